@@ -318,8 +318,12 @@ verify: generate ## Check that generated files and module files are current.
 	cd hack/release && go mod tidy -diff
 	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
+.PHONY: site
+site: ## Build the documentation as a site in site/, and check its links.
+	hack/site.sh
+
 .PHONY: lint
-lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the style of code and texts.
 	# One clone at a time: the tree is a link to it, so that what was linted in another is found.
 	mkdir -p "$(CACHE)/lint"; exec 9> "$(CACHE)/lint/lock"; flock 9; ln -sfn "$(CURDIR)" "$(LINT_TREE)"; \
 	for module in . payload k6 test/packaging test/archive test/argocd hack/release; do \
@@ -328,6 +332,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
 	hack/shellcheck.sh
 	hack/eslint.sh
 	$(ACTIONLINT)
+	hack/prose.sh
 
 $(CONTROLLER_GEN):
 	GOBIN=$(TOOLS)/install go install sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION)

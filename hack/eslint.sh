@@ -10,13 +10,7 @@ version=9.39.2
 digest=X4oD9ymZLMaNcSRZkNyDEcwObLPTg9QsQM/YHnfWJbnqUJpmmgicXtgi9UGgk+ntC9Aydnp3RW7+uWrkoUbWbg==
 linter=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}/tools/eslint-$version
 
-if ! command -v npm >/dev/null; then
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    die "npm is missing: install the package npm"
-  fi
-  apt-get -qq update
-  apt-get -qq install -y --no-install-recommends npm >/dev/null
-fi
+ensure npm npm
 if [ ! -d "$linter" ]; then
   rm -rf "$linter.part"
   npm_package eslint-linter-browserify "$version" "$digest" "$linter.part"

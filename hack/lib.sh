@@ -45,6 +45,19 @@ cluster_with_images() {
   "$root/hack/images/images.sh" load
 }
 
+# install_packages NAME...: installs Debian's packages.
+install_packages() {
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    die "missing: $* (the names of Debian's packages): install them and retry"
+  fi
+  say "Installing $*"
+  apt-get -qq update
+  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+# ensure PROGRAM PACKAGE...: installs packages where a program is missing.
+ensure() { command -v "$1" >/dev/null || install_packages "${@:2}"; }
+
 # npm_package NAME VERSION SHA512 DIRECTORY: a package's files from npm's registry, if
 # they are those that were looked at.
 npm_package() {

@@ -32,15 +32,6 @@ missing_packages() {
   done
 }
 
-install_packages() {
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    die "missing: $* (the names of Debian's packages): install them and try again"
-  fi
-  say "Installing $*"
-  apt-get -qq update
-  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
-}
-
 check_go
 mapfile -t missing < <(missing_packages)
 [ "${#missing[@]}" = 0 ] || install_packages "${missing[@]}"

@@ -44,10 +44,10 @@ type Analysis struct {
 	// +kubebuilder:validation:items:MaxLength=253
 	LowerIsBetter []string `json:"lowerIsBetter,omitempty"`
 
-	// comparisons chooses the pairs of arms that are compared beside each arm
-	// with the baseline: All of them, as Chain each arm with the one declared
-	// before it, or WithinLevels, of a matrix, those that differ in one factor.
-	// Their primary metrics are adjusted together with the others, so ask for
+	// comparisons chooses further pairs of arms to compare; each arm is always
+	// compared with the baseline. All: every pair. Chain: each arm with the one
+	// declared before it. WithinLevels: the arms of a matrix that differ in one
+	// factor. Their primary metrics are adjusted together with the others, so ask for
 	// pairs that you would act on. Absent: none.
 	// +optional
 	// +kubebuilder:validation:Enum=All;Chain;WithinLevels
@@ -81,7 +81,7 @@ const (
 	PairsWithinLevels Pairs = "WithinLevels"
 )
 
-// PrecisionTarget is how sure one wants to be: intervals of a width, or verdicts.
+// PrecisionTarget is the confidence that ends an experiment: intervals of a width, or verdicts.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.halfWidthPercent) != (has(self.verdicts) && self.verdicts)",message="a target is either halfWidthPercent (intervals of that half-width) or verdicts: true (a verdict on every primary metric), not both and not neither"
 // +kubebuilder:validation:XValidation:rule="!has(self.verdicts) || !self.verdicts || self.maxBlocks >= 6",message="design.target.maxBlocks must be at least 6 with verdicts: no verdict rests on fewer blocks"
@@ -94,10 +94,10 @@ type PrecisionTarget struct {
 	HalfWidthPercent int32 `json:"halfWidthPercent,omitempty"`
 
 	// verdicts stops as soon as every primary metric has a verdict in every arm,
-	// or can hardly get one any more. The arms are looked at after each block from
-	// blocks on, and intervals and verdicts allow for all of these looks: the
-	// chance of a false one is that of a single look at the end. For that blocks
-	// and maxBlocks can't change once the first run is there.
+	// or can hardly get one any more. Each block from blocks on is an interim
+	// analysis, and intervals and verdicts allow for all of them: the rate of false
+	// verdicts is that of a single analysis at the end. For that, blocks and
+	// maxBlocks can't change once the first run exists.
 	// +optional
 	Verdicts bool `json:"verdicts,omitempty"`
 
@@ -118,7 +118,7 @@ const (
 	VerdictWorse Verdict = "Worse"
 	// VerdictEquivalent says that the difference lies within the margin.
 	VerdictEquivalent Verdict = "Equivalent"
-	// VerdictInconclusive says that the runs can't tell.
+	// VerdictInconclusive means that the runs neither show a difference nor rule one out.
 	VerdictInconclusive Verdict = "Inconclusive"
 )
 
@@ -223,7 +223,7 @@ type ArmVerdicts struct {
 }
 
 // Comparison is one arm against the baseline, for one metric of one scenario.
-// Numbers are decimal strings; a number that can't be told is absent.
+// Numbers are decimal strings; an unknown number is absent.
 type Comparison struct {
 	// scenario the runs were done under.
 	// +kubebuilder:validation:MaxLength=512
@@ -246,7 +246,7 @@ type Comparison struct {
 	// primary: the metric is one of those that decide.
 	// +optional
 	Primary bool `json:"primary,omitempty"`
-	// twin: the arm is the baseline's twin, so that what is told is noise.
+	// twin: the arm is the baseline's twin, so that any difference is noise.
 	// +optional
 	Twin bool `json:"twin,omitempty"`
 	// blocks that hold both the arm and the baseline.

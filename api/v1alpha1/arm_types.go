@@ -78,7 +78,7 @@ type KafkaSet struct {
 	// +optional
 	ZooKeeper *KafkaNodes `json:"zooKeeper,omitempty"`
 
-	// external replaces the address of brokers that are already there.
+	// external replaces the address of existing brokers.
 	// +optional
 	External *ExternalKafka `json:"external,omitempty"`
 
@@ -135,7 +135,7 @@ type PostgresSet struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// external replaces the address of a server that is already there.
+	// external replaces the address of an existing server.
 	// +optional
 	External *ExternalPostgres `json:"external,omitempty"`
 

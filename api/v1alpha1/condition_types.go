@@ -208,10 +208,10 @@ const (
 	// ReasonHostNotAllowed: a Secret does not name a host that its login is to
 	// be sent to. The message has the command that adds it.
 	ReasonHostNotAllowed = "HostNotAllowed"
-	// ReasonUnreachable: the target, or a server that is already there, does
+	// ReasonUnreachable: the target, or an existing server, does
 	// not answer.
 	ReasonUnreachable = "Unreachable"
-	// ReasonTargetDenied: the target, or a server that is already there, has an
+	// ReasonTargetDenied: the target, or an existing server, has an
 	// address that the operator does not connect to. The message has the flag that
 	// allows it.
 	ReasonTargetDenied = "TargetDenied"

@@ -196,10 +196,10 @@ const (
 	ResultsSummary ScriptResults = "Summary"
 )
 
-// Script is any k6 script. It finds the target in BASE_URL, the login in
-// USERNAME and PASSWORD if the target has a credentialsSecret, and a seed in
-// SEED; of a target with a tenant, that in TENANT and the login in
-// OKAPI_USERNAME and OKAPI_PASSWORD as well.
+// Script is any k6 script. It finds the target in BASE_URL and a seed in SEED.
+// If the target has a credentialsSecret, USERNAME and PASSWORD have the login.
+// If the target has a tenant, TENANT has it, and OKAPI_USERNAME and
+// OKAPI_PASSWORD have the login as well.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.persistentVolumeClaim), has(self.path)].filter(x, x).size() == 1",message="script needs exactly one of configMap, persistentVolumeClaim and path (a file in the image)"
 type Script struct {
@@ -266,10 +266,10 @@ type ScriptVolume struct {
 //
 // +kubebuilder:validation:XValidation:rule="(self.by == 'Tag') == has(self.tag)",message="transactions.tag goes with transactions.by: Tag, and only with it"
 type ScriptTransactions struct {
-	// by says what counts: Group - a k6 group, by its duration; Tag - the
-	// requests with the same value of a tag; Trend - a sample of the script's own
-	// trend transaction_duration, in milliseconds, whose tags transaction and
-	// outcome (ok or error) name it and tell whether it worked.
+	// by defines a transaction. Group: a k6 group, by its duration. Tag: the
+	// requests with the same value of a tag. Trend: a sample of the script's own
+	// trend transaction_duration, in milliseconds; its tag transaction is the name,
+	// and its tag outcome is ok or error.
 	// +required
 	// +kubebuilder:validation:Enum=Group;Tag;Trend
 	By string `json:"by"`

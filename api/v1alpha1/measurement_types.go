@@ -32,7 +32,7 @@ type Measurement struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self) >= duration('1s')",message="measurement.interval must be at least 1s"
 	Interval *metav1.Duration `json:"interval,omitempty"`
 
-	// growth says how it is told what grows while load is on, as memory that leaks does.
+	// growth sets how growth under load is detected, such as a memory leak.
 	// +optional
 	Growth *Growth `json:"growth,omitempty"`
 
@@ -41,11 +41,11 @@ type Measurement struct {
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 }
 
-// Growth says how it is told what grows while load is on.
+// Growth sets how growth under load is detected.
 type Growth struct {
 	// after is how long heaps and caches are given to fill, from the start of the first load
 	// and from each restart of a container: what they grow by meanwhile is no leak. A load
-	// that is on for four times as long is long: its report tells of growth over time.
+	// that is on for four times as long is long: its report shows growth over time.
 	// Default 30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -54,8 +54,8 @@ type Growth struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self) >= duration('1m')",message="measurement.growth.after must be at least 1m"
 	After *metav1.Duration `json:"after,omitempty"`
 
-	// percentPerHour is the growth in an hour, in percent of the average, from which it is
-	// told. Default 1.
+	// percentPerHour is the smallest growth in an hour that is reported, in percent of the
+	// average. Default 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

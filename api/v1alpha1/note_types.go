@@ -67,10 +67,9 @@ type Note struct {
 	// +optional
 	ConfigMap *ConfigMapKey `json:"configMap,omitempty"`
 
-	// at makes the note a mark in time, for example of when a container stopped:
-	// the text is drawn at this time on the charts over time that show the run it
-	// falls in, and stands in the list of test runs. Example:
-	// 2026-03-09T07:12:44Z.
+	// at makes the note a mark in time, for example of when a container stopped.
+	// The text is drawn at this time on the charts over time of the run it falls
+	// in, and is in the list of test runs. Example: 2026-03-09T07:12:44Z.
 	// +optional
 	At *metav1.Time `json:"at,omitempty"`
 

@@ -148,15 +148,15 @@ type PerfExperimentSpec struct {
 	// +kubebuilder:default={}
 	Cleanup Cleanup `json:"cleanup,omitempty"`
 
-	// history says how long what the runs gave stays in the cluster. Absent: as
-	// the operator is told to, which by default keeps everything until the
-	// experiment is deleted.
+	// history sets how long the results of runs stay in the cluster. Absent: the
+	// operator's setting, which by default keeps everything until the experiment
+	// is deleted.
 	// +optional
 	History *History `json:"history,omitempty"`
 
 	// notes are what people add to the report: texts with pictures in its
 	// sections, and marks in time on its charts. They may change at any time, and
-	// the report is then written anew. Their texts have 65,536 characters together
+	// the report is then rewritten. Their texts have 65,536 characters together
 	// at the most; more of it is kept in ConfigMaps.
 	// +optional
 	// +listType=map
@@ -296,7 +296,7 @@ const (
 	// ResetReschedule takes every pod of the modules away before any new one
 	// is made, so that the scheduler places them all afresh.
 	ResetReschedule ResetPolicy = "Reschedule"
-	// ResetRecreate builds everything anew, Kafka and PostgreSQL included.
+	// ResetRecreate rebuilds everything, Kafka and PostgreSQL included.
 	ResetRecreate ResetPolicy = "Recreate"
 )
 
@@ -480,9 +480,9 @@ type Validity struct {
 	MaxGapPercent *int32 `json:"maxGapPercent,omitempty"`
 
 	// maxOtherCPUPercent is the largest share of the CPUs of the collector's
-	// node that may be used, on average while load counts, by what is not the
-	// run's, where pods of the run are on that node and it is full: at least 80 %
-	// busy and, as far as its kernel tells, with tasks that wait for a CPU in at
+	// node that other workloads may use, on average after the warm-up. It applies
+	// if pods of the run are on that node and the node is full. It is full if it is at
+	// least 80 % busy and, if its kernel reports that, tasks wait for a CPU in at
 	// least 25 % of the time. 100 allows any. Default 50.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -564,9 +564,9 @@ const (
 	ExperimentSuspended ExperimentPhase = "Suspended"
 	// ExperimentComplete has done every run.
 	ExperimentComplete ExperimentPhase = "Complete"
-	// ExperimentStalled needs a person.
+	// ExperimentStalled requires manual action.
 	ExperimentStalled ExperimentPhase = "Stalled"
-	// ExperimentDeleting takes its environment down.
+	// ExperimentDeleting deletes its environment.
 	ExperimentDeleting ExperimentPhase = "Deleting"
 )
 
@@ -576,7 +576,7 @@ const (
 type History struct {
 	// rawResults is the time for which raw results stay: the histograms and
 	// series of runs, in ConfigMaps, which are most of what an experiment takes.
-	// Without them the report can't be written anew in full. It begins when the
+	// Without them the report can't be rewritten in full. It begins when the
 	// experiment is complete.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -602,7 +602,7 @@ type History struct {
 
 // PerfExperimentStatus is what came out so far.
 type PerfExperimentStatus struct {
-	// observedGeneration is the generation of the spec this status tells of.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -706,8 +706,8 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Verdict string `json:"verdict,omitempty"`
 
-	// report is the name of the ConfigMap with the report: rendered anew when a
-	// block is complete, and at the end.
+	// report is the name of the ConfigMap with the report, which is rewritten
+	// after each block and at the end.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Report string `json:"report,omitempty"`
@@ -719,7 +719,7 @@ type PerfExperimentStatus struct {
 
 	// changes are places where a primary metric was found to have changed when the
 	// experiment was complete, in the history of the namespace's experiments, and
-	// that no earlier one was told of. The worst come first.
+	// that no earlier experiment reported. The worst come first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -733,13 +733,13 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	HistoryDigest string `json:"historyDigest,omitempty"`
 
-	// announcement is what is told to the sinks that the installation names. Absent:
+	// announcement is what the operator sends to the sinks of the installation. Absent:
 	// nothing.
 	// +optional
 	Announcement *AnnouncementStatus `json:"announcement,omitempty"`
 
 	// settled is the digest of the spec's generation and of the runs for which
-	// nothing is left to be decided, analysed or written. Absent: something is.
+	// nothing is left to decide, analyze or write. Absent: something is.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Settled string `json:"settled,omitempty"`
@@ -753,11 +753,11 @@ type PerfExperimentStatus struct {
 	TopicLedgers []TopicLedger `json:"topicLedgers,omitempty"`
 
 	// tornDown is when the environment of the complete experiment was found to be
-	// gone, or what was borrowed to be given back. Absent: it may still stand.
+	// gone, or the workloads it adopted to be released. Absent: it may still exist.
 	// +optional
 	TornDown *metav1.Time `json:"tornDown,omitempty"`
 
-	// history is what was taken away of what runs gave. Absent: nothing.
+	// history is what was deleted of the results of runs. Absent: nothing.
 	// +optional
 	History *HistoryStatus `json:"history,omitempty"`
 
@@ -864,14 +864,14 @@ type CurrentRun struct {
 	Message string `json:"message,omitempty"`
 }
 
-// HistoryStatus is what was taken away of what runs gave, as spec.history or the operator
-// bids.
+// HistoryStatus is what was deleted of the results of runs, as spec.history or the
+// operator's setting requires.
 type HistoryStatus struct {
 	// rawResultsOf is the number of runs, the newest, whose raw results were left.
 	// Absent: all.
 	// +optional
 	RawResultsOf *int32 `json:"rawResultsOf,omitempty"`
-	// runs is since when the PerfRuns are being taken away. Absent: they are there.
+	// runs is when deletion of the PerfRuns began. Absent: they exist.
 	// +optional
 	Runs *metav1.Time `json:"runs,omitempty"`
 }

@@ -114,7 +114,7 @@ const (
 
 // PerfRunStatus is what the run did and gave.
 type PerfRunStatus struct {
-	// observedGeneration is the generation of the spec this status tells of.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -534,7 +534,7 @@ type FailedShare struct {
 	FailedPercent string `json:"failedPercent"`
 }
 
-// LoadProgress is what the runners of a load last told, added up.
+// LoadProgress is what the runners of a load last reported, added up.
 type LoadProgress struct {
 	// time at which the reports were read.
 	Time metav1.Time `json:"time"`

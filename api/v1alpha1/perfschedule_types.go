@@ -124,12 +124,12 @@ type PerfScheduleSpec struct {
 	// +kubebuilder:validation:Maximum=10000
 	FailedExperimentsHistoryLimit *int32 `json:"failedExperimentsHistoryLimit,omitempty"`
 
-	// release is what a made experiment's annotation perflab.dev/release says, by which
-	// perflab history calls its points. In it {tags} stands for the tags of the images
-	// that have changed, at a time of schedule for those of all in onImageChange (of one
-	// without a tag, for the beginning of its digest), {date} and {time} for the time it
-	// was made for, in timeZone: 2026-03-01 and 2026-03-01T02:00. Default {tags} after a
-	// change of images, else {time}.
+	// release is the value of a created experiment's annotation perflab.dev/release, by
+	// which perflab history names its points. {tags} stands for the tags of the images
+	// that have changed or, at a time of schedule, of all images in onImageChange; of an
+	// image without a tag, for the beginning of its digest. {date} and {time} stand for
+	// the scheduled time in timeZone: 2026-03-01 and 2026-03-01T02:00. Default {tags}
+	// after a change of images, else {time}.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128

@@ -57,10 +57,10 @@ type SeriesChange struct {
 	Differences []string `json:"differences,omitempty"`
 }
 
-// AnnouncementStatus is what the operator tells the installation's sinks of the
-// experiment, and how far that is.
+// AnnouncementStatus is what the operator sends to the installation's sinks about the
+// experiment, and the progress.
 type AnnouncementStatus struct {
-	// phase that is told of: Complete or Stalled.
+	// phase that is announced: Complete or Stalled.
 	// +kubebuilder:validation:MaxLength=512
 	Phase ExperimentPhase `json:"phase"`
 	// time at which the experiment came to it.

@@ -75,7 +75,7 @@ func TestModuleRules(t *testing.T) {
 			change{module + "jvm.options", `["-XX:MaxRAMPercentage=66"]`}),
 		"name with a capital": refuse("spec.system.modules[1].name", "a module name may have lower-case letters, digits and '-', and starts with a letter: for example mod-inventory",
 			change{module + "name", "Circulation"}),
-		"neither image nor workload": refuse("spec.system.modules[1]", "a module needs either image (PerfLab runs it) or workloadRef (it is already there and is given back afterwards), not both and not neither",
+		"neither image nor workload": refuse("spec.system.modules[1]", "a module needs either image (PerfLab runs it) or workloadRef (PerfLab adopts it and releases it afterwards), not both and not neither",
 			change{module + "image", ""}),
 		"101 replicas": refuse("spec.system.modules[1].replicas", "replicas of a module must be from 0 to 100", change{module + "replicas", "101"}),
 		"port 0":       refuse("spec.system.modules[1].port", "greater than or equal to 1", change{module + "port", "0"}),

@@ -62,7 +62,7 @@ type Patch struct {
 
 	// merge is the patch, for example {"spec": {"kafka": {"rack":
 	// {"topologyKey": "topology.kubernetes.io/zone"}}}}. A field set to null
-	// is taken away. Lists are replaced as a whole. Who writes one that touches
+	// is removed. Lists are replaced as a whole. Who writes one that touches
 	// pods' security, volumes or identity needs the right to create pods.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
@@ -190,8 +190,7 @@ type KafkaProvider string
 const (
 	// KafkaProviderStrimzi runs Kafka through the Strimzi operator.
 	KafkaProviderStrimzi KafkaProvider = "Strimzi"
-	// KafkaProviderExternal uses brokers that are already there, Amazon MSK
-	// for example. PerfLab makes and deletes its own topics in them and
+	// KafkaProviderExternal uses existing brokers, Amazon MSK for example. PerfLab makes and deletes its own topics in them and
 	// touches nothing else.
 	KafkaProviderExternal KafkaProvider = "External"
 )
@@ -246,7 +245,7 @@ type Kafka struct {
 	// +optional
 	ZooKeeper *KafkaNodes `json:"zooKeeper,omitempty"`
 
-	// external says where brokers that are already there can be reached.
+	// external is the address of existing brokers.
 	// +optional
 	External *ExternalKafka `json:"external,omitempty"`
 
@@ -345,7 +344,7 @@ type SecretKey struct {
 	Key string `json:"key"`
 }
 
-// ExternalKafka says how brokers that are already there are reached.
+// ExternalKafka is the address and the login of existing brokers.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.prometheus) || self.prometheus.source != 'OpenMonitoring' || self.bootstrapServers.exists(server, server.matches('^b-[0-9]+(-public)?[.][A-Za-z0-9.-]+:[0-9]+$'))",message="brokers with open monitoring are known by MSK's own names of their hosts: write one such as b-1.perf.x1y2z3.c2.kafka.eu-west-1.amazonaws.com:9096 into external.bootstrapServers, or use source: CloudWatch"
 type ExternalKafka struct {
@@ -561,8 +560,7 @@ type PostgresProvider string
 const (
 	// PostgresProviderCloudNativePG runs PostgreSQL through CloudNativePG.
 	PostgresProviderCloudNativePG PostgresProvider = "CloudNativePG"
-	// PostgresProviderExternal uses a server that is already there, Amazon
-	// RDS for example. PerfLab configures nothing in it.
+	// PostgresProviderExternal uses an existing server, Amazon RDS for example. PerfLab configures nothing in it.
 	PostgresProviderExternal PostgresProvider = "External"
 )
 
@@ -585,7 +583,7 @@ type Postgres struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 16",message="postgres.instances must be from 1 to 16: one primary and up to 15 replicas"
 	Instances int32 `json:"instances,omitempty"`
 
-	// external says where a server that is already there can be reached.
+	// external is the address of an existing server.
 	// +optional
 	External *ExternalPostgres `json:"external,omitempty"`
 
@@ -629,7 +627,7 @@ type Postgres struct {
 	Placement *Placement `json:"placement,omitempty"`
 }
 
-// ExternalPostgres says how a server that is already there is reached.
+// ExternalPostgres is the address and the login of an existing server.
 type ExternalPostgres struct {
 	// host of the primary.
 	// +required
@@ -742,11 +740,11 @@ type ReadWriteSplit struct {
 	Exclude []string `json:"exclude,omitempty"`
 }
 
-// Module declares one Java service: one that PerfLab runs (image), or one that
-// is already there and is borrowed for the runs (workloadRef).
+// Module declares one Java service: one that PerfLab runs (image), or an existing
+// workload that it adopts for the runs (workloadRef).
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.workloadRef) || !(has(self.command) || has(self.args) || has(self.healthPort) || has(self.ports) || has(self.volumes))",message="command, args, healthPort, ports and volumes are for a module with an image: what is already there (workloadRef) has its own; take them away"
-// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.workloadRef)",message="a module needs either image (PerfLab runs it) or workloadRef (it is already there and is given back afterwards), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.workloadRef) || !(has(self.command) || has(self.args) || has(self.healthPort) || has(self.ports) || has(self.volumes))",message="command, args, healthPort, ports and volumes are for a module with an image: an existing workload (workloadRef) has its own; remove them"
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.workloadRef)",message="a module needs either image (PerfLab runs it) or workloadRef (PerfLab adopts it and releases it afterwards), not both and not neither"
 type Module struct {
 	// name of the module. Its Deployment and Service are called
 	// <experiment>-<name>; the other modules get its address as
@@ -762,14 +760,14 @@ type Module struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// workloadRef names a Deployment or StatefulSet that is already there. Its
-	// environment, JVM, resources, replicas and placement are changed for the
-	// runs and given back at the end.
+	// workloadRef names an existing Deployment or StatefulSet. Its environment,
+	// JVM, resources, replicas and placement are changed for the runs and
+	// restored at the end.
 	// +optional
 	WorkloadRef *WorkloadRef `json:"workloadRef,omitempty"`
 
 	// replicas is the number of pods; 0: the module is known, but does not
-	// run. Default 1; for a workload that is already there: what it has.
+	// run. Default 1; for an existing workload: its own.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 0 && self <= 100",message="replicas of a module must be from 0 to 100"
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -917,7 +915,7 @@ type ModuleVolume struct {
 	// +optional
 	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
 
-	// persistentVolumeClaim that is already there.
+	// persistentVolumeClaim is an existing claim.
 	// +optional
 	PersistentVolumeClaim *VolumeClaim `json:"persistentVolumeClaim,omitempty"`
 }
@@ -951,7 +949,7 @@ type VolumeClaim struct {
 	ClaimName string `json:"claimName"`
 }
 
-// WorkloadKind is the kind of a workload that is already there.
+// WorkloadKind is the kind of an existing workload.
 // +kubebuilder:validation:Enum=Deployment;StatefulSet
 type WorkloadKind string
 

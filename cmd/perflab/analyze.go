@@ -40,49 +40,50 @@ type analyzeOptions struct {
 	all                bool
 }
 
-const analyzeHelp = `Compare the arms of an experiment with its baseline, from a file or standard
-input, without a cluster.
+const analyzeHelp = `Compare the arms of an experiment with its baseline. The input is a file or
+standard input; no cluster is needed.
 
 The input is CSV with the header ` + comparison.Header + `:
-one row per run and metric, in any order. A missing run is a missing row. Bad
-rows are refused with their line and the reason. Files saved by
-spreadsheets are read as well: with semicolons, decimal commas or in UTF-16.
+one row per run and metric, in any order. A missing run is a missing row. An
+invalid row is refused with its line and the reason. CSV files from spreadsheets
+work too: with semicolons, decimal commas or in UTF-16.
 
-Per scenario, metric and arm, the additive model arm + block is fitted by least
-squares, on logarithms (scale "ratio": delta and intervals are percent of the
-baseline) or on plain values (scale "difference": they are in the unit) where
-the unit is % or a value is at or below zero.
+The additive model arm + block is fitted by least squares for each scenario, metric
+and arm. It is fitted to logarithms (scale "ratio": delta and interval are in percent
+of the baseline). If the unit is % or a value is zero or negative, it is fitted to the
+values (scale "difference": delta and interval are in the unit).
 
-Verdicts, asked in this order:
+Verdicts; the first that applies counts:
   Equivalent    the equivalence interval (90 % at --confidence 95) lies within
                 the margin: percent of the baseline's center on both scales
   Better/Worse  the adjusted interval excludes 0: the adjusted p-value is below
                 5 % and that of the sign-flip test at most 5 % (at --confidence 95)
-  Inconclusive  neither; a warning tells about how many blocks would settle it
+  Inconclusive  neither; a warning estimates how many blocks would settle it
   no verdict    fewer than 6 blocks hold both arms, or their error shares differ
                 (metrics LOAD/errors in %): "" in JSON, "-" in tables
 
-The interval in tables, and low and high in JSON, are those that decided: of
-Equivalent the equivalence interval, otherwise the adjusted one. Where the
-sign-flip test does not agree with the t test, the interval reaches to 0. Without
-a verdict it is the interval at --confidence, not adjusted.
+The interval in tables, and low and high in JSON, is the one that decided: the
+equivalence interval for Equivalent, otherwise the adjusted interval. If the
+sign-flip test disagrees with the t test, the interval extends to 0. Without a
+verdict it is the unadjusted interval at --confidence.
 
-Metrics that match --primary are adjusted together over all scenarios and arms
-by Holm's procedure; the rest is exploratory and adjusted by Benjamini and
-Hochberg's; the error share of an interval is divided by the factor by which its
-p is adjusted. Without --primary all metrics are primary. Which way a metric gets
-better is known by PerfLab's own names, such as LOAD/requestsPerSecond, and by
-units: of times, and of work per second such as req/s or B/s. Of others,
---higher-is-better and --lower-is-better say it; without, a difference has no
-verdict. Regular expressions match anywhere in the metric's name.
+Holm's procedure adjusts the metrics that match --primary, over all scenarios and
+arms together. Benjamini and Hochberg's procedure adjusts the others, which are
+exploratory. The error rate of an interval is divided by the factor that adjusts its
+p-value. Without --primary, all metrics are primary.
 
-Who looks after each block, to stop once that is enough, says so with --looks
-FIRST-LAST: the first block after which one looks, and the last there may be,
-both chosen beforehand. Intervals, p-values and verdicts then hold at all looks
-together; as many blocks as the file has make the look that this one is.
+PerfLab knows the direction of its own metrics, such as LOAD/requestsPerSecond, of
+times, and of work per second, such as req/s or B/s. For other metrics, set
+--higher-is-better or --lower-is-better: without a direction, a difference has no
+verdict. Regular expressions match anywhere in a metric's name.
 
-Exit codes: 0 the comparison was made, whatever its verdicts, 1 it could not be
-made, 2 the input is invalid.`
+For early stopping, set --looks FIRST-LAST: the first and the last block after which
+you may analyze, both chosen before the first run. Intervals, p-values and verdicts
+then hold over all interim analyses together. The number of blocks in the file tells
+which interim analysis this is.
+
+Exit codes: 0 the comparison succeeded, whatever the verdicts; 1 it failed; 2 the
+input is invalid.`
 
 func newAnalyze() *cobra.Command {
 	options := analyzeOptions{}
@@ -104,15 +105,15 @@ func newAnalyze() *cobra.Command {
 }
 
 func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.baseline, "baseline", "", "arm that the others are compared with")
-	flags.StringVar(&o.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), there is no verdict")
-	flags.Float64Var(&o.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
-	flags.Float64Var(&o.confidence, "confidence", 95, "confidence of the intervals, in percent")
-	flags.StringVar(&o.looks, "looks", "", "FIRST-LAST: one looks after each block from the first to the last, and stops once that is enough (default: once, when all blocks are done)")
-	flags.StringVar(&o.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
+	flags.StringVar(&o.baseline, "baseline", "", "baseline arm")
+	flags.StringVar(&o.twin, "twin", "", "A/A control arm, configured as the baseline: where it differs in a primary metric (p adjusted by Holm's procedure over the control's metrics), there is no verdict")
+	flags.Float64Var(&o.margin, "margin", 5, "equivalence margin, in percent of the baseline")
+	flags.Float64Var(&o.confidence, "confidence", 95, "confidence level, in percent")
+	flags.StringVar(&o.looks, "looks", "", "FIRST-LAST: the blocks after which interim analyses are planned (default: one analysis, after the last block)")
+	flags.StringVar(&o.primary, "primary", "", "regular expression of the primary metrics (default: all)")
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
 	flags.StringVar(&o.lower, "lower-is-better", "", "regular expression of the metrics that get better when lower")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which samples beyond 20 blocks")
 	flags.StringVarP(&o.format, "output", "o", formatTable, "output format: table, markdown or json")
 	addAll(flags, &o.all)
 	addMaxMemory(flags)

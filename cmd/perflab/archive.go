@@ -32,11 +32,13 @@ type archiveOptions struct{ url string }
 func newArchive() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "archive",
-		Short: "Read, and tidy, the archive of what was measured",
-		Long: `Read, and tidy, the archive that an operator with --archive keeps of runs and
-experiments, in an object store or a directory. It needs no cluster.
+		Short: "Read and maintain an archive of results",
+		Long: `Read and maintain the archive that an operator with --archive keeps of runs and
+experiments, in an object store or a directory. No cluster is needed.
 
---archive, or the variable ` + archiveVariable + `, has the URL of the archive as the operator has
+Set --archive or PERFLAB_ARCHIVE to the URL that the operator uses. Credentials are
+those of the store's own tools, for example AWS_PROFILE, or AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY.` + archiveVariable + `, has the URL of the archive as the operator has
 it. Credentials are those that the store's own programs use, for example
 AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
 	}
@@ -71,11 +73,11 @@ func openArchive(ctx context.Context, url string) (*archive.Store, error) {
 func newArchiveList(options *archiveOptions) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [NAMESPACE[/NAME]]",
-		Short: "List the experiments that are kept",
-		Long: `List the experiments that are kept, of all namespaces, of one, or of one name: an
-experiment that was made anew under its name stands there once for each.
+		Short: "List archived experiments",
+		Long: `List the experiments in the archive: all, those of a namespace, or those of a name. An
+experiment that was created again with its name has a row for each.
 
-Exit codes: 0 they are listed, 1 the archive can't be read.`,
+Exit codes: 0 success, 1 the archive cannot be read.`,
 		Example: `  perflab archive list --archive s3://perflab/archive?region=eu-central-1
   perflab archive list lab/maxram-vs-xmx --archive file:///archive`,
 		Args: cobra.MaximumNArgs(1),
@@ -108,15 +110,15 @@ func newArchiveGet(options *archiveOptions) *cobra.Command {
 	uid := ""
 	command := &cobra.Command{
 		Use:   "get NAMESPACE/NAME",
-		Short: "Write down an experiment that is kept, as perflab export does",
-		Long: `Write down an experiment that is kept, with its runs and raw results, as perflab
-export does: perflab report -f, verify, history and import read it. Each byte is
-checked by its digest.
+		Short: "Write an archived experiment, as perflab export does",
+		Long: `Write an archived experiment, with its runs and raw results, as perflab export does:
+perflab report -f, verify, history and import read it. Each object is verified by its
+digest.
 
-Of several experiments of the name the one that ended last is taken, or that of
---uid; of one whose notes changed, the record that was kept last.
+Of several experiments with the name, the one that ended last is written; --uid
+chooses another. If the notes of an experiment changed, its newest record is written.
 
-Exit codes: 0 it was written, 1 it could not be.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive get lab/maxram-vs-xmx | perflab report -f - -o html > report.html
   perflab archive get lab/maxram-vs-xmx | perflab verify -`,
 		Args: cobra.ExactArgs(1),
@@ -124,7 +126,7 @@ Exit codes: 0 it was written, 1 it could not be.`,
 			return getArchived(command, store, arguments[0], uid)
 		}),
 	}
-	command.Flags().StringVar(&uid, "uid", "", "UID of the experiment, of several of one name")
+	command.Flags().StringVar(&uid, "uid", "", "UID of the experiment, if several have the name")
 	return command
 }
 
@@ -165,16 +167,16 @@ func newArchiveIndex(options *archiveOptions) *cobra.Command {
 	fromObjects := false
 	command := &cobra.Command{
 		Use:   "index",
-		Short: "Make the index of series anew",
-		Long: `Make the index anew by which perflab history --archive finds the experiments of a
-series. The operator keeps it; it is missing of experiments that were kept before there
-was one, and of an archive that was copied without it. What is there stays as it is.
+		Short: "Rebuild the index of series",
+		Long: `Rebuild the index with which perflab history --archive finds the experiments of a
+series. The operator maintains it. It lacks experiments that were archived before
+there was an index, and it is missing in a copy without it. Existing entries stay.
 
-Experiments that were kept without what a history needs of them are kept once more, with
-it. With --from-objects references that were lost are made anew as well: every object is
-looked at, and what gc has just taken away may come back.
+An experiment whose record lacks what a history needs gets another record, with it.
+--from-objects also rebuilds lost references: it reads all objects, and may restore
+what gc has just deleted.
 
-Exit codes: 0 it is done, 1 it could not be.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive index --archive s3://perflab/archive?region=eu-central-1
   perflab archive index --from-objects --archive file:///archive`,
 		Args: cobra.NoArgs,
@@ -182,7 +184,7 @@ Exit codes: 0 it is done, 1 it could not be.`,
 			return indexArchive(command, store, fromObjects)
 		}),
 	}
-	command.Flags().BoolVar(&fromObjects, "from-objects", false, "also where references of records are lost: make them anew from the objects")
+	command.Flags().BoolVar(&fromObjects, "from-objects", false, "also rebuild lost references of records from the objects")
 	return command
 }
 
@@ -209,16 +211,17 @@ func newArchiveDelete(options *archiveOptions) *cobra.Command {
 	uid, dryRun := "", false
 	command := &cobra.Command{
 		Use:   "delete NAMESPACE/NAME",
-		Short: "Take an experiment out of the archive",
-		Long: `Take an experiment out of the archive, with its runs: it is listed no longer, and is in no
-history. kubectl delete leaves the archive as it is; delete the experiment there first, or
-its operator may keep it once more. The objects that nothing else refers to go with the
-next perflab archive gc, a day later. It takes the right to delete, which the operator
-does not need.
+		Short: "Delete an experiment from the archive",
+		Long: `Delete an experiment and its runs from the archive, its lists and its histories.
+kubectl delete does not change the archive. Delete the experiment in the cluster
+first: otherwise its operator may archive it again. The next perflab archive gc, a day
+later, deletes the objects without other references. You need the right to delete,
+which the operator does not need.
 
-Look first: --dry-run says what would go. Of several experiments of the name --uid says which.
+--dry-run shows what would be deleted. Of several experiments with the name, --uid
+chooses one.
 
-Exit codes: 0 it is gone, 1 it could not be taken out.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive delete lab/maxram-vs-xmx --dry-run
   perflab archive delete lab/maxram-vs-xmx --uid 6f0f6c1e-0000-4000-8000-000000000001`,
 		Args: cobra.ExactArgs(1),
@@ -227,8 +230,8 @@ Exit codes: 0 it is gone, 1 it could not be taken out.`,
 		}),
 	}
 	flags := command.Flags()
-	flags.StringVar(&uid, "uid", "", "UID of the experiment, of several of one name")
-	flags.BoolVar(&dryRun, "dry-run", false, "take nothing out, and say what would go")
+	flags.StringVar(&uid, "uid", "", "UID of the experiment, if several have the name")
+	flags.BoolVar(&dryRun, "dry-run", false, "show what would be deleted")
 	return command
 }
 
@@ -267,15 +270,14 @@ func newArchiveCollect(options *archiveOptions) *cobra.Command {
 	policy := archive.Policy{}
 	command := &cobra.Command{
 		Use:   "gc",
-		Short: "Take away what is to be kept no longer",
-		Long: `Take away the records that are to be kept no longer, and objects that no record
-refers to. Without the flags for the age and count of runs and experiments every
-record stays. A run stays as long as the record of its experiment does. Nothing that
-is younger than --grace goes, and nothing at all if any record can't be read.
+		Short: "Prune expired records",
+		Long: `Prune expired records, and objects without references. Without flags for age and
+count, all records stay. A run stays as long as the record of its experiment. Objects
+younger than --grace stay; if any record cannot be read, everything stays.
 
-Look first: --dry-run says what would go.
+--dry-run shows what would be deleted.
 
-Exit codes: 0 it is done, 1 it could not be.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive gc --experiments-age 17520h --runs-age 17520h --dry-run
   perflab archive gc --experiments-count 20`,
 		Args: cobra.NoArgs,
@@ -284,13 +286,13 @@ Exit codes: 0 it is done, 1 it could not be.`,
 		}),
 	}
 	flags := command.Flags()
-	flags.DurationVar(&policy.Grace, "grace", 24*time.Hour, "how old has to be what goes")
-	flags.DurationVar(&policy.Runs.Age, "runs-age", 0, "how long records of runs stay; 0: for ever")
-	flags.IntVar(&policy.Runs.Count, "runs-count", 0, "how many runs of an experiment stay, the latest; 0: all")
-	flags.DurationVar(&policy.Experiments.Age, "experiments-age", 0, "how long records of experiments stay; 0: for ever")
-	flags.IntVar(&policy.Experiments.Count, "experiments-count", 0, "how many records of an experiment stay, the latest; 0: all")
-	flags.BoolVar(&policy.DryRun, "dry-run", false, "take nothing away, and say what would go")
-	flags.BoolVar(&policy.WithoutReferences, "without-references", false, "also where not one record is left: then everything goes")
+	flags.DurationVar(&policy.Grace, "grace", 24*time.Hour, "minimum age of what is deleted")
+	flags.DurationVar(&policy.Runs.Age, "runs-age", 0, "maximum age of records of runs; 0: no maximum")
+	flags.IntVar(&policy.Runs.Count, "runs-count", 0, "number of runs to keep of each experiment, the newest; 0: all")
+	flags.DurationVar(&policy.Experiments.Age, "experiments-age", 0, "maximum age of records of experiments; 0: no maximum")
+	flags.IntVar(&policy.Experiments.Count, "experiments-count", 0, "number of records to keep of each experiment, the newest; 0: all")
+	flags.BoolVar(&policy.DryRun, "dry-run", false, "show what would be deleted")
+	flags.BoolVar(&policy.WithoutReferences, "without-references", false, "prune although there is no record: this deletes everything")
 	return command
 }
 

@@ -33,34 +33,35 @@ func newAudit() *cobra.Command {
 		Use:   "audit [FILE...]",
 		Short: "Check published deltas against the numbers next to them",
 		Long: `Check published deltas against the numbers next to them, from files or standard
-input, and list each that does not follow, with what it should be.
+input. Each delta that does not follow is listed with the expected value.
 
-The input is a report that perflab report wrote as Markdown; the same as CSV, behind
-it, to check the report's values against the runs; or CSV with the columns report,
-table, configuration, scenario, metric, value, unit and kind, and any others. A row of kind measured is a number,
-one of kind published_delta the printed difference of two: its configuration
-says which, as in "new minus old" or "new vs old"; where it does not, the two
-configurations that explain most deltas of the column are taken. Other kinds
-are passed over.
+The input is one of:
+  - a report that perflab report wrote as Markdown; followed by the same report as
+    CSV, its values are checked against the runs as well;
+  - CSV with the columns report, table, configuration, scenario, metric, value, unit
+    and kind, and any others. A row of kind measured is a number. A row of kind
+    published_delta is the printed difference of two numbers, which its configuration
+    names, as in "new minus old" or "new vs old"; otherwise the two configurations
+    that explain most deltas of the column are used. Other kinds are ignored.
 
-A delta in % is the difference in percent of the second side, or percentage
-points where the numbers are percentages. It follows if it is what the numbers give
-as they are printed, rounded to its digits. Within rounding is a percentage that is
-off by no more than one unit of its last digit and right if the numbers were rounded
-after it was taken. The rest slipped:
-  sign            the size is right, the sign is the wrong way round
+A delta in % is the difference in percent of the second side, or percentage points if
+the numbers are percentages. It follows if the numbers, as printed, give it when
+rounded to its digits. A percentage is within rounding if it is off by at most one
+unit of its last digit, and correct if the numbers were rounded after it was computed.
+The other outcomes are:
+  sign            the size is right, the sign is reversed
   base            percent of the first side, not of the second
   sign and base   both
   last digit      a difference whose last digit is not that of the numbers
-  cut             digits were cut off, not rounded
-  too few digits  the numbers have too few to show it
+  cut             digits were truncated, not rounded
+  too few digits  the numbers have too few digits to show it
   size            no reading of the two numbers gives it
   runs            a report's value is not the center of the runs in its CSV
-Deltas whose numbers are missing are listed as unchecked. Those that a report marks
-with † allow for missing runs, and are counted apart.
+Deltas whose numbers are missing are listed as unchecked. Deltas that a report marks
+with † allow for missing runs, and are counted separately.
 
-Exit codes: 0 the deltas were checked, 1 they could not be, 2 the input is
-invalid, 3 some slipped and --fail is given.`,
+Exit codes: 0 the deltas were checked, 1 failure, 2 the input is invalid, 3 with
+--fail: a delta does not follow.`,
 		Example: `  perflab audit report.csv
   perflab audit -o json report.csv | jq '.slips[] | {metric, printed, expected, slip}'
   perflab audit --fail report-*.csv
@@ -71,7 +72,7 @@ invalid, 3 some slipped and --fail is given.`,
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
 	addMaxMemory(flags)
 	addAll(flags, &options.all)
-	flags.BoolVar(&options.fail, "fail", false, "end with exit code 3 if a delta slipped")
+	flags.BoolVar(&options.fail, "fail", false, "exit with code 3 if a delta does not follow")
 	return command
 }
 

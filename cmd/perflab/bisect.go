@@ -31,15 +31,16 @@ func newBisect() *cobra.Command {
 	options := bisectOptions{}
 	command := &cobra.Command{
 		Use:   "bisect BEFORE AFTER",
-		Short: "Write the experiment that tells which difference made a release slower",
-		Long: `Write an experiment whose arms are the system of one experiment, that of another,
-and the first with each part of what differs: Kafka, PostgreSQL, each module.
-Each of the two is NAME or NAMESPACE/NAME in the cluster, or a file that perflab
-export wrote, as perflab history shows them around a change.
+		Short: "Write the experiment that finds the cause of a regression",
+		Long: `Write an experiment that finds which part of a change made a release slower. Its arms
+are the system of BEFORE, the system of AFTER, and the system of BEFORE with each part
+that differs: Kafka, PostgreSQL, each module. BEFORE and AFTER are each NAME or
+NAMESPACE/NAME in the cluster, or a file that perflab export wrote; perflab history
+shows them around a change.
 
-Scenarios, design and question are those of AFTER. What no arm can set, such as a
-module that is new, stands in a comment. With more parts than --parts, neighbours
-share one: run it again with the part that it was.`,
+Scenarios, design and question are those of AFTER. What no arm can set, such as a new
+module, is in a comment. With more parts than --parts, adjacent parts share an arm: run
+the command again for the arm that is the cause.`,
 		Example: `  perflab bisect heap-2026-2 heap-2026-3 -n lab > which.yaml
   perflab bisect before.yaml after.yaml --arm small | perflab run -f -`,
 		Args: cobra.ExactArgs(2),
@@ -48,9 +49,9 @@ share one: run it again with the part that it was.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	addMaxMemory(flags)
-	flags.StringVar(&options.arm, "arm", "", "the arm whose systems are compared; the baseline if not given")
-	flags.StringVar(&options.name, "name", "", "name of the experiment; that of AFTER with -bisect behind it if not given")
-	flags.IntVar(&options.parts, "parts", mostParts, "arms for parts of what differs, at most")
+	flags.StringVar(&options.arm, "arm", "", "arm whose systems are compared (default: the baseline)")
+	flags.StringVar(&options.name, "name", "", "name of the experiment (default: the name of AFTER and -bisect)")
+	flags.IntVar(&options.parts, "parts", mostParts, "maximum number of arms for parts")
 	return command
 }
 

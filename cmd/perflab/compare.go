@@ -32,25 +32,25 @@ func newCompare() *cobra.Command {
 	options := compareOptions{}
 	command := &cobra.Command{
 		Use:   "compare FIRST SECOND",
-		Short: "Compare an experiment with another one, if their baselines are alike",
+		Short: "Compare an experiment with another one, if their baselines are equivalent",
 		Long: `Compare the second experiment with the first: yesterday's with last month's, one
-cluster's with another's. Each is NAME or NAMESPACE/NAME in the cluster, or a
-file that perflab export wrote (.yaml, .yml or .json; .gz if packed).
+cluster's with another's. Each is NAME or NAMESPACE/NAME in the cluster, or a file
+that perflab export wrote (.yaml, .yml or .json; .gz if compressed).
 
-Runs of two experiments were not drawn in the same random order, so what differs
-may be the day or the node. So the baselines are looked at first: in every
-primary metric that both have, of scenarios that were loaded alike, they must be
-equivalent (Welch's interval, 90 % at a confidence of 95 %, within the margin).
-Only then are arms compared, each through its own baseline: the effect in the
-second experiment against that in the first, adjusted over all pairs and metrics
-by Holm's procedure. Arms of the same name are compared or, where there are none,
-each of the first with each of the second; --arms chooses others.
+Runs of two experiments are not in one random order, so a difference may come from the
+day or the node. Therefore the baselines are compared first. In each primary metric
+that both have, under scenarios with the same load, they must be equivalent (Welch's
+interval, 90 % at a confidence level of 95 %, within the margin).
 
-What the systems differ in is listed with either answer.
+Then arms are compared, each relative to its own baseline: the effect in the second
+experiment against the effect in the first, adjusted over all pairs and metrics by
+Holm's procedure. Arms with the same name are compared. If there are none, each arm of
+the first is compared with each arm of the second; --arms chooses pairs.
 
-Exit codes: 0 the arms were compared, 1 they could not be, 2 a file is invalid,
-5 the baselines could not be shown to be alike, 6 an arm is Worse and --fail-on
-worse was given.`,
+Differences between the systems are always listed.
+
+Exit codes: 0 success, 1 failure, 2 a file is invalid, 5 the baselines are not
+shown to be equivalent, 6 with --fail-on worse: an arm is worse.`,
 		Example: `  perflab compare heap-2024-06 heap-2024-09 -n lab
   perflab compare heap-2024-06.yaml lab/heap --arms small=medium
   perflab compare before.yaml after.yaml --margin 10 -o json`,
@@ -61,8 +61,8 @@ worse was given.`,
 	options.from = newCluster(flags)
 	addMaxMemory(flags)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
-	flags.Float64Var(&options.margin, "margin", 0, "difference that does not matter, in percent of the first; the smaller of the experiments' own if not given")
-	flags.StringArrayVar(&options.pairs, "arms", nil, "FIRST=SECOND, an arm of each experiment; may be given several times")
+	flags.Float64Var(&options.margin, "margin", 0, "equivalence margin, in percent of the first (default: the smaller one of the experiments)")
+	flags.StringArrayVar(&options.pairs, "arms", nil, "FIRST=SECOND: arms to compare; repeatable")
 	flags.StringVar(&options.failOn, "fail-on", "", failOnHelp)
 	return command
 }

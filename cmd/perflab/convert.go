@@ -39,32 +39,31 @@ func newConvert() *cobra.Command {
 	options := convertOptions{}
 	command := &cobra.Command{
 		Use:   "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
-		Short: "Make a record of what other tools measured",
-		Long: `Make a record of what other tools measured, as perflab export writes one, without
-a cluster: perflab report, compare, history and import read it.
+		Short: "Convert results of other tools",
+		Long: `Convert results of other tools into a record as perflab export writes it, which
+perflab report, compare, history and import read. No cluster is needed.
 
 ` + convertFormats() + `
-A file is a run of an arm, and the files of an arm are its blocks, in the order in
-which they are given. The first arm is the baseline, unless --baseline names
-another. Files may be packed by gzip. What can't be right is refused, with its line
-and the reason.
+A file is a run of an arm. The files of an arm are its blocks, in the given order.
+The first arm is the baseline unless --baseline names another. Files may be
+compressed by gzip. An invalid file is refused with its line and the reason.
 
 A table has a row for each run and metric, with the columns
-` + elsewhere.TableColumns + `, of which the
-first three may be missing. It has arms, blocks and scenarios of its own; each
-release in it becomes an experiment, NAME and the release.
+` + elsewhere.TableColumns + `; the first
+three are optional. It names its own arms, blocks and scenarios. Each release in it
+becomes an experiment, named NAME and the release.
 
-Metrics are named LOAD/TRANSACTION/STATISTIC; the load is called like the scenario,
-unless --load says otherwise. The averages of up to 8 transactions decide, or the
-metrics that --primary names. --only chooses transactions by their names. Of custom
-metrics, which way they get better is known by units such as req/s or B/op, by what
-the file says, or by --higher-is-better and --lower-is-better; others decide nothing.
+Metrics are named LOAD/TRANSACTION/STATISTIC; the load has the name of the scenario
+unless --load names it. The averages of up to 8 transactions are primary, or the
+metrics of --primary. --only selects transactions by name. PerfLab knows the
+direction of custom metrics by units such as req/s or B/op, by what the file states,
+or by --higher-is-better and --lower-is-better; others are not primary.
 
-The record says that it was measured elsewhere, by which tool, and from which files
-it was read, with their SHA-256. PerfLab saw nothing of it: nothing proves how the
-system was configured, and nobody drew the order of the runs.
+The record names the tool and the files it comes from, with their SHA-256. PerfLab
+did not observe the runs: it cannot prove how the system was configured, and their
+order was not randomized.
 
-Exit codes: 0 it was written, 1 it could not be, 2 a file is invalid.`,
+Exit codes: 0 success, 1 failure, 2 a file is invalid.`,
 		Example: `  perflab convert --from jmeter --name checkout-2025 --release 2025.1 --scenario cico \
     --arm xmx=run1.jtl --arm xmx=run2.jtl --arm maxram=run3.jtl > checkout-2025.yaml
   perflab convert --from k6-summary --measured 2025-01-03 --name search --arm base=summary.json | perflab report -f -
@@ -86,18 +85,18 @@ func (o *convertOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.from, "from", "", "format of the files: "+strings.Join(formats(), ", "))
 	flags.StringVar(&o.experiment.Name, "name", "", "name of the experiment")
 	flags.StringVar(&o.experiment.Release, "release", "", "release that was measured: its name in perflab history")
-	flags.StringVar(&o.experiment.Question, "question", "", "what was to be answered: the title of the report")
-	flags.StringVar(&o.scenario, "scenario", "load", "name of the workload; only what has the same name is compared in perflab history")
+	flags.StringVar(&o.experiment.Question, "question", "", "question that the experiment answers: the title of the report")
+	flags.StringVar(&o.scenario, "scenario", "load", "name of the scenario; perflab history compares only experiments with the same")
 	flags.StringVar(&o.load, "load", "", "first part of the metrics' names (default: the scenario)")
-	flags.StringArrayVar(&o.arms, "arm", nil, "ARM=FILE: a run of an arm; given once for each file")
-	flags.StringVar(&o.experiment.Baseline, "baseline", "", "arm that the others are compared with (default: the first)")
-	flags.StringArrayVar(&o.experiment.Primary, "primary", nil, "metric that decides; may be given several times")
+	flags.StringArrayVar(&o.arms, "arm", nil, "ARM=FILE: a run of an arm; repeat for each file")
+	flags.StringVar(&o.experiment.Baseline, "baseline", "", "baseline arm (default: the first)")
+	flags.StringArrayVar(&o.experiment.Primary, "primary", nil, "primary metric; repeatable")
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the custom metrics that get better when higher")
 	flags.StringVar(&o.lower, "lower-is-better", "", "regular expression of the custom metrics that get better when lower")
-	flags.IntVar(&o.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
-	flags.StringVar(&o.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, where the files don't tell")
-	flags.StringVar(&o.only, "only", "", "regular expression of the transactions that are read; all if not given")
-	flags.StringVar(&o.experiment.Target, "target", "", "address that the load was put on, if it may be told: http://host:port")
+	flags.IntVar(&o.margin, "margin", 5, "equivalence margin, in percent of the baseline")
+	flags.StringVar(&o.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, if the files lack it")
+	flags.StringVar(&o.only, "only", "", "regular expression of the transactions to read (default: all)")
+	flags.StringVar(&o.experiment.Target, "target", "", "address of the system under load, if you want to record it: http://host:port")
 	addMaxMemory(flags)
 }
 

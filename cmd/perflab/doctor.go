@@ -99,15 +99,14 @@ func newDoctor() *cobra.Command {
 	var isLettingGo bool
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
-		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator,
-the images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics
-API, a default storage class, and your own rights in the namespace. Each line
-says how to fix what is missing. -o json and -o yaml write fields for scripts
-(docs/command-line.md).
+		Short: "Check the cluster for missing prerequisites, with fixes",
+		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator, the
+images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics API, a
+default storage class, and your own rights in the namespace. Each problem comes with
+its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
 
-Exit codes: 0 all there (warnings are for what only some experiments need), 1
-something is missing or could not be looked at.`,
+Exit codes: 0 all is there (warnings concern what only some experiments need), 1
+something is missing or could not be checked.`,
 		Example: `  kubectl perflab doctor --namespace lab
   kubectl perflab doctor -o json | jq -r '.findings[] | select(.state != "OK") | .message'`,
 		Args: cobra.NoArgs,
@@ -131,7 +130,7 @@ something is missing or could not be looked at.`,
 	}
 	chosen = newCluster(command.Flags())
 	format = addOutput(command, formatText, formatJSON, formatYAML)
-	command.Flags().BoolVar(&isLettingGo, removeFinalizers, false, "remove the finalizers of deleted experiments whose operator is gone, and nothing else")
+	command.Flags().BoolVar(&isLettingGo, removeFinalizers, false, "only remove the finalizers of deleted experiments without an operator")
 	return command
 }
 

@@ -33,16 +33,16 @@ var exits = []struct {
 	meaning string
 	errors  []error
 }{
-	{0, "it is done", nil},
-	{exitFailed, "it could not be done: an option, a file or the cluster is in the way", nil},
-	{exitInvalid, "what was read can't be used: the cluster would refuse it, or it is not what it should be", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, elsewhere.ErrFile, elsewhere.ErrRecord, report.ErrInput, evidence.ErrManifest}},
-	{exitSlips, "published numbers don't follow (audit --fail)", []error{errSlips}},
-	{exitStalled, "the experiment needs a person (run, status --watch)", []error{errStalled}},
-	{exitUnlike, "two experiments' baselines could not be shown to be alike (compare)", []error{errUnlike}},
+	{0, "success", nil},
+	{exitFailed, "failed: bad flag, file or cluster", nil},
+	{exitInvalid, "invalid input", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, elsewhere.ErrFile, elsewhere.ErrRecord, report.ErrInput, evidence.ErrManifest}},
+	{exitSlips, "published deltas do not follow from the numbers (audit --fail)", []error{errSlips}},
+	{exitStalled, "the experiment is stalled: manual action required (run, status --watch)", []error{errStalled}},
+	{exitUnlike, "the baselines are not shown to be equivalent (compare)", []error{errUnlike}},
 	{exitRegression, "an arm is worse than the baseline (--fail-on)", []error{errRegression}},
-	{exitBroken, "what was recorded is not what it was (verify)", []error{errBroken}},
-	{exitNoChain, "nobody kept digests of what was recorded (verify)", []error{evidence.ErrNoChain, errUnproved}},
-	{exitTimeout, "the experiment was not over in time (run, status --watch with --timeout)", []error{errTimeout}},
+	{exitBroken, "the records do not match their digests (verify)", []error{errBroken}},
+	{exitNoChain, "there are no digests (verify)", []error{evidence.ErrNoChain, errUnproved}},
+	{exitTimeout, "timed out waiting for the experiment (run, status --watch with --timeout)", []error{errTimeout}},
 }
 
 // exitCode is that of the first meaning an error has.

@@ -25,15 +25,14 @@ func newExport() *cobra.Command {
 	var from *cluster
 	command := &cobra.Command{
 		Use:   "export NAME",
-		Short: "Write down what an experiment recorded, to report on it elsewhere",
-		Long: `Write down what an experiment recorded: the experiment, its runs and their raw
-results, with the digests of all that and what its notes are kept in, as one YAML
-stream. perflab report -f and perflab verify read it, without a cluster; perflab
-import records it in another one.
+		Short: "Export the results of an experiment",
+		Long: `Write an experiment, its runs, their raw results, all digests, and its notes as one
+YAML stream. perflab report -f and perflab verify read it without a cluster; perflab
+import records it in another cluster.
 
-It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
+You need the rights to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
-Exit codes: 0 it was written, 1 it could not be.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab export maxram-vs-xmx -n lab > maxram-vs-xmx.yaml`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(command *cobra.Command, arguments []string) error { return export(command, from, arguments[0]) },

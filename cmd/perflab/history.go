@@ -50,28 +50,29 @@ func newHistory() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "history [EXPERIMENT|FILE|FOLDER...]",
 		Short: "Show a metric over releases, and where it changed",
-		Long: `Put experiments in the order in which they were measured, and say where a metric
-changed, by how much, and what differs there. Each is NAME or NAMESPACE/NAME in
-the cluster, a file that perflab export wrote, or a folder of such files; without
-any, all experiments of the namespace, with -A of all namespaces.
+		Long: `Show a metric over releases: the experiments in the order in which they were measured,
+where the metric changed, by how much, and what differs there. Each experiment is NAME
+or NAMESPACE/NAME in the cluster, a file that perflab export wrote, or a folder of
+such files. Without arguments, all experiments of the namespace are shown, with -A of
+all namespaces.
 
-With --archive they come from an archive, which needs no cluster: NAMESPACE/NAME means
-all experiments of the series that this one is in, NAMESPACE those of the experiment
-that was measured last there. Of each series the last 300 are read.
+With --archive, the experiments come from an archive, and no cluster is needed.
+NAMESPACE/NAME is the whole series of this experiment; NAMESPACE is the series of the
+experiment that was measured last there. The last 300 of each series are read.
 
-A point is what one experiment measured of one arm under one scenario. It is
-called as the experiment's annotation perflab.dev/release says, or as the
-experiment. The experiment measured last says which metrics, arms and scenarios
-there are; others count where they declare the scenario alike.
+A point is the result of one arm of an experiment under one scenario. Its label is the
+experiment's annotation perflab.dev/release, or the experiment's name. The experiment
+that was measured last defines metrics, arms and scenarios; others count if they
+declare the scenario in the same way.
 
-Changes are found by the E-divisive procedure with permutation tests. If nothing
-ever changed, all series together are told to have changed with the chance of
---error-rate, or less often over as many --looks as one takes. A single last point
-is as likely an outlier: a change takes two. A change is Better or Worse, or Equivalent
-if it is within the margin of the experiment measured last.
+Changes are found by the E-divisive procedure with permutation tests. Without any
+change, the false-positive rate over all series, and over all --looks, is
+--error-rate. A single last point may be an outlier, so a change needs two. A change
+is Better or Worse, or Equivalent if it is within the margin of the experiment that
+was measured last.
 
-Exit codes: 0 it is shown, 1 it could not be, 2 a file is invalid, 6 the last
-change of a series is Worse and --fail-on regression was given.`,
+Exit codes: 0 success, 1 failure, 2 a file is invalid, 6 with --fail-on regression:
+the last change of a series is Worse.`,
 		Example: `  perflab history -n lab
   perflab history -A --metric cico/Check-In/p95
   perflab history exports/ --metric cico/Check-In/p95
@@ -87,12 +88,12 @@ change of a series is Worse and --fail-on regression was given.`,
 	addMaxMemory(flags)
 	flags.StringVar(&options.archive, "archive", "", "URL of an archive to read instead of the cluster, such as s3://perflab/archive?region=eu-central-1")
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown, json or html")
-	flags.StringArrayVar(&options.choose.Metrics, "metric", nil, "a metric as in the runs' observations, instead of the primary ones; may be given several times")
-	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "an arm, instead of all; may be given several times")
-	flags.StringArrayVar(&options.choose.Scenarios, "scenario", nil, "a scenario, instead of all; may be given several times")
-	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "chance in percent that of all series, if none ever changed, one is told to have changed")
-	flags.IntVar(&options.choose.Looks, "looks", 1, "looks among which that chance is shared: 20 for who looks after each of 20 releases")
-	flags.StringVar(&options.failOn, "fail-on", "", `"regression" ends with exit code 6 if the last change of a series is Worse`)
+	flags.StringArrayVar(&options.choose.Metrics, "metric", nil, "metric as in the runs' observations, instead of the primary ones; repeatable")
+	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "arm, instead of all; repeatable")
+	flags.StringArrayVar(&options.choose.Scenarios, "scenario", nil, "scenario, instead of all; repeatable")
+	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "false-positive rate over all series, in percent")
+	flags.IntVar(&options.choose.Looks, "looks", 1, "analyses that share the error rate: 20 if you run one after each of 20 releases")
+	flags.StringVar(&options.failOn, "fail-on", "", `"regression" exits with code 6 if the last change of a series is Worse`)
 	return command
 }
 

@@ -24,22 +24,20 @@ func newImport() *cobra.Command {
 	options := importOptions{}
 	command := &cobra.Command{
 		Use:   "import -f FILE [NAME...]",
-		Short: "Record in a cluster what an experiment elsewhere measured",
-		Long: `Record in a cluster what perflab export wrote elsewhere: the experiment, its
-runs and their raw results, with their status, so that perflab status, report,
-compare and export work on them there. All experiments of the files are
-imported, or those that are named.
+		Short: "Import exported experiments into a cluster",
+		Long: `Import experiments that perflab export wrote into a cluster, with their runs, raw
+results and status, so that perflab status, report, compare and export work on them.
+All experiments of the files are imported, or only the named ones.
 
-Nothing is started: an imported experiment is a record that the operator leaves
-alone, whether or not it had ended. Its annotation perflab.dev/imported says
-where and when it came from. kubectl delete perfexperiment takes it away.
+Nothing is started: an imported experiment is a record that the operator ignores,
+whether or not it had ended. Its annotation perflab.dev/imported states where and when
+it came from. kubectl delete perfexperiment deletes it.
 
-What could not be written as a whole is deleted again. It needs to get, create
-and delete PerfExperiments, to list and create PerfRuns, to create ConfigMaps,
-and to update perfexperiments/status and perfruns/status in the namespace.
+An incomplete import is rolled back. You need the rights to get, create and delete
+PerfExperiments, to list and create PerfRuns, to create ConfigMaps, and to update
+perfexperiments/status and perfruns/status in the namespace.
 
-Exit codes: 0 everything is recorded, 1 it could not be, 2 the recorded objects
-are invalid.`,
+Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 		Example: `  perflab import -f maxram-vs-xmx.yaml -n archive
   perflab export maxram-vs-xmx --context lab | perflab import -f - --context office -n archive
   perflab import -f exports/ maxram-vs-xmx kraft-vs-zookeeper -n archive`,
@@ -48,7 +46,7 @@ are invalid.`,
 	flags := command.Flags()
 	options.to = newCluster(flags)
 	addMaxMemory(flags)
-	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
+	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
 	if err := command.MarkFlagRequired("file"); err != nil {
 		panic(err)
 	}

@@ -37,7 +37,7 @@ const defaultMaxMemory = "4Gi"
 const leastMemory = 1 << 10
 
 func addMaxMemory(flags *pflag.FlagSet) {
-	flags.String(maxMemoryFlag, defaultMaxMemory, "most memory that reading files may take, as it is estimated while they are read")
+	flags.String(maxMemoryFlag, defaultMaxMemory, "limit for the estimated memory of input files")
 }
 
 // input opens what a command reads: files, packed or not, and standard input.

@@ -33,13 +33,13 @@ func newLogs() *cobra.Command {
 	options := logsOptions{}
 	command := &cobra.Command{
 		Use:   "logs EXPERIMENT|RUN",
-		Short: "Show what the loads of an experiment or of one run logged",
-		Long: `Show what the k6 runners of an experiment, or of one run of it, logged. The pods
-of runs that count are taken away with their TestRuns; those of the current run
-and of invalid runs are there until something else takes them away. Once they are
-gone, what the run's record kept is shown: why it does not count, what became of
-each load, the last lines it logged, what was measured by then, its conditions. Lines that carry results are
-left out unless --raw is given.`,
+		Short: "Show the logs of an experiment or a run",
+		Long: `Show the logs of the k6 runners of an experiment, or of one of its runs. The pods of
+valid runs are deleted with their TestRuns; those of the current run and of invalid
+runs exist until something else deletes them. Without pods, the run's record is shown:
+why the run is invalid, the outcome of each load, its last log lines, what was
+measured until then, and the run's conditions. Lines that carry results are hidden
+unless --raw is set.`,
 		Example: `  kubectl perflab logs pubsub-partitions
   kubectl perflab logs pubsub-partitions-3-two-cico-1f2e3d --raw`,
 		Args: cobra.ExactArgs(1),
@@ -49,7 +49,7 @@ left out unless --raw is given.`,
 	}
 	options.cluster = newCluster(command.Flags())
 	command.ValidArgsFunction = completeExperiment(options.cluster)
-	command.Flags().BoolVar(&options.raw, "raw", false, "show the lines that carry results, too")
+	command.Flags().BoolVar(&options.raw, "raw", false, "also show the lines that carry results")
 	return command
 }
 

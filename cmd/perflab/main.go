@@ -52,15 +52,15 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 
 // connectionHelp ends the help of the commands that talk to a cluster.
 const connectionHelp = `{{if .Flags.Lookup "kubeconfig"}}
-The cluster is reached as by kubectl, whose other flags for it (kubectl options) work here too.
+The connection flags of kubectl work here too; list them with kubectl options.
 {{end}}`
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "perflab",
 		Short: "Plan and analyze benchmark experiments on Kubernetes",
-		Long: `Plan experiments, compare their results and report on them without a cluster;
-run and follow them in one.
+		Long: `Plan benchmark experiments, run and follow them in a cluster, compare their results and
+write reports.
 
 ` + exitHelp(),
 		Version:       version.Line("perflab"),

@@ -35,21 +35,19 @@ func newPlan() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "plan -f FILE...",
 		Short: "Show what an experiment will do, without a cluster",
-		Long: `Show what an experiment will do, without a cluster: its arms and what differs
-between them, the heap each module gets in each arm, the runs in order, how long
-they take, the smallest effect that they find, and what each arm costs where a
-file holds the price list. A manifest the cluster would refuse is refused with
-the same sentences, and warned of with the same. Of a PerfSchedule the
-experiment is shown that it makes.
+		Long: `Show what an experiment will do, without a cluster: its arms and how they differ, the
+heap of each module in each arm, the runs in order, their duration and the smallest
+effect that they detect. With a price list, the cost of each arm is shown too. Errors
+and warnings are those that the cluster would return. For a PerfSchedule, the
+experiment that it creates is shown.
 
-How long a k6 script of one's own lasts is read from its options, where a file
-holds the ConfigMap with it; nothing of the script is run.
+The duration of your own k6 script is read from its options, if a file holds its
+ConfigMap. The script is not run.
 
-How much runs spread is assumed (--cv) or taken from earlier runs (--pilot, in
-the format perflab analyze reads): the more they do, the more blocks it takes.
+The spread of runs is assumed (--cv) or taken from earlier runs (--pilot, in the
+format that perflab analyze reads). More spread needs more blocks.
 
-Exit codes: 0 the plan was shown, 1 it could not be made, 2 the manifest is
-invalid.`,
+Exit codes: 0 success, 1 failure, 2 the manifest is invalid.`,
 		Example: `  perflab plan -f experiment.yaml
   perflab plan -f config/samples/seed-004-maxram-vs-xmx.yaml -f config/systems/folio-poppy.yaml
   perflab plan -f experiment.yaml --cv 2.5 --overhead 6m
@@ -60,12 +58,12 @@ invalid.`,
 	}
 	flags := command.Flags()
 	addMaxMemory(flags)
-	flags.StringArrayVarP(&options.files, "file", "f", nil, `file, or folder of files, with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices, also packed (.gz); "-" is standard input; may be given several times`)
+	flags.StringArrayVarP(&options.files, "file", "f", nil, `file or folder with the experiment, its PerfSystem, or a ConfigMap with a script or prices, also compressed (.gz); "-" is standard input; repeatable`)
 	options.output = addOutput(command, formatText, formatJSON)
-	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
-	flags.DurationVar(&options.assumed.Overhead, "overhead", 0, "time a run is assumed to take beside its load (default 15s with reset None, otherwise 2m)")
-	flags.Float64Var(&options.cv, "cv", 5, "how much runs of one arm are assumed to spread, in percent of their mean (coefficient of variation)")
-	flags.StringVar(&options.pilot, "pilot", "", `CSV file with earlier runs, from which the spread is taken instead; "-" is standard input`)
+	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "assumed records per second of an import")
+	flags.DurationVar(&options.assumed.Overhead, "overhead", 0, "assumed time of a run in addition to its load (default 15s with reset None, otherwise 2m)")
+	flags.Float64Var(&options.cv, "cv", 5, "assumed coefficient of variation of the runs of an arm, in percent")
+	flags.StringVar(&options.pilot, "pilot", "", `CSV file with earlier runs to take the spread from; "-" is standard input`)
 	if err := command.MarkFlagRequired("file"); err != nil {
 		panic(err)
 	}

@@ -29,30 +29,28 @@ func newPublish() *cobra.Command {
 	options := publishOptions{}
 	command := &cobra.Command{
 		Use:   "publish [NAME...]",
-		Short: "Put the report of an experiment where people read it",
-		Long: `Put the report of an experiment where people read it, and put it there again
-when it has changed: what was published is found by the experiment's UID and
-updated in place, and an unchanged report writes nothing.
+		Short: "Publish the report of an experiment",
+		Long: `Publish the report of an experiment, or update what was published. Publications are
+found by the experiment's UID. An unchanged report writes nothing.
 
-  --dir FOLDER      a static site of many reports: a page each, and an index of all
-                    that lie in the folder, the newest first
-  --confluence URL  a page of Confluence Cloud in the space that --space names by its
-                    key, below the page that --parent names, with the charts as
-                    attachments; a page that was renamed or moved is found again
+  --dir FOLDER      a static site: a page for each report, and an index of all reports
+                    in the folder, the newest first
+  --confluence URL  a page of Confluence Cloud, with the charts as attachments, in the
+                    space with the key --space, below the page --parent; a page that
+                    was renamed or moved is found again
   --github OWNER/REPOSITORY#NUMBER
-                    a comment on an issue or a pull request: the answer in short,
-                    with a link to the whole report where --link gives its address
-  --github-summary  the same in the summary of a step of GitHub Actions
+                    a comment with a short answer on an issue or a pull request, with a
+                    link to the whole report if --link has its address
+  --github-summary  the same in the summary of a GitHub Actions step
 
-The experiments are those that are named, of the cluster; or, with -f, those in
-files and folders of objects, all or those that are named.
+The experiments are the named ones in the cluster. With -f, they are those in files
+and folders of objects: all, or the named ones.
 
-Confluence's login is in CONFLUENCE_USER, the address of an account, and
-CONFLUENCE_TOKEN, an API token of its, or in the file that --credentials names.
-GitHub's token is in GITHUB_TOKEN, and its API where GITHUB_API_URL says.
+Confluence's credentials are in CONFLUENCE_USER (the email address of an account) and
+CONFLUENCE_TOKEN (an API token), or in the file --credentials. GitHub's token is in
+GITHUB_TOKEN, and its API address in GITHUB_API_URL.
 
-Exit codes: 0 it is published, 1 it could not be, 2 the recorded objects are
-invalid.`,
+Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 		Example: `  perflab publish maxram-vs-xmx -n lab --dir site
   perflab publish -f exports/ --dir site
   perflab publish maxram-vs-xmx -n lab --confluence https://team.atlassian.net \
@@ -65,9 +63,9 @@ invalid.`,
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
 	addMaxMemory(flags)
-	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
-	flags.BoolVar(&options.dryRun, "dry-run", false, "say what would be done, and write nothing")
-	flags.StringVar(&options.folder, "dir", "", "folder of a static site to put the report into")
+	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
+	flags.BoolVar(&options.dryRun, "dry-run", false, "show what would be done")
+	flags.StringVar(&options.folder, "dir", "", "folder of a static site to write the report to")
 	options.wiki.add(flags)
 	options.gitHub.add(flags)
 	return command

@@ -29,7 +29,7 @@ type gitHubOptions struct {
 
 func (o *gitHubOptions) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.thread, "github", "", "issue or pull request to comment on: OWNER/REPOSITORY#NUMBER")
-	flags.BoolVar(&o.summary, "github-summary", false, "add the answer in short to the summary of a step of GitHub Actions ("+gitHubSummaryVariable+")")
+	flags.BoolVar(&o.summary, "github-summary", false, "add a short answer to the summary of a GitHub Actions step ("+gitHubSummaryVariable+")")
 	flags.StringVar(&o.link, "link", "", "address of the whole report, for --github and --github-summary")
 }
 

@@ -31,10 +31,10 @@ type wikiOptions struct {
 
 func (o *wikiOptions) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.address, "confluence", "", "address of a site of Confluence Cloud, https://TEAM.atlassian.net")
-	flags.StringVar(&o.space, "space", "", "key of the space that the page is in")
-	flags.StringVar(&o.parent, "parent", "", "title or number of the page that a new page goes below")
+	flags.StringVar(&o.space, "space", "", "key of the space")
+	flags.StringVar(&o.parent, "parent", "", "title or number of the parent of a new page")
 	flags.StringVar(&o.title, "title", "", "title of the page (default the question and the experiment's name)")
-	flags.BoolVar(&o.adopt, "adopt", false, "overwrite a page of that title which was not published from here")
+	flags.BoolVar(&o.adopt, "adopt", false, "overwrite a page with this title that was not published from here")
 	flags.StringVar(&o.credentials, "credentials", "", "file with lines "+userVariable+"=… and "+tokenVariable+"=…, in place of the environment")
 }
 

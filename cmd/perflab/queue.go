@@ -25,13 +25,12 @@ func newQueue() *cobra.Command {
 	options := queueOptions{}
 	command := &cobra.Command{
 		Use:   "queue",
-		Short: "Show who measures, and who waits for a turn",
-		Long: `Show which experiments measure, which wait for their turn, and behind whom, for each
-part of the cluster that they take up. Of all namespaces; with --namespace, of one.
+		Short: "Show the queue of experiments",
+		Long: `Show the running and the waiting experiments, for each part of the cluster that they
+occupy, and which experiment each one waits for. All namespaces are shown, or the one
+of --namespace. -o json and -o yaml write fields for scripts (docs/command-line.md).
 
--o json and -o yaml write fields for scripts (docs/command-line.md).
-
-Exit codes: 0 shown, 1 it could not be shown.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: `  kubectl perflab queue
   kubectl perflab queue --namespace lab
   kubectl perflab queue -o json | jq -r '.queue[] | select(.state == "Waiting") | .behind'`,

@@ -43,28 +43,27 @@ func newReport() *cobra.Command {
 		Long: `Write the report of an experiment, finished or not, from a cluster or from what
 perflab export wrote. The same recorded objects give the same report.
 
-  -o html        one file with charts, for a browser and for print
+  -o html        one file with charts, for browsers and print
   -o md          Markdown
-  -o confluence  Confluence's storage format, to be put into a page's source
+  -o confluence  Confluence's storage format, to paste into a page's source
   -o csv         every observation, as perflab analyze reads it
 
-Markdown and Confluence can't hold the charts. --charts writes them into a
-folder as SVG files, and the page refers to them: by their path in Markdown, as
-attachments of the page in Confluence.
+Markdown and Confluence cannot contain the charts. --charts writes them to a folder as
+SVG files. The page refers to them: by their path in Markdown, as attachments of the
+page in Confluence.
 
---notes adds notes to those of the experiment: Markdown files, or all of a folder,
-each with the pictures that lie beside it. A file goes to the end of the section
-that it is called like, results.md to Results, and any other to Summary.
+--notes adds notes to those of the experiment: Markdown files, or all of a folder, with
+the pictures next to them. A file is appended to the section with its name (results.md
+to Results), or else to Summary.
 
-With -f, files and folders of objects are read, as perflab export or
-kubectl get -o yaml write them, packed by gzip where they end in .gz; NAME says
-which experiment, where they hold several.
+With -f, files and folders of objects are read, as perflab export or kubectl get -o
+yaml write them, compressed by gzip if they end in .gz. If there are several
+experiments, NAME selects one.
 
---against names another experiment, last month's say, as perflab compare does: its
-baseline and arms are set beside this one's in the section Comparison.
+--against names another experiment, for example last month's: like perflab compare, it
+puts baseline and arms of both side by side in the section Comparison.
 
-Exit codes: 0 the report was written, 1 it could not be, 2 the recorded objects
-are invalid.`,
+Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 		Example: `  perflab report maxram-vs-xmx -n lab -o html > report.html
   perflab report -f maxram-vs-xmx.yaml -o md --charts charts > report.md
   perflab report heap-2024-09 -n lab --against heap-2024-06.yaml -o html > report.html
@@ -77,11 +76,11 @@ are invalid.`,
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
 	addMaxMemory(flags)
-	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
+	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
-	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, and the pictures of notes, with -o md and -o confluence")
-	flags.StringArrayVar(&options.notes, "notes", nil, "Markdown file, or folder of such files, with notes and their pictures; may be given several times")
-	flags.StringVar(&options.against, "against", "", "another experiment to set this one against: NAME, NAMESPACE/NAME or a file that perflab export wrote")
+	flags.StringVar(&options.charts, "charts", "", "folder for charts and pictures of notes, with -o md and -o confluence")
+	flags.StringArrayVar(&options.notes, "notes", nil, "Markdown file with notes, or folder with such files and their pictures; repeatable")
+	flags.StringVar(&options.against, "against", "", "experiment to compare with: NAME, NAMESPACE/NAME or a file that perflab export wrote")
 	return command
 }
 

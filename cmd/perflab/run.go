@@ -31,18 +31,17 @@ func newRun() *cobra.Command {
 	options := runOptions{}
 	command := &cobra.Command{
 		Use:   "run -f FILE... | --from schedule/NAME",
-		Short: "Apply an experiment, or make one of a schedule now, and follow it to its end",
-		Long: `Apply the objects of files, one PerfExperiment among them, by server-side apply,
-and follow the experiment to its end. Ending the command (Ctrl-C) does not end
-the experiment.
+		Short: "Apply an experiment, or create one from a schedule, and follow it",
+		Long: `Apply the objects in files, one of which is a PerfExperiment, by server-side apply, and
+follow the experiment until it is complete. Ctrl-C ends the command, not the
+experiment.
 
-With --from, make an experiment of a PerfSchedule's template now, whatever its
-times are, as kubectl create job --from does. It is the schedule's, and yours is
-the right to use what it names.
+With --from, create an experiment from the template of a PerfSchedule now, regardless
+of its schedule, as kubectl create job --from does. The experiment belongs to the
+schedule. You need the rights to use what it names.
 
-Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
-2 a manifest is invalid, 4 the experiment is stalled and needs a person, 6 with
---fail-on worse: a primary metric is worse in an arm, 9 --timeout is over.`,
+Exit codes: 0 the experiment is complete, 1 failure, 2 a manifest is invalid, 4 the
+experiment is stalled, 6 with --fail-on worse: an arm is worse, 9 --timeout expired.`,
 		Example: `  kubectl perflab run -f experiment.yaml
   kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
   kubectl perflab run -f experiment.yaml --fail-on worse
@@ -53,8 +52,8 @@ Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
 	}
 	options.cluster = newCluster(command.Flags())
 	addMaxMemory(command.Flags())
-	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with the objects; "-" is standard input; may be given several times`)
-	command.Flags().StringVar(&options.from, "from", "", "schedule/NAME: make an experiment of this PerfSchedule now")
+	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with objects; "-" is standard input; repeatable`)
+	command.Flags().StringVar(&options.from, "from", "", "schedule/NAME: create an experiment from this PerfSchedule now")
 	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
 	options.how.addFlags(command.Flags())
 	command.MarkFlagsOneRequired("file", "from")

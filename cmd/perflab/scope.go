@@ -24,7 +24,7 @@ const (
 type scope struct{ allNamespaces bool }
 
 func (s *scope) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "all namespaces, whatever --namespace says")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "all namespaces, regardless of --namespace")
 }
 
 // in is the namespace to list: the user's, or all.

@@ -52,7 +52,7 @@ func (s *sheet) left(rows int) {
 
 // addAll is the flag for it.
 func addAll(flags *pflag.FlagSet, all *bool) {
-	flags.BoolVar(all, "all", false, fmt.Sprintf("write all rows of a table, not only the first %d", mostRows))
+	flags.BoolVar(all, "all", false, fmt.Sprintf("show all rows of a table, not only the first %d", mostRows))
 }
 
 func (s *sheet) title(text string) {

@@ -45,18 +45,17 @@ func newStatus() *cobra.Command {
 	options := statusOptions{}
 	command := &cobra.Command{
 		Use:   "status [EXPERIMENT]",
-		Short: "Show how far an experiment is",
-		Long: `Show how far an experiment is: the runs done and left, what the current run does
-with its users, requests and response times so far, how long it will still take,
-and what came out. Without a name, list the experiments of the namespace, with -A
-of all.
+		Short: "Show the progress of an experiment",
+		Long: `Show the progress of an experiment: the finished and the remaining runs, users,
+requests and response times of the current run, the remaining time, and results.
+Without a name, list the experiments of the namespace, with -A of all namespaces.
 
--o json and -o yaml write fields for scripts (docs/command-line.md); with --watch
-each time that one has changed.
+-o json and -o yaml write fields for scripts (docs/command-line.md), with --watch after
+every change.
 
-Exit codes: 0 shown (with --watch: the experiment is complete), 1 it could not
-be shown, 4 the experiment is stalled and needs a person, 6 with --fail-on worse:
-a primary metric is worse in an arm, 9 with --watch: --timeout is over.`,
+Exit codes: 0 success (with --watch: the experiment is complete), 1 failure, 4 the
+experiment is stalled, 6 with --fail-on worse: an arm is worse, 9 with --watch:
+--timeout expired.`,
 		Example: `  kubectl perflab status -A
   kubectl perflab status pubsub-partitions
   kubectl perflab status pubsub-partitions --namespace lab --watch --timeout 4h
@@ -68,7 +67,7 @@ a primary metric is worse in an arm, 9 with --watch: --timeout is over.`,
 	options.output = addOutput(command, formatText, formatJSON, formatYAML)
 	options.scope.addFlags(command.Flags())
 	command.ValidArgsFunction = completeExperiment(options.cluster)
-	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "show it anew until the experiment is over")
+	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "watch until the experiment is complete or stalled")
 	options.how.addFlags(command.Flags())
 	return command
 }
@@ -190,8 +189,8 @@ type followOptions struct {
 }
 
 func (f *followOptions) addFlags(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.interval, "interval", 2*time.Second, "time between two looks while it is followed")
-	flags.DurationVar(&f.timeout, "timeout", 0, "time after which following ends with exit code 9, while the experiment goes on; 0: never")
+	flags.DurationVar(&f.interval, "interval", 2*time.Second, "polling interval")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time after which the command exits with code 9; the experiment continues; 0: no timeout")
 	flags.StringVar(&f.failOn, "fail-on", "", failOnHelp)
 }
 
@@ -210,7 +209,7 @@ func (f *followOptions) limited(ctx context.Context) (context.Context, context.C
 	return context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("%w after %s (--timeout)", errTimeout, prose.Duration(f.timeout)))
 }
 
-const failOnHelp = `"worse" ends with exit code 6 if a primary metric is Worse in an arm`
+const failOnHelp = `"worse" exits with code 6 if a primary metric of an arm is Worse`
 
 // checkFailOn says whether a command fails on a value, of which it knows one.
 func checkFailOn(value, only string) error {

@@ -35,14 +35,14 @@ type suspendOptions struct {
 }
 
 func newSuspend() *cobra.Command {
-	return newSuspension(suspendOptions{suspend: true, verb: "suspend", done: "suspended"}, "Start no further run of an experiment until it is resumed", `Start no further run of experiments until they are resumed, by spec.suspend. The run
-that is on is finished, and counts. schedule/NAME suspends a PerfSchedule: it makes no
-further experiment, and those that are on go on.`)
+	return newSuspension(suspendOptions{suspend: true, verb: "suspend", done: "suspended"}, "Suspend an experiment after its current run", `Suspend experiments after their current run (spec.suspend). The current run finishes
+and is valid. schedule/NAME suspends a PerfSchedule: it creates no further experiments,
+and running experiments continue.`)
 }
 
 func newResume() *cobra.Command {
-	return newSuspension(suspendOptions{verb: "resume", done: "resumed"}, "Let a suspended experiment go on", `Let suspended experiments go on where they were, by spec.suspend. schedule/NAME lets a
-PerfSchedule make experiments again.`)
+	return newSuspension(suspendOptions{verb: "resume", done: "resumed"}, "Resume a suspended experiment", `Resume suspended experiments where they stopped (spec.suspend). schedule/NAME resumes a
+PerfSchedule.`)
 }
 
 func newSuspension(options suspendOptions, short, long string) *cobra.Command {
@@ -51,10 +51,10 @@ func newSuspension(options suspendOptions, short, long string) *cobra.Command {
 		Short: short,
 		Long: long + `
 
---all is every experiment of the namespace that is not over, with -A of all namespaces.
-What is ` + options.done + ` already is left as it is.
+--all selects every unfinished experiment of the namespace, with -A of all namespaces.
+Those that are already ` + options.done + ` do not change.
 
-Exit codes: 0 all are ` + options.done + `, 1 one could not be.`,
+Exit codes: 0 success, 1 failure.`,
 		Example: fmt.Sprintf("  kubectl perflab %[1]s pubsub-partitions -n lab\n  kubectl perflab %[1]s schedule/nightly -n lab\n  kubectl perflab %[1]s --all -A", options.verb),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			return options.run(command.Context(), command.OutOrStdout(), arguments)
@@ -62,7 +62,7 @@ Exit codes: 0 all are ` + options.done + `, 1 one could not be.`,
 	}
 	options.cluster = newCluster(command.Flags())
 	options.addFlags(command.Flags())
-	command.Flags().BoolVar(&options.all, "all", false, "all experiments that are not over")
+	command.Flags().BoolVar(&options.all, "all", false, "all unfinished experiments")
 	command.ValidArgsFunction = completeExperiments(options.cluster)
 	return command
 }

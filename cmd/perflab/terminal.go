@@ -28,7 +28,7 @@ const (
 )
 
 func addTerminalFlags(flags *pflag.FlagSet) {
-	flags.String(colorFlag, colorAuto, "when to colour verdicts and warnings: auto (on a terminal, unless NO_COLOR is set), always or never")
+	flags.String(colorFlag, colorAuto, "when to color verdicts and warnings: auto (on a terminal, unless NO_COLOR is set), always or never")
 	flags.Bool(noPagerFlag, false, "write what is longer than the terminal straight to it, not through PERFLAB_PAGER, PAGER or less")
 }
 

@@ -40,25 +40,25 @@ func newVerify() *cobra.Command {
 	options := verifyOptions{}
 	command := &cobra.Command{
 		Use:   "verify EXPERIMENT|FILE",
-		Short: "Show that what an experiment recorded is what it was",
-		Long: `Show that what an experiment recorded is what it was when it was recorded. The
-experiment is NAME or NAMESPACE/NAME in the cluster, or a file that perflab export
-wrote (.yaml, .yml or .json; .gz if packed; "-" is standard input).
+		Short: "Verify the recorded results of an experiment",
+		Long: `Verify that the results of an experiment are as they were recorded. The experiment is
+NAME or NAMESPACE/NAME in the cluster, or a file that perflab export wrote (.yaml, .yml
+or .json; .gz if compressed; "-" is standard input).
 
-The chain of SHA-256 digests is followed from the manifest, whose own the report
-prints and the experiment's status has, to the plan, each run's record, what is
-kept of each run, the answer and the stored report. The first link that does not
-hold is named, with --all every one.
+The chain of SHA-256 digests begins with the manifest, whose own digest is in the
+report and in the experiment's status. It leads to the plan, the record of each run,
+the results of each run, the answer and the stored report. The first broken link is
+shown, with --all every one.
 
-The digests are not signed: who may write all objects can make the chain anew, but
-not with the same digest of the manifest. Give the one that was published, on a
-page or in the operator's log, with --digest.
+The digests are not signed: a user who may write all objects can rebuild the chain,
+but not with the same digest of the manifest. With --digest, check the one that was
+published on a page or in the operator's log.
 
-It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
+You need the rights to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
-Exit codes: 0 the chain holds, 1 it could not be followed, 2 the recorded objects
-are invalid, 7 a link does not hold, 8 there is no chain: no block is complete
-yet, or PerfLab kept no digests when the experiment was measured.`,
+Exit codes: 0 the chain holds, 1 failure, 2 the recorded objects are invalid, 7 a link
+is broken, 8 there is no chain: no block is complete yet, or PerfLab did not record
+digests when the experiment was measured.`,
 		Example: `  perflab verify maxram-vs-xmx -n lab
   perflab verify maxram-vs-xmx.yaml --digest 4f0e2c8d…
   perflab verify archive/maxram-vs-xmx --all -o json`,
@@ -70,8 +70,8 @@ yet, or PerfLab kept no digests when the experiment was measured.`,
 	command.ValidArgsFunction = completeExperiment(options.from)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
 	addMaxMemory(flags)
-	flags.StringVar(&options.digest, "digest", "", "SHA-256 of the manifest as it was published")
-	flags.BoolVar(&options.all, "all", false, "name every link that does not hold, not only the first")
+	flags.StringVar(&options.digest, "digest", "", "published SHA-256 of the manifest")
+	flags.BoolVar(&options.all, "all", false, "show all broken links, not only the first")
 	return command
 }
 

@@ -13,9 +13,9 @@ import (
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Say which PerfLab this is",
-		Long: `Say which PerfLab this is: the release, or the commit it was built from.
-The operator that worked on an experiment stands in the experiment's report.`,
+		Short: "Print the version",
+		Long: `Print the version: the release, or the commit of the build. A report shows the version
+of the operator that ran the experiment.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(command.OutOrStdout(), version.Line("perflab"))

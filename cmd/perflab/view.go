@@ -35,17 +35,16 @@ func newView() *cobra.Command {
 	options := viewOptions{}
 	command := &cobra.Command{
 		Use:   "view EXPERIMENT",
-		Short: "Show an experiment that runs in the browser",
-		Long: `Show an experiment that runs in the browser: how far it is and when it will end,
-what its current run does with its users, requests, errors and response times,
-and verdicts as they come. Once the experiment is complete, the page becomes its
-report.
+		Short: "Show a running experiment in the browser",
+		Long: `Show a running experiment in the browser: progress and remaining time, users, requests,
+errors and response times of the current run, and verdicts as they come. When the
+experiment is complete, the page becomes its report.
 
-The page is served on 127.0.0.1 alone, to who is on this machine, with your own
-rights in the cluster: to read PerfExperiments and PerfRuns, and ConfigMaps for
-all of the report's charts. It can only be read. Ctrl-C ends it, not the experiment.
+The page is served on 127.0.0.1, to all users of this machine, with your own rights in
+the cluster to read PerfExperiments, PerfRuns and, for all charts of the report,
+ConfigMaps. It is read-only. Ctrl-C ends the page, not the experiment.
 
-Exit codes: 0 it was ended by Ctrl-C, 1 it could not be shown.`,
+Exit codes: 0 ended by Ctrl-C, 1 failure.`,
 		Example: `  kubectl perflab view pubsub-partitions
   kubectl perflab view pubsub-partitions --namespace lab --open
   kubectl perflab view pubsub-partitions --port 8080`,
@@ -56,8 +55,8 @@ Exit codes: 0 it was ended by Ctrl-C, 1 it could not be shown.`,
 	}
 	options.cluster = newCluster(command.Flags())
 	command.ValidArgsFunction = completeExperiment(options.cluster)
-	command.Flags().Uint16Var(&options.port, "port", 0, "port to serve on; 0 takes a free one")
-	command.Flags().BoolVar(&options.open, "open", false, "open the page in a browser, if there is one")
+	command.Flags().Uint16Var(&options.port, "port", 0, "port; 0 selects a free one")
+	command.Flags().BoolVar(&options.open, "open", false, "open the page in a browser")
 	return command
 }
 

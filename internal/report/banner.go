@@ -31,7 +31,7 @@ func bannerOf(r *record) *banner {
 	return &banner{
 		Title: "These runs describe, they do not decide",
 		Sentences: slices.Concat(
-			[]string{fmt.Sprintf("%s %s complete; a verdict takes %d. Any difference below may be real or chance: these runs cannot tell which.",
+			[]string{fmt.Sprintf("%s %s complete; a verdict takes %d. Any difference below may be real or chance: these runs do not show which.",
 				prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"), r.answer.Needed())},
 			spreadSentence(r), []string{nextStep(r)}),
 	}

@@ -271,7 +271,7 @@ func armSentence(a *answer, arm string) string {
 	case better > 0:
 		return fmt.Sprintf("%s is better than %s in %s%s", arm, a.Baseline, changes(own, verdict.Better), guardedWorse(a, arm))
 	case counted(own, verdict.Equivalent) == len(own):
-		return fmt.Sprintf("%s makes no difference that matters against %s: less than %s in %s%s", arm, a.Baseline, percent(a.marginPercent), all(len(own)), guardedWorse(a, arm))
+		return fmt.Sprintf("%s is equivalent to %s: it differs by less than %s in %s%s", arm, a.Baseline, percent(a.marginPercent), all(len(own)), guardedWorse(a, arm))
 	}
 	return ""
 }
@@ -292,7 +292,7 @@ func decidingOf(a *answer, arm string) []shownComparison {
 	return slices.DeleteFunc(deciding(a), func(c shownComparison) bool { return c.Arm != arm })
 }
 
-const untoldBeginning = "the runs cannot tell "
+const untoldBeginning = "the runs are inconclusive about "
 
 // untold says which arms nothing was found of, those together that are so in the same.
 func untold(a *answer, arms []string) []string {
@@ -310,7 +310,7 @@ func untold(a *answer, arms []string) []string {
 	}
 	parts := make([]string, 0, len(order))
 	for _, phrase := range order {
-		parts = append(parts, untoldBeginning+fmt.Sprintf("%s from %s in %s", listed(alike[phrase]), a.Baseline, phrase))
+		parts = append(parts, untoldBeginning+fmt.Sprintf("%s against %s in %s", listed(alike[phrase]), a.Baseline, phrase))
 	}
 	return parts
 }

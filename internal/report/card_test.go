@@ -100,7 +100,7 @@ func TestTheCardNamesArmsOnce(t *testing.T) {
 	input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-Out/average"}
 	input.Experiment.Spec.Analysis.MarginPercent = 1
 	card := head(t, input)
-	if got := strings.Count(card, "he runs cannot tell"); got != 1 || !regexp.MustCompile(`> The runs cannot tell arm-0\d(, arm-0\d)* and arm-0\d from arm-0\d in Check-Out average response time`).MatchString(card) {
+	if got := strings.Count(card, "he runs are inconclusive about"); got != 1 || !regexp.MustCompile(`> The runs are inconclusive about arm-0\d(, arm-0\d)* and arm-0\d against arm-0\d in Check-Out average response time`).MatchString(card) {
 		t.Errorf("the card says it %d times:\n%s", got, card)
 	}
 }
@@ -160,8 +160,8 @@ func TestTheAnswer(t *testing.T) {
 		"better, guarded":     {guarded("create-5k/duration"), ", but worse in guarded Check-In average response time (+7.6\u00a0%)."},
 		"equivalent, guarded": {guarded("cico/Check-Out/average"), "less than 5\u00a0% in the deciding metric, but worse in guarded Check-In average response time (+7.6\u00a0%)."},
 		"better":              {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
-		"equivalent":          {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference that matters against xmx: less than 5\u00a0% in the deciding metric, but worse in guarded Check-In p95 response time (+20.5\u00a0%)."},
-		"open":                {only("cico/Check-Out/average", 1), "> The runs cannot tell maxram-66 from xmx in Check-Out average response time."},
+		"equivalent":          {only("cico/Check-Out/average", 5), "> maxram-66 is equivalent to xmx: it differs by less than 5\u00a0% in the deciding metric, but worse in guarded Check-In p95 response time (+20.5\u00a0%)."},
+		"open":                {only("cico/Check-Out/average", 1), "> The runs are inconclusive about maxram-66 against xmx in Check-Out average response time."},
 		"withheld": {func(input *report.Input) {
 			only("cico/Check-In/average", 5)(input)
 			change(input, "maxram-66", "cico/Check-In/errors", func(string) string { return "4.5" })

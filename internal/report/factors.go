@@ -161,7 +161,7 @@ var outcomes = []struct {
 }{
 	{verdict.Worse, "worse in %s", "worse together in %s than each alone"},
 	{verdict.Better, "better in %s", "better together in %s than each alone"},
-	{verdict.Equivalent, "no difference that matters in %s", "no interaction that matters in %s"},
+	{verdict.Equivalent, "equivalent in %s", "no interaction beyond the margin in %s"},
 	{verdict.Inconclusive, "undecided in %s", "undecided whether they interact in %s"},
 	{verdict.None, "no verdict on %s", "no verdict on %s"},
 }

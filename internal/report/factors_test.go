@@ -35,8 +35,8 @@ func TestAMatrixIsAnsweredByItsFactors(t *testing.T) {
 	}{
 		"as recorded": {func(*report.Input) {}, []string{
 			"> Partitions two instead of one: worse in Check-In average response time (+18\u00a0%, +7 to +30) and Check-Out average response time (+25\u00a0%, +14 to +37); better in duration of import create (−26.0\u00a0%, −32.5 to −18.7). ",
-			"Split all-but-two instead of all-modules: no difference that matters in ",
-			"Split all-but-two with partitions two: no interaction that matters in ", "undecided whether they interact in duration of import create (−8\u00a0%, −22 to +9).",
+			"Split all-but-two instead of all-modules: equivalent in ",
+			"Split all-but-two with partitions two: no interaction beyond the margin in ", "undecided whether they interact in duration of import create (−8\u00a0%, −22 to +9).",
 			"**2 worse** · **1 better** · **1 inconclusive** · **5 equivalent**",
 		}, "trade-off"},
 		"an interaction": {times(2, imports, "all-but-two-two"), []string{

@@ -65,7 +65,7 @@ func orderStep(experiment *v1alpha1.PerfExperiment) string {
 	if seed := experiment.Status.Seed; seed != nil {
 		text += fmt.Sprintf(" (seed %d)", *seed)
 	}
-	return text + ", so that drift and noisy neighbours do not favour an arm."
+	return text + ", so that drift and noisy neighbors do not favor an arm."
 }
 
 func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
@@ -75,7 +75,7 @@ func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
 	case v1alpha1.ResetRestoreData:
 		return "Before each run the modules were stopped, the data was restored and the modules were started again."
 	case v1alpha1.ResetReschedule:
-		return "Before each run every module pod was deleted and scheduled anew."
+		return "Before each run every module pod was deleted and rescheduled."
 	case v1alpha1.ResetRecreate:
 		return "Before each run everything was rebuilt, Kafka and PostgreSQL included."
 	default:

@@ -49,7 +49,7 @@ func recommend(r *record, arm string) []item {
 	return items
 }
 
-// replacement is an arm that makes no difference that matters; guarded metrics may take that
+// replacement is an equivalent arm; guarded metrics may take that
 // back.
 func replacement(a *answer, arm string, deciding int) item {
 	none := fmt.Sprintf("none of the %s that decide differs by %s or more", prose.Counted(deciding, "metric"), percent(a.marginPercent))
@@ -76,7 +76,7 @@ func undecided(r *record, arm string, primary []shownComparison) string {
 			hopeless = hopeless || c.FurtherBlocks == 0
 		}
 	}
-	text := fmt.Sprintf("Do not decide on %s of %s yet: the runs cannot tell it from %s.", phrases(primary, verdict.Inconclusive), arm, r.answer.Baseline)
+	text := fmt.Sprintf("Do not decide on %s of %s yet: the runs neither show a difference from %s nor rule one out.", phrases(primary, verdict.Inconclusive), arm, r.answer.Baseline)
 	if len(r.answer.uncalibrated) > 0 {
 		return text
 	}

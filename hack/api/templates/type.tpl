@@ -40,7 +40,7 @@ In {{ range $i, $user := $type.SortedReferences }}{{ if $i }}, {{ end }}{{ markd
 {{- $told := list -}}
 {{- range . -}}
 {{- if hasPrefix "Required:" . -}}{{ $told = append $told "required" -}}
-{{- else if contains "XValidation:" . -}}{{ $told = append $told (regexReplaceAll `^.*self\.matches\('.*'\) (.*\S)\s+<nil>}$` . "${1}" | markdownRenderFieldDoc) -}}
+{{- else if contains "XValidation:" . -}}{{ $told = append $told (regexReplaceAll `^.*self\.matches\(r?'.*'\) (.*\S)\s+<nil>}$` . "${1}" | markdownRenderFieldDoc) -}}
 {{- else if not (regexMatch `^(Optional|Type|Schemaless):` .) -}}{{ $told = append $told (markdownRenderFieldDoc .) -}}
 {{- end -}}
 {{- end -}}
