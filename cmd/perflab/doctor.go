@@ -100,9 +100,9 @@ func newDoctor() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the cluster for missing prerequisites, with fixes",
-		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator, the
-images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics API, a
-default storage class, and your own rights in the namespace. Each problem comes with
+		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator, and
+the operators of Kafka, PostgreSQL and k6. Check the images of the loads, the metrics
+API, the default storage class, and your own rights in the namespace. Each problem comes with
 its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
 
 Exit codes: 0 all is there (warnings concern what only some experiments need), 1

@@ -35,9 +35,9 @@ func newPlan() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "plan -f FILE...",
 		Short: "Show what an experiment will do, without a cluster",
-		Long: `Show what an experiment will do, without a cluster: its arms and how they differ, the
-heap of each module in each arm, the runs in order, their duration and the smallest
-effect that they detect. With a price list, the cost of each arm is shown too. Errors
+		Long: `Show what an experiment will do, without a cluster: its arms and how they differ, and
+the heap of each module in each arm. Show the runs in order, their duration and the
+smallest effect that they detect. With a price list, the cost of each arm is shown too. Errors
 and warnings are those that the cluster would return. For a PerfSchedule, the
 experiment that it creates is shown.
 

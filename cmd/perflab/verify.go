@@ -57,8 +57,8 @@ published on a page or in the operator's log.
 You need the rights to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
 Exit codes: 0 the chain holds, 1 failure, 2 the recorded objects are invalid, 7 a link
-is broken, 8 there is no chain: no block is complete yet, or PerfLab did not record
-digests when the experiment was measured.`,
+is broken, 8 there is no chain. Without a chain, no block is complete yet, or PerfLab
+did not record digests when the experiment was measured.`,
 		Example: `  perflab verify maxram-vs-xmx -n lab
   perflab verify maxram-vs-xmx.yaml --digest 4f0e2c8d…
   perflab verify archive/maxram-vs-xmx --all -o json`,
