@@ -17,7 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Runs",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Current",type=string,JSONPath=`.status.current.run`
-// +kubebuilder:printcolumn:name="Waiting for",type=string,JSONPath=`.status.waitingFor`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.waitingFor`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 32 && self.metadata.name.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="the experiment's name must be at most 32 lower-case letters, digits and '-' and start with a letter: the names of its pods and services begin with it"
 type PerfExperiment struct {

@@ -574,7 +574,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 	}
 	followed := journal.PlanOf(&s.experiment.Spec, s.planned.Hash)
 	if why := journal.Why(s.experiment, followed, current); why != "" {
-		s.taken(fmt.Sprintf("PerfRun %q is there already and %s; it is left as it is: delete it if nobody needs it, or give the experiment another name", current.Name, why))
+		s.taken(fmt.Sprintf("PerfRun %q exists already and %s; PerfLab does not change it: delete it if it is not needed, or rename the experiment", current.Name, why))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ const (
 func (r *Refusal) Error() string {
 	switch r.Owner {
 	case Foreign:
-		return fmt.Sprintf("%s %q is there already, and this experiment did not make it; it is left as it is: delete it if nobody needs it, or give the experiment another name", r.Kind, r.Name)
+		return fmt.Sprintf("%s %q exists already, and this experiment did not create it; PerfLab does not change it: delete it if it is not needed, or rename the experiment", r.Kind, r.Name)
 	case Earlier:
 		return fmt.Sprintf("%s %q of an earlier experiment of this name is about to be deleted", r.Kind, r.Name)
 	default:
