@@ -179,6 +179,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
+	ctx = r.For(ctx, cached)
 	imported := origin.IsImported(cached)
 	switch holder := component.Holder(cached); {
 	case holder != "" && !r.Holds(cached) && !imported:
@@ -668,6 +669,8 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 			Cost:        spec.Cost,
 			Validity:    spec.Validity,
 			Deadlines:   spec.Deadlines,
+
+			ServiceAccountName: spec.ServiceAccountName,
 		},
 	}
 	if arm, planned := arms.Named(s.planned.Arms, place.Arm); planned {
