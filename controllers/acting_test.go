@@ -200,7 +200,7 @@ func TestAnExperimentIsWrittenWithTheRightsOfItsAccount(t *testing.T) {
 		"built":    {func(l *lab) { l.create(script()) }, []func(*v1alpha1.PerfExperiment){writesAll}},
 		"borrowed": {func(l *lab) { l.install(inventory, byHelm) }, []func(*v1alpha1.PerfExperiment){borrowing("Deployment", placed()), oneArm}},
 		"external": {func(l *lab) { l.create(mskSecrets()...) }, []func(*v1alpha1.PerfExperiment){oneArm, msk}},
-		"in Kueue's queue, pruned": {func(l *lab) {}, []func(*v1alpha1.PerfExperiment){oneArm, inKueuesQueue, func(e *v1alpha1.PerfExperiment) {
+		"in Kueue's queue, pruned": {func(*lab) {}, []func(*v1alpha1.PerfExperiment){oneArm, inKueuesQueue, func(e *v1alpha1.PerfExperiment) {
 			e.Spec.History = &v1alpha1.History{RawResults: &metav1.Duration{}}
 		}}},
 	} {

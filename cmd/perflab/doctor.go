@@ -102,8 +102,9 @@ func newDoctor() *cobra.Command {
 		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
 		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator,
 the images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics
-API, a default storage class, and your own rights in the namespace. Each line
-says how to fix what is missing. -o json and -o yaml write fields for scripts
+API, a default storage class, your own rights in the namespace and, if the
+operator acts as ServiceAccounts, the one there. Each line says how to fix what
+is missing. -o json and -o yaml write fields for scripts
 (docs/command-line.md).
 
 Exit codes: 0 all there (warnings are for what only some experiments need), 1
@@ -185,6 +186,7 @@ func examine(ctx context.Context, chosen *cluster) ([]finding, error) {
 	for _, other := range dependencies {
 		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
 	}
+	findings = append(findings, findAccount(ctx, reader, namespace)...)
 	return append(findings, findStorage(ctx, reader),
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
@@ -216,21 +218,27 @@ func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, withou
 	return finding{subject, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
+// operatorsOf are the Deployments of PerfLab's operator.
+func operatorsOf(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
+	var found appsv1.DeploymentList
+	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
+	return found.Items, err
+}
+
 // findOperator looks for PerfLab's operator and, where there is one, for the
 // images it is told to use.
 func findOperator(ctx context.Context, reader client.Reader) []finding {
 	const subject = "PerfLab's operator"
-	var found appsv1.DeploymentList
-	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
+	found, err := operatorsOf(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
 		return []finding{{subject, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}}
 	case err != nil:
 		return []finding{{subject, missing, err.Error()}}
-	case len(found.Items) == 0:
+	case len(found) == 0:
 		return []finding{{subject, missing, "there is no Deployment of it: " + installPerfLab}}
 	}
-	operator := found.Items[0]
+	operator := found[0]
 	container := operator.Spec.Template.Spec.Containers[0]
 	where := operator.Namespace + "/" + operator.Name
 	state := finding{subject, well, fmt.Sprintf("%s, image %s", where, container.Image)}
