@@ -275,6 +275,26 @@ func TestADeletedExperimentWaitsForItsAccount(t *testing.T) {
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 }
 
+// Whoever deletes a namespace deletes the account first, and then all else. The experiment, which
+// is not the account's, goes with the rest.
+func TestAnExperimentEndsWithItsNamespace(t *testing.T) {
+	l := newLab(t, complete)
+	acting(l, complete)
+	l.equipped(author)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.loading()
+	l.remove(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: author, Namespace: l.namespace}})
+	l.remove(l.experiment("small"))
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonRefused, "there is no ServiceAccount")
+	for _, kind := range append(slices.Clone(environmentKinds), corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap")) {
+		for _, object := range l.foreign(kind) {
+			l.remove(&object)
+		}
+	}
+	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+}
+
 // An experiment is written as the account that it names, where the operator may impersonate it.
 func TestAnAccountIsNamed(t *testing.T) {
 	l := newLab(t, complete)
