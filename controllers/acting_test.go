@@ -224,34 +224,35 @@ func TestAnExperimentIsWrittenWithTheRightsOfItsAccount(t *testing.T) {
 	}
 }
 
-// lacks waits until a condition of the run says what is lacking, and so does the experiment.
-func (l *lab) lacks(condition, lacking, advice string) {
+// lacks waits until the experiment says what is lacking, and what gives it.
+func (l *lab) lacks(lacking, advice string) {
 	l.t.Helper()
-	l.until("the condition "+condition, func() bool {
-		run := l.run()
-		return run != nil && slices.ContainsFunc(run.Status.Conditions, func(c metav1.Condition) bool { return c.Type == condition && strings.Contains(c.Message, lacking) })
-	})
-	l.expect(l.run().Status.Conditions, condition, metav1.ConditionFalse, v1alpha1.ReasonRefused, advice)
+	l.until("word of what is lacking", func() bool { return strings.Contains(l.experiment("small").Status.WaitingFor, lacking) })
 	if waiting := l.experiment("small").Status.WaitingFor; !strings.Contains(waiting, advice) {
 		l.t.Errorf("the experiment waits for %q", waiting)
 	}
 }
 
 // What an account lacks is a condition with the command that gives it; the experiment goes on
-// once it is there.
+// once it is there. Without an account, or with one that has no rights, no run begins.
 func TestWhatAnAccountLacksIsACondition(t *testing.T) {
 	l := newLab(t, complete)
 	acting(l, complete)
 	create := fmt.Sprintf("kubectl create serviceaccount %s -n %s", author, l.namespace)
 	give := fmt.Sprintf("kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s", author, l.namespace, boundRole, l.namespace, author)
 	l.create(login(), smallExperiment(t, oneArm))
-	l.lacks(v1alpha1.ConditionImagesAvailable, fmt.Sprintf("there is no ServiceAccount %q in namespace %q", author, l.namespace), create)
+	l.lacks(fmt.Sprintf("there is no ServiceAccount %q in namespace %q", author, l.namespace), create)
 	l.account(author)
-	l.lacks(v1alpha1.ConditionImagesAvailable, fmt.Sprintf("ServiceAccount %q may not create pods in namespace %q", author, l.namespace), give)
+	l.lacks(fmt.Sprintf("ServiceAccount %q may not create configmaps in namespace %q", author, l.namespace), give)
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonRefused, give)
+	if l.run() != nil {
+		t.Error("there is a run")
+	}
 	rules := slices.DeleteFunc(actingRole(t, "account.yaml").Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "deployments") })
 	l.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "less"}, Rules: rules})
 	l.bind(author, "Role", "less", "create", "", "pods")
-	l.lacks(v1alpha1.ConditionModulesReady, fmt.Sprintf("ServiceAccount %q may not create deployments.apps in namespace %q", author, l.namespace), give)
+	l.lacks(fmt.Sprintf("ServiceAccount %q may not create deployments.apps in namespace %q", author, l.namespace), give)
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionModulesReady, metav1.ConditionFalse, v1alpha1.ReasonRefused, give)
 	l.bind(author, "ClusterRole", boundRole, "create", "apps", "deployments")
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
@@ -307,9 +308,6 @@ func TestAnAccountIsNamed(t *testing.T) {
 	if at := slices.IndexFunc(seen.seen, func(one sentAs) bool { return strings.HasSuffix(one.user, ":"+author) }); at >= 0 {
 		t.Errorf("%s was written as another account", seen.seen[at].what)
 	}
-	if run := l.run(); run.Spec.ServiceAccountName != "strong" {
-		t.Errorf("the run names account %q", run.Spec.ServiceAccountName)
-	}
 	role := &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Name: "impersonator"},
 		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"strong"}, Verbs: []string{"impersonate"}}},
@@ -319,6 +317,9 @@ func TestAnAccountIsNamed(t *testing.T) {
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "perflab-acting", Name: "operator"}},
 	})
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if run := l.run(); run.Spec.ServiceAccountName != "strong" {
+		t.Errorf("the run names account %q", run.Spec.ServiceAccountName)
+	}
 }
 
 // An operator that acts as no accounts begins no experiment that names one, and goes on with

@@ -529,6 +529,9 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 		s.again(time.Second)
 		return err
 	}
+	if err := r.tryAccount(ctx, s.experiment); err != nil {
+		return err
+	}
 	run := newRun(s)
 	err = r.Cluster.Create(ctx, run)
 	if apierrors.IsAlreadyExists(err) {
@@ -539,6 +542,15 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 	}
 	s.started = run
 	return nil
+}
+
+// tryAccount finds an account that is missing or has no rights before there is a run, which
+// would wait for it until its deadline and keep others waiting.
+func (r *Reconciler) tryAccount(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
+	if r.Accounts == nil {
+		return nil
+	}
+	return r.Cluster.TryCreate(ctx, emptyConfigMap(experiment, naming.Report(experiment.Name)))
 }
 
 // isMissed reports whether the run before this one at the same position is there after all.
