@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Refusal is a write that was not made, and would not be if it were tried
@@ -55,6 +56,14 @@ func (r *Refusal) Error() string {
 	default:
 		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Says)
 	}
+}
+
+// Sentence is the refusal for a condition or an event: the words of others are cut.
+func (r *Refusal) Sentence() string {
+	if lacks := (*Lacking)(nil); errors.As(r.Says, &lacks) {
+		return r.Error()
+	}
+	return prose.Sentence(r.Error())
 }
 
 // Unwrap gives the API server's answer.
