@@ -187,7 +187,7 @@ func TestASinkThatIsAway(t *testing.T) {
 	events, _ := withSinks(l)
 	events.Fail(http.StatusServiceUnavailable)
 	l.settled()
-	if told := l.announced("small"); told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(told.Message, `sink "ci": it does not answer but with 503 Service Unavailable; told again until `) {
+	if told := l.announced("small"); told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(told.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
 		t.Errorf("%+v", told)
 	}
 	if l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {

@@ -43,6 +43,8 @@ type lab struct {
 	admin client.WithWatch
 	// own has the operator's rights, where they are installed.
 	own client.WithWatch
+	// accounts are those that the operator acts as; nil: none.
+	accounts *kube.Accounts
 	// uncached reads what others write as well.
 	uncached  client.WithWatch
 	namespace string
@@ -155,7 +157,7 @@ func (l *lab) tools() component.Tools {
 	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
-		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn,
+		Home: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn,
 		Events:         component.BoundedEvents{EventRecorder: &l.events},
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",

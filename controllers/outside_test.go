@@ -32,7 +32,7 @@ import (
 // outside says how everybody but the operator behaves. The zero value is
 // healthy.
 type outside struct {
-	// withoutStrimzi, withoutPostgres and withoutK6: nobody acts on their kinds.
+	// withoutStrimzi, withoutPostgres and withoutK6: no operator reconciles their kinds.
 	withoutStrimzi, withoutPostgres, withoutK6 bool
 	// namesInstances: CloudNativePG tells the name of its first instance.
 	namesInstances bool

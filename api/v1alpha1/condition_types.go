@@ -124,7 +124,7 @@ const (
 	// ReasonArchiveRefused: the archive can't be used as it is configured, or what is
 	// to be kept is no record that it takes.
 	ReasonArchiveRefused = "ArchiveRefused"
-	// ReasonAnnouncing: the sinks are about to be told.
+	// ReasonAnnouncing: the announcements are about to be sent.
 	ReasonAnnouncing = "Announcing"
 	// ReasonAnnounced: every sink was told.
 	ReasonAnnounced = "Announced"

@@ -17,9 +17,10 @@ import (
 // +kubebuilder:printcolumn:name="Runs",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Current",type=string,JSONPath=`.status.current.run`
-// +kubebuilder:printcolumn:name="Waiting for",type=string,JSONPath=`.status.waitingFor`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.waitingFor`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 32 && self.metadata.name.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="the experiment's name must be at most 32 lower-case letters, digits and '-' and start with a letter: the names of its pods and services begin with it"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.serviceAccountName) == has(oldSelf.spec.serviceAccountName) && (!has(self.spec.serviceAccountName) || self.spec.serviceAccountName == oldSelf.spec.serviceAccountName)",message="spec.serviceAccountName can't be changed, because the account that creates objects also deletes them: put it back, or give the changed experiment a new name"
 type PerfExperiment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -138,6 +139,17 @@ type PerfExperimentSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Deadlines Deadlines `json:"deadlines,omitempty"`
+
+	// serviceAccountName is the ServiceAccount, in the same namespace, that the
+	// operator impersonates to write what the experiment needs. Authors need the
+	// right to impersonate it. It can't be changed. An operator without
+	// --act-as-author refuses experiments that name one. Default: the operator's
+	// --default-service-account.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(-+[a-z0-9]+)*(\.[a-z0-9]+(-+[a-z0-9]+)*)*$`
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// suspend starts no further run. The run that is on is finished.
 	// +optional

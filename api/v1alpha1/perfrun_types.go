@@ -91,6 +91,10 @@ type PerfRunSpec struct {
 	// deadlines as in the experiment.
 	// +optional
 	Deadlines Deadlines `json:"deadlines,omitempty"`
+	// serviceAccountName as in the experiment.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // RunPhase says where a run is. Phases follow each other in this order;

@@ -38,6 +38,20 @@ func judge(t *testing.T, rules map[string]rule) {
 	}
 }
 
+func TestServiceAccountNames(t *testing.T) {
+	const place, sentence = "spec.serviceAccountName", "should match"
+	judge(t, map[string]rule{
+		"a name":         accept(change{place, "perflab-author"}),
+		"with dots":      accept(change{place, "team-a.author.2"}),
+		"a user":         refuse(place, sentence, change{place, "system:serviceaccount:lab:author"}),
+		"another's":      refuse(place, sentence, change{place, "other/author"}),
+		"upper case":     refuse(place, sentence, change{place, "Author"}),
+		"with a space":   refuse(place, sentence, change{place, "author admin"}),
+		"an odd end":     refuse(place, sentence, change{place, "author-"}),
+		"an empty label": refuse(place, sentence, change{place, "author..two"}),
+	})
+}
+
 func TestSamplesAreAccepted(t *testing.T) {
 	entries, err := os.ReadDir(apiserver.Root("config", "samples"))
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -70,6 +71,9 @@ type options struct {
 	ownNamespace         string
 	webhookConfiguration string
 	authorRights         admission.AuthorRights
+	actAsAuthor          bool
+	defaultAccount       string
+	accountRole          string
 	lanes                lanes
 	longestTurn          time.Duration
 	history              experiment.History
@@ -151,13 +155,16 @@ func parse() options {
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments, systems and schedules that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
+	flag.BoolVar(&o.actAsAuthor, "act-as-author", false, "write what experiments need with the rights of a ServiceAccount in their namespace (spec.serviceAccountName), which the operator must be allowed to impersonate, and not with its own")
+	flag.StringVar(&o.defaultAccount, "default-service-account", "perflab-author", "with --act-as-author, the ServiceAccount of experiments that name none")
+	flag.StringVar(&o.accountRole, "account-role", "perflab-experiments", "with --act-as-author, the ClusterRole with the rights that these ServiceAccounts need, which conditions advise to bind")
 	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.Func("history-raw-results-of", "of how many runs of a complete experiment, the newest, raw results stay, where spec.history doesn't say so; default: of all", numberOfRuns(&o.history.RawResultsOf))
 	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.Func("history-runs-of", "how many runs stay in a namespace: those of the experiments that were completed last, of each all or none, and of the very last in any case; experiments that say in spec.history how long theirs stay are not counted; default: all", numberOfRuns(&o.history.RunsOf))
 	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that keeps records of runs and experiments for longer than the cluster does: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
-	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is told when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; may be given several times")
-	flag.Var(&o.grafana, "grafana", "a Grafana that is given an annotation where a series of releases changed, as NAME=URL; may be given several times")
+	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is notified when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; repeatable")
+	flag.Var(&o.grafana, "grafana", "a Grafana that is given an annotation where a series of releases changed, as NAME=URL; repeatable")
 	flag.StringVar(&o.sinkCredentials, "sink-credentials", "", "directory with the credentials of those, for each a directory of its name with the files token (a bearer token), header (a line NAME: VALUE) or ca.crt (authorities to trust); default: they need none")
 	flag.Var(&o.archives, "namespace-archive", "archive of one namespace instead of the one of --archive: NAMESPACE=URL, or NAMESPACE=none to keep nothing of it; may be given several times")
 	flag.StringVar(&o.archiveCredentials, "namespace-archive-credentials", "/etc/perflab/archives", "directory with a folder for each namespace whose archive takes credentials of its own, which holds the keys of a Secret; without one, they are the workload's")
@@ -199,6 +206,9 @@ func serve(o options) error {
 	}
 	if o.longestTurn < 0 {
 		return errors.New("--longest-turn is negative: write how long a run may take, such as 168h, or 0 for no limit")
+	}
+	if o.actAsAuthor && len(validation.IsDNS1123Subdomain(o.defaultAccount)) > 0 {
+		return errors.New("--default-service-account is not the name of a ServiceAccount: write one, such as perflab-author")
 	}
 	if o.webhook && o.ownNamespace == "" {
 		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the namespace the operator runs in, or turn the webhook off with --webhook=false")
@@ -313,10 +323,15 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	}
 	freshness := kube.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
-	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live, uncached), PodReader: pods.Reader(live)}
+	accounts, err := o.accounts(manager)
+	if err != nil {
+		return err
+	}
+	cluster := kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)}
 	http := probe.NewHTTP(beyond.egress)
 	tools := component.Tools{
 		Cluster:        cluster,
+		Accounts:       accounts,
 		Home:           o.ownNamespace,
 		Live:           live,
 		Lanes:          o.ticketNamespace(),
@@ -358,6 +373,15 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	)
 }
 
+// accounts are those that the operator acts as; nil: it acts as none.
+func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
+	if !o.actAsAuthor {
+		return nil, nil
+	}
+	shared := client.Options{Scheme: manager.GetScheme(), Mapper: manager.GetRESTMapper()}
+	return kube.ActAs(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
+}
+
 // metricsOptions serve under the webhook's certificate where there is one, so
 // that Prometheus can tell the operator from somebody else before it shows its
 // token.
@@ -382,6 +406,9 @@ func setUpWebhook(manager ctrl.Manager, certificate *admission.Certificate, o op
 	certificate.Client, certificate.Live = manager.GetClient(), manager.GetAPIReader()
 	server := webhook.NewServer(webhook.Options{Port: o.webhookPort, TLSOpts: []func(*tls.Config){certificate.Serve}})
 	rights := admission.Rights{Author: o.authorRights, Reviewer: manager.GetClient(), Limits: admission.NewLimits(time.Now)}
+	if o.actAsAuthor {
+		rights.Account = o.defaultAccount
+	}
 	admission.Register(server, manager.GetScheme(), manager.GetAPIReader(), rights)
 	return errors.Join(
 		manager.Add(certificate),

@@ -109,6 +109,8 @@ func start(t *testing.T, o options) {
 	certificate := &admission.Certificate{Namespace: home, Configuration: o.webhookConfiguration, Now: time.Now}
 	managed, err := managerOptions(o, config, certificate)
 	expect.NoError(t, err)
+	// One process runs several managers, one after the other.
+	managed.Controller.SkipNameValidation = ptr.To(true)
 	manager, err := ctrl.NewManager(config, managed)
 	expect.NoError(t, err, "building the manager")
 	expect.NoError(t, setUp(manager, clientset, outside{}, o))

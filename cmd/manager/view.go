@@ -41,7 +41,7 @@ type viewOptions struct {
 func runView(arguments []string) error {
 	o := viewOptions{}
 	flags := flag.NewFlagSet("manager view", flag.ContinueOnError)
-	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; they ask nobody who he is, so another than loopback needs somebody in front who does")
+	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; the view does not authenticate, so an address other than loopback needs an authenticating proxy")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flags.StringVar(&o.hosts, "hosts", "", "names that browsers may call the pages by, beside those of loopback, separated by commas")
 	flags.StringVar(&o.viewerHeader, "viewer-header", "", "header that a trusted proxy sets to identify the viewer, for example X-Forwarded-For or X-Forwarded-User; default: the client's address")

@@ -262,7 +262,7 @@ func deleteArchived(command *cobra.Command, store *archive.Store, name, uid stri
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s %s; perflab archive gc takes away what nothing else refers to", prose.Counted(count, "reference"), verb)
+	p.line("%s %s; perflab archive gc deletes unreferenced objects", prose.Counted(count, "reference"), verb)
 	return p.err
 }
 

@@ -66,7 +66,7 @@ func (h helpful) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := h.RoundTripper.RoundTrip(request)
 	var dialed *net.OpError
 	if errors.As(err, &dialed) && dialed.Op == "dial" {
-		err = fmt.Errorf("%w; nobody answers there: is the cluster up, and is it the one you mean (kubectl config current-context)?", err)
+		err = fmt.Errorf("%w; there is no answer: is the cluster up, and is it the one you mean (kubectl config current-context)?", err)
 	}
 	return response, err
 }

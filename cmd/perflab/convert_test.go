@@ -66,7 +66,7 @@ func TestConvert(t *testing.T) {
 		"checkout-2025: 2 arms, 1 scenario, 6 blocks; measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n",
 		"PerfLab put no load on and saw nothing of the system.",
 		"- PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.\n",
-		"- Nobody drew the order of the runs at random, so drift can look like an effect.\n",
+		"- The order of the runs was not randomized, so drift can look like an effect.\n",
 		"The metrics that decide were chosen when the files were read, after the runs: cico/Check-In/average",
 	}, "the report")
 	for _, claim := range []string{"k6", "random order", "declared order", "fixed before the first run", "read back", "were restarted", "Seed | 0", "seed reproduces", "metrics API"} {

@@ -102,8 +102,8 @@ func newDoctor() *cobra.Command {
 		Short: "Check the cluster for missing prerequisites, with fixes",
 		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator, and
 the operators of Kafka, PostgreSQL and k6. Check the images of the loads, the metrics
-API, the default storage class, and your own rights in the namespace. Each problem comes with
-its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
+API, the default storage class, your own rights in the namespace and the ServiceAccount
+that the operator acts as there, if it does. Each problem comes with its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
 
 Exit codes: 0 all is there (warnings concern what only some experiments need), 1
 something is missing or could not be checked.`,
@@ -184,6 +184,7 @@ func examine(ctx context.Context, chosen *cluster) ([]finding, error) {
 	for _, other := range dependencies {
 		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
 	}
+	findings = append(findings, findAccount(ctx, reader, namespace)...)
 	return append(findings, findStorage(ctx, reader),
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
@@ -215,21 +216,27 @@ func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, withou
 	return finding{subject, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
+// operatorsOf are the Deployments of PerfLab's operator.
+func operatorsOf(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
+	var found appsv1.DeploymentList
+	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
+	return found.Items, err
+}
+
 // findOperator looks for PerfLab's operator and, where there is one, for the
 // images it is told to use.
 func findOperator(ctx context.Context, reader client.Reader) []finding {
 	const subject = "PerfLab's operator"
-	var found appsv1.DeploymentList
-	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
+	found, err := operatorsOf(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
 		return []finding{{subject, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}}
 	case err != nil:
 		return []finding{{subject, missing, err.Error()}}
-	case len(found.Items) == 0:
+	case len(found) == 0:
 		return []finding{{subject, missing, "there is no Deployment of it: " + installPerfLab}}
 	}
-	operator := found.Items[0]
+	operator := found[0]
 	container := operator.Spec.Template.Spec.Containers[0]
 	where := operator.Namespace + "/" + operator.Name
 	state := finding{subject, well, fmt.Sprintf("%s, image %s", where, container.Image)}

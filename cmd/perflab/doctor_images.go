@@ -30,7 +30,7 @@ func findImages(ctx context.Context, reader client.Reader, environment []corev1.
 		at := slices.IndexFunc(environment, func(v corev1.EnvVar) bool { return v.Name == variable.name })
 		switch {
 		case at < 0:
-			findings = append(findings, finding{variable.subject, missing, fmt.Sprintf("the operator is not told one: set %s (Helm) or %s", variable.value, variable.name)})
+			findings = append(findings, finding{variable.subject, missing, fmt.Sprintf("the operator has no image: set %s (Helm) or %s", variable.value, variable.name)})
 		case apierrors.IsForbidden(err):
 			findings = append(findings, finding{variable.subject, lacking, environment[at].Value + "; you may not list nodes, so it can't be looked for"})
 		case err != nil:

@@ -121,7 +121,7 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	if o.scope.allNamespaces && (o.archive != "" || len(arguments) > 0) {
-		return fmt.Errorf("%w: -A is for all experiments of the cluster: take it away, or the names and --archive", errOption)
+		return fmt.Errorf("%w: -A selects all experiments of the cluster: remove it, or remove the names and --archive", errOption)
 	}
 	if err := o.addAsked(command, arguments); err != nil {
 		return err

@@ -155,7 +155,7 @@ func writeLoad(p *page, load v1alpha1.LoadStatus) {
 		p.line("    started %s%s", moment(load.StartTime.Time), endOf(load))
 	}
 	if last := load.Progress; last != nil {
-		p.line("    told last, %s: %s, %s requests/s, %s %% errors", moment(last.Time.Time),
+		p.line("    last reported, %s: %s, %s requests/s, %s %% errors", moment(last.Time.Time),
 			prose.Counted(last.Users, "user"), last.RequestsPerSecond, last.ErrorPercent)
 	}
 }

@@ -127,7 +127,7 @@ func stateIn(status *v1alpha1.PerfExperimentStatus) string {
 func writeQueue(out io.Writer, queue []queuedJSON) error {
 	p := pageTo(out)
 	if len(queue) == 0 {
-		p.line("Nobody measures, and nobody waits for a turn.")
+		p.line("No experiments are running or queued.")
 		return p.err
 	}
 	rows := [][]string{{"TAKES UP", "PLACE", "EXPERIMENT", "RUNS", "NOW"}}

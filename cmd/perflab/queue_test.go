@@ -59,7 +59,7 @@ func TestQueue(t *testing.T) {
 func TestQueueIsEmpty(t *testing.T) {
 	var out strings.Builder
 	expect.NoError(t, writeQueue(&out, queueOf([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
-	if out.String() != "Nobody measures, and nobody waits for a turn.\n" {
+	if out.String() != "No experiments are running or queued.\n" {
 		t.Errorf("told is %q", out.String())
 	}
 }

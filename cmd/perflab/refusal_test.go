@@ -25,7 +25,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"not given":              {"{users: 8}", "{}", "checkInCheckOut.users: it is not given, and there is no default: write it\n"},
 		"none of a few":          {"seed: 7", "order: Fast", `spec.design.order: "Fast" is none of the values there are: write one of them ("Randomized", "Fixed")` + "\n"},
 		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: write each once` + "\n"},
-		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or take it away\n"},
+		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or remove it\n"},
 		"misspelt":               {"blocks: 6", "block: 6", "\n  spec.design.block: unknown field: did you mean blocks?\n"},
 		"misspelt in a list":     {"users: 8", "user: 8", "\n  spec.scenarios[0].loads[0].checkInCheckOut.user: unknown field: did you mean users?\n"},
 		"a rule of its own":      {"blocks: 6", "blocks: 0", "spec.design.blocks: Invalid value: 0: design.blocks must be from 1 to 100\n"},

@@ -28,7 +28,7 @@ var (
 	errNoSuchExperiment = errors.New("there is no such experiment")
 	errRegression       = errors.New("an arm is worse than the baseline")
 	errFailOn           = errors.New("unknown outcome")
-	errStalled          = errors.New("the experiment needs a person")
+	errStalled          = errors.New("the experiment is stalled: manual action required")
 	errImported         = errors.New("it is imported and had not ended; nothing of it goes on here")
 	errTimeout          = errors.New("it is not over")
 )

@@ -72,7 +72,7 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 	case o.all == (len(arguments) > 0):
 		return fmt.Errorf("%w: name what to %s, or give --all, and not both", errOption, o.verb)
 	case o.allNamespaces && !o.all:
-		return fmt.Errorf("%w: a name is of one namespace: take -A away, or give --all instead of the name", errOption)
+		return fmt.Errorf("%w: a name belongs to one namespace: remove -A, or use --all instead of the name", errOption)
 	}
 	writer, namespace, err := o.cluster.reader()
 	if err != nil {

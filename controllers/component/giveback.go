@@ -99,6 +99,9 @@ func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructur
 		// Somebody was faster; the next pass sees what they did.
 		return nil
 	}
+	if refusal := kube.RefusalOf(err); refusal != nil && experiment == nil {
+		t.Events.Eventf(object, nil, corev1.EventTypeWarning, "NotGivenBack", "GiveBack", "%s", refusal.Sentence())
+	}
 	if err != nil {
 		return err
 	}

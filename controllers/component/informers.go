@@ -148,7 +148,8 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	summary.Spec = v1alpha1.PerfRunSpec{
 		Experiment: shared(spec.Experiment), PlanHash: shared(spec.PlanHash),
 		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: shared(spec.Arm),
-		Scenario: v1alpha1.Scenario{Name: shared(spec.Scenario.Name)},
+		Scenario:           v1alpha1.Scenario{Name: shared(spec.Scenario.Name)},
+		ServiceAccountName: shared(spec.ServiceAccountName),
 	}
 	for i := range spec.Scenario.Loads {
 		// The runs after it must put the same scripts on.

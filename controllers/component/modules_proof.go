@@ -41,7 +41,7 @@ func (m moduleSet) Prove(ctx context.Context, p *Pass, record *v1alpha1.Effectiv
 	}
 	starts, silent := m.readStarts(ctx, p, pods)
 	if silent != nil {
-		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules can't be told: %v", silent))), nil
+		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules are unknown: %v", silent))), nil
 	}
 	proof := Proof{Pods: slices.Concat(slices.Collect(maps.Values(pods))...)}
 	labels, err := nodeLabels(ctx, p, proof.Pods)

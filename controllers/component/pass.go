@@ -52,6 +52,8 @@ type LogReader interface {
 // Tools are what components work with.
 type Tools struct {
 	Cluster kube.Cluster
+	// Accounts are those that the cluster's client writes as. Nil: as the operator.
+	Accounts *kube.Accounts
 	// Home is the namespace that runs this operator, which tells it from others.
 	// Empty: it runs outside of the cluster, and works on what is nobody's.
 	Home string
@@ -82,6 +84,23 @@ type Tools struct {
 	Sinks []sinks.Sink
 	// Surroundings tell what there is beside the system.
 	Surroundings Surroundings
+}
+
+// For has a pass over an experiment write as the ServiceAccount that the experiment names.
+func (t *Tools) For(ctx context.Context, experiment *v1alpha1.PerfExperiment) context.Context {
+	if experiment.DeletionTimestamp != nil {
+		return t.ToEnd(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
+	}
+	return kube.For(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
+}
+
+// ToEnd has a pass take away, as the ServiceAccount, what was built as it; as the operator,
+// where that acts as none any more.
+func (t *Tools) ToEnd(ctx context.Context, namespace, account string) context.Context {
+	if t.Accounts == nil {
+		account = ""
+	}
+	return kube.For(ctx, namespace, account)
 }
 
 // Pass is what components see of a pass over a run. They read it.

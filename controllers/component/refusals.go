@@ -24,7 +24,7 @@ func RefusalOf(err error) (environment.Readiness, bool) {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
-		return environment.NotReady(reasonOf(refusal), prose.Sentence(refusal.Error())), true
+		return environment.NotReady(reasonOf(refusal), refusal.Sentence()), true
 	case kube.IsPassing(err) || kube.IsUnread(err):
 		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:

@@ -197,10 +197,10 @@ func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late 
 		sentences = append(sentences, fmt.Sprintf("sink %q: %v", one.sink, one.err))
 	}
 	end := experiment.Status.Announcement.Time.Add(announcement.Deadline).UTC().Format(time.RFC3339)
-	message := strings.Join(sentences, "; ") + "; told again until " + end
+	message := strings.Join(sentences, "; ") + "; retrying until " + end
 	if late {
 		reason = v1alpha1.ReasonSinkGivenUp
-		message = fmt.Sprintf("%s; not told any more since %s, and the report has it all", strings.Join(sentences, "; "), end)
+		message = fmt.Sprintf("%s; gave up at %s; the report is complete", strings.Join(sentences, "; "), end)
 	}
 	set.SetReadiness(v1alpha1.ConditionAnnounced, environment.NotReady(reason, message))
 	return !late
@@ -208,7 +208,7 @@ func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late 
 
 func announcedMessage(took []string) string {
 	if len(took) == 0 {
-		return "there is no sink any more that could be told"
+		return "no sinks are left to announce to"
 	}
-	return prose.Enumerate(took) + " " + prose.Verb(len(took), "was", "were") + " told"
+	return prose.Enumerate(took) + " " + prose.Verb(len(took), "was", "were") + " notified"
 }

@@ -179,6 +179,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
+	ctx = r.For(ctx, cached)
 	imported := origin.IsImported(cached)
 	switch holder := component.Holder(cached); {
 	case holder != "" && !r.Holds(cached) && !imported:
@@ -528,6 +529,9 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 		s.again(time.Second)
 		return err
 	}
+	if err := r.tryAccount(ctx, s.experiment); err != nil {
+		return err
+	}
 	run := newRun(s)
 	err = r.Cluster.Create(ctx, run)
 	if apierrors.IsAlreadyExists(err) {
@@ -538,6 +542,15 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 	}
 	s.started = run
 	return nil
+}
+
+// tryAccount finds an account that is missing or has no rights before there is a run, which
+// would wait for it until its deadline and keep others waiting.
+func (r *Reconciler) tryAccount(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
+	if r.Accounts == nil {
+		return nil
+	}
+	return r.Cluster.TryCreate(ctx, emptyConfigMap(experiment, naming.Report(experiment.Name)))
 }
 
 // isMissed reports whether the run before this one at the same position is there after all.
@@ -574,7 +587,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 	}
 	followed := journal.PlanOf(&s.experiment.Spec, s.planned.Hash)
 	if why := journal.Why(s.experiment, followed, current); why != "" {
-		s.taken(fmt.Sprintf("PerfRun %q is there already and %s; it is left as it is: delete it if nobody needs it, or give the experiment another name", current.Name, why))
+		s.taken(fmt.Sprintf("PerfRun %q exists already and %s; PerfLab does not change it: delete it if it is not needed, or rename the experiment", current.Name, why))
 	}
 	return nil
 }
@@ -668,6 +681,8 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 			Cost:        spec.Cost,
 			Validity:    spec.Validity,
 			Deadlines:   spec.Deadlines,
+
+			ServiceAccountName: spec.ServiceAccountName,
 		},
 	}
 	if arm, planned := arms.Named(s.planned.Arms, place.Arm); planned {

@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/workloads"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/origin"
 )
 
@@ -19,8 +20,11 @@ import (
 // its finalizer was taken off by hand, or a run was changing a workload while
 // the experiment went.
 //
-// Of a workload of which the cache has not heard yet, its watch will tell.
+// Of a workload of which the cache has not heard yet, its watch will tell. Which
+// ServiceAccount changed it nothing tells any more, so the namespace's default one
+// does.
 func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
+	ctx = kube.For(ctx, key.Namespace, "")
 	if any, err := r.Borrows(ctx, key); err != nil || !any {
 		return reconcile.Result{}, err
 	}

@@ -245,7 +245,7 @@ func lacking(experiment string, gone []string) string {
 	if len(gone) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%swhat stood in raw results that somebody has deleted: %s, the first of them %q; perflab verify %s names what else is not as it was",
+	return fmt.Sprintf("%swhat was in deleted raw results: %s, the first of them %q; perflab verify %s shows what else changed",
 		aboutRaw, prose.Counted(len(gone), "ConfigMap"), gone[0], experiment)
 }
 

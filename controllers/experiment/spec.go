@@ -32,7 +32,7 @@ func (r *Reconciler) sound(ctx context.Context, s *scope, system *v1alpha1.Syste
 		return false, err
 	}
 	s.judged = true
-	s.faults, s.warnings = validate.Experiment(s.experiment, validate.Known{System: system, ConfigMaps: scripts})
+	s.faults, s.warnings = validate.Experiment(s.experiment, validate.Known{System: system, ConfigMaps: scripts, NoAccounts: r.Accounts == nil})
 	if len(s.faults) > 0 && len(scripts) > 0 {
 		// A script can be mended without a change of the experiment.
 		s.after = missingSystemPause

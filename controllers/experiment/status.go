@@ -450,7 +450,7 @@ func reportOccasion(s *scope, anybody bool) {
 	}
 	status.Announcement = occasion
 	component.ConditionSetter(&status.Conditions, s.experiment.Generation)(
-		v1alpha1.ConditionAnnounced, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing, "the sinks are about to be told")
+		v1alpha1.ConditionAnnounced, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing, "the announcements are about to be sent")
 }
 
 // writeStatus writes the status if it changed. What merely tells how far the current run

@@ -20,7 +20,6 @@ import (
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/telemetry"
 )
 
@@ -71,6 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
 	experiment, err := r.experimentOf(ctx, run)
+	ctx = r.writingFor(ctx, run, experiment)
 	switch {
 	case err != nil:
 		return ctrl.Result{}, err
@@ -83,6 +83,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	return r.work(ctx, run, experiment)
+}
+
+// writingFor has a pass over a run write as the experiment's ServiceAccount, which the run
+// names as well, for when its experiment is gone.
+func (r *Reconciler) writingFor(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) context.Context {
+	if experiment == nil {
+		return r.ToEnd(ctx, run.Namespace, run.Spec.ServiceAccountName)
+	}
+	return r.For(ctx, experiment)
 }
 
 // work goes on with a run that is on, if it is its experiment's.
@@ -116,7 +125,7 @@ func unheldPause(experiment *v1alpha1.PerfExperiment) time.Duration {
 func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
 	err := r.tidy(ctx, run)
 	if refusal := kube.RefusalOf(err); refusal != nil {
-		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", prose.Sentence(refusal.Error()))
+		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", refusal.Sentence())
 		return ctrl.Result{RequeueAfter: time.Minute}, nil
 	}
 	return ctrl.Result{}, err

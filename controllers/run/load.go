@@ -171,7 +171,7 @@ func (s *scope) followTimeline(states map[string]load.State) {
 func (r *Reconciler) stopRunners(ctx context.Context, observed load.Observed, numbers []int32) {
 	for _, n := range numbers {
 		if err := r.Runners.StopRunner(ctx, load.RunnerURL(observed, n)); err != nil {
-			log.FromContext(ctx).Info("A runner can't be told to end yet", "load", observed.Load.Name, "runner", n, "error", err.Error())
+			log.FromContext(ctx).Info("A runner cannot be stopped yet", "load", observed.Load.Name, "runner", n, "error", err.Error())
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	if err != nil {
 		return nil, err
 	}
-	needs := reached(before, experiment, system)
+	needs := e.reached(before, experiment, system)
 	scheduled, err := e.isScheduled(ctx, before, experiment)
 	if err != nil {
 		return nil, err
@@ -120,6 +120,7 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	if err != nil {
 		return nil, err
 	}
+	known.NoAccounts = e.rights.Account == ""
 	faults, doubts := validate.Experiment(experiment, known)
 	if experiment.Status.StartTime != nil {
 		faults = added(before, faults, known)
@@ -146,10 +147,10 @@ func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known valida
 // reached is what an experiment would reach for. Of one that has begun nothing
 // that reaches may change but its notes, so who stops it, or adds blocks, answers
 // for nothing, and who writes a note for that note.
-func reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []reach.Need {
+func (e *experiments) reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []reach.Need {
 	switch {
 	case after.Status.StartTime == nil:
-		return reach.Experiment(&after.Spec, system)
+		return reach.Experiment(e.rights.asked(after.Spec), system)
 	case before == nil:
 		return reach.Notes(nil, after.Spec.Notes)
 	default:

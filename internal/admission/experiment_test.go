@@ -103,7 +103,7 @@ func TestKafka(t *testing.T) {
 		"preset of two tenants": accept(
 			change{kafka + ".topics.0", "{group: data-import, preset: {name: DataImport}}"}, change{kafka + ".topics.1", "{group: pub-sub, preset: {name: DataImport, tenants: [other]}}"}),
 		"topic twice in a group": refuse(aKafka+".topics[0].names[1]", "Duplicate value", change{kafka + ".topics.0.names", "[a, a]"}),
-		"PLAIN without TLS": refuse(aKafka+".external.sasl.mechanism", "mechanism PLAIN without tls would send the password readable to everybody on the way: write kafka.external.tls: {}",
+		"PLAIN without TLS": refuse(aKafka+".external.sasl.mechanism", "mechanism PLAIN without tls would send the password readable on the network: write kafka.external.tls: {}",
 			outside("{mechanism: PLAIN, credentialsSecret: {name: msk}}", "")),
 		"PLAIN without TLS, as declared": accept(outside("{mechanism: PLAIN, insecurePlaintext: true, credentialsSecret: {name: msk}}", "")),
 		"PLAIN with TLS":                 accept(outside("{mechanism: PLAIN, credentialsSecret: {name: msk}}", "tls: {}, ")),
@@ -127,7 +127,7 @@ func TestKafka(t *testing.T) {
 			change{kafka + ".brokers", "{replicas: 3, heap: 2Gi, resources: {limits: {memory: 1Gi}}}"}),
 		"no heap at all":              refuse(aKafka+".brokers.heap", "kafka.brokers.heap is 0: write a size above 0", change{kafka + ".brokers.heap", `"0"`}),
 		"no storage at all":           refuse(aKafka+".brokers.storage.size", "the storage of kafka.brokers is 0: write a size above 0", change{kafka + ".brokers.storage", `{size: "0"}`}),
-		"configuring external":        refuse(aSet+".kafka.config", `arm "changed" sets config of an External Kafka, which is not PerfLab's to configure`, external, change{set, `{kafka: {config: {a: b}}}`}),
+		"configuring external":        refuse(aSet+".kafka.config", `arm "changed" sets config of an External Kafka, which PerfLab cannot configure`, external, change{set, `{kafka: {config: {a: b}}}`}),
 		"brokers of external":         refuse(aSet+".kafka.brokers", `arm "changed" sets brokers of an External Kafka`, external, change{set, `{kafka: {brokers: {replicas: 2}}}`}),
 		"address of our own":          refuse(aSet+".kafka.external", `arm "changed" sets the address of a Kafka that PerfLab runs`, change{set, `{kafka: {external: {bootstrapServers: ["b-1:9092"]}}}`}),
 		"external without an address": refuse(aKafka, "provider: External needs kafka.external with bootstrapServers", change{kafka, "{provider: External}"}, change{set, ""}),

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/reach"
 )
 
@@ -63,6 +64,17 @@ type Rights struct {
 	Reviewer Reviewer
 	// Limits bound how often. Nil: nothing does.
 	Limits *Limits
+	// Account is the ServiceAccount that experiments are written as which name none. Empty:
+	// the operator acts as none.
+	Account string
+}
+
+// asked is the spec without what takes no right: what anybody may leave out, he may write.
+func (r Rights) asked(spec v1alpha1.PerfExperimentSpec) *v1alpha1.PerfExperimentSpec {
+	if spec.ServiceAccountName == r.Account {
+		spec.ServiceAccountName = ""
+	}
+	return &spec
 }
 
 const (

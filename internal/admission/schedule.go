@@ -54,7 +54,9 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	if err != nil {
 		return nil, err
 	}
-	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", reach.Schedule(&schedule.Spec, system))
+	reaching := schedule.Spec
+	reaching.Template.Spec = *s.rights.asked(reaching.Template.Spec)
+	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", reach.Schedule(&reaching, system))
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +64,7 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	if err != nil {
 		return nil, err
 	}
+	known.NoAccounts = s.rights.Account == ""
 	faults, doubts := validate.Schedule(schedule, known)
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSchedule{})...)
 	return slices.Concat(warnings, doubts, lenient), invalid("PerfSchedule", schedule.Name, append(faults, forbidden...))

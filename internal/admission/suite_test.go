@@ -33,7 +33,7 @@ var server = &apiserver.Server{
 		if err != nil {
 			return fmt.Errorf("making the operator's client: %w", err)
 		}
-		admission.Register(server, apiserver.Scheme(), operator, admission.Rights{Author: admission.EnforceRights, Reviewer: operator})
+		admission.Register(server, apiserver.Scheme(), operator, admission.Rights{Author: admission.EnforceRights, Reviewer: operator, Account: defaultAccount})
 		return nil
 	},
 }

@@ -220,7 +220,7 @@ func (s *Store) keep(ctx context.Context, key string, body []byte, mediaType str
 	found, object, err := s.read(ctx, key)
 	if isAbsent(err) && written != nil {
 		// Another one is writing it, or it was taken away between.
-		return &Error{Is: ErrAway, Store: s.name, Doing: "writing", Object: key, Why: "somebody else writes it at the same time", Advice: "it is tried again"}
+		return &Error{Is: ErrAway, Store: s.name, Doing: "writing", Object: key, Why: "it is being written by another operator", Advice: "PerfLab retries"}
 	}
 	if err != nil {
 		return err

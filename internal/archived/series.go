@@ -334,7 +334,7 @@ func (h *history) named(ctx context.Context) ([]string, error) {
 	case last.Manifest.Place == nil:
 		return nil, fmt.Errorf("%w: experiment %q has no complete block, or was kept before there was an index: perflab archive index enters what has one", ErrNoIndex, name)
 	case h.series[last.Manifest.Place.Series[0]] == nil:
-		return nil, fmt.Errorf("%w: experiment %q is not in it: perflab archive index makes it anew", ErrNoIndex, name)
+		return nil, fmt.Errorf("%w: experiment %q is not in it: perflab archive index rebuilds it", ErrNoIndex, name)
 	}
 	return last.Manifest.Place.Series, nil
 }
@@ -389,7 +389,7 @@ func (h *history) points(ctx context.Context) ([]archive.Point, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: the experiment's scenarios are not in it: perflab archive index makes it anew", ErrNoIndex)
+		return nil, fmt.Errorf("%w: the experiment's scenarios are not in it: perflab archive index rebuilds it", ErrNoIndex)
 	}
 	points := make([]archive.Point, 0, len(found))
 	for _, one := range found {

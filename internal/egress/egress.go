@@ -192,7 +192,7 @@ func (r Rules) resolve(ctx context.Context, port uint16) ([]entry, error) {
 		}
 		addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", server.host)
 		if err != nil {
-			return nil, fmt.Errorf("resolving the API server, to which nobody may be led: %w", err)
+			return nil, fmt.Errorf("resolving the API server, which is no permitted target: %w", err)
 		}
 		for _, address := range addresses {
 			entries = append(entries, entry{prefix: only(address), port: port, what: "the API server"})

@@ -70,7 +70,7 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 		return nil, err
 	}
 	made.Samples = all
-	made.Notes = append(made.Notes, "percentiles are taken to be those that Gatling's reports have unless told otherwise (50, 75, 95 and 99): gatling.charting.indicators could change them, which the file does not tell")
+	made.Notes = append(made.Notes, "percentiles are assumed to be Gatling's defaults (50, 75, 95 and 99): gatling.charting.indicators can change them, which the file does not show")
 	return made, nil
 }
 

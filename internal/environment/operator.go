@@ -22,7 +22,7 @@ func Replaced(title string) Readiness {
 // Silent is the readiness of an object that its operator has not touched.
 func Silent(title, operator, namespace string) Readiness {
 	return NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-		"nobody acts on %s: it has no status; check that the %s operator runs and watches namespace %q", title, operator, namespace))
+		"no operator reconciles %s: it has no status; check that the %s operator runs and watches namespace %q", title, operator, namespace))
 }
 
 // Abandoned is the readiness of an object that its operator has begun and does

@@ -30,7 +30,7 @@ const LeftOut = "left out: PerfRun"
 
 // String says what is left out, and what to do with it.
 func (f Foreign) String() string {
-	return fmt.Sprintf("%s %q %s; it is in no number and no report: delete it if nobody needs it (kubectl delete perfrun %s -n %s)",
+	return fmt.Sprintf("%s %q %s; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun %s -n %s)",
 		LeftOut, f.Name, f.Why, f.Name, f.Namespace)
 }
 

@@ -64,7 +64,7 @@ func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
 
 func TestASentenceSaysWhatToDo(t *testing.T) {
 	_, foreign := journal.Owned(experiment(), []v1alpha1.PerfRun{run(func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil })})
-	want := `left out: PerfRun "heap-1" names this experiment, and is not owned by it; it is in no number and no report: delete it if nobody needs it (kubectl delete perfrun heap-1 -n lab)`
+	want := `left out: PerfRun "heap-1" names this experiment, and is not owned by it; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun heap-1 -n lab)`
 	expect.Equal(t, want, foreign[0].String())
 }
 

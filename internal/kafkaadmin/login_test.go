@@ -65,7 +65,7 @@ func TestLogin(t *testing.T) {
 		"PlainInPlaintext": {
 			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", password)},
 			edit:    func(b *kafkaadmin.Brokers) { b.Mechanism = v1alpha1.SASLPlain },
-			want:    "readable to everybody on the way: write kafka.external.tls: {}",
+			want:    "readable on the network: write kafka.external.tls: {}",
 		},
 		"PlainInPlaintextAsDeclared": {
 			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", password)},

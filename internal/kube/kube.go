@@ -133,6 +133,15 @@ func (c Cluster) Create(ctx context.Context, object client.Object) error {
 	return c.explain("make", object, c.Client.Create(ctx, object, FieldOwner))
 }
 
+// TryCreate asks whether an object would be made, and makes nothing. Its kind must be set.
+func (c Cluster) TryCreate(ctx context.Context, object client.Object) error {
+	err := c.Client.Create(ctx, object, client.DryRunAll, FieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return c.explain("make", object, err)
+}
+
 // Patch changes an object that is ours from what it was before.
 func (c Cluster) Patch(ctx context.Context, object, before client.Object) error {
 	return c.explain("change", object, c.Client.Patch(ctx, object, client.MergeFrom(before), FieldOwner))

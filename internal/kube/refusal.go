@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Refusal is a write that was not made, and would not be if it were tried
@@ -49,12 +50,20 @@ const (
 func (r *Refusal) Error() string {
 	switch r.Owner {
 	case Foreign:
-		return fmt.Sprintf("%s %q is there already, and this experiment did not make it; it is left as it is: delete it if nobody needs it, or give the experiment another name", r.Kind, r.Name)
+		return fmt.Sprintf("%s %q exists already, and this experiment did not create it; PerfLab does not change it: delete it if it is not needed, or rename the experiment", r.Kind, r.Name)
 	case Earlier:
 		return fmt.Sprintf("%s %q of an earlier experiment of this name is about to be deleted", r.Kind, r.Name)
 	default:
 		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Says)
 	}
+}
+
+// Sentence is the refusal for a condition or an event: the words of others are cut.
+func (r *Refusal) Sentence() string {
+	if lacks := (*Lacking)(nil); errors.As(r.Says, &lacks) {
+		return r.Error()
+	}
+	return prose.Sentence(r.Error())
 }
 
 // Unwrap gives the API server's answer.

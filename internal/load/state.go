@@ -69,7 +69,7 @@ type State struct {
 // success and a stuck stage has no time-out of its own, so the runners' pods
 // and our deadlines decide.
 func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
-	state := State{Message: "waiting for k6-operator to take up the TestRun"}
+	state := State{Message: "waiting for k6-operator to reconcile the TestRun"}
 	stage := contract.TestRun{Object: observed.TestRun}.Stage()
 	if stage == "" {
 		state.trouble(observed)
@@ -216,7 +216,7 @@ func Deadline(observed Observed, started bool, deadlines v1alpha1.Deadlines) (ti
 	status := observed.Status
 	switch {
 	case status.StopTime != nil:
-		return status.StopTime.Add(Grace), fmt.Sprintf("the load did not end within %s of being told to", Grace)
+		return status.StopTime.Add(Grace), fmt.Sprintf("the load did not end within %s of the request to stop", Grace)
 	case started && status.StartTime != nil:
 		length := Length(observed.Load, deadlines)
 		return status.StartTime.Add(length + Grace), fmt.Sprintf("the load was not over %s after its start", length+Grace)

@@ -73,7 +73,7 @@ func (s *sight) job(n int, failed int32) *sight {
 }
 
 func TestAssess(t *testing.T) {
-	const taken = "waiting for k6-operator to take up the TestRun"
+	const taken = "waiting for k6-operator to reconcile the TestRun"
 	for name, test := range map[string]struct {
 		seen *sight
 		want load.State
@@ -182,7 +182,7 @@ func TestASilentK6OperatorIsTold(t *testing.T) {
 		"never taken up":                          {see(""), 16, "it has no status"},
 		"gone after its first word":               {see("initialized"), 26, "it has no Jobs"},
 		"still at it":                             {see("initialized"), 25, ""},
-		"gone before it starts the runners":       {up(), 26, "its runners are up, and nobody starts them"},
+		"gone before it starts the runners":       {up(), 26, "its runners are ready but not started"},
 		"the starter is at it":                    {up().starter(), 60, ""},
 		"the runners are not up, which is theirs": {see("created").job(1, 0).job(2, 0).runs(1), 60, ""},
 	} {
@@ -193,7 +193,7 @@ func TestASilentK6OperatorIsTold(t *testing.T) {
 			if (trouble != nil) != (test.says != "") {
 				t.Fatalf("after %d s: %+v, want it to say %q", test.at, trouble, test.says)
 			}
-			if trouble != nil && (trouble.Reason != v1alpha1.ReasonOperatorSilent || !strings.Contains(trouble.Message, `nobody acts on TestRun "tr": `+test.says)) {
+			if trouble != nil && (trouble.Reason != v1alpha1.ReasonOperatorSilent || !strings.Contains(trouble.Message, `no operator reconciles TestRun "tr": `+test.says)) {
 				t.Errorf("after %d s: %+v, want it to say %q", test.at, trouble, test.says)
 			}
 		})
@@ -239,10 +239,10 @@ func TestAssessDoesNotWaitForever(t *testing.T) {
 	}{
 		"a TestRun that is not there": {gone, 120, true, "the load did not start within 2m0s; last seen: waiting for k6-operator"},
 		"stuck in created":            {see("created").job(1, 0).runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners is up"},
-		"no Jobs, ever":               {see("created"), 120, true, `the load did not start within 2m0s; last seen: nobody acts on TestRun "": it has no Jobs`},
+		"no Jobs, ever":               {see("created"), 120, true, `the load did not start within 2m0s; last seen: no operator reconciles TestRun "": it has no Jobs`},
 		"a load with a duration":      {see("started").started(5).runs(1).runs(2), 5 + 90 + 60, false, "the load was not over 2m30s after its start"},
 		"a load until another ends":   {until, 5 + 3600 + 60, false, "the load was not over 1h1m0s after its start"},
-		"a load that was told to end": {see("started").started(5).stopped(50).runs(1).runs(2), 50 + 60, false, "the load did not end within 1m0s of being told to"},
+		"a load that was told to end": {see("started").started(5).stopped(50).runs(1).runs(2), 50 + 60, false, "the load did not end within 1m0s of the request to stop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if state := load.Assess(test.seen.at(test.limit-1).Observed, deadlines); state.Failure != "" {

@@ -60,12 +60,12 @@ func silent(observed Observed, state State) (environment.Readiness, bool) {
 	case len(observed.Jobs) == 0:
 		patience, undone = environment.LongPatience, "it has no Jobs"
 	case allUp(observed, state) && !starting:
-		since, patience, undone = lastStart(observed.Pods), environment.LongPatience, "its runners are up, and nobody starts them"
+		since, patience, undone = lastStart(observed.Pods), environment.LongPatience, "its runners are ready but not started"
 	default:
 		return environment.Readiness{}, false
 	}
 	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-			"nobody acts on TestRun %q: %s; check that k6-operator runs and watches namespace %q",
+			"no operator reconciles TestRun %q: %s; check that k6-operator runs and watches namespace %q",
 			observed.TestRun.GetName(), undone, observed.TestRun.GetNamespace())),
 		observed.Now.Sub(since) > patience
 }

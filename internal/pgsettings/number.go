@@ -28,7 +28,7 @@ const blockUnit, blockSize = "8kB", 8 << 10
 // number is a value in the setting's own unit.
 func (s setting) number(text string) (float64, error) {
 	parts := form.FindStringSubmatch(text)
-	if parts == nil {
+	if parts == nil || strings.HasPrefix(parts[2], ",") {
 		return 0, s.noNumber(text)
 	}
 	value, err := parse(parts[1])

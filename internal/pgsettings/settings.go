@@ -76,7 +76,7 @@ func Check(name, value string, release int) error {
 	case release != 0 && (release < known.first || release > known.last):
 		return fmt.Errorf("PostgreSQL %d has no parameter %s, which is there in %s: take it out", release, known.name, known.releases())
 	case known.kind == "internal":
-		return fmt.Errorf("PostgreSQL lets nobody set %s: take it out", known.name)
+		return fmt.Errorf("%s cannot be set in PostgreSQL: remove it", known.name)
 	default:
 		return known.check(value)
 	}

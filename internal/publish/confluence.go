@@ -315,7 +315,7 @@ func (c *Confluence) update(ctx context.Context, next nextPage) (*page, error) {
 	updated := &page{}
 	err := c.json(ctx, request{method: http.MethodPut, path: v2 + "/pages/" + next.ID}, next, updated)
 	if isStatus(err, http.StatusConflict) {
-		return nil, fmt.Errorf("%w: somebody changed the page while the report was being written to it: publish again, and what was changed stays in the page's history", err)
+		return nil, fmt.Errorf("%w: the page was changed while the report was being written to it: publish again; the change stays in the page's history", err)
 	}
 	return updated, err
 }

@@ -215,7 +215,7 @@ func planPage(a *Article, before *observedPage) (*PagePlan, error) {
 	}
 	plan.remove = leftOver(a, before)
 	if plan.write && last.Version > 0 && before.page.Version.Number > last.Version && last.Digest != a.digest() {
-		plan.notes = append(plan.notes, fmt.Sprintf("what somebody changed on the page since version %d is in its history, no longer on it", last.Version))
+		plan.notes = append(plan.notes, fmt.Sprintf("changes made on the page since version %d are in its history, no longer on it", last.Version))
 	}
 	return plan, nil
 }

@@ -140,7 +140,7 @@ func TestConfluencePageIsFoundAgain(t *testing.T) {
 		t.Errorf("a renamed page: %s", told)
 	}
 	told := shelve(t, site, article(t, uid, "", asked("Asked otherwise?"), withoutBlock(6)), shelf)
-	if page.Title != "Renamed" || page.Version != 3 || site.Len() != 2 || !strings.Contains(told, "what somebody changed on the page since version 1 is in its history") {
+	if page.Title != "Renamed" || page.Version != 3 || site.Len() != 2 || !strings.Contains(told, "changes made on the page since version 1 are in its history") {
 		t.Errorf("%d pages, %s version %d: %s", site.Len(), page.Title, page.Version, told)
 	}
 	shelve(t, site, article(t, uid, "Chosen", asked("Asked otherwise?"), withoutBlock(6)), shelf)
@@ -294,7 +294,7 @@ func TestConfluenceProblems(t *testing.T) {
 				}
 				return false
 			}
-		}, want: "409 Conflict: Version must be incremented when updating a page. Current Version: [2]. Provided version: [2]: somebody changed the page while"},
+		}, want: "409 Conflict: Version must be incremented when updating a page. Current Version: [2]. Provided version: [2]: the page was changed while"},
 		"Redirect": {shelf: shelf, before: func(site *confluence.Site) {
 			site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
 				http.Redirect(out, asked, "https://elsewhere.example/", http.StatusFound)

@@ -126,7 +126,7 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 		if strings.ReplaceAll(before.Body, "\r\n", "\n") == note.Body {
 			return fmt.Sprintf("%s is up to date: nothing was written", before.Page), nil
 		}
-		method, path, done = http.MethodPatch, on.path("comments", strconv.FormatInt(before.ID, 10)), "the comment was written anew"
+		method, path, done = http.MethodPatch, on.path("comments", strconv.FormatInt(before.ID, 10)), "the comment was updated"
 	}
 	if dryRun {
 		return "it would be said: " + done, nil

@@ -52,7 +52,7 @@ func TestAnExperimentHasOneComment(t *testing.T) {
 		{first, true, "it would be said: a comment was added to team/shop#7", ""},
 		{first, false, "https://github.com/team/shop/issues/7#issuecomment-1150: a comment was added to team/shop#7", "POST"},
 		{first, false, "is up to date: nothing was written", "POST"},
-		{noted(t, "Is it faster with a smaller heap?", ""), false, "the comment was written anew", "POST PATCH"},
+		{noted(t, "Is it faster with a smaller heap?", ""), false, "the comment was updated", "POST PATCH"},
 	}
 	for _, step := range steps {
 		told, err := comment(t, site, step.note, step.dryRun)

@@ -19,7 +19,7 @@ const (
 	whoShapesPods  = "who sets this in a pod"
 	whoExposes     = "who changes what leads to pods"
 	whoSetsAccount = "who says what a ServiceAccount is"
-	whoPatchesPods = "who patches pods in words nobody looks into"
+	whoPatchesPods = "patches of pods are not inspected"
 )
 
 // patch looks at a JSON merge patch of an object.

@@ -51,6 +51,8 @@ func (f *finder) walkField(path *field.Path, declared reflect.StructField, value
 // reference knows the types that refer to something.
 func (f *finder) reference(path *field.Path, value any) {
 	switch reference := value.(type) {
+	case v1alpha1.PerfExperimentSpec:
+		f.named(path.Child("serviceAccountName"), verbImpersonate, "serviceaccounts", reference.ServiceAccountName)
 	case v1alpha1.SecretName:
 		f.secret(path, reference.Name)
 	case v1alpha1.SecretKey:

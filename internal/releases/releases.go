@@ -33,7 +33,7 @@ var ErrNothing = errors.New("there is no history")
 
 // ErrTooFine says that the error rate of one look at one series is smaller than
 // permutations can tell.
-var ErrTooFine = errors.New("so small a chance of error can't be told by permutations")
+var ErrTooFine = errors.New("permutations cannot show so small an error rate")
 
 // Options say what is looked at, and how sure one wants to be.
 type Options struct {

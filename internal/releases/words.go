@@ -57,16 +57,16 @@ func signed(value float64) string {
 	return amount(value)
 }
 
-// Bound says how likely it is to be told of a change where none is.
+// Bound says how likely a false change is.
 func (h *History) Bound() string {
 	among := "in this series"
 	if len(h.Series) > 1 {
-		among = fmt.Sprintf("anywhere in these %d series", len(h.Series))
+		among = fmt.Sprintf("in all %d series together", len(h.Series))
 	}
 	if h.Looks > 1 {
-		among += fmt.Sprintf(", in any of %d looks,", h.Looks)
+		among += fmt.Sprintf(", over %d analyses", h.Looks)
 	}
-	return fmt.Sprintf("If nothing ever changed, a change is told of %s with a chance of %g %%", among, h.ErrorRatePercent)
+	return fmt.Sprintf("The false-positive rate is %g %% %s", h.ErrorRatePercent, among)
 }
 
 // Remarks are the notes, and one on a history too short to show anything.

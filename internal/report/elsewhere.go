@@ -31,7 +31,7 @@ func (r *record) elsewhereSentence() string {
 func (r *record) elsewhereDoubts() []string {
 	return []string{
 		"PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.",
-		"Nobody drew the order of the runs at random, so drift can look like an effect.",
+		"The order of the runs was not randomized, so drift can look like an effect.",
 	}
 }
 

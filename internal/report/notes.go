@@ -120,7 +120,7 @@ func textOf(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap) (text, f
 	if at := declared.ConfigMap; at != nil {
 		found := kept[at.Name]
 		if found == nil {
-			return "", fmt.Sprintf("ConfigMap %q is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written anew", at.Name)
+			return "", fmt.Sprintf("ConfigMap %q is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again", at.Name)
 		}
 		var there bool
 		if text, there = found.Data[at.Key]; !there {

@@ -17,7 +17,7 @@ func overview(r *record) []block {
 		system = "PerfSystem " + reference.Name
 	}
 	if r.isElsewhere() {
-		system = "a system that nobody declared"
+		system = "an undeclared system"
 	}
 	on := fmt.Sprintf("%s, on %s, under %s.", r.answer.Baseline, system, prose.Counted(len(r.scenarios), "scenario"))
 	text := "This experiment measures " + on + " It has no other arm to compare with."

@@ -93,7 +93,7 @@ func pastFound(history *releases.History) string {
 	if changes > 0 {
 		found = fmt.Sprintf("%s %s found among them.", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
 	}
-	return fmt.Sprintf("Each point is what one experiment of the namespace measured under the same load. %s %s; a look is taken when an experiment is complete. A change takes two points: a single one that is off tells of none.",
+	return fmt.Sprintf("Each point is what one experiment of the namespace measured under the same load. %s %s; each complete experiment is analyzed. A change needs two points: a single outlier is none.",
 		found, history.Bound())
 }
 
@@ -121,7 +121,7 @@ func (r *record) pastChanges() []block {
 		blocks = append(blocks, block{Table: at})
 	}
 	if len(next) > 0 {
-		blocks = append(blocks, paragraph("Next, an experiment that tells which of the differences it was:"), block{Commands: strings.Join(next, "\n")})
+		blocks = append(blocks, paragraph("Next, an experiment that finds the cause among the differences:"), block{Commands: strings.Join(next, "\n")})
 	}
 	return blocks
 }

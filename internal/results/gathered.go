@@ -17,7 +17,7 @@ import (
 )
 
 // ErrForeign says that a log holds what was measured by, or for, somebody else.
-var ErrForeign = errors.New("these are somebody else's results")
+var ErrForeign = errors.New("these are results of another run")
 
 // Source is who is to have measured something.
 type Source struct{ Run, Load, Pod string }

@@ -85,7 +85,7 @@ func fitting(sizes []int, count, bytes int) int {
 
 func leftOut(twins, surplus, all int) (warnings []string) {
 	if twins > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s left out, which %s the name of another: transactions of one load have names that can't be told apart",
+		warnings = append(warnings, fmt.Sprintf("%s left out, which %s the name of another: transactions of one load have names that cannot be distinguished",
 			prose.Counted(twins, "observation")+" "+prose.Verb(twins, "is", "are"), prose.Verb(twins, "has", "have")))
 	}
 	if surplus > 0 {

@@ -119,7 +119,7 @@ func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Valid
 	case gap.Intervals() <= maxGap:
 		return nil, ""
 	case gap.Source != SilentCollector:
-		return nil, fmt.Sprintf("%s told nothing of the servers for %s", gap.Source, gap.Length.Round(time.Second))
+		return nil, fmt.Sprintf("%s sent nothing about the servers for %s", gap.Source, gap.Length.Round(time.Second))
 	}
 	silent, allowed := lengthOf(silences), validity.MaxGapPercentOrDefault()
 	share := percent(silent.Seconds(), window.To.Sub(window.From).Seconds())

@@ -176,7 +176,7 @@ func unknownField(root *structural.Structural, path string) string {
 			return "unknown field: did you mean " + near + "?"
 		}
 	}
-	return "unknown field: correct its spelling or its place, or take it away"
+	return "unknown field: correct its spelling or its place, or remove it"
 }
 
 // descend to the schema of what a path leads to, such as spec and arms[0]; nil where the

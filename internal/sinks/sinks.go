@@ -32,9 +32,9 @@ var (
 	// ErrAway says that a sink does not answer, or with an error of its own.
 	ErrAway = errors.New("it does not answer")
 	// ErrRefuses says that a sink does not take what it is told.
-	ErrRefuses = errors.New("it does not take what it is told")
+	ErrRefuses = errors.New("it refuses the announcement")
 	// ErrConfiguration says that a sink can't be told as it is configured.
-	ErrConfiguration = errors.New("it can't be told as it is configured")
+	ErrConfiguration = errors.New("it is not configured correctly")
 )
 
 // Bounds of a call, of what a sink may answer, and of a credential.
@@ -129,7 +129,7 @@ func Open(cloudEvents, grafana []string, credentials string, rules egress.Rules)
 		all = append(all, &grafanaSink{caller})
 	}
 	if len(all) > Most {
-		return nil, fmt.Errorf("there are %d sinks, and may be %d: let one of them pass on what it is told", len(all), Most)
+		return nil, fmt.Errorf("there are %d sinks, and may be %d: let one of them forward announcements", len(all), Most)
 	}
 	return all, nil
 }

@@ -131,7 +131,7 @@ func eachField(message []byte, do func(field protowire.Number, number uint64, in
 		field, wire, begin := protowire.ConsumeTag(message)
 		switch {
 		case begin < 0:
-			return fmt.Errorf("reading what the parser told: %w", protowire.ParseError(begin))
+			return fmt.Errorf("reading the parser's output: %w", protowire.ParseError(begin))
 		case wire == protowire.VarintType:
 			number, length = protowire.ConsumeVarint(message[begin:])
 		case wire == protowire.BytesType:
@@ -140,7 +140,7 @@ func eachField(message []byte, do func(field protowire.Number, number uint64, in
 			length = protowire.ConsumeFieldValue(field, wire, message[begin:])
 		}
 		if length < 0 {
-			return fmt.Errorf("reading what the parser told: %w", protowire.ParseError(length))
+			return fmt.Errorf("reading the parser's output: %w", protowire.ParseError(length))
 		}
 		if err := do(field, number, inner); err != nil {
 			return err

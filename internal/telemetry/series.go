@@ -29,9 +29,9 @@ var (
 	highDesc = prometheus.NewDesc("perflab_series_high",
 		"High end of the 95 % interval of perflab_series_mean.", seriesLabels, nil)
 	changesDesc = prometheus.NewDesc("perflab_series_changes",
-		"Changes of the series that experiments in the cluster were told of, by verdict.", []string{"namespace", "scenario", "metric", "arm", "verdict"}, nil)
+		"Changes reported for the series of experiments in the cluster, by verdict.", []string{"namespace", "scenario", "metric", "arm", "verdict"}, nil)
 	leftOutDesc = prometheus.NewDesc("perflab_series_left_out",
-		"Experiments of which at least one series is not told, for there are too many.", nil, nil)
+		"Experiments with at least one series left out, because there are too many.", nil, nil)
 )
 
 // place of a series.

@@ -62,11 +62,11 @@ func TestSeries(t *testing.T) {
 		}),
 	)
 	want := `
-# HELP perflab_series_changes Changes of the series that experiments in the cluster were told of, by verdict.
+# HELP perflab_series_changes Changes reported for the series of experiments in the cluster, by verdict.
 # TYPE perflab_series_changes gauge
 perflab_series_changes{arm="base",metric="cico/Check-In/average",namespace="lab",scenario="cico",verdict="Better"} 0
 perflab_series_changes{arm="base",metric="cico/Check-In/average",namespace="lab",scenario="cico",verdict="Worse"} 1
-# HELP perflab_series_left_out Experiments of which at least one series is not told, for there are too many.
+# HELP perflab_series_left_out Experiments with at least one series left out, because there are too many.
 # TYPE perflab_series_left_out gauge
 perflab_series_left_out 0
 # HELP perflab_series_mean Mean over the runs of the experiment that was complete last, of a primary metric.
@@ -93,7 +93,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			t.Errorf("%s has %d series, want %d (%v)", name, got, want, err)
 		}
 	}
-	if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP perflab_series_left_out Experiments of which at least one series is not told, for there are too many.\n# TYPE perflab_series_left_out gauge\nperflab_series_left_out 10\n"), "perflab_series_left_out"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP perflab_series_left_out Experiments with at least one series left out, because there are too many.\n# TYPE perflab_series_left_out gauge\nperflab_series_left_out 10\n"), "perflab_series_left_out"); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
 	}
 	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
-		j.warn("nothing is kept warm where everything is built anew for each run: take away keepWarm, or reset: Recreate")
+		j.warn("keepWarm has no effect, because every run rebuilds everything: remove keepWarm, or reset: Recreate")
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed && len(variants) > 1 {
 		j.warn("in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them")

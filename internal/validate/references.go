@@ -121,7 +121,7 @@ func judgeProvider(j *judgement, written writtenSet, path *field.Path, what, pro
 		return
 	}
 	for _, name := range sortedTrue(given) {
-		j.refuse(field.Forbidden(path.Child(name), fmt.Sprintf("%s sets %s of an External %s, which is not PerfLab's to configure: take it away, or use provider: %s", written.title, name, what, provider)))
+		j.refuse(field.Forbidden(path.Child(name), fmt.Sprintf("%s sets %s of an External %s, which PerfLab cannot configure: remove it, or use provider: %s", written.title, name, what, provider)))
 	}
 }
 

@@ -50,7 +50,7 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 func judgeName(j *judgement, load string, place *field.Path) {
 	if metric.Reserved(load) {
 		j.refuse(field.Invalid(place, load, fmt.Sprintf(
-			"the metrics of load %q could not be told from those of servers, which begin alike: give it another name, for example %s-load", load, load)))
+			"the metrics of load %q cannot be distinguished from those of servers: rename it, for example %s-load", load, load)))
 	}
 }
 

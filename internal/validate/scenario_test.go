@@ -29,7 +29,7 @@ func TestScenariosAreJudged(t *testing.T) {
 		"called like the system": {loads: []v1alpha1.Load{importAfter("system", "")}},
 		"called like a part of it": {
 			loads: []v1alpha1.Load{importAfter("node", "")},
-			want:  `spec.scenarios[0].loads[0].name: Invalid value: "node": the metrics of load "node" could not be told from those of servers, which begin alike: give it another name, for example node-load`,
+			want:  `spec.scenarios[0].loads[0].name: Invalid value: "node": the metrics of load "node" cannot be distinguished from those of servers: rename it, for example node-load`,
 		},
 		"arguments of its own": {loads: []v1alpha1.Load{script("--vus", "8", "--duration=30m")}},
 		"an output": {

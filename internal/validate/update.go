@@ -43,7 +43,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && !equality.Semantic.DeepEqual(before.Spec.Notes, after.Spec.Notes) {
 		found.refuse(field.Forbidden(spec.Child("notes"),
-			fmt.Sprintf("the runs were taken away on %s, as history.runs bids, so the report can't be written anew with other notes: put spec.notes back", gone.Runs.UTC().Format(time.DateOnly))))
+			fmt.Sprintf("the runs were deleted on %s (history.runs), so the report cannot be written again with other notes: restore spec.notes", gone.Runs.UTC().Format(time.DateOnly))))
 	}
 	return found.errors
 }

@@ -41,6 +41,8 @@ type Known struct {
 	System *v1alpha1.System
 	// ConfigMaps with scripts.
 	ConfigMaps kind.ConfigMaps
+	// NoAccounts: the operator writes with its own rights, whatever ServiceAccount is named.
+	NoAccounts bool
 }
 
 // Experiment judges an experiment. One with a system of its own is judged by
@@ -57,6 +59,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	if isStoredTooLarge(found, spec) {
 		return found.errors, found.warnings
 	}
+	judgeAccount(found, spec.ServiceAccountName, known)
 	judgeMatrix(found, spec.Matrix)
 	// A matrix that is wrong makes no arms worth a look, or too many.
 	variants := variantsOf(spec, len(found.errors) == 0)
@@ -86,6 +89,15 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	judgeComparison(found, spec, variants, resolved, system)
 	judgeLane(found, spec.Lane, resolved)
 	return found.errors, found.warnings
+}
+
+// judgeAccount refuses a ServiceAccount that would not be used: its author would believe
+// that its rights hold.
+func judgeAccount(found *judgement, name string, known Known) {
+	if name != "" && known.NoAccounts {
+		found.refuse(field.Forbidden(field.NewPath("spec", "serviceAccountName"),
+			"this operator writes with its own rights, not with those of ServiceAccounts: take serviceAccountName out, or ask for an operator with --act-as-author"))
+	}
 }
 
 // System judges a system by itself, at its place in the object it stands in.

@@ -199,7 +199,7 @@ func (w writer) loads(of *current) g.Node {
 		columns = append(columns, column{"Records", true})
 	}
 	columns = append(columns, column{"State", false}, column{"Told", false})
-	return table("Loads of the run", "Loads of the run, as they told last", columns, elements.Each(of.Loads, func(_ int, one *loadRow) g.Node {
+	return table("Loads of the run", "Loads of the run, as last reported", columns, elements.Each(of.Loads, func(_ int, one *loadRow) g.Node {
 		percentiles := g.Map(one.P95, func(line string) g.Node { return h.Span(g.Text(line)) })
 		return h.Tr(
 			h.Th(h.Scope("row"), h.Code(g.Text(one.Name))), h.Td(h.Class("lines"), percentiles),

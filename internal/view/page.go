@@ -221,7 +221,7 @@ func stateOf(load v1alpha1.LoadStatus) string {
 	case load.Outcome != "":
 		return strings.ToLower(string(load.Outcome))
 	case load.StopTime != nil:
-		return "told to end"
+		return "stopping"
 	case load.StartTime != nil:
 		return "running since " + clock(load.StartTime.Time, load.StartTime.Time)
 	case load.CreateTime != nil:

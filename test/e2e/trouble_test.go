@@ -72,7 +72,7 @@ func TestTrouble(t *testing.T) {
 }
 
 // TestSilentOperator stops the operator that runs Kafka: its kinds are served,
-// but nobody acts on them.
+// but no operator reconciles them.
 func TestSilentOperator(t *testing.T) {
 	ctx := t.Context()
 	stop(t, kafkaOperator(ctx, t))

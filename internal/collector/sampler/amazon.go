@@ -423,14 +423,14 @@ func (a *amazon) atEnd(end time.Time) []string {
 		for _, part := range a.figures[0].parts {
 			first = append(first, strings.Join(part, " or "))
 		}
-		return []string{fmt.Sprintf("what %s uses is not told: Prometheus has no %s of it by any of the labels %s",
+		return []string{fmt.Sprintf("what %s uses is not measured: Prometheus has no %s of it by any of the labels %s",
 			a.whom(), strings.Join(first, ", no "), a.labels())}
 	}
 	notes := a.missing()
 	switch newest := a.latest(); {
 	case newest.IsZero():
 	case !a.stamped:
-		notes = append(notes, fmt.Sprintf("what %s uses is told without CloudWatch's times and may be of up to %s before: shorter windows, and those up to twice as long, have no figure; exporters that can add the times do so with addCloudwatchTimestamp or set_timestamp: true",
+		notes = append(notes, fmt.Sprintf("what %s uses is measured without CloudWatch's times and may be of up to %s before: shorter windows, and those up to twice as long, have no figure; exporters that can add the times do so with addCloudwatchTimestamp or set_timestamp: true",
 			a.whom(), minutes(a.reach)))
 	case !newest.Add(a.reach).After(end):
 		notes = append(notes, fmt.Sprintf("what %s used at the end of the loads came into Prometheus more than %s later and is in no figure: have its exporter ask CloudWatch for what is not as old",
@@ -452,7 +452,7 @@ func (a *amazon) missing() []string {
 	var notes []string
 	for _, component := range slices.Compact(components) {
 		if a.doubled[component] {
-			notes = append(notes, fmt.Sprintf("what %s uses is not told: Prometheus has several of this name, of other regions or accounts", component))
+			notes = append(notes, fmt.Sprintf("what %s uses is not measured: Prometheus has several of this name, of other regions or accounts", component))
 			continue
 		}
 		var resources, names []string
@@ -463,7 +463,7 @@ func (a *amazon) missing() []string {
 			}
 		}
 		if len(resources) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %s not told, for Prometheus has no %s of it", component, strings.Join(resources, ", "), strings.Join(names, ", ")))
+			notes = append(notes, fmt.Sprintf("%s: %s not measured, because Prometheus has no %s of it", component, strings.Join(resources, ", "), strings.Join(names, ", ")))
 		}
 	}
 	return notes

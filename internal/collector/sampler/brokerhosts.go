@@ -80,7 +80,7 @@ func (b *brokerHosts) sample(ctx context.Context, now round) (record, error) {
 				}
 			}
 			if !known {
-				into.Samples.Note(fmt.Sprintf("%s of the brokers is not told: Prometheus has no %s with an instance such as b-1.%s", metric.ResourcePhrase(query.resource), query.missing, b.domain))
+				into.Samples.Note(fmt.Sprintf("%s of the brokers is not measured: Prometheus has no %s with an instance such as b-1.%s", metric.ResourcePhrase(query.resource), query.missing, b.domain))
 			}
 		})
 	}

@@ -22,7 +22,7 @@ import (
 
 // withoutPressure is the note where the kernel does not count how long tasks
 // wait.
-const withoutPressure = "the CPU pressure of the collector's node is not told: its kernel has no /proc/pressure/cpu (PSI)"
+const withoutPressure = "the CPU pressure of the collector's node is not measured: its kernel has no /proc/pressure/cpu (PSI)"
 
 // node reads what the kernel tells of the node the collector runs on. A
 // container sees the /proc/stat, /proc/loadavg, /proc/meminfo, /proc/diskstats and

@@ -85,27 +85,27 @@ var podQueries = []podQuery{
 		resource: metric.CPUThrottled, unit: metric.UnitPercent, scale: 100, perContainer: true,
 		query: `sum by (pod, container) (irate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
 			` / sum by (pod, container) (irate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
-		missing: "CPU throttling is not told: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
+		missing: "CPU throttling is not measured: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
 	},
 	{
 		resource: metric.HeapUsed, unit: metric.UnitMebibytes, scale: 1.0 / (1 << 20),
 		query:   `sum by (pod) ({__name__=~"jvm_memory_used_bytes|jvm_memory_bytes_used",namespace="%[1]s",area="heap"})`,
-		missing: "the JVMs' heaps are not told: Prometheus has no jvm_memory_used_bytes of these pods",
+		missing: "the JVMs' heaps are not measured: Prometheus has no jvm_memory_used_bytes of these pods",
 	},
 	{
 		resource: metric.GCShare, unit: metric.UnitPercent, scale: 100,
 		query:   `sum by (pod) (irate({__name__=~"jvm_gc_pause_seconds_sum|jvm_gc_collection_seconds_sum",namespace="%[1]s"}[%[2]s]))`,
-		missing: "the JVMs' time in garbage collection is not told: Prometheus has no jvm_gc_pause_seconds of these pods",
+		missing: "the JVMs' time in garbage collection is not measured: Prometheus has no jvm_gc_pause_seconds of these pods",
 	},
 	{
 		resource: metric.BytesIn, unit: metric.UnitBytesPerSec, scale: 1,
 		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesin(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
-		missing: "the brokers' bytes in are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesin_total of these pods",
+		missing: "the brokers' bytes in are not measured: Prometheus has no kafka_server_brokertopicmetrics_bytesin_total of these pods",
 	},
 	{
 		resource: metric.BytesOut, unit: metric.UnitBytesPerSec, scale: 1,
 		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesout(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
-		missing: "the brokers' bytes out are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesout_total of these pods",
+		missing: "the brokers' bytes out are not measured: Prometheus has no kafka_server_brokertopicmetrics_bytesout_total of these pods",
 	},
 }
 
@@ -200,7 +200,7 @@ func (n *nodeNetwork) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, func(into *payload.SampleRecorder) {
 			if !known {
-				into.Samples.Note(fmt.Sprintf("the network of the collector's node is not told: Prometheus has no container_network_receive_bytes_total with id=\"/\" of node %q", n.node))
+				into.Samples.Note(fmt.Sprintf("the network of the collector's node is not measured: Prometheus has no container_network_receive_bytes_total with id=\"/\" of node %q", n.node))
 				return
 			}
 			into.Record(metric.Node, n.node, way.resource, metric.UnitBytesPerSec, now.at, own)
@@ -238,7 +238,7 @@ func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
 	case len(vector) == 0:
 		return nil, fmt.Errorf("the query of metric %q has no answer in Prometheus", c.metric.Name)
 	case c.metric.Label == "" && len(vector) > 1:
-		return nil, fmt.Errorf("the query of metric %q has %d answers in Prometheus: sum them up, or name the label that tells them apart", c.metric.Name, len(vector))
+		return nil, fmt.Errorf("the query of metric %q has %d answers in Prometheus: sum them up, or name the label that distinguishes them", c.metric.Name, len(vector))
 	}
 	return func(into *payload.SampleRecorder) {
 		for _, sample := range vector {

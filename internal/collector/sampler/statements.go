@@ -61,11 +61,11 @@ JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_s
 	found := &statements{schema: schema, written: map[int64]bool{}}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		found.missing = "the top statements are not told: the extension pg_stat_statements is not in the database"
+		found.missing = "the top statements are not measured: the extension pg_stat_statements is not in the database"
 	case err != nil:
 		return nil, fmt.Errorf("looking for pg_stat_statements: %w", err)
 	case version < oldestStatements:
-		found.missing = "the top statements are not told: that needs PostgreSQL 13 or later"
+		found.missing = "the top statements are not measured: that needs PostgreSQL 13 or later"
 	case version >= topLevelSince:
 		found.where = " AND toplevel"
 	}
@@ -112,7 +112,7 @@ func (d *database) topStatements(ctx context.Context, now round) (record, error)
 			into.Samples.SetText(strconv.FormatInt(id, 10), text)
 		}
 		if sqltext.Failed() {
-			into.Samples.Note(d.component + ": top statements are told by their first word: the parser that takes literals out has failed")
+			into.Samples.Note(d.component + ": top statements are reduced to their first word: the parser that removes literals failed")
 		}
 	}, nil
 }

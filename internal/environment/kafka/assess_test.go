@@ -135,7 +135,7 @@ func TestAssess(t *testing.T) {
 		"Silent": {
 			given: cluster{age: environment.Patience + time.Second},
 			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
-				`nobody acts on Kafka "demo": it has no status; check that the Strimzi operator runs and watches namespace "lab"`),
+				`no operator reconciles Kafka "demo": it has no status; check that the Strimzi operator runs and watches namespace "lab"`),
 		},
 		"Creating": {
 			reason: "a status of any kind is a sign of life",

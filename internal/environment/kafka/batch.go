@@ -80,7 +80,7 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 		}
 		if difference := state.Differs(topic); difference != "" {
 			return environment.NotReady(v1alpha1.ReasonRefused, difference+
-				": somebody changed it or made it before; delete it, so that it is made as declared")
+				": it was changed, or created by something else; delete it, so that it is created as declared")
 		}
 		created++
 		if state.Leaderless == 0 {

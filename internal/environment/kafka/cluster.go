@@ -34,7 +34,7 @@ func Build(req environment.Request, apiVersion string) []environment.Intent {
 }
 
 // PlaintextRefused says why a password is not sent.
-const PlaintextRefused = "mechanism PLAIN without tls would send the password readable to everybody on the way: write kafka.external.tls: {}, or a mechanism of SCRAM, or, where nobody else is on the way, kafka.external.sasl.insecurePlaintext: true"
+const PlaintextRefused = "mechanism PLAIN without tls would send the password readable on the network: write kafka.external.tls: {}, or a mechanism of SCRAM, or, on a trusted network, kafka.external.sasl.insecurePlaintext: true"
 
 // IsExternal reports whether the brokers are somebody else's.
 func IsExternal(kafka *v1alpha1.Kafka) bool {

@@ -195,9 +195,9 @@ func TestAssessTopics(t *testing.T) {
 		"All":        {wanted: wanted, found: state(0, 1, 2, 3), want: environment.Ready("3 of 3 topics are made")},
 		"Leaderless": {wanted: wanted, found: state(1, 1, 2, 3), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are led by a broker")},
 		"Partitions": {wanted: wanted, found: state(0, 1, 5), want: environment.NotReady(v1alpha1.ReasonRefused,
-			`topic "t1" has 5 partitions in Kafka, 2 are declared: somebody changed it or made it before; delete it, so that it is made as declared`)},
+			`topic "t1" has 5 partitions in Kafka, 2 are declared: it was changed, or created by something else; delete it, so that it is created as declared`)},
 		"Replicas": {wanted: wanted, found: fewer, want: environment.NotReady(v1alpha1.ReasonRefused,
-			`topic "t1" has 3 replicas in Kafka, 1 is declared: somebody changed it or made it before; delete it, so that it is made as declared`)},
+			`topic "t1" has 3 replicas in Kafka, 1 is declared: it was changed, or created by something else; delete it, so that it is created as declared`)},
 		"TooMany": {wanted: manyTopics(10_000), want: environment.NotReady(v1alpha1.ReasonRefused,
 			`topic group "g" asks for 10000 partitions in one topic, and Kafka makes no topic with more than 9999: spread them over more topics`)},
 	}

@@ -161,9 +161,9 @@ func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
 
 func noHeapLogged(module v1alpha1.Module) string {
 	if podspec.EnvIndex(module.Env, module.JVM.VariableOrDefault()) >= 0 {
-		return fmt.Sprintf("the log of %s tells no heap: its env sets %s, which takes the place of its jvm; take one of them away", module.Name, module.JVM.VariableOrDefault())
+		return fmt.Sprintf("the log of %s shows no heap: its env sets %s, which replaces its jvm; remove one of them", module.Name, module.JVM.VariableOrDefault())
 	}
-	return fmt.Sprintf("the log of %s tells no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, module.JVM.VariableOrDefault())
+	return fmt.Sprintf("the log of %s shows no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, module.JVM.VariableOrDefault())
 }
 
 func imageID(module v1alpha1.Module, pod corev1.Pod) string {

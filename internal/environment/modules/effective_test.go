@@ -76,12 +76,12 @@ func TestDifferences(t *testing.T) {
 		"ShareOfNoLimit": {module: v1alpha1.Module{JVM: share}, instances: []modules.Instance{instance("a", "n1", "i", 676)}},
 		"Silent": {
 			module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 0)},
-			want: []string{"the log of mod-a tells no heap: its image does not pass JAVA_OPTIONS"},
+			want: []string{"the log of mod-a shows no heap: its image does not pass JAVA_OPTIONS"},
 		},
 		"SilentForAReason": {
 			module:    v1alpha1.Module{JVM: size, Env: []corev1.EnvVar{{Name: "JAVA_OPTIONS", Value: "-Xint"}}},
 			instances: []modules.Instance{instance("a", "n1", "i", 0)},
-			want:      []string{"its env sets JAVA_OPTIONS, which takes the place of its jvm"},
+			want:      []string{"its env sets JAVA_OPTIONS, which replaces its jvm"},
 		},
 		"NoPods": {module: v1alpha1.Module{JVM: size}},
 		"TwoImages": {

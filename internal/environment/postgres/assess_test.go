@@ -51,7 +51,7 @@ func TestAssess(t *testing.T) {
 		"Missing": {absent: true, want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is not there yet`)},
 		"New":     {want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being built: 0 of 3 instances are ready`)},
 		"Silent": {age: time.Minute, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
-			`nobody acts on PostgreSQL "demo-pg": it has no status; check that the CloudNativePG operator runs and watches namespace "lab"`)},
+			`no operator reconciles PostgreSQL "demo-pg": it has no status; check that the CloudNativePG operator runs and watches namespace "lab"`)},
 		"Abandoned": {
 			reason: "its operator went after its first word", age: time.Minute, status: settingUp, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 				`nothing more comes of PostgreSQL "demo-pg" since CloudNativePG took it up: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1; `+

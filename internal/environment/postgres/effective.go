@@ -115,7 +115,7 @@ func CountReads(effective *v1alpha1.EffectivePostgres, after []Server) (differen
 		case before.RowsRead == nil || now.RowsRead == nil:
 			counted = false
 		case *now.RowsRead < *before.RowsRead:
-			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s started anew while load was on", before.Name))
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s restarted under load", before.Name))
 			counted = false
 		case before.Replica:
 			onReplicas += *now.RowsRead - *before.RowsRead

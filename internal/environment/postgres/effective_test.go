@@ -100,7 +100,7 @@ func TestReads(t *testing.T) {
 		"Off":        {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 5)}, replica: ptr.To[int64](0)},
 		"Stray":      {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 25)}, replica: ptr.To[int64](20)},
 		"Unwanted":   {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 505)}, replica: ptr.To[int64](500), want: "replicas read 500 rows while load was on, although postgres.readWriteSplit sends no module there"},
-		"StartedNew": {split: on, after: []postgres.Server{primary(1, 0, 100), replica("demo-pg-2", 2)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 started anew while load was on"},
+		"StartedNew": {split: on, after: []postgres.Server{primary(1, 0, 100), replica("demo-pg-2", 2)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 restarted under load"},
 		"Gone":       {split: on, after: []postgres.Server{primary(1, 0, 100)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 went away while load was on"},
 		"Silent":     {split: on, after: []postgres.Server{primary(1, 0, 100), {Name: "demo-pg-2", Silence: "timeout"}}, unproved: true},
 		"Switched": {

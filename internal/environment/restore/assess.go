@@ -80,7 +80,7 @@ func exitCode(pods []corev1.Pod) (int32, bool) {
 // meaning says what the exit codes of the programs we run ourselves stand for.
 func meaning(restore v1alpha1.Restore, code int32) string {
 	psqlMeanings := map[int32]string{1: "psql could not read the script", 2: "psql lost its connection or got none", 3: "a statement failed, and nothing was changed"}
-	curlMeanings := map[int32]string{6: "the host has no address", 7: "nobody takes connections there", 22: "the answer was an HTTP error", 28: "there was no answer in time"}
+	curlMeanings := map[int32]string{6: "the host has no address", 7: "connection refused", 22: "the answer was an HTTP error", 28: "there was no answer in time"}
 	text := ""
 	switch {
 	case restore.SQL != nil:

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
+)
+
+// Who writes what belongs to an experiment is said in every pass. What nobody is named for, or
+// somebody of another namespace, is not written at all: not in the operator's name either.
+func TestNothingIsWrittenForNobody(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		asked = append(asked, request.Header.Get("Impersonate-User")+" "+request.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	accounts, err := kube.ActAs(&rest.Config{Host: server.URL}, client.Options{Scheme: apiserver.Scheme(), Mapper: mapper}, "author", "role")
+	expect.NoError(t, err)
+	account := func(namespace string) client.Object {
+		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "author"}}
+	}
+	own := fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(account("lab"), account("other")).Build()
+	acting := accounts.Client(own)
+	object := func() client.Object {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "results"}}
+	}
+	for name, ctx := range map[string]context.Context{
+		"nobody":    t.Context(),
+		"elsewhere": kube.For(t.Context(), "other", "author"),
+	} {
+		for verb, err := range map[string]error{
+			"create": acting.Create(ctx, object()),
+			"update": acting.Update(ctx, object()),
+			"patch":  acting.Patch(ctx, object(), client.MergeFrom(object())),
+			"delete": acting.Delete(ctx, object()),
+		} {
+			if err == nil {
+				t.Errorf("%s for %s passes", verb, name)
+			}
+		}
+	}
+	if len(asked) > 0 {
+		t.Errorf("the API server was asked: %q", asked)
+	}
+	ctx := kube.For(t.Context(), "lab", "")
+	expect.NoError(t, acting.Create(ctx, &v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "run"}}))
+	if len(asked) > 0 {
+		t.Errorf("the operator's own kinds are written as somebody: %q", asked)
+	}
+	_ = acting.Create(ctx, object())
+	expect.Equal(t, []string{"system:serviceaccount:lab:author /api/v1/namespaces/lab/configmaps"}, asked, "asked")
+}
