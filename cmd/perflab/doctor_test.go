@@ -54,7 +54,7 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 			want: []string{
 				"MISSING  PerfLab's operator: Deployment perflab-system/perflab-operator has no ready pod: kubectl -n perflab-system describe deployment perflab-operator",
 				"MISSING  image of the loads: localhost/perflab/k6:dev is on no node, and localhost is no registry",
-				"MISSING  image of the collector: the operator is not told one: set images.collector (Helm) or COLLECTOR_IMAGE",
+				"MISSING  image of the collector: the operator has no image: set images.collector (Helm) or COLLECTOR_IMAGE",
 			},
 		},
 		"ToBePulled": {

@@ -135,7 +135,7 @@ func TestNoClusterIsConfigured(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	perflab(t, "", "status", "heaps").ends(exitFailed).warns("no cluster is configured: set KUBECONFIG")
-	perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1").ends(exitFailed).warns("nobody answers there")
+	perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1").ends(exitFailed).warns("there is no answer")
 }
 
 // A table that nobody would read is cut, and says so.

@@ -82,7 +82,7 @@ func TestHistory(t *testing.T) {
 		"Check-In average response time under cico in arm base", "Check-Out average response time under cico in arm small",
 		"2025.1", "2026.6", "▁", "█", "Worse +", "rose by", "between 2026.2 and 2026.3: Worse.", "1 thing differs there",
 		"- modules[mod-circulation].image: folioorg/mod-circulation:24.3.1 → folioorg/mod-circulation:24.4.0",
-		"anywhere in these 4 series with a chance of 5 %",
+		"The false-positive rate is 5 % in all 4 series together",
 	)
 	one := perflab(t, "", "history", releasesFile, "--arm", "small", "--metric", recorded.CheckIn, "-o", "markdown")
 	if one.code != 0 || !strings.Contains(one.out, "| 2025.1 |") || strings.Contains(one.out, "Check-Out") || strings.Contains(one.out, "arm base") {
@@ -165,6 +165,6 @@ func TestHistoryOfAllNamespaces(t *testing.T) {
 	empty.perflab(t, "", "history").ends(exitFailed).warns("no experiment has a complete block")
 	empty.must(t, "", "history", "-A").shows("geometric mean")
 	for _, arguments := range [][]string{{"history", "-A", "lab/heap"}, {"history", "-A", "--archive", "file:///archive", "lab"}} {
-		perflab(t, "", arguments...).ends(exitFailed).warns("-A is for all experiments of the cluster")
+		perflab(t, "", arguments...).ends(exitFailed).warns("-A selects all experiments of the cluster")
 	}
 }

@@ -82,7 +82,7 @@ func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
   Invalid: load "search": k6 of runner x-1 ended with exit code 107: the script threw
   load search: Failed: exit code 107
     started 2026-03-01 12:01:00Z, ended 2026-03-01 12:02:00Z
-    told last, 2026-03-01 12:02:00Z: 8 users, 12.3 requests/s, 0.5 % errors
+    last reported, 2026-03-01 12:02:00Z: 8 users, 12.3 requests/s, 0.5 % errors
   load search logged last
     x-1: error: GoError: no such item
     x-2: info: setting up
