@@ -124,7 +124,7 @@ func TestWhatChangedIsTold(t *testing.T) {
 	if page := l.configMap("later-report").Data["report.md"]; !strings.Contains(page, "## This release against the last 10") || !strings.Contains(page, "between r11 and r12") {
 		t.Errorf("the report does not tell of its past:\n%s", page)
 	}
-	if told := l.announced("later"); told.Reason != v1alpha1.ReasonAnnounced || told.Message != "ci, board were told" {
+	if told := l.announced("later"); told.Reason != v1alpha1.ReasonAnnounced || told.Message != "ci, board were notified" {
 		t.Errorf("%+v", told)
 	}
 	// Told once, or again with the same ID where it could not be written down.

@@ -62,7 +62,7 @@ func TestAHeapThatIsNotTheDeclaredOneMakesTheRunInvalid(t *testing.T) {
 			log:  strings.ReplaceAll(strings.ReplaceAll(started, "676M", "512M"), "1024M", "776M"),
 			want: []string{"the JVM of gateway granted itself a heap of 512 MiB", "its declared heap makes 676 MiB", "it sees 776 MiB of memory, not the container's 1024 MiB"},
 		},
-		"Silent": {log: "the module is up\n", want: []string{"the log of gateway tells no heap", "does not pass JAVA_OPTIONS to the JVM"}},
+		"Silent": {log: "the module is up\n", want: []string{"the log of gateway shows no heap", "does not pass JAVA_OPTIONS to the JVM"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

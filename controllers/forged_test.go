@@ -106,7 +106,7 @@ func TestAForgedRunInTheWay(t *testing.T) {
 			made := l.experiment("small").Status.Attempts
 			forged := l.forge(naming.Long.Run("small", 1, second, first.Spec.Scenario.Name, made[len(made)-1]+1), func(r *v1alpha1.PerfRun) { r.Spec.Arm = second }, edit)
 			l.settle()
-			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" is there already`)
+			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" exists already`)
 			reconciler, _ := l.operator()
 			if result, err := reconciler.Reconcile(t.Context(), request(l.experiment("small"))); err != nil || result.RequeueAfter != component.RefusedPause {
 				t.Errorf("looked for after %s: %v", result.RequeueAfter, err)

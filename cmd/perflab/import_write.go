@@ -30,7 +30,7 @@ const (
 
 var (
 	errTaken    = errors.New("the name is taken")
-	errLeftover = errors.New("it is there already, of an experiment that is gone: import again when the cluster has collected it, or delete it")
+	errLeftover = errors.New("it exists already, of a deleted experiment: import again when the cluster has collected it, or delete it")
 )
 
 func takenError(experiment *v1alpha1.PerfExperiment) error {
@@ -118,7 +118,7 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 	return nil
 }
 
-var errOtherNotes = errors.New("it is there already, with other content, and a note of the experiment names it: import into another namespace, or give that one another name")
+var errOtherNotes = errors.New("it exists already, with other content, and a note of the experiment names it: import into another namespace, or give that one another name")
 
 // createNotes makes what notes are kept in. Its name was a person's choice, so another
 // experiment's notes may be kept in the same one, or somebody else's in one of that name.

@@ -101,7 +101,7 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: taken.namespace, Name: "findings"}, Data: map[string]string{"cause.md": "Ours."}}
 	expect.NoError(t, taken.client.Create(t.Context(), theirs))
 	got := taken.perflab(t, file, "import", "-f", "-")
-	got.ends(exitFailed).warns(`making ConfigMap "findings": it is there already, with other content`, "nothing of it is left")
+	got.ends(exitFailed).warns(`making ConfigMap "findings": it exists already, with other content`, "nothing of it is left")
 	kept := &corev1.ConfigMap{}
 	if err := taken.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), kept); err != nil || kept.Data["cause.md"] != "Ours." {
 		t.Errorf("theirs holds %q, %v", kept.Data, err)
