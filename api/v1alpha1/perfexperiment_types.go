@@ -733,6 +733,15 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	HistoryDigest string `json:"historyDigest,omitempty"`
 
+	// historySeries are digests of the scenarios whose results that ConfigMap keeps. Later
+	// experiments with one of these scenarios are compared with this one. Absent: an operator
+	// of an earlier version completed it.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=64
+	HistorySeries []string `json:"historySeries,omitempty"`
+
 	// announcement is what is told to the sinks that the installation names. Absent:
 	// nothing.
 	// +optional

@@ -69,12 +69,15 @@ func (r *Reconciler) ownConfigMap(ctx context.Context, experiment *v1alpha1.Perf
 	return found, nil
 }
 
+// configMapPage is how many are asked for at once: others' metadata can be a megabyte.
+const configMapPage = 50
+
 // configMaps lets each look at the metadata of a namespace's ConfigMaps, page by page: the
 // cache holds none of them, and what is in them is large.
 func (r *Reconciler) configMaps(ctx context.Context, namespace string, which client.ListOption, each func(*metav1.PartialObjectMetadataList) error) error {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	return kube.Pages(ctx, r.Live, metadata, kube.PageSize, each, client.InNamespace(namespace), which)
+	return kube.Pages(ctx, r.Live, metadata, configMapPage, each, client.InNamespace(namespace), which)
 }
 
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
