@@ -80,7 +80,14 @@ func (r *Reconciler) configMaps(ctx context.Context, namespace string, which cli
 	return kube.Pages(ctx, r.Live, metadata, configMapPage, each, client.InNamespace(namespace), which)
 }
 
+// mostCopied bounds a copy, which is about as long as the PerfSystem, in bytes. What is longer
+// is none: a megabyte takes fifty when it is decoded.
+const mostCopied = 512 << 10
+
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
+	if size := len(copied.Data[systemKey]); size > mostCopied {
+		return nil, fmt.Errorf("the copy of the system in ConfigMap %q has %d bytes, which no PerfSystem has", copied.Name, size)
+	}
 	system := &v1alpha1.System{}
 	if err := json.Unmarshal([]byte(copied.Data[systemKey]), system); err != nil {
 		return nil, fmt.Errorf("reading the copy of the system in ConfigMap %q: %w", copied.Name, err)
