@@ -155,28 +155,65 @@ func TestWhatChangedIsTold(t *testing.T) {
 // What is kept of an earlier experiment counts only if that experiment's status has its
 // digest. Otherwise anyone who can write ConfigMaps could raise or hide an alarm.
 func TestForgedHistoriesAreLeftOut(t *testing.T) {
-	for name, vouch := range map[string]func(*v1alpha1.PerfExperiment, *corev1.ConfigMap){
-		"of an experiment that has kept nothing": func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) { of.Status.HistoryDigest = past.NothingKept },
-		"of an experiment that is not complete":  func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {},
-		"changed afterwards": func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
+	for name, test := range map[string]struct {
+		vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap)
+		told  bool
+	}{
+		"of an experiment that has kept nothing": {vouch: func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) { of.Status.HistoryDigest = past.NothingKept }},
+		"of an experiment that is not complete":  {vouch: func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {}},
+		"changed afterwards": {told: true, vouch: func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
 			before := kept.DeepCopy()
 			before.Data[past.KeyChanges] = "null"
 			of.Status.HistoryDigest = past.Digest(before)
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			l.settled(decidingCheckIns)
-			l.addPastOf("small", vouch, smaller()...)
+			l.addPastOf("small", test.vouch, smaller()...)
 			l.create(smallExperiment(t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) { e.Name = "later" }))
 			l.until("an experiment that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
 			if changes := l.experiment("later").Status.Changes; len(changes) > 0 {
 				t.Errorf("changes: %+v", changes)
 			}
-			if !l.warns("later", "leaves an experiment out") {
+			if l.warns("later", "leaves an experiment out") != test.told {
 				t.Errorf("warnings: %q", l.experiment("later").Status.Warnings)
 			}
 		})
+	}
+}
+
+// Whoever can write ConfigMaps hides no alarm either: which experiments there were, and in
+// which order, is in their statuses. What is taken away of them is told.
+func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
+	l := newLab(t, complete)
+	l.settled(decidingCheckIns)
+	l.addPast("small", smaller()...)
+	for n := range past.MostPoints {
+		forged := l.configMap("small-history")
+		forged.ObjectMeta = metav1.ObjectMeta{
+			Namespace: l.namespace, Name: fmt.Sprintf("aaa-%d-history", n), Labels: forged.Labels,
+			Annotations: map[string]string{v1alpha1.AnnotationBegan: "2999-01-01T00:00:00Z"},
+		}
+		l.create(forged)
+	}
+	for n := range smaller() {
+		kept := l.configMap(fmt.Sprintf("earlier-%d-history", n))
+		kept.Labels, kept.Annotations = nil, nil
+		expect.NoError(t, l.admin.Update(t.Context(), kept))
+	}
+	l.remove(l.configMap("earlier-3-history"))
+	l.create(smallExperiment(t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) { e.Name = "later" }))
+	l.until("an experiment that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
+	later := l.experiment("later").Status
+	if len(later.Changes) != 1 || later.Changes[0].Verdict != v1alpha1.VerdictWorse {
+		t.Errorf("changes: %+v", later.Changes)
+	}
+	if !l.warns("later", `leaves an experiment out`) || !l.warns("later", `ConfigMap "earlier-3-history" is gone`) {
+		t.Errorf("warnings: %q", later.Warnings)
+	}
+	if small := l.experiment("small").Status.HistorySeries; len(small) != 1 || !slices.Equal(small, later.HistorySeries) {
+		t.Errorf("series %q and %q, want one that they share", small, later.HistorySeries)
 	}
 }
 

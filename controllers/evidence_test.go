@@ -94,6 +94,40 @@ func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
 	}
 }
 
+// Whoever may write ConfigMaps may write another report, with its digest on it: the status
+// keeps the one of the report that the operator wrote, and the chain shows it.
+func TestAForgedReportIsNotVouchedFor(t *testing.T) {
+	for name, forge := range map[string]func(*testing.T, *corev1.ConfigMap){
+		"with its digest": func(t *testing.T, stored *corev1.ConfigMap) {
+			t.Helper()
+			manifest, _, _ := strings.Cut(stored.Annotations[v1alpha1.AnnotationEvidence], " ")
+			sum, err := evidence.Content(stored)
+			expect.NoError(t, err)
+			stored.Annotations[v1alpha1.AnnotationEvidence] = manifest + " " + sum
+		},
+		"without one": func(_ *testing.T, stored *corev1.ConfigMap) { delete(stored.Annotations, v1alpha1.AnnotationEvidence) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.create(login(), smallExperiment(t))
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			l.settle()
+			stored := l.stored()
+			stored.Data["report.md"] = "nothing to see here"
+			forge(t, stored)
+			expect.NoError(t, l.admin.Update(t.Context(), stored))
+			of := l.experiment("small")
+			of.Spec.Suspend = true
+			l.update(of)
+			l.settle()
+			result, err := evidence.Verify(l.evidenceOf("small"))
+			if err != nil || len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindReport {
+				t.Errorf("%v: broken are %v, want the report", err, result)
+			}
+		})
+	}
+}
+
 // Who deletes a run that has ended gets another attempt, and leaves a trace: in the status,
 // in the report, and in the chain where he does not say why.
 func TestDeletedRunsLeaveATrace(t *testing.T) {

@@ -2006,6 +2006,11 @@ func (in *PerfExperimentStatus) DeepCopyInto(out *PerfExperimentStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.HistorySeries != nil {
+		in, out := &in.HistorySeries, &out.HistorySeries
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Announcement != nil {
 		in, out := &in.Announcement, &out.Announcement
 		*out = new(AnnouncementStatus)

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,7 +43,7 @@ func (t *Tools) Borrows(ctx context.Context, key client.ObjectKey) (bool, error)
 	return false, nil
 }
 
-func isBorrowedBy(object *unstructured.Unstructured, key client.ObjectKey) bool {
+func isBorrowedBy(object metav1.Object, key client.ObjectKey) bool {
 	return workloads.Borrower(object) == workloads.BorrowerName(key.Namespace, key.Name)
 }
 
@@ -60,24 +61,17 @@ func notListed(err error) error { return fmt.Errorf("listing what is borrowed: %
 func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *v1alpha1.PerfExperiment) (bool, error) {
 	done := true
 	for _, kind := range borrowable {
-		// The cache may not have heard of the last workload that was borrowed,
-		// and does not know who owned which field. What is borrowed has no label by
-		// which it could be chosen, for labels are others' to set.
-		var borrowed []unstructured.Unstructured
-		err := kube.Pages(ctx, t.Live, listOf(kind), workloadPage, func(page *unstructured.UnstructuredList) error {
-			for i := range page.Items {
-				if isBorrowedBy(&page.Items[i], key) {
-					borrowed = append(borrowed, page.Items[i])
-				}
-			}
-			return nil
-		}, client.InNamespace(key.Namespace))
+		borrowed, err := t.borrowed(ctx, kind, key)
 		if err != nil {
 			return false, notListed(err)
 		}
 		for i := range borrowed {
 			done = false
-			if err := t.giveBackOne(ctx, &borrowed[i], experiment); err != nil {
+			object, err := getLive(ctx, t.Live, &borrowed[i])
+			if err == nil && object != nil && isBorrowedBy(object, key) {
+				err = t.giveBackOne(ctx, object, experiment)
+			}
+			if err != nil {
 				return false, err
 			}
 		}
@@ -85,9 +79,27 @@ func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *
 	return done, nil
 }
 
-// workloadPage is how many workloads are asked for at once: one can be a quarter of a
-// megabyte.
-const workloadPage = 100
+// borrowed are the names of an experiment's workloads of a kind. The cache may not have heard of
+// the last one, and does not know who owned which field. What is borrowed has no label by
+// which it could be chosen, for labels are others' to set.
+func (t *Tools) borrowed(ctx context.Context, kind schema.GroupVersionKind, by client.ObjectKey) ([]unstructured.Unstructured, error) {
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	var found []unstructured.Unstructured
+	err := kube.Pages(ctx, t.Live, metadata, othersPage, func(page *metav1.PartialObjectMetadataList) error {
+		for i := range page.Items {
+			if isBorrowedBy(&page.Items[i], by) {
+				name := unstructured.Unstructured{}
+				name.SetGroupVersionKind(kind)
+				name.SetNamespace(by.Namespace)
+				name.SetName(page.Items[i].Name)
+				found = append(found, name)
+			}
+		}
+		return nil
+	}, client.InNamespace(by.Namespace))
+	return found, err
+}
 
 func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
 	next, borrowed, err := workloads.GiveBack(object, string(kube.FieldOwner))

@@ -6,24 +6,19 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"unique"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/origin"
 )
@@ -206,61 +201,6 @@ func inFamily(meta metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 	meta.Namespace, meta.Labels, meta.OwnerReferences = shared(meta.Namespace), own.labels, own.owners
 	return meta
-}
-
-// ourLabels are those by which objects that work for experiments are known: what we
-// make, and what other operators make for us.
-var ourLabels = []string{
-	v1alpha1.LabelExperiment, contract.LabelTestRun,
-	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
-}
-
-// Lean is what the cache keeps of any other kind: no managed fields, and of an object of
-// Kubernetes' own kinds that has nothing to do with experiments only whose it is. A
-// cluster may have tens of thousands of them. What is to be borrowed is read anew, as
-// is everything that an experiment takes over.
-func Lean() toolscache.TransformFunc {
-	return func(object any) (any, error) {
-		whole, is := object.(*unstructured.Unstructured)
-		if is && isCommon(whole.GroupVersionKind().Group) && !isOurs(whole) {
-			return identity(whole), nil
-		}
-		if accessor, err := meta.Accessor(object); err == nil {
-			accessor.SetManagedFields(nil)
-		}
-		return object, nil
-	}
-}
-
-// isCommon: everybody makes objects of these API groups.
-func isCommon(group string) bool {
-	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
-}
-
-// isOurs: the object works for an experiment, or is borrowed by one.
-func isOurs(object client.Object) bool {
-	if _, borrowed := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrowed {
-		return true
-	}
-	return slices.ContainsFunc(ourLabels, func(label string) bool {
-		_, has := object.GetLabels()[label]
-		return has
-	})
-}
-
-// identity is what it takes to tell whose an object is.
-func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
-	known := &unstructured.Unstructured{}
-	known.SetGroupVersionKind(whole.GroupVersionKind())
-	known.SetNamespace(whole.GetNamespace())
-	known.SetName(whole.GetName())
-	known.SetUID(whole.GetUID())
-	known.SetResourceVersion(whole.GetResourceVersion())
-	known.SetCreationTimestamp(whole.GetCreationTimestamp())
-	known.SetDeletionTimestamp(whole.GetDeletionTimestamp())
-	known.SetLabels(whole.GetLabels())
-	known.SetOwnerReferences(whole.GetOwnerReferences())
-	return known
 }
 
 // RunsOf are the runs that name an experiment by their spec, as the reader knows

@@ -136,7 +136,7 @@ func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
 		"a foreign Deployment":    {deployment, map[string]string{"app": "shop"}, map[string]string{"a": "b"}, false},
 		"a foreign Service":       {corev1.SchemeGroupVersion.WithKind("Service"), nil, nil, false},
 		"a foreign Role":          {rbacv1.SchemeGroupVersion.WithKind("Role"), nil, nil, false},
-		"an experiment's":         {deployment, map[string]string{v1alpha1.LabelExperiment: "x"}, map[string]string{"a": "b"}, true},
+		"an experiment's":         {deployment, map[string]string{v1alpha1.LabelExperiment: "x"}, map[string]string{v1alpha1.AnnotationFingerprint: "b"}, true},
 		"a runner's Job":          {batchv1.SchemeGroupVersion.WithKind("Job"), map[string]string{contract.LabelTestRun: "x"}, nil, true},
 		"a borrowed one":          {deployment, nil, map[string]string{v1alpha1.AnnotationBorrowedBy: "lab.x"}, true},
 		"another operator's kind": {contract.TestRunKind, nil, nil, true},

@@ -5,7 +5,6 @@ package component
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -26,34 +26,57 @@ const topicPatience = time.Minute
 // reasonTopicsLeft is the event that tells of topics that could not be deleted.
 const reasonTopicsLeft = "TopicsLeft"
 
+// mostLedgers are looked at in a pass. Anybody may make ConfigMaps that claim to be some.
+const mostLedgers = 64
+
+// ledgerPage is how many are asked for at once: the metadata of one can be a megabyte.
+const ledgerPage = 16
+
 // externalTopics deletes the experiment's topics in somebody else's brokers.
 func (d *Demolition) externalTopics(ctx context.Context) (Departure, error) {
-	ledgers := &corev1.ConfigMapList{}
-	err := d.Live.List(ctx, ledgers, client.InNamespace(d.Experiment.Namespace),
-		client.MatchingLabels(naming.ComponentLabels(d.Experiment.Name, environment.ComponentTopic)))
+	ledgers, err := d.ledgers(ctx)
 	if err != nil {
 		return Leaving, fmt.Errorf("listing the notes of external topics: %w", err)
 	}
-	ledgers.Items = slices.DeleteFunc(ledgers.Items, func(ledger corev1.ConfigMap) bool { return !metav1.IsControlledBy(&ledger, d.Experiment) })
-	for i := range ledgers.Items {
-		if err := d.workOff(ctx, &ledgers.Items[i]); err != nil {
+	for i := range ledgers {
+		if err := d.workOff(ctx, &ledgers[i]); err != nil {
 			return Leaving, fmt.Errorf("deleting external topics: %w", err)
 		}
 	}
-	if len(ledgers.Items) > 0 {
+	if len(ledgers) > 0 {
 		return Leaving, nil
 	}
 	return Gone, nil
 }
 
+// ledgers are the first of what claims to be one, without what is in them: together that
+// may take more memory than the operator has.
+func (d *Demolition) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	var ledgers []metav1.PartialObjectMetadata
+	err := kube.Pages(ctx, d.Live, metadata, ledgerPage, func(page *metav1.PartialObjectMetadataList) error {
+		for i := range page.Items {
+			if metav1.IsControlledBy(&page.Items[i], d.Experiment) {
+				ledgers = append(ledgers, page.Items[i])
+			}
+		}
+		if len(ledgers) >= mostLedgers {
+			return kube.ErrEnough
+		}
+		return nil
+	}, client.InNamespace(d.Experiment.Namespace), client.MatchingLabels(naming.ComponentLabels(d.Experiment.Name, environment.ComponentTopic)))
+	return ledgers, err
+}
+
 // workOff deletes the topics a ledger tells of, and then the ledger. Its
 // deletion timestamp says since when that has been tried.
-func (d *Demolition) workOff(ctx context.Context, ledger *corev1.ConfigMap) error {
+func (d *Demolition) workOff(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	deleted := ledger.GetDeletionTimestamp()
 	if deleted == nil {
 		return d.Cluster.Delete(ctx, d.Experiment, ledger)
 	}
-	left, trouble := d.deleteNoted(ctx, ledger)
+	left, trouble := d.deleteNoted(ctx, client.ObjectKeyFromObject(ledger))
 	if left == 0 && trouble == "" {
 		return d.release(ctx, ledger)
 	}
@@ -73,7 +96,11 @@ func (d *Demolition) workOff(ctx context.Context, ledger *corev1.ConfigMap) erro
 }
 
 // deleteNoted says how many topics are left, or what is in the way.
-func (d *Demolition) deleteNoted(ctx context.Context, ledger *corev1.ConfigMap) (left int, trouble string) {
+func (d *Demolition) deleteNoted(ctx context.Context, key client.ObjectKey) (left int, trouble string) {
+	ledger := &corev1.ConfigMap{}
+	if err := d.Live.Get(ctx, key, ledger); err != nil {
+		return 0, err.Error()
+	}
 	external, err := kafka.ReadLedger(ledger, d.Experiment.Status.TopicLedgers)
 	if err != nil {
 		return 0, err.Error()
@@ -92,7 +119,7 @@ func (d *Demolition) deleteNoted(ctx context.Context, ledger *corev1.ConfigMap) 
 	return left, ""
 }
 
-func (d *Demolition) release(ctx context.Context, ledger *corev1.ConfigMap) error {
+func (d *Demolition) release(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	before := ledger.DeepCopy()
 	ledger.SetFinalizers(nil)
 	return client.IgnoreNotFound(d.Cluster.Patch(ctx, ledger, before))

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/kube"
 )
 
 // Lineage are objects, by UID, that go back to one that is ours. A label is a claim that
@@ -85,13 +87,27 @@ func (p *Pass) Own(ctx context.Context, kind schema.GroupVersionKind, name strin
 // the cache that would hold all there are.
 func (p *Pass) addReplicaSets(ctx context.Context, to Lineage) error {
 	if p.replicaSets == nil {
-		p.replicaSets = &metav1.PartialObjectMetadataList{}
-		p.replicaSets.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSetList"))
-		if err := p.Live.List(ctx, p.replicaSets, client.InNamespace(p.Run.Namespace)); err != nil {
-			p.replicaSets = nil
+		var err error
+		if p.replicaSets, err = p.owned(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSetList")); err != nil {
 			return fmt.Errorf("listing the namespace's ReplicaSets: %w", err)
 		}
 	}
-	extend(to, p.replicaSets.Items, to.Controls)
+	extend(to, p.replicaSets, to.Controls)
 	return nil
+}
+
+// owned are the objects of a kind in the run's namespace: UIDs and owners, and nothing else.
+func (p *Pass) owned(ctx context.Context, list schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
+	metadata, owned := &metav1.PartialObjectMetadataList{}, []metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(list)
+	err := kube.Pages(ctx, p.Live, metadata, othersPage, func(page *metav1.PartialObjectMetadataList) error {
+		for i := range page.Items {
+			if owner := metav1.GetControllerOf(&page.Items[i]); owner != nil {
+				kept := metav1.ObjectMeta{UID: page.Items[i].UID, OwnerReferences: []metav1.OwnerReference{*owner}}
+				owned = append(owned, metav1.PartialObjectMetadata{ObjectMeta: kept})
+			}
+		}
+		return nil
+	}, client.InNamespace(p.Run.Namespace))
+	return owned, err
 }

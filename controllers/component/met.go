@@ -4,6 +4,8 @@ package component
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kube"
 )
 
 // Surroundings tell what there is beside the system under test.
@@ -65,23 +68,36 @@ func (p *Pass) strimzi(ctx context.Context) string {
 	return contract.Kafka{Object: object}.OperatorVersion()
 }
 
+// k6Operators bound how many Deployments are looked at for k6-operator's.
+const k6Operators, k6OperatorPage = 100, 5
+
 // k6Operator is the image of the k6-operator's Deployment, which says its version
-// where its TestRuns don't. Past the cache, that it holds no Deployments for it.
+// where its TestRuns don't. Past the cache, that it holds no Deployments for it. In any
+// namespace somebody may have labeled another so: where several differ, nobody knows.
 func (p *Pass) k6Operator(ctx context.Context) string {
+	images, seen := map[string]bool{}, 0
 	for _, labels := range contract.K6OperatorLabels {
-		found := &appsv1.DeploymentList{}
-		if err := p.Live.List(ctx, found, client.MatchingLabels(labels)); err != nil {
-			return ""
-		}
-		for i := range found.Items {
-			for _, container := range found.Items[i].Spec.Template.Spec.Containers {
-				if strings.Contains(container.Image, contract.K6Operator) {
-					return container.Image
+		err := kube.Pages(ctx, p.Live, &appsv1.DeploymentList{}, k6OperatorPage, func(page *appsv1.DeploymentList) error {
+			for i := range page.Items {
+				for _, container := range page.Items[i].Spec.Template.Spec.Containers {
+					if strings.Contains(container.Image, contract.K6Operator) {
+						images[container.Image] = true
+					}
 				}
 			}
+			if seen += len(page.Items); seen >= k6Operators {
+				return kube.ErrEnough
+			}
+			return nil
+		}, client.MatchingLabels(labels))
+		if err != nil {
+			return ""
 		}
 	}
-	return ""
+	if len(images) != 1 {
+		return ""
+	}
+	return slices.Collect(maps.Keys(images))[0]
 }
 
 // OwnImage is the operator's own, as the container runtime resolved it; empty:

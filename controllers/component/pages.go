@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -35,9 +36,9 @@ func Server(config *rest.Config) (rest.Interface, error) {
 	return server, nil
 }
 
-// NewInformer makes the informers of the operator's cache. Experiments and runs of the
-// namespace (none: of all), of which there may be thousands that are large and of which
-// little is kept in mind, are listed in pages, and read no further than that little. They
+// NewInformer makes the informers of the operator's cache. The kinds of ours, of the
+// namespace (none: of all), are listed in pages. Of experiments and runs there may be
+// thousands that are large: they are read no further than the little that is kept in mind. They
 // need no transform, which would make another copy of all while the first is held. Any
 // other kind is listed as client-go does, in a stream of events: an object of a stream is
 // read several times over until it is known what it is.
@@ -49,6 +50,10 @@ func NewInformer(server rest.Interface, namespace string) func(toolscache.Lister
 			lister = pages{watcher, server, namespace, experiments}
 		case *v1alpha1.PerfRun:
 			lister = pages{watcher, server, namespace, runs}
+		case *v1alpha1.PerfSystem:
+			lister = pages{watcher, server, namespace, systems}
+		case *v1alpha1.PerfSchedule:
+			lister = pages{watcher, server, namespace, schedules}
 		}
 		return toolscache.NewSharedIndexInformer(lister, example, resync, indexers)
 	}
@@ -92,13 +97,17 @@ func (p pages) WatchWithContext(ctx context.Context, options metav1.ListOptions)
 // the last ones are too old.
 func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	options.ResourceVersion, options.ResourceVersionMatch, options.Limit = "", "", pageSize
-	whole, arrived := &internalversion.List{}, &held{}
+	whole := &internalversion.List{}
 	for {
-		page, err := p.page(ctx, options, arrived)
+		page, err := p.page(ctx, options)
 		if err != nil {
 			return nil, err
 		}
 		for i := range page.Items {
+			if err := page.Items[i].unread; err != nil {
+				log.FromContext(ctx).Info("An object can't be read, and is left alone", "resource", p.resource, "error", err.Error())
+				continue
+			}
 			whole.Items = append(whole.Items, page.Items[i].Object)
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
@@ -108,13 +117,12 @@ func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) 
 	}
 }
 
-func (p pages) page(ctx context.Context, options metav1.ListOptions, arrived *held) (*page, error) {
+func (p pages) page(ctx context.Context, options metav1.ListOptions) (*page, error) {
 	request := p.server.Get().Resource(p.resource).NamespaceIfScoped(p.namespace, p.namespace != "")
 	text, err := request.VersionedParams(&options, metav1.ParameterCodec).Stream(ctx)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // The reflector tells by its type what to do.
 	}
 	defer func() { _ = text.Close() }()
-	arrived.begin(text)
-	return p.readPage(arrived)
+	return p.readPage(text)
 }

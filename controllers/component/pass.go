@@ -114,8 +114,8 @@ type Pass struct {
 	nodes map[string]*corev1.Node
 	// every pod of the namespace, once they were read in this pass.
 	every *corev1.PodList
-	// replicaSets of the namespace, once they were read in this pass.
-	replicaSets *metav1.PartialObjectMetadataList
+	// replicaSets of the namespace and their owners, once they were read in this pass.
+	replicaSets []metav1.PartialObjectMetadata
 	// podSets of the run's Kafka, once they were read in this pass.
 	podSets *unstructured.UnstructuredList
 }
@@ -190,18 +190,29 @@ func running(pods []corev1.Pod) []corev1.Pod {
 	})
 }
 
+// othersPage is how many objects of others are asked for at once, each of which may be a
+// megabyte.
+const othersPage = 50
+
 // everyPod is all pods of the run's namespace, read once in a pass from the API
 // server: those of borrowed workloads have no label in common, and no cache has what
 // is not ours.
 func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
-	if p.every == nil {
-		pods := &corev1.PodList{}
-		if err := p.Live.List(ctx, pods, client.InNamespace(p.Run.Namespace)); err != nil {
-			return nil, fmt.Errorf("listing the namespace's pods: %w", err)
-		}
-		p.every = pods
+	if p.every != nil {
+		return p.every.Items, nil
 	}
-	return p.every.Items, nil
+	every := &corev1.PodList{}
+	err := kube.Pages(ctx, p.Live, &corev1.PodList{}, othersPage, func(page *corev1.PodList) error {
+		for i := range page.Items {
+			every.Items = append(every.Items, *leanPod(&page.Items[i]))
+		}
+		return nil
+	}, client.InNamespace(p.Run.Namespace))
+	if err != nil {
+		return nil, fmt.Errorf("listing the namespace's pods: %w", err)
+	}
+	p.every = every
+	return every.Items, nil
 }
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get

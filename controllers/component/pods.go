@@ -44,7 +44,7 @@ func NewPodCaches(to manager.Manager, namespaces map[string]cache.Config) (PodCa
 			HTTPClient: to.GetHTTPClient(), Scheme: to.GetScheme(), Mapper: to.GetRESTMapper(),
 			DefaultNamespaces:    namespaces,
 			DefaultLabelSelector: has(label),
-			DefaultTransform:     cache.TransformStripManagedFields(),
+			DefaultTransform:     LeanPod(),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("making the cache of pods with the label %s: %w", label, err)

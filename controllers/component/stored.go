@@ -3,7 +3,6 @@
 package component
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -21,8 +20,8 @@ import (
 // in mind.
 type kind struct {
 	resource string
-	// read makes of the next object of a text what is kept in mind of it.
-	read func(text *storedText) (runtime.Object, error)
+	// read makes of an object what is kept in mind of it.
+	read func(whole jsontext.Value) (runtime.Object, error)
 	// strip makes of an object that was read whole what is kept in mind of it; anything
 	// else stays as it is.
 	strip func(whole runtime.Object) runtime.Object
@@ -31,6 +30,8 @@ type kind struct {
 var (
 	experiments = kindOf("perfexperiments", unoutlined, IsOutlined, Outline)
 	runs        = kindOf("perfruns", unsummarised, isSummarised, Summary)
+	systems     = kindOf("perfsystems", nil, never[*v1alpha1.PerfSystem], same[*v1alpha1.PerfSystem])
+	schedules   = kindOf("perfschedules", nil, never[*v1alpha1.PerfSchedule], same[*v1alpha1.PerfSchedule])
 )
 
 func kindOf[S any, T interface {
@@ -40,7 +41,7 @@ func kindOf[S any, T interface {
 ) kind {
 	return kind{
 		resource: resource,
-		read:     func(text *storedText) (runtime.Object, error) { return read(text, passed, isStripped, strip) },
+		read:     func(whole jsontext.Value) (runtime.Object, error) { return read(whole, passed, isStripped, strip) },
 		strip: func(whole runtime.Object) runtime.Object {
 			if object, is := whole.(T); is {
 				return stripped(object, strip)
@@ -49,6 +50,10 @@ func kindOf[S any, T interface {
 		},
 	}
 }
+
+func never[T any](T) bool { return false }
+
+func same[T any](whole T) T { return whole }
 
 // Of these types are the fields that no outline of an experiment, and no summary of a run
 // has: nine tenths of what is stored, which are passed over.
@@ -76,23 +81,20 @@ func passed[T any]() *json.Unmarshalers {
 // asStored are the options for what the API server has written: it has checked it.
 var asStored = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// read makes what is kept in mind of the next object of a text: without what is passed over,
-// if it turns out to be one of those that are stripped, and else of all of it, as client-go
-// reads it.
+// read makes what is kept in mind of an object: without what is passed over, if it turns out
+// to be one of those that are stripped, and else of all of it, as client-go reads it.
 func read[S any, T interface {
 	*S
 	client.Object
-}](text *storedText, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T) (T, error) {
+}](whole jsontext.Value, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T) (T, error) {
 	object := T(new(S))
-	whole, err := text.next(object, passed)
-	if err != nil {
-		return nil, err
-	}
-	if !isStripped(object) {
+	err := json.Unmarshal(whole, object, asStored, json.WithUnmarshalers(passed))
+	if err == nil && !isStripped(object) {
 		object = new(S)
-		if err := kubejson.UnmarshalCaseSensitivePreserveInts(whole, object); err != nil {
-			return nil, fmt.Errorf("reading what is stored: %w", err)
-		}
+		err = kubejson.UnmarshalCaseSensitivePreserveInts(whole, object)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what is stored: %w", err)
 	}
 	return stripped(object, strip), nil
 }
@@ -103,13 +105,22 @@ type page struct {
 	Items           []item `json:"items"`
 }
 
-type item struct{ runtime.Object }
+// item is an object, or why it can't be read.
+type item struct {
+	runtime.Object
+	unread error
+}
 
-// readPage reads a page's objects one by one as they arrive.
-func (k kind) readPage(arrived *held) (*page, error) {
-	each := json.UnmarshalFromFunc(func(text *jsontext.Decoder, each *item) (err error) {
-		each.Object, err = k.read(&storedText{text, arrived})
-		return err
+// readPage reads a page's objects one by one as they arrive. One that can't be read is its
+// author's trouble: a schema takes more than our types do, and a list that failed would be
+// everybody's.
+func (k kind) readPage(arrived io.Reader) (*page, error) {
+	each := json.UnmarshalFromFunc(func(text *jsontext.Decoder, each *item) error {
+		whole, err := text.ReadValue()
+		if err == nil {
+			each.Object, each.unread = k.read(whole)
+		}
+		return err //nolint:wrapcheck // Said below.
 	})
 	list := &page{}
 	if err := json.UnmarshalRead(arrived, list, asStored, json.WithUnmarshalers(each)); err != nil {
@@ -117,44 +128,3 @@ func (k kind) readPage(arrived *held) (*page, error) {
 	}
 	return list, nil
 }
-
-// storedText is one that is decoded while it arrives, and of which the object that is
-// decoded last can be read a second time.
-type storedText struct {
-	*jsontext.Decoder
-	arrived *held
-}
-
-// next decodes the next object but for what is passed over, and gives its whole text, which
-// holds until the one after it.
-func (t *storedText) next(object any, passed *json.Unmarshalers) (whole []byte, err error) {
-	t.arrived.forget(t.InputOffset())
-	if err := json.UnmarshalDecode(t.Decoder, object, json.WithUnmarshalers(passed)); err != nil {
-		return nil, fmt.Errorf("reading what is stored: %w", err)
-	}
-	return bytes.TrimLeft(t.arrived.until(t.InputOffset()), ", \t\r\n"), nil
-}
-
-// held keeps what it has read until it is forgotten. Of pages that follow each other it
-// reads one after the other.
-type held struct {
-	from io.Reader
-	text []byte
-	// first is where in all that was read the text begins, in bytes.
-	first int64
-}
-
-func (h *held) begin(from io.Reader) { h.from, h.text, h.first = from, h.text[:0], 0 }
-
-func (h *held) Read(into []byte) (int, error) {
-	n, err := h.from.Read(into)
-	h.text = append(h.text, into[:n]...)
-	return n, err //nolint:wrapcheck // A reader's end is told as it is.
-}
-
-func (h *held) forget(until int64) {
-	h.text = append(h.text[:0], h.text[until-h.first:]...)
-	h.first = until
-}
-
-func (h *held) until(end int64) []byte { return h.text[:end-h.first] }

@@ -146,9 +146,11 @@ type scope struct {
 	rendered         bool
 	lacking, unshown string
 	// past is what is kept of the experiment for histories, and changes what came out when
-	// it was set beside earlier ones; nil: nobody has looked in this pass. lookedBack is the
+	// it was set beside earlier ones; nil: nobody has looked in this pass. series are those
+	// that it keeps. lookedBack is the
 	// digest of what that was done for, pastOf that of a history to be shown.
 	past               *corev1.ConfigMap
+	series             []string
 	changes            []v1alpha1.SeriesChange
 	lookedBack, pastOf string
 	// looked: it was set beside earlier experiments in this pass. unkept says why nothing is

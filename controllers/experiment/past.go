@@ -9,16 +9,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/past"
@@ -61,7 +62,11 @@ func (r *Reconciler) lookBack(ctx context.Context, s *scope) error {
 	if history != nil {
 		s.pastOf = naming.Hash(kept.Data)
 	}
-	s.past, s.lookedBack = kept, reached.digest
+	measured, err := past.Measured(kept, s.question.Primary)
+	if err != nil {
+		return r.withoutHistory(ctx, s, reached, err)
+	}
+	s.past, s.series, s.lookedBack = kept, past.Series(&measured), reached.digest
 	return nil
 }
 
@@ -117,76 +122,80 @@ func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (
 	return kept, r.Cluster.ApplyTyped(ctx, kept)
 }
 
-// historyPages bound how many names are asked for.
-const historyPages = 10
+// mostRead bounds how many earlier experiments are read for a history.
+const mostRead = 5 * past.MostPoints
 
 // earlier experiments of the namespace that declare one of the scenarios alike, the newest.
-// Which there are is asked by name, and each is read for itself: all of them at once would
-// be a good part of the operator's memory.
+// Which there are is in their statuses, which only operators write, and each is read for
+// itself: all of them at once would be a good part of the operator's memory.
 func (r *Reconciler) earlier(ctx context.Context, s *scope, this *releases.Measured) ([]past.Earlier, error) {
-	began := map[string]string{}
-	for i := range this.Scenarios {
-		if err := r.earlierOf(ctx, this, past.Selector(&this.Scenarios[i].Declared), began); err != nil {
-			return nil, err
-		}
+	candidates, err := r.candidates(ctx, s.experiment, past.Series(this))
+	if err != nil {
+		return nil, err
 	}
-	names := make([]string, 0, len(began))
-	for name := range began {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(began[b], began[a]), cmp.Compare(a, b)) })
 	var found []past.Earlier
-	for _, name := range names[:min(len(names), past.MostPoints)] {
-		one, err := r.earlierOne(ctx, this, name)
+	for _, experiment := range candidates[:min(len(candidates), mostRead)] {
+		one, err := r.earlierOne(ctx, this, experiment)
 		switch {
 		case errors.Is(err, past.ErrKept):
-			log.FromContext(ctx).Info("An earlier experiment is left out of the history", "configMap", name, "error", err.Error())
+			log.FromContext(ctx).Info("An earlier experiment is left out of the history", "experiment", experiment.Name, "error", err.Error())
 			s.unkept = fmt.Sprintf("%sleaves an experiment out: %v", aboutHistory, err)
 		case err != nil:
 			return nil, err
 		case one != nil:
 			found = append(found, *one)
 		}
+		if len(found) == past.MostPoints {
+			break
+		}
 	}
 	return found, nil
 }
 
-// earlierOf notes when those began that declare a scenario alike.
-func (r *Reconciler) earlierOf(ctx context.Context, this *releases.Measured, selector string, began map[string]string) error {
-	pages := 0
-	err := r.configMaps(ctx, this.Namespace, client.HasLabels{selector}, func(page *metav1.PartialObjectMetadataList) error {
-		for i := range page.Items {
-			began[page.Items[i].Name] = page.Items[i].Annotations[v1alpha1.AnnotationBegan]
-		}
-		if pages++; pages == historyPages {
-			return kube.ErrEnough
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("looking for earlier experiments: %w", err)
+// candidates are the experiments that may have kept a series, the newest first. They are the
+// cache's own.
+func (r *Reconciler) candidates(ctx context.Context, of *v1alpha1.PerfExperiment, series []string) ([]*v1alpha1.PerfExperiment, error) {
+	all := &v1alpha1.PerfExperimentList{}
+	if err := r.Cluster.Client.List(ctx, all, client.InNamespace(of.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("looking for earlier experiments: %w", err)
 	}
-	return nil
+	var found []*v1alpha1.PerfExperiment
+	for i := range all.Items {
+		if one := &all.Items[i]; one.UID != of.UID && !origin.IsImported(one) && past.MayKeep(one, series) {
+			found = append(found, one)
+		}
+	}
+	slices.SortFunc(found, func(a, b *v1alpha1.PerfExperiment) int {
+		return cmp.Or(startOf(b).Compare(startOf(a)), cmp.Compare(a.Name, b.Name))
+	})
+	return found, nil
 }
 
-// earlierOne reads what is kept of an experiment; nil: it has gone meanwhile. It fails with
-// [past.ErrKept] where no experiment of the namespace vouches for it.
-func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, name string) (*past.Earlier, error) {
+func startOf(experiment *v1alpha1.PerfExperiment) time.Time {
+	return ptr.Deref(experiment.Status.StartTime, metav1.Time{}).Time
+}
+
+// earlierOne reads what is kept of an experiment; nil: nothing of these scenarios. It fails
+// with [past.ErrKept] where that is not what its status says.
+func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, experiment *v1alpha1.PerfExperiment) (*past.Earlier, error) {
 	kept := &corev1.ConfigMap{}
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: name}, kept)
-	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // It has gone meanwhile, which is no error.
-	}
-	if err != nil {
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: naming.History(experiment.Name)}, kept)
+	switch {
+	case apierrors.IsNotFound(err) && experiment.Status.HistoryDigest == "":
+		return nil, nil //nolint:nilnil // Operators of earlier versions kept nothing.
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("%w: ConfigMap %q is gone", past.ErrKept, naming.History(experiment.Name))
+	case err != nil:
 		return nil, fmt.Errorf("reading what is kept of an earlier experiment: %w", err)
-	}
-	experiment, err := r.keeper(ctx, kept)
-	if err != nil {
-		return nil, err
+	case !past.IsOf(experiment, kept):
+		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", past.ErrKept, kept.Name)
 	}
 	measured, err := past.Measured(kept, this.Question.Primary)
 	if err != nil {
 		return nil, err
+	}
+	if !past.Share(past.Series(this), past.Series(&measured)) {
+		return nil, nil //nolint:nilnil // It has measured something else.
 	}
 	told, err := past.Changes(kept)
 	if err != nil {
@@ -195,24 +204,6 @@ func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, na
 	// People may name a release afterwards.
 	measured.Release = releases.NameOf(experiment)
 	return &past.Earlier{Measured: measured, Told: told}, nil
-}
-
-// keeper is the experiment of which a ConfigMap keeps what was measured.
-func (r *Reconciler) keeper(ctx context.Context, kept *corev1.ConfigMap) (*v1alpha1.PerfExperiment, error) {
-	experiment, owner := &v1alpha1.PerfExperiment{}, metav1.GetControllerOf(kept)
-	if owner == nil || kept.Name != naming.History(owner.Name) {
-		return nil, fmt.Errorf("%w: ConfigMap %q belongs to no experiment", past.ErrKept, kept.Name)
-	}
-	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, experiment, client.UnsafeDisableDeepCopy)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("%w: ConfigMap %q belongs to no experiment", past.ErrKept, kept.Name)
-	case err != nil:
-		return nil, fmt.Errorf("reading experiment %q: %w", owner.Name, err)
-	case origin.IsImported(experiment), !past.IsOf(experiment, kept):
-		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", past.ErrKept, kept.Name)
-	}
-	return experiment, nil
 }
 
 // keptHistory is what is kept of the experiment, as it is now, for histories; nil: nothing is.
@@ -235,7 +226,7 @@ func reportPast(s *scope) {
 		status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), isAboutHistory)
 	}
 	if s.past != nil {
-		status.Changes, status.HistoryDigest = s.changes, past.Digest(s.past)
+		status.Changes, status.HistoryDigest, status.HistorySeries = s.changes, past.Digest(s.past), s.series
 	}
 	if s.unkept != "" {
 		status.Warnings = boundedWarnings(append(status.Warnings, s.unkept))

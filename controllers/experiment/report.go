@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -127,7 +128,11 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 		s.unstored = fmt.Sprintf("%sis not written: there is a ConfigMap %q that is not PerfLab's; delete it, or keep it under another name", aboutReport, name)
 		return nil
 	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.page:
-		s.stored, s.evidence = name, evidenceOn(current, s.experiment.Name)
+		// Whoever may write ConfigMaps may write other digests on it.
+		if s.stored, s.evidence = name, evidenceOn(current, s.experiment.Name); !equality.Semantic.DeepEqual(s.evidence, s.experiment.Status.Evidence) {
+			s.stored, s.evidence = "", nil
+			break
+		}
 		if s.evidence != nil || known(s.experiment.Status.Warnings, refusedManifest) == "" || r.refuses(ctx, s, naming.Evidence(s.experiment.Name)) {
 			s.noteReported(reached)
 			return nil

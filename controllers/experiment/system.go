@@ -69,15 +69,25 @@ func (r *Reconciler) ownConfigMap(ctx context.Context, experiment *v1alpha1.Perf
 	return found, nil
 }
 
+// configMapPage is how many are asked for at once: others' metadata can be a megabyte.
+const configMapPage = 50
+
 // configMaps lets each look at the metadata of a namespace's ConfigMaps, page by page: the
 // cache holds none of them, and what is in them is large.
 func (r *Reconciler) configMaps(ctx context.Context, namespace string, which client.ListOption, each func(*metav1.PartialObjectMetadataList) error) error {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	return kube.Pages(ctx, r.Live, metadata, kube.PageSize, each, client.InNamespace(namespace), which)
+	return kube.Pages(ctx, r.Live, metadata, configMapPage, each, client.InNamespace(namespace), which)
 }
 
+// mostCopied bounds a copy, which is about as long as the PerfSystem, in bytes. What is longer
+// is none: a megabyte takes fifty when it is decoded.
+const mostCopied = 512 << 10
+
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
+	if size := len(copied.Data[systemKey]); size > mostCopied {
+		return nil, fmt.Errorf("the copy of the system in ConfigMap %q has %d bytes, which no PerfSystem has", copied.Name, size)
+	}
 	system := &v1alpha1.System{}
 	if err := json.Unmarshal([]byte(copied.Data[systemKey]), system); err != nil {
 		return nil, fmt.Errorf("reading the copy of the system in ConfigMap %q: %w", copied.Name, err)

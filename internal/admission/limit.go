@@ -5,6 +5,7 @@ package admission
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -34,11 +35,23 @@ func NewLimits(now func() time.Time) *Limits {
 	return &Limits{authors: lru.New(mostAuthors), now: now}
 }
 
+// bucketOf is whose questions are counted together: those about the ServiceAccounts of a
+// namespace, of which whoever may write there makes as many as he likes.
+func bucketOf(author string) string {
+	const prefix = "system:serviceaccount:"
+	if name, is := strings.CutPrefix(author, prefix); is {
+		namespace, _, _ := strings.Cut(name, ":")
+		return prefix + namespace
+	}
+	return author
+}
+
 // take questions about an author. It fails with a status that clients retry.
 func (l *Limits) take(author string, questions int) error {
 	if l == nil {
 		return nil
 	}
+	author = bucketOf(author)
 	// Two requests of a new author at once may get a bucket each, once.
 	known, is := l.authors.Get(author)
 	bucket, isBucket := known.(*rate.Limiter)

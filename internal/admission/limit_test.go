@@ -3,6 +3,7 @@
 package admission
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -27,4 +28,16 @@ func TestLimitsAreEachAuthorsOwn(t *testing.T) {
 	now = now.Add(maxQuestions / perSecond * time.Second)
 	expect.NoError(t, limits.take("jane", maxQuestions))
 	expect.NoError(t, (*Limits)(nil).take("jane", burst+1))
+}
+
+// Whoever may make ServiceAccounts has as many names as he likes, and is one author.
+func TestServiceAccountsOfANamespaceAreOneAuthor(t *testing.T) {
+	limits := NewLimits(func() time.Time { return time.Unix(0, 0) })
+	for n := range burst / maxQuestions {
+		expect.NoError(t, limits.take(fmt.Sprint("system:serviceaccount:lab:bot-", n), maxQuestions))
+	}
+	if err := limits.take("system:serviceaccount:lab:another", 1); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("another ServiceAccount of the namespace: %v", err)
+	}
+	expect.NoError(t, limits.take("system:serviceaccount:other:bot-0", maxQuestions))
 }

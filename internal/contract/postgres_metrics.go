@@ -3,8 +3,11 @@
 package contract
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"math"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -40,8 +43,12 @@ type PostgresMetrics struct {
 
 // ReadPostgresMetrics reads what the metrics port of an instance answers.
 func ReadPostgresMetrics(answer io.Reader) (PostgresMetrics, error) {
+	own, err := ownLines(answer)
+	if err != nil {
+		return PostgresMetrics{}, fmt.Errorf("reading metrics: %w", err)
+	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(answer)
+	families, err := parser.TextToMetricFamilies(own)
 	if err != nil {
 		return PostgresMetrics{}, fmt.Errorf("reading metrics: %w", err)
 	}
@@ -54,7 +61,24 @@ func ReadPostgresMetrics(answer io.Reader) (PostgresMetrics, error) {
 	}, nil
 }
 
-// metric is the value of a family with one series.
+// mostOwn bounds what an instance tells of our queries, in bytes: a handful of lines.
+const mostOwn = 64 << 10
+
+// ownLines are those about our queries. A parsed line takes a hundred times its text, and an
+// image of a stranger's may answer with millions.
+func ownLines(answer io.Reader) (io.Reader, error) {
+	var own bytes.Buffer
+	lines := bufio.NewScanner(answer)
+	for lines.Scan() && own.Len() < mostOwn {
+		if bytes.Contains(lines.Bytes(), []byte("cnpg_perflab_")) {
+			own.Write(lines.Bytes())
+			own.WriteByte('\n')
+		}
+	}
+	return &own, lines.Err() //nolint:wrapcheck // Said by the caller.
+}
+
+// metric is the value of a family with one series; nil also where it is no count.
 func metric(families map[string]*dto.MetricFamily, name string) *int64 {
 	family := families["cnpg_"+name]
 	if family == nil || len(family.GetMetric()) != 1 {
@@ -68,6 +92,9 @@ func metric(families map[string]*dto.MetricFamily, name string) *int64 {
 	case only.GetCounter() != nil:
 		value = only.GetCounter().GetValue()
 	default:
+		return nil
+	}
+	if !(value >= 0 && value < math.MaxInt64) {
 		return nil
 	}
 	whole := int64(value)
@@ -86,6 +113,6 @@ func small(value *int64) *int32 {
 	if value == nil {
 		return nil
 	}
-	narrow := int32(*value)
+	narrow := int32(min(*value, math.MaxInt32))
 	return &narrow
 }

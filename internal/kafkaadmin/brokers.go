@@ -30,6 +30,10 @@ import (
 // timeout is for one question to the brokers: they are asked again.
 const timeout = 5 * time.Second
 
+// maxAnswer bounds an answer, in bytes: whoever is named as a broker may send anything.
+// The metadata of a hundred thousand partitions take half of it.
+const maxAnswer = 8 << 20
+
 // Brokers say how a Kafka is reached.
 type Brokers struct {
 	// Servers are host:port.
@@ -70,6 +74,8 @@ func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 		kgo.SeedBrokers(b.Servers...),
 		kgo.RequestTimeoutOverhead(timeout),
 		kgo.RetryTimeout(timeout),
+		kgo.BrokerMaxReadBytes(maxAnswer),
+		kgo.FetchMaxBytes(maxAnswer),
 	}
 	dial, err := b.dialer(a.Egress)
 	if err != nil {

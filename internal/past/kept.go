@@ -65,8 +65,8 @@ func Object(experiment *v1alpha1.PerfExperiment, this releases.Measured, history
 		Data:       map[string]string{},
 		BinaryData: map[string][]byte{KeyMeasured: packed.Bytes()},
 	}
-	for i := range this.Scenarios {
-		kept.Labels[Selector(&this.Scenarios[i].Declared)] = ""
+	for _, digest := range Series(&this) {
+		kept.Labels[v1alpha1.LabelSeries+digest] = ""
 	}
 	if changes == nil {
 		changes = []v1alpha1.SeriesChange{}

@@ -190,8 +190,28 @@ func shorten(history *releases.History) {
 	}
 }
 
-// Selector is a label that all have which declare a scenario alike, and nothing else; the
-// value is of no matter.
-func Selector(scenario *v1alpha1.Scenario) string {
-	return v1alpha1.LabelSeries + naming.Hash(scenario)[:20]
+// Series are digests of the scenarios that were measured: experiments that declare one
+// alike have one in common.
+func Series(measured *releases.Measured) []string {
+	var digests []string
+	for i := range measured.Scenarios {
+		digests = append(digests, naming.Hash(measured.Scenarios[i].Declared)[:20])
+	}
+	slices.Sort(digests)
+	return slices.Compact(digests)
+}
+
+// Share reports whether two experiments have a series in common.
+func Share(one, other []string) bool {
+	return slices.ContainsFunc(one, func(digest string) bool { return slices.Contains(other, digest) })
+}
+
+// MayKeep reports whether an experiment may have kept one of the series. Which those are,
+// operators of earlier versions did not say.
+func MayKeep(experiment *v1alpha1.PerfExperiment, series []string) bool {
+	status := &experiment.Status
+	if len(status.HistorySeries) > 0 {
+		return Share(status.HistorySeries, series)
+	}
+	return status.HistoryDigest != NothingKept && (status.HistoryDigest != "" || status.Settled != "")
 }

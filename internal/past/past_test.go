@@ -166,7 +166,7 @@ func TestObject(t *testing.T) {
 	}
 	kept, err := past.Object(experiment, this, history, changes)
 	expect.NoError(t, err)
-	if _, has := kept.Labels[past.Selector(&experiment.Spec.Scenarios[0])]; !has || kept.Name != "nightly-16-history" {
+	if _, has := kept.Labels[v1alpha1.LabelSeries+past.Series(&this)[0]]; !has || kept.Name != "nightly-16-history" {
 		t.Errorf("%s with %v", kept.Name, kept.Labels)
 	}
 	readChanges, errChanges := past.Changes(kept)

@@ -69,6 +69,10 @@ func (f *finder) member(path *field.Path, key string, value any, shape shape) {
 	if shape.free {
 		return
 	}
+	if text, isText := value.(string); shape.image && isText {
+		f.postgresImage(at, text)
+		return
+	}
 	if shape.fields != nil {
 		f.shaped(at, value, shape)
 		return

@@ -19,6 +19,8 @@ type shape struct {
 	free bool
 	// names: it takes no right but those over what is named beneath it.
 	names bool
+	// image: it is one that runs as CloudNativePG's ServiceAccount.
+	image bool
 	// fields are looked into one by one.
 	fields fields
 }
@@ -46,6 +48,7 @@ func object(parts ...fields) shape {
 
 var (
 	named = shape{names: true}
+	image = shape{image: true}
 
 	// source is a volume that holds what is named, or nothing of others.
 	source = fields{"configMap": named, "secret": named, "downwardAPI": {free: true}}
@@ -85,16 +88,19 @@ var shapes = map[v1alpha1.PatchKind]shape{
 	"Kafka":         object(fields{"spec": object(free("maintenanceTimeWindows"), fields{"kafka": kafkaNodes, "zookeeper": kafkaNodes})}),
 	"KafkaNodePool": object(fields{"spec": object(free("jvmOptions", "replicas", "resources"))}),
 	"Cluster": object(fields{"spec": object(
-		free("affinity", "description", "enablePDB", "failoverDelay", "imageName", "instances", "livenessProbeTimeout", "logLevel", "maxStopDelay",
+		free("affinity", "description", "enablePDB", "failoverDelay", "instances", "livenessProbeTimeout", "logLevel", "maxStopDelay",
 			"maxSyncReplicas", "minSyncReplicas", "primaryUpdateMethod", "primaryUpdateStrategy", "probes", "replicationSlots", "resources",
 			"smartShutdownTimeout", "startDelay", "stopDelay", "switchoverDelay", "topologySpreadConstraints"),
 		fields{
-			"imagePullSecrets": named, "superuserSecret": named, "storage": storage, "walStorage": storage,
+			"imageName": image, "imagePullSecrets": named, "superuserSecret": named, "storage": storage, "walStorage": storage,
 			"postgresql": object(free("parameters", "pg_hba", "pg_ident", "promotionTimeout", "shared_preload_libraries", "syncReplicaElectionConstraint", "synchronous")),
 		},
 	)}),
 	"Pooler": object(fields{"spec": object(
 		free("deploymentStrategy", "instances", "type"),
-		fields{"pgbouncer": object(free("image", "parameters", "paused", "pg_hba", "poolMode", "resources")), "template": podTemplate},
+		fields{
+			"pgbouncer": object(free("parameters", "paused", "pg_hba", "poolMode", "resources"), fields{"image": image}),
+			"template":  podTemplate,
+		},
 	)}),
 }

@@ -218,6 +218,12 @@ func checkDeletion(t *testing.T, operator client.Client, others map[string]clien
 			answered(t, name+" takes that back", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":null}}}`, ""), "")
 		}
 	}
+	// The cluster deletes what belongs to an owner that is gone, and asks nobody why.
+	const orphaned = `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"1"}]}}`
+	for name, other := range others {
+		answered(t, name+" gives it to another owner", patch(t, other, ended, orphaned, ""), "a run belongs to its experiment: leave its ownerReferences as they are")
+	}
+	answered(t, "the cluster takes owners off it", patch(t, as(t, collector), ended, orphaned, ""), "")
 	for _, user := range []string{operatorOf(home), collector, "system:serviceaccount:kube-system:namespace-controller"} {
 		answered(t, user+" deletes it", gone(as(t, user)), "")
 	}

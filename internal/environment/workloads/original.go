@@ -32,7 +32,7 @@ const maxAnnotations = 256<<10 - 2<<10
 
 // Borrower is who has borrowed an object, as <namespace>/<experiment>; empty
 // when nobody has.
-func Borrower(object *unstructured.Unstructured) string {
+func Borrower(object metav1.Object) string {
 	return object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
 }
 

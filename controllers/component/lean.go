@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+const (
+	// mostLabels of an object are kept in mind, and as many of its owners: what has more
+	// is nobody's that we know.
+	mostLabels = 64
+	// mostKept bounds the weight of each part of an object that is kept whole.
+	mostKept = 512 << 10
+	// mostPod bounds the containers of a pod, as they are stored.
+	mostPod = 128 << 10
+)
+
+// ourLabels are those by which objects that work for experiments are known: what we
+// make, and what other operators make for us.
+var ourLabels = []string{
+	v1alpha1.LabelExperiment, contract.LabelTestRun,
+	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
+}
+
+// Lean is what the cache keeps of any other kind: no managed fields, and of an object that
+// is known by its kind alone only what passes read. A cluster may have tens of thousands
+// of them, anybody may set our labels on his, and a megabyte of text takes fifty when
+// it is decoded. What is to be borrowed is read anew, as is everything that an experiment
+// takes over.
+func Lean() toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		if whole, is := object.(*unstructured.Unstructured); is {
+			return lean(whole), nil
+		}
+		if accessor, err := meta.Accessor(object); err == nil {
+			accessor.SetManagedFields(nil)
+		}
+		return object, nil
+	}
+}
+
+// lean keeps whose an object is, and of one that may work for an experiment our
+// annotations, the numbers of its spec, and its status.
+func lean(whole *unstructured.Unstructured) *unstructured.Unstructured {
+	known := identity(whole)
+	if isCommon(whole.GroupVersionKind().Group) && !isOurs(whole) {
+		return known
+	}
+	known.SetGeneration(whole.GetGeneration())
+	known.SetAnnotations(ourAnnotations(whole.GetAnnotations()))
+	if spec, is := whole.Object["spec"].(map[string]any); is {
+		known.Object["spec"] = leanSpec(spec, isBorrowed(whole))
+	}
+	if status, has := whole.Object["status"]; has && weight(status) <= mostKept {
+		known.Object["status"] = status
+	}
+	return known
+}
+
+// leanSpec is what is kept of a spec: all that is borrowed and not very large, for it is
+// compared with what was changed in it; else the numbers.
+func leanSpec(spec map[string]any, borrowed bool) map[string]any {
+	if borrowed && weight(spec) <= mostKept {
+		return spec
+	}
+	numbers := map[string]any{}
+	for name, value := range spec {
+		if number, is := value.(int64); is && len(numbers) < mostLabels {
+			numbers[name] = number
+		}
+	}
+	return numbers
+}
+
+// weight is about how many bytes a decoded value takes.
+func weight(value any) int {
+	const each = 64
+	sum := each
+	switch value := value.(type) {
+	case string:
+		sum += len(value)
+	case []any:
+		for _, item := range value {
+			sum += weight(item)
+		}
+	case map[string]any:
+		for name, item := range value {
+			sum += each + len(name) + weight(item)
+		}
+	}
+	return sum
+}
+
+// ourAnnotations are those that operators like this one write.
+func ourAnnotations(all map[string]string) map[string]string {
+	ours := maps.Clone(all)
+	maps.DeleteFunc(ours, func(name, _ string) bool { return !strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") })
+	if len(ours) == 0 || len(ours) > mostLabels {
+		return nil
+	}
+	return ours
+}
+
+// isCommon: everybody makes objects of these API groups.
+func isCommon(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
+
+// isOurs: the object says that it works for an experiment, or is borrowed by one.
+func isOurs(object client.Object) bool {
+	return isBorrowed(object) || slices.ContainsFunc(ourLabels, func(label string) bool {
+		_, has := object.GetLabels()[label]
+		return has
+	})
+}
+
+func isBorrowed(object client.Object) bool {
+	_, borrowed := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
+	return borrowed
+}
+
+// identity is what it takes to tell whose an object is.
+func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
+	known := &unstructured.Unstructured{}
+	known.SetGroupVersionKind(whole.GroupVersionKind())
+	known.SetNamespace(whole.GetNamespace())
+	known.SetName(whole.GetName())
+	known.SetUID(whole.GetUID())
+	known.SetResourceVersion(whole.GetResourceVersion())
+	known.SetCreationTimestamp(whole.GetCreationTimestamp())
+	known.SetDeletionTimestamp(whole.GetDeletionTimestamp())
+	if labels := whole.GetLabels(); len(labels) <= mostLabels {
+		known.SetLabels(labels)
+	}
+	if owners := whole.GetOwnerReferences(); len(owners) <= mostLabels {
+		known.SetOwnerReferences(owners)
+	}
+	return known
+}
+
+// LeanPod is what is kept in mind of a pod: of its spec where it runs, and its containers if
+// they are not very large.
+func LeanPod() toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		if pod, is := object.(*corev1.Pod); is {
+			return leanPod(pod), nil
+		}
+		return object, nil
+	}
+}
+
+func leanPod(pod *corev1.Pod) *corev1.Pod {
+	pod.SetManagedFields(nil)
+	pod.Annotations = ourAnnotations(pod.Annotations)
+	if len(pod.Labels) > mostLabels {
+		pod.Labels = nil
+	}
+	if len(pod.OwnerReferences) > mostLabels {
+		pod.OwnerReferences = nil
+	}
+	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, InitContainers: pod.Spec.InitContainers, Containers: pod.Spec.Containers}
+	if spec.Size() > mostPod {
+		spec.InitContainers, spec.Containers = nil, nil
+	}
+	pod.Spec = spec
+	if pod.Status.Size() > mostPod {
+		pod.Status = corev1.PodStatus{Phase: pod.Status.Phase, PodIP: pod.Status.PodIP}
+	}
+	return pod
+}
