@@ -70,7 +70,7 @@ func TestSuspendProblems(t *testing.T) {
 	for says, arguments := range map[string][]string{
 		"name what to suspend, or give --all":              {"suspend"},
 		"name what to resume, or give --all, and not both": {"resume", "heap", "--all"},
-		"remove -A, or use --all instead of the name":  {"suspend", "heap", "-A"},
+		"remove -A, or use --all instead of the name":      {"suspend", "heap", "-A"},
 		`"run/heap-1" must be NAME, experiment/NAME or`:    {"suspend", "run/heap-1"},
 		`"schedule/" must be NAME, experiment/NAME or`:     {"suspend", "schedule/"},
 		"kubectl get perfexperiments -A lists them":        {"suspend", "hep"},
