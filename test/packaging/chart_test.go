@@ -29,7 +29,9 @@ import (
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for dir, given := range map[string]values{"default": {}, "act-as-author": {"actAsAuthor": values{"enabled": true}}} {
 		given["metrics"] = values{"serviceMonitor": values{"enabled": true}}
-		t.Run(dir, func(t *testing.T) { checkSame(t, build(t, dir).add(build(t, "prometheus")), mustRender(t, home, given)) })
+		t.Run(dir, func(t *testing.T) {
+			checkSame(t, build(t, dir).add(build(t, "prometheus")), mustRender(t, home, given))
+		})
 	}
 }
 
