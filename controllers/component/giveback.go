@@ -67,10 +67,13 @@ func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *
 		}
 		for i := range borrowed {
 			done = false
-			object, err := getLive(ctx, t.Live, &borrowed[i])
-			if err == nil && object != nil && isBorrowedBy(object, key) {
-				err = t.giveBackOne(ctx, object, experiment)
-			}
+			err := Whole(ctx, func(ctx context.Context) error {
+				object, err := getLive(ctx, t.Live, &borrowed[i])
+				if err != nil || object == nil || !isBorrowedBy(object, key) {
+					return err
+				}
+				return t.giveBackOne(ctx, object, experiment)
+			})
 			if err != nil {
 				return false, err
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,11 +16,12 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/naming"
 )
 
 const (
 	// mostLabels of an object are kept in mind, and as many of its owners: what has more
-	// is nobody's that we know.
+	// owners is nobody's that we know.
 	mostLabels = 64
 	// mostKept bounds the weight of each part of an object that is kept whole.
 	mostKept = 512 << 10
@@ -33,6 +35,11 @@ var ourLabels = []string{
 	v1alpha1.LabelExperiment, contract.LabelTestRun,
 	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
 }
+
+// lookedFor are all labels that objects are selected by.
+var lookedFor = slices.Concat(ourLabels, slices.Collect(maps.Keys(naming.RunLabels(&v1alpha1.PerfRun{}))), []string{
+	v1alpha1.LabelComponent, v1alpha1.LabelModule, v1alpha1.LabelLoad, contract.LabelRunner, contract.LabelPostgresRole, batchv1.JobNameLabel,
+})
 
 // Lean is what the cache keeps of any other kind: no managed fields, and of an object that
 // is known by its kind alone only what passes read. A cluster may have tens of thousands
@@ -113,6 +120,20 @@ func ourAnnotations(all map[string]string) map[string]string {
 	return ours
 }
 
+// fewLabels are all of an object's, or of very many those that we look for.
+func fewLabels(all map[string]string) map[string]string {
+	if len(all) <= mostLabels {
+		return all
+	}
+	few := map[string]string{}
+	for _, name := range lookedFor {
+		if value, has := all[name]; has {
+			few[name] = value
+		}
+	}
+	return few
+}
+
 // isCommon: everybody makes objects of these API groups.
 func isCommon(group string) bool {
 	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
@@ -141,9 +162,7 @@ func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
 	known.SetResourceVersion(whole.GetResourceVersion())
 	known.SetCreationTimestamp(whole.GetCreationTimestamp())
 	known.SetDeletionTimestamp(whole.GetDeletionTimestamp())
-	if labels := whole.GetLabels(); len(labels) <= mostLabels {
-		known.SetLabels(labels)
-	}
+	known.SetLabels(fewLabels(whole.GetLabels()))
 	if owners := whole.GetOwnerReferences(); len(owners) <= mostLabels {
 		known.SetOwnerReferences(owners)
 	}
@@ -164,9 +183,7 @@ func LeanPod() toolscache.TransformFunc {
 func leanPod(pod *corev1.Pod) *corev1.Pod {
 	pod.SetManagedFields(nil)
 	pod.Annotations = ourAnnotations(pod.Annotations)
-	if len(pod.Labels) > mostLabels {
-		pod.Labels = nil
-	}
+	pod.Labels = fewLabels(pod.Labels)
 	if len(pod.OwnerReferences) > mostLabels {
 		pod.OwnerReferences = nil
 	}

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -108,6 +109,25 @@ func TestWhatPassesReadIsKept(t *testing.T) {
 	got, err = component.Lean()(of)
 	expect.NoError(t, err)
 	expect.Equal[any](t, want, got, "an experiment's own")
+}
+
+// An author may patch labels onto objects of an experiment, which are found all the same.
+func TestObjectsWithManyLabelsAreFound(t *testing.T) {
+	given, want := &unstructured.Unstructured{Object: map[string]any{}}, naming.ComponentLabels("x", "module")
+	given.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	many := naming.ComponentLabels("x", "module")
+	for i := range 100 {
+		many[fmt.Sprint("l", i)] = ""
+	}
+	given.SetLabels(many)
+	got, err := component.Lean()(given)
+	expect.NoError(t, err)
+	kept := got.(*unstructured.Unstructured).GetLabels()
+	for name, value := range want {
+		if kept[name] != value {
+			t.Errorf("label %s is %q, want %q", name, kept[name], value)
+		}
+	}
 }
 
 func TestLittleIsKeptOfAPod(t *testing.T) {

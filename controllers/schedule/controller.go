@@ -185,12 +185,17 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	}
 	for _, source := range s.schedule.Spec.OnImageChange {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
-		// Past the cache, which keeps of others' workloads only whose they are.
-		object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
+		err := component.Whole(ctx, func(ctx context.Context) error {
+			// Past the cache, which keeps of others' workloads only whose they are.
+			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
+			if err == nil {
+				s.workloads = append(s.workloads, recurrence.Look(source, object))
+			}
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		s.workloads = append(s.workloads, recurrence.Look(source, object))
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func Look(source v1alpha1.ImageSource, object *unstructured.Unstructured) Worklo
 func imagesOf(source v1alpha1.ImageSource, object *unstructured.Unstructured) (images []v1alpha1.SeenImage, missing string) {
 	title := fmt.Sprintf("%s %q", source.Kind, source.Name)
 	template := corev1.PodTemplateSpec{}
-	fields, _, _ := unstructured.NestedMap(object.Object, "spec", "template")
+	held, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "template")
+	fields, _ := held.(map[string]any)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &template); err != nil {
 		return nil, fmt.Sprintf("the pods of %s can't be read", title)
 	}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/testing/expect"
+)
+
+// Sixteen schedules that look at one Deployment are woken at once.
+func TestOneAtATimeHoldsAWholeObject(t *testing.T) {
+	var holding atomic.Int32
+	var passes errgroup.Group
+	for range 16 {
+		passes.Go(func() error {
+			return component.Whole(t.Context(), func(ctx context.Context) error {
+				if _, bounded := ctx.Deadline(); !bounded {
+					return errors.New("it may be held for ever")
+				}
+				defer holding.Add(-1)
+				if holding.Add(1) > 1 {
+					return errors.New("another pass holds one")
+				}
+				runtime.Gosched()
+				return nil
+			})
+		})
+	}
+	expect.NoError(t, passes.Wait())
+}
