@@ -52,7 +52,7 @@ func TestKueueSaysWhenABlockBegins(t *testing.T) {
 	l.outside.quotaUsed = true
 	l.create(login(), smallExperiment(t, twoBlocks, inKueuesQueue))
 	l.until("the wait for Kueue", func() bool { return strings.Contains(l.experiment("small").Status.WaitingFor, "insufficient") })
-	want := "its turn in Kueue's queue team-a: couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu"
+	want := "waiting for Kueue's queue team-a: couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu"
 	if status := l.experiment("small").Status; status.WaitingFor != want || status.Phase != v1alpha1.ExperimentPending || len(l.runs()) != 0 {
 		t.Errorf("%s with %d runs, waiting for %q, want Pending, none and %q", status.Phase, len(l.runs()), status.WaitingFor, want)
 	}

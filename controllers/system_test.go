@@ -32,7 +32,7 @@ func TestAnExperimentWaitsForItsPerfSystem(t *testing.T) {
 	l.create(login(), experiment)
 	l.settle()
 	waiting := l.experiment("small")
-	if waiting.Status.WaitingFor != `PerfSystem "library", which is not in the namespace` {
+	if waiting.Status.WaitingFor != `waiting for PerfSystem "library", which is not in the namespace` {
 		t.Errorf("it waits for %q", waiting.Status.WaitingFor)
 	}
 	l.expect(waiting.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonSystemMissing, "apply it")

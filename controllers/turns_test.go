@@ -136,8 +136,8 @@ func TestWhoWaitsIsToldForWhom(t *testing.T) {
 		status v1alpha1.PerfExperimentStatus
 		want   string
 	}{
-		{second, "its turn: first in line for the cluster, behind " + h[0].namespace + "/small"},
-		{third, "its turn: second in line for the cluster, behind " + h[1].namespace + "/small"},
+		{second, "queued: first in line for the cluster, behind " + h[0].namespace + "/small"},
+		{third, "queued: second in line for the cluster, behind " + h[1].namespace + "/small"},
 	} {
 		if told.status.WaitingFor != told.want || told.status.Phase != v1alpha1.ExperimentPending {
 			t.Errorf("%s, waiting for %q, want Pending and %q", told.status.Phase, told.status.WaitingFor, told.want)
@@ -196,7 +196,7 @@ func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "its turn: first in line for the cluster, behind " + l.namespace + "/small"
+	want := "queued: first in line for the cluster, behind " + l.namespace + "/small"
 	expect.Equal(t, want, l.experiment("after").Status.WaitingFor, "waits for")
 	l.settle()
 	if held := (hall{l}).tickets()[l.namespace]; held.Held.IsZero() && held.Experiment.Name == "small" {

@@ -628,7 +628,7 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Progress string `json:"progress,omitempty"`
 
-	// waitingFor says in a few words what the experiment waits for.
+	// waitingFor is the message on what the experiment waits for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	WaitingFor string `json:"waitingFor,omitempty"`

@@ -157,7 +157,7 @@ func (q queuedJSON) now() string {
 	case q.Current != nil:
 		return fmt.Sprintf("%s %s", q.Current.Run, q.Current.Phase)
 	case q.State == stateCleaning && q.WaitingFor != "":
-		return "waits for " + q.WaitingFor
+		return q.WaitingFor
 	default:
 		return ""
 	}

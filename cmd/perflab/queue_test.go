@@ -40,7 +40,7 @@ func TestQueue(t *testing.T) {
 			Current: &v1alpha1.CurrentRun{Run: "kraft-b4-zookeeper-5lbv2gt4", Phase: v1alpha1.RunLoading},
 		}),
 		inLine("team-c", "heap", v1alpha1.PerfExperimentStatus{
-			Progress: "8/8", Lane: &v1alpha1.LaneStatus{Name: "lane m5"}, Phase: v1alpha1.ExperimentComplete, WaitingFor: "the environment to be gone",
+			Progress: "8/8", Lane: &v1alpha1.LaneStatus{Name: "lane m5"}, Phase: v1alpha1.ExperimentComplete, WaitingFor: "waiting for the environment to be deleted",
 		}),
 		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
 	}
@@ -48,7 +48,7 @@ func TestQueue(t *testing.T) {
 	expect.NoError(t, writeQueue(&out, queueOf(experiments)))
 	want := `
   TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
-  lane m5      clears up  team-c/heap     8/8   waits for the environment to be gone
+  lane m5      clears up  team-c/heap     8/8   waiting for the environment to be deleted
   the cluster  measures   team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
   the cluster  first      team-a/heap     4/24  behind team-b/kraft
   the cluster  second     lab/partitions  0/12  behind team-a/heap

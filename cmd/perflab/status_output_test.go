@@ -81,13 +81,13 @@ func TestStatusLists(t *testing.T) {
 			t.Errorf("%s is not listed once:\n%s", name, table)
 		}
 	}
-	expect.Contains(t, table, []string{"NAME ", "  Pending   2/12  -        waits for its turn  "}, "the list")
+	expect.Contains(t, table, []string{"NAME ", "  Pending   2/12  -        queued  "}, "the list")
 	all := here.must(t, "", "status", "-A").out
 	expect.Contains(t, all, []string{"  NAMESPACE ", "  " + here.namespace + "  heap ", "  " + there.namespace + "  heap "}, "the list of all")
 	sameData(t, here, "status", "-A")
 	var listed struct{ Experiments []experimentJSON }
 	here.must(t, "", "status", "-o", "yaml").read(&listed)
-	if len(listed.Experiments) != 3 || listed.Experiments[0].Name != "heap" || listed.Experiments[1].WaitingFor != "its turn" {
+	if len(listed.Experiments) != 3 || listed.Experiments[0].Name != "heap" || listed.Experiments[1].WaitingFor != "queued" {
 		t.Errorf("%+v", listed)
 	}
 	empty := here.other(t)
@@ -215,7 +215,7 @@ func lab(t *testing.T) *place {
 	t.Helper()
 	made := measured(t).other(t)
 	for name, phase := range map[string]v1alpha1.ExperimentPhase{"heap": v1alpha1.ExperimentRunning, "kraft": v1alpha1.ExperimentPending, "old": v1alpha1.ExperimentComplete} {
-		made.stored(t, name, v1alpha1.PerfExperimentStatus{Phase: phase, Progress: "2/12", WaitingFor: "its turn"})
+		made.stored(t, name, v1alpha1.PerfExperimentStatus{Phase: phase, Progress: "2/12", WaitingFor: "queued"})
 	}
 	schedule := rules.Schedule(t)
 	schedule.SetNamespace(made.namespace)

@@ -180,7 +180,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 		takeSnapshot()
 	}
 	takeSnapshot()
-	status.Phase, status.WaitingFor = v1alpha1.ExperimentPending, "run heaps-1 of another experiment"
+	status.Phase, status.WaitingFor = v1alpha1.ExperimentPending, "waiting for run heaps-1 of another experiment"
 	takeSnapshot()
 	status.Phase, status.Runs = v1alpha1.ExperimentRunning, &v1alpha1.RunCounts{Planned: 2}
 	doing(v1alpha1.RunPending, "")
@@ -206,7 +206,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	screen.show(done, noon)
 	want := `partitions: not seen by the operator yet; is it running? (kubectl perflab doctor)
 partitions: Pending
-partitions: waits for run heaps-1 of another experiment
+partitions: waiting for run heaps-1 of another experiment
 partitions: Running
 partitions: 0 of 2 runs are done
 partitions: run partitions-1-one: Pending
@@ -231,8 +231,8 @@ partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to 
 func TestStatusOfAnExperimentThatWaits(t *testing.T) {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
-	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `PerfSystem "library", which is not in the namespace`}
-	want := "partitions: Pending\n  waits for PerfSystem \"library\", which is not in the namespace\n"
+	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `waiting for PerfSystem "library", which is not in the namespace`}
+	want := "partitions: Pending\n  waiting for PerfSystem \"library\", which is not in the namespace\n"
 	expect.Equal(t, want, seen.text(noon), "status")
 }
 

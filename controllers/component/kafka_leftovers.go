@@ -84,7 +84,7 @@ func (d *Demolition) workOff(ctx context.Context, ledger *metav1.PartialObjectMe
 		trouble = fmt.Sprintf("%d of them %s still there", left, prose.Verb(left, "is", "are"))
 	}
 	if d.Now.Sub(deleted.Time) <= topicPatience {
-		d.Leftover = "its topics in the external Kafka to be gone: " + trouble
+		d.Leftover = "waiting for its topics in the external Kafka to be deleted: " + trouble
 		return nil
 	}
 	if err := d.release(ctx, ledger); err != nil {

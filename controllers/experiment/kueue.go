@@ -36,7 +36,7 @@ func (r *Reconciler) isAdmitted(ctx context.Context, s *scope) (bool, error) {
 		return false, err
 	}
 	if !served {
-		s.unadmitted = "Kueue, which is not in the cluster: it serves no Workload of kueue.x-k8s.io; install it, or choose another spec.lane"
+		s.unadmitted = "waiting for Kueue, which is not in the cluster: it serves no Workload of kueue.x-k8s.io; install it, or choose another spec.lane"
 		s.again(missingSystemPause)
 		return false, nil
 	}
@@ -65,7 +65,7 @@ func (r *Reconciler) isAdmitted(ctx context.Context, s *scope) (bool, error) {
 }
 
 func (s *scope) awaitKueue(says string) {
-	s.unadmitted = fmt.Sprintf("its turn in Kueue's queue %s", s.experiment.Spec.Lane.Name)
+	s.unadmitted = fmt.Sprintf("waiting for Kueue's queue %s", s.experiment.Spec.Lane.Name)
 	if says != "" {
 		s.unadmitted += ": " + oneLine(says)
 	}

@@ -268,23 +268,23 @@ func waitingFor(s *scope) string {
 	current := s.experiment.Status.Current
 	switch {
 	case s.refusal != nil:
-		return "a write: " + s.refusal.Message
+		return s.refusal.Message
 	case s.leftover != "":
 		return s.leftover
 	case s.tearingDown:
-		return "the environment to be gone"
+		return "waiting for the environment to be deleted"
 	case s.experiment.DeletionTimestamp != nil:
 		return ""
 	case s.stalled():
-		return "a person: " + stalledMessage(s)
+		return "manual action required: " + stalledMessage(s)
 	case s.unknownSystem:
-		return fmt.Sprintf("PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
+		return fmt.Sprintf("waiting for PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
 	case s.isInLine():
 		return s.turnWaitedFor()
 	case s.blocker != "":
-		return "run " + s.blocker + " of another experiment"
+		return "waiting for run " + s.blocker + " of another experiment"
 	case s.decision.Action == schedule.Hold:
-		return "spec.suspend to be taken back"
+		return "suspended until spec.suspend is false"
 	case s.decision.Action == schedule.Wait && current != nil:
 		return strings.TrimSuffix(fmt.Sprintf("%s: %s", current.Phase, current.Message), ": ")
 	default:

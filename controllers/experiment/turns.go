@@ -402,5 +402,5 @@ func (s *scope) turnWaitedFor() string {
 	if s.unadmitted != "" {
 		return s.unadmitted
 	}
-	return fmt.Sprintf("its turn: %s in line for %s, behind %s", prose.Ordinal(s.place.Position), s.place.Name, s.place.Behind)
+	return fmt.Sprintf("queued: %s in line for %s, behind %s", prose.Ordinal(s.place.Position), s.place.Name, s.place.Behind)
 }

@@ -67,13 +67,12 @@ func Doing(current *v1alpha1.CurrentRun) string {
 	return cmp.Or(current.Message, string(current.Phase))
 }
 
-// Waits says what an experiment without a run waits for. What a run waits for it
-// says itself.
+// Waits says what an experiment without a run waits for. A run says that itself.
 func Waits(status *v1alpha1.PerfExperimentStatus) string {
 	if status.Current != nil || status.WaitingFor == "" {
 		return ""
 	}
-	return "waits for " + status.WaitingFor
+	return status.WaitingFor
 }
 
 // Troubles are the conditions that say that something is not as it should be,
