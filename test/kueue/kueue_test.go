@@ -56,7 +56,7 @@ func TestKueueSaysWhenBlocksBegin(t *testing.T) {
 	l.createAll("testdata/experiment.yaml", "second")
 	l.until("Kueue's reason", func() (bool, string) {
 		says := l.waitsFor("second")
-		return strings.Contains(says, "its turn in Kueue's queue team-a: ") && strings.Contains(says, "insufficient unused quota for cpu"), says
+		return strings.Contains(says, "waiting for Kueue's queue team-a: ") && strings.Contains(says, "insufficient unused quota for cpu"), says
 	})
 	if runs := l.runsOf("second"); runs != 0 {
 		t.Errorf("the second one has %d runs beside the first", runs)
