@@ -332,6 +332,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	tools := component.Tools{
 		Cluster:        cluster,
 		Accounts:       accounts,
+		Room:           component.NewRoom(),
 		Home:           o.ownNamespace,
 		Live:           live,
 		Lanes:          o.ticketNamespace(),

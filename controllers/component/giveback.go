@@ -67,7 +67,7 @@ func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *
 		}
 		for i := range borrowed {
 			done = false
-			err := Whole(ctx, func(ctx context.Context) error {
+			err := t.Room.Hold(ctx, func(ctx context.Context) error {
 				object, err := getLive(ctx, t.Live, &borrowed[i])
 				if err != nil || object == nil || !isBorrowedBy(object, key) {
 					return err

@@ -54,6 +54,8 @@ type Tools struct {
 	Cluster kube.Cluster
 	// Accounts are those that the cluster's client writes as. Nil: as the operator.
 	Accounts *kube.Accounts
+	// Room is for objects of others' that are held as a whole.
+	Room *Room
 	// Home is the namespace that runs this operator, which tells it from others.
 	// Empty: it runs outside of the cluster, and works on what is nobody's.
 	Home string

@@ -4,22 +4,37 @@ package component
 
 import (
 	"context"
-	"sync"
+	"fmt"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// wholeTimeout bounds how long somebody holds an object of others' as a whole.
-const wholeTimeout = 10 * time.Second
+const (
+	// wholeTimeout bounds how long a reconcile waits for room, and uses it.
+	wholeTimeout = 10 * time.Second
+	// MostWhole objects of others' are held at once, which the memory limit has room for.
+	MostWhole = 2
+)
 
-// whole is held by who does.
-var whole sync.Mutex
+// Room bounds how many objects of others' an operator holds as a whole. Nil: it does not.
+type Room struct{ free *semaphore.Weighted }
 
-// Whole lets one pass at a time hold an object of others' as a whole: a Deployment of a
-// megabyte takes fifty when it is decoded, and a change of it wakes whoever looks at it.
-func Whole(ctx context.Context, use func(context.Context) error) error {
-	whole.Lock()
-	defer whole.Unlock()
+// NewRoom is empty.
+func NewRoom() *Room { return &Room{semaphore.NewWeighted(MostWhole)} }
+
+// Hold lets a reconcile use an object of others' as a whole: a Deployment of a megabyte
+// takes fifty when it is decoded, and a change of it wakes all that look at it. It fails
+// where no room becomes free in time.
+func (r *Room) Hold(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, wholeTimeout)
 	defer cancel()
+	if r == nil {
+		return use(ctx)
+	}
+	if err := r.free.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("waiting to read an object of others': %w", err)
+	}
+	defer r.free.Release(1)
 	return use(ctx)
 }

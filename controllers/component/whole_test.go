@@ -16,18 +16,19 @@ import (
 )
 
 // Sixteen schedules that look at one Deployment are woken at once.
-func TestOneAtATimeHoldsAWholeObject(t *testing.T) {
+func TestFewHoldWholeObjects(t *testing.T) {
+	room := component.NewRoom()
 	var holding atomic.Int32
 	var passes errgroup.Group
 	for range 16 {
 		passes.Go(func() error {
-			return component.Whole(t.Context(), func(ctx context.Context) error {
+			return room.Hold(t.Context(), func(ctx context.Context) error {
 				if _, bounded := ctx.Deadline(); !bounded {
 					return errors.New("it may be held for ever")
 				}
 				defer holding.Add(-1)
-				if holding.Add(1) > 1 {
-					return errors.New("another pass holds one")
+				if holding.Add(1) > component.MostWhole {
+					return errors.New("too many hold one")
 				}
 				runtime.Gosched()
 				return nil

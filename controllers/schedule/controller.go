@@ -185,7 +185,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	}
 	for _, source := range s.schedule.Spec.OnImageChange {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
-		err := component.Whole(ctx, func(ctx context.Context) error {
+		err := r.Room.Hold(ctx, func(ctx context.Context) error {
 			// Past the cache, which keeps of others' workloads only whose they are.
 			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
 			if err == nil {
