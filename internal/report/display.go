@@ -42,6 +42,15 @@ func displayOf(unit string, beside ...float64) display {
 	return inOwnUnit(unit)
 }
 
+// displayAll centers as they stand beside each other in a unit.
+func displayAll(unit string, all []*values) display {
+	centers := make([]float64, len(all))
+	for i, found := range all {
+		centers[i] = found.center()
+	}
+	return displayOf(unit, centers...)
+}
+
 // extentOf the magnitudes that are not 0; no magnitude at all has the extent 0.
 func extentOf(numbers []float64) (smallest, largest float64) {
 	for _, number := range numbers {

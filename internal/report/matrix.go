@@ -40,15 +40,13 @@ func responseMatrix(r *record) []block {
 
 // timesOf says how the response times of transactions are written beside each other.
 func timesOf(transactions []sharedTransaction) display {
-	var centers []float64
+	var averages []*values
 	for _, transaction := range transactions {
 		for _, under := range transaction.under {
-			for _, found := range under.of(metric.Name(transaction.load, transaction.name, metric.Average)) {
-				centers = append(centers, found.center())
-			}
+			averages = append(averages, under.of(metric.Name(transaction.load, transaction.name, metric.Average))...)
 		}
 	}
-	return displayOf(metric.UnitMilliseconds, centers...)
+	return displayAll(metric.UnitMilliseconds, averages)
 }
 
 // sharedTransaction is one that several scenarios have, in a load of one name.

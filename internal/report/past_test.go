@@ -67,7 +67,7 @@ func TestAgainstThePast(t *testing.T) {
 	input := withPast(t, 19)
 	page := markdownOf(t, input)
 	expect.Contains(t, page, []string{
-		"## This release against the last 10", "If nothing ever changed, a change is told of anywhere in these 4 series, in any of 20 looks, with a chance of 5 %",
+		"## This release against the last 10", "The false-positive rate is 5 % in all 4 series together, over 20 analyses",
 		"**Worse**", "rose by", "between 2026.3 and 2026.4", `modules\[mod-users\].image differs there`,
 		"docker.io/folioorg/mod-circulation:24.3.1 → docker.io/folioorg/mod-circulation:24.4.0",
 		"```console\nperflab bisect release-15 release-16 -n lab\n```", "2026.8 (this)", "This against it, %",
@@ -204,7 +204,7 @@ func TestOfReleases(t *testing.T) {
 	expect.Contains(t, string(page), []string{
 		"2 changes were found; in 2 of 2 series the last one is for the worse.", "Check-In average response time under cico",
 		"&lt;small&gt;", `<span class="verdict worse">Worse</span>`, "between 2026.8 and 2026.9", "modules[mod-users].image: users:1 → users:2",
-		"stroke-dasharray", "anywhere in these 2 series", "2026.14",
+		"stroke-dasharray", "in all 2 series together", "2026.14",
 	})
 	if strings.Contains(string(page), "<small>") {
 		t.Error("an arm's name is an element of the page")

@@ -66,11 +66,11 @@ func transactionTables(_ *record, under *scenario) []block {
 
 // timesOf says how the response times of transactions are written beside each other.
 func (s *scenario) timesOf(load string, transactions []string) display {
-	averages := make([]string, len(transactions))
-	for i, transaction := range transactions {
-		averages[i] = metric.Name(load, transaction, metric.Average)
+	var averages []*values
+	for _, transaction := range transactions {
+		averages = append(averages, s.of(metric.Name(load, transaction, metric.Average))...)
 	}
-	return s.display(averages...)
+	return displayAll(metric.UnitMilliseconds, averages)
 }
 
 func transactionRows(under *scenario, in display, load, transaction string) []row {

@@ -140,17 +140,8 @@ func (s *scenario) of(metric string) []*values {
 	return all
 }
 
-// display of metrics of one unit beside each other.
-func (s *scenario) display(metrics ...string) display {
-	var unit string
-	var centers []float64
-	for _, metric := range metrics {
-		for _, found := range s.of(metric) {
-			unit, centers = found.unit, append(centers, found.center())
-		}
-	}
-	return displayOf(unit, centers...)
-}
+// display of a metric's centers beside each other.
+func (s *scenario) display(metric string) display { return displayAll(s.unit(metric), s.of(metric)) }
 
 // writeWith sets the places of values, for every table and sentence, and tells how many
 // they are: without zeros that all of them end with.

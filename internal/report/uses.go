@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -28,18 +29,15 @@ type use struct {
 
 // display uses as they stand beside each other: in rows of their own unit, or all in one.
 func displayUses(uses []use) {
-	var together []float64
+	var together []*values
 	for i := range uses {
-		var own []float64
-		for _, found := range uses[i].average {
-			own = append(own, found.center())
-		}
+		own := slices.Collect(maps.Values(uses[i].average))
 		together = append(together, own...)
-		uses[i].in = displayOf(uses[i].unit, own...)
+		uses[i].in = displayAll(uses[i].unit, own)
 	}
 	if sameUnit(uses) {
 		for i := range uses {
-			uses[i].in = displayOf(uses[i].unit, together...)
+			uses[i].in = displayAll(uses[i].unit, together)
 		}
 	}
 }
