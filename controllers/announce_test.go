@@ -183,8 +183,8 @@ func TestForgedHistoriesAreLeftOut(t *testing.T) {
 	}
 }
 
-// Whoever can write ConfigMaps hides no alarm either: which experiments there were, and in
-// which order, is in their statuses. What is taken away of them is told.
+// The right to write ConfigMaps does not hide an alarm: the statuses of experiments record
+// which there were, and in which order. A missing ConfigMap is reported.
 func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled(decidingCheckIns)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A duration that is longer than a program can count would be stored, and then nobody
-// could read the object.
+// The API server would store a duration that overflows, and no client could decode the
+// object.
 func TestDurationsThatCannotBeReadAreRefused(t *testing.T) {
 	kinds := map[string]func(*testing.T) *unstructured.Unstructured{
 		"run": aRun, "experiment": func(t *testing.T) *unstructured.Unstructured { t.Helper(); return experiment(t) },

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// mostLabels of an object are kept in mind, and as many of its owners: what has more
-	// owners is nobody's that we know.
+	// mostLabels of an object are cached, and as many of its owners: an object with more
+	// owners does not belong to an experiment.
 	mostLabels = 64
 	// mostKept bounds the weight of each part of an object that is kept whole.
 	mostKept = 512 << 10
@@ -44,8 +44,8 @@ var lookedFor = slices.Concat(ourLabels, slices.Collect(maps.Keys(naming.RunLabe
 // Lean is what the cache keeps of any other kind: no managed fields, and of an object that
 // is known by its kind alone only what passes read. A cluster may have tens of thousands
 // of them, anybody may set our labels on his, and a megabyte of text takes fifty when
-// it is decoded. What is to be borrowed is read anew, as is everything that an experiment
-// takes over.
+// it is decoded. Workloads to adopt are read from the API server, as is everything that an
+// experiment takes over.
 func Lean() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		if whole, is := object.(*unstructured.Unstructured); is {

@@ -72,8 +72,9 @@ func (p *Pass) strimzi(ctx context.Context) string {
 const k6Operators, k6OperatorPage = 100, 5
 
 // k6Operator is the image of the k6-operator's Deployment, which says its version
-// where its TestRuns don't. Past the cache, that it holds no Deployments for it. In any
-// namespace somebody may have labeled another so: where several differ, nobody knows.
+// where its TestRuns don't. It is read from the API server, so that the cache needs no
+// Deployments for it. Any namespace may have a Deployment with these labels: if the images
+// differ, the version is unknown.
 func (p *Pass) k6Operator(ctx context.Context) string {
 	images, seen := map[string]bool{}, 0
 	for _, labels := range contract.K6OperatorLabels {

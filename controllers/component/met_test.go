@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Anybody may label a Deployment as k6-operator's, in a namespace of his: where several differ,
-// nobody knows which it is.
+// Any namespace may have a Deployment with k6-operator's labels: if the images differ, the
+// version is unknown.
 func TestTheK6OperatorThatIsMet(t *testing.T) {
 	const real = "ghcr.io/grafana/k6-operator:controller-v1.6.0"
 	for name, test := range map[string]struct {

@@ -133,8 +133,8 @@ func informed(t *testing.T, s *shelf, example client.Object) map[string]client.O
 	return known
 }
 
-// A schema takes more than our types do. One object of somebody's that can't be read is no
-// reason to know of nobody's.
+// The schema accepts values that the Go types cannot decode. One such object must not fail
+// the list of its kind.
 func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 	for kind, example := range map[string]client.Object{
 		"PerfExperiment": &v1alpha1.PerfExperiment{}, "PerfRun": &v1alpha1.PerfRun{},

@@ -145,10 +145,10 @@ type scope struct {
 	// without, for the raw results of runs are gone, unshown what of its notes.
 	rendered         bool
 	lacking, unshown string
-	// past is what is kept of the experiment for histories, and changes what came out when
-	// it was set beside earlier ones; nil: nobody has looked in this pass. series are those
-	// that it keeps. lookedBack is the
-	// digest of what that was done for, pastOf that of a history to be shown.
+	// past is what is kept of the experiment for histories, series those that it has, and
+	// changes the result of the comparison with earlier ones; nil: not compared in this
+	// reconcile. lookedBack is the digest of the compared stage, pastOf that of a history to
+	// show.
 	past               *corev1.ConfigMap
 	series             []string
 	changes            []v1alpha1.SeriesChange
