@@ -280,7 +280,7 @@ test-sample: build-k6 ## Test the sample library system on real PostgreSQL and K
 .PHONY: bench-stats
 bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPERIMENTS=4000 per line).
 	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000) -python "$$(test/bench/stats/otava.sh)"
-	go test ./internal/comparison ./internal/analysis -run '^$$' -bench . -benchtime 5x
+	go test ./internal/inference/comparison ./internal/inference/analysis -run '^$$' -bench . -benchtime 5x
 
 .PHONY: bench-archive
 bench-archive: ## Measure the history of one series of a large archive (EXPERIMENTS=10000 for the full size; ARCHIVE=DIRECTORY keeps it; STRICT=1; FROM_OBJECTS=1).

@@ -20,9 +20,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/announcement"
-	"perflab.dev/perflab/internal/past"
-	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/publish/announcement"
+	"perflab.dev/perflab/internal/publish/sinks"
+	"perflab.dev/perflab/internal/releases/regression"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/receivers"
@@ -57,14 +57,14 @@ func (l *lab) announced(name string) metav1.Condition {
 func (l *lab) addPast(like string, factors ...float64) {
 	l.t.Helper()
 	l.addPastOf(like, func(experiment *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
-		experiment.Status.HistoryDigest = past.Digest(kept)
+		experiment.Status.HistoryDigest = regression.Digest(kept)
 	}, factors...)
 }
 
 // addPastOf lets each of the experiments vouch for what was kept of it, or not.
 func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap), factors ...float64) {
 	l.t.Helper()
-	measured, err := past.Measured(l.configMap(like+"-history"), nil)
+	measured, err := regression.Measured(l.configMap(like+"-history"), nil)
 	expect.NoError(l.t, err)
 	for n, factor := range factors {
 		one := measured
@@ -84,7 +84,7 @@ func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev
 				metric.Values = [][]float64{{metric.Values[0][0] * factor}}
 			}
 		}
-		kept, err := past.Object(experiment, one, nil, nil)
+		kept, err := regression.Object(experiment, one, nil, nil)
 		expect.NoError(l.t, err)
 		l.create(kept)
 		experiment.Status.Phase = v1alpha1.ExperimentComplete
@@ -159,12 +159,14 @@ func TestForgedHistoriesAreLeftOut(t *testing.T) {
 		vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap)
 		told  bool
 	}{
-		"of an experiment that has kept nothing": {vouch: func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) { of.Status.HistoryDigest = past.NothingKept }},
-		"of an experiment that is not complete":  {vouch: func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {}},
+		"of an experiment that has kept nothing": {vouch: func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) {
+			of.Status.HistoryDigest = regression.NothingKept
+		}},
+		"of an experiment that is not complete": {vouch: func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {}},
 		"changed afterwards": {told: true, vouch: func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
 			before := kept.DeepCopy()
-			before.Data[past.KeyChanges] = "null"
-			of.Status.HistoryDigest = past.Digest(before)
+			before.Data[regression.KeyChanges] = "null"
+			of.Status.HistoryDigest = regression.Digest(before)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +191,7 @@ func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled(decidingCheckIns)
 	l.addPast("small", smaller()...)
-	for n := range past.MostPoints {
+	for n := range regression.MostPoints {
 		forged := l.configMap("small-history")
 		forged.ObjectMeta = metav1.ObjectMeta{
 			Namespace: l.namespace, Name: fmt.Sprintf("aaa-%d-history", n), Labels: forged.Labels,

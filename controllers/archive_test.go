@@ -18,9 +18,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archived"
-	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/internal/testing/archives"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -75,7 +75,7 @@ func (l *lab) archivedExperiment() report.Input {
 	if len(found) != 1 {
 		l.t.Fatalf("the archive has records of %d experiments, want one: %v", len(found), found)
 	}
-	input, err := archived.Read(l.t.Context(), l.archive, found[0])
+	input, err := contents.Read(l.t.Context(), l.archive, found[0])
 	expect.NoError(l.t, err)
 	return input
 }
@@ -109,7 +109,7 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 	})
 	expect.NoError(t, l.admin.Delete(t.Context(), l.experiment("small")))
 	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
-	series, err := archived.History(t.Context(), l.archive, archived.Asked{Namespace: l.namespace})
+	series, err := contents.History(t.Context(), l.archive, contents.Asked{Namespace: l.namespace})
 	if err != nil || len(series.Measured) != 1 || series.Measured[0].Release != "2026.1" || series.Measured[0].Blocks != 2 || len(series.Notes) > 0 {
 		t.Errorf("of its series the archive tells %+v, %v", series, err)
 	}
@@ -136,7 +136,7 @@ func TestAnExperimentRestsOnWhatItsRunsSayNow(t *testing.T) {
 			l.until("a run", func() bool { return len(l.runs()) == 1 })
 			lost := l.run().DeepCopy()
 			lost.Status.Phase, lost.Status.Timings.Finish = v1alpha1.RunSucceeded, &metav1.Time{Time: l.now.Add(time.Duration(try) * time.Second)}
-			record, err := archived.Run(l.experiment("small"), lost, nil)
+			record, err := contents.Run(l.experiment("small"), lost, nil)
 			expect.NoError(t, err)
 			if _, err := l.archive.Keep(t.Context(), record); err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/room"
+	"perflab.dev/perflab/internal/kube/sizelimit"
 )
 
 // Each write of a run is one in etcd, kept for every revision, and wakes all who
@@ -122,11 +122,11 @@ func fill(status *v1alpha1.PerfExperimentStatus) {
 		for range 100 {
 			listed.Differences = append(listed.Differences, v1alpha1.Difference{Setting: strings.Repeat("s", 100), Baseline: strings.Repeat("b", 200), Arm: strings.Repeat("a", 200)})
 		}
-		listed.Differences = room.Within(listed.Differences, room.Differences/65)
+		listed.Differences = sizelimit.Within(listed.Differences, sizelimit.Differences/65)
 		status.Arms = append(status.Arms, listed)
 	}
-	status.Results = room.Within(status.Results, room.Results)
-	status.Comparisons = room.Within(status.Comparisons, room.Comparisons)
-	status.Slowdowns = room.Within(status.Slowdowns, room.Slowdowns)
-	status.Effects = room.Within(status.Effects, room.Effects)
+	status.Results = sizelimit.Within(status.Results, sizelimit.Results)
+	status.Comparisons = sizelimit.Within(status.Comparisons, sizelimit.Comparisons)
+	status.Slowdowns = sizelimit.Within(status.Slowdowns, sizelimit.Slowdowns)
+	status.Effects = sizelimit.Within(status.Effects, sizelimit.Effects)
 }

@@ -9,7 +9,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/runs/evidence"
 )
 
 // The lab starts the operator anew before each step of every test. Here it is

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
 // The fakes below stand in for what the operator asks over the network: no

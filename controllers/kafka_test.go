@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/hosts"
-	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/network/allowedhosts"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -279,7 +279,7 @@ func TestBrokersThatPointElsewhereAreACondition(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	l.create(mskSecrets()...)
-	l.brokers.err = fmt.Errorf("unable to dial: %w", &hosts.NotAllowed{Address: "evil.net:9096", Secret: "msk-login", Command: "kubectl annotate"})
+	l.brokers.err = fmt.Errorf("unable to dial: %w", &allowedhosts.NotAllowed{Address: "evil.net:9096", Secret: "msk-login", Command: "kubectl annotate"})
 	l.create(smallExperiment(t, oneArm, msk))
 	l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
 	l.play()

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/lane"
+	"perflab.dev/perflab/internal/planning/queue"
 )
 
 // inKueuesQueue has Kueue say when blocks begin.
@@ -20,7 +20,7 @@ func inKueuesQueue(e *v1alpha1.PerfExperiment) {
 
 // workloads are Kueue's.
 func (l *lab) workloads() []unstructured.Unstructured {
-	return l.foreign(lane.WorkloadKind.WithVersion("v1beta2"))
+	return l.foreign(queue.WorkloadKind.WithVersion("v1beta2"))
 }
 
 // playKueue admits every Workload, or none while its quota is used up.
@@ -30,7 +30,7 @@ func (l *lab) playKueue() {
 		return
 	}
 	for _, workload := range l.workloads() {
-		if admitted, says := lane.Admitted(&workload); admitted || says != "" && l.outside.quotaUsed {
+		if admitted, says := queue.Admitted(&workload); admitted || says != "" && l.outside.quotaUsed {
 			continue
 		}
 		reserved := kueueSays("QuotaReserved", "True", "")
@@ -91,8 +91,8 @@ func TestAWorkloadOfSomebodyElseIsLeftAlone(t *testing.T) {
 	theirs := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"queueName": "theirs", "podSets": []any{map[string]any{
 		"name": "main", "count": int64(1), "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "c"}}}},
 	}}}}}
-	theirs.SetGroupVersionKind(lane.WorkloadKind.WithVersion("v1beta2"))
-	theirs.SetName(lane.WorkloadName("small", 1))
+	theirs.SetGroupVersionKind(queue.WorkloadKind.WithVersion("v1beta2"))
+	theirs.SetName(queue.WorkloadName("small", 1))
 	l.create(login(), theirs, smallExperiment(t, oneArm, inKueuesQueue))
 	for range 3 {
 		l.pass()

@@ -27,8 +27,8 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/publish/sinks"
+	"perflab.dev/perflab/internal/runs/provenance"
 	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -270,7 +270,7 @@ func (l *lab) judge(what string, err error) {
 // lives says whether a run's experiment is there to stay, and no record.
 func (l *lab) lives(run v1alpha1.PerfRun) bool {
 	return slices.ContainsFunc(l.experiments(), func(e v1alpha1.PerfExperiment) bool {
-		return e.Name == run.Spec.Experiment && e.DeletionTimestamp == nil && !origin.IsImported(&e)
+		return e.Name == run.Spec.Experiment && e.DeletionTimestamp == nil && !provenance.IsImported(&e)
 	})
 }
 

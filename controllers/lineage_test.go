@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/measure/collector"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/rendering"
+	"perflab.dev/perflab/internal/environment/rendering"
 )
 
 func twoBlocks(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/lane"
+	"perflab.dev/perflab/internal/planning/queue"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -82,12 +82,12 @@ func (h hall) on() []int {
 }
 
 // tickets are those there are, by namespace.
-func (h hall) tickets() map[string]lane.Ticket {
+func (h hall) tickets() map[string]queue.Ticket {
 	list := &coordinationv1.LeaseList{}
 	h[0].list(list, client.HasLabels{v1alpha1.LabelTurn})
-	found := map[string]lane.Ticket{}
+	found := map[string]queue.Ticket{}
 	for i := range list.Items {
-		ticket := lane.Read(&list.Items[i])
+		ticket := queue.Read(&list.Items[i])
 		found[ticket.Experiment.Namespace] = ticket
 	}
 	return found
@@ -253,7 +253,7 @@ func TestATicketThatNobodyCaresForExpires(t *testing.T) {
 	if runs := there.runs(); len(runs) != 0 {
 		t.Fatal("nobody has waited")
 	}
-	there.now = there.now.Add(lane.Lifetime + time.Minute)
+	there.now = there.now.Add(queue.Lifetime + time.Minute)
 	there.settle()
 	if runs := there.runs(); len(runs) != 1 {
 		t.Fatalf("%d runs were made after the ticket had expired, want one", len(runs))
@@ -275,9 +275,9 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 		"done": func(l *lab) {
 			l.until("an experiment that has cleared up", func() bool { return l.experiment("small").Status.TornDown != nil })
 			l.settle()
-			left := lane.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
+			left := queue.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
 			lease := &coordinationv1.Lease{}
-			lease.Name, lease.Namespace = lane.NameOf(left.UID), l.lanes
+			lease.Name, lease.Namespace = queue.NameOf(left.UID), l.lanes
 			expect.NoError(l.t, errors.Join(left.Write(lease), l.admin.Create(l.t.Context(), lease)))
 		},
 	} {

@@ -27,7 +27,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/rendering"
+	"perflab.dev/perflab/internal/environment/rendering"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/text/decimal"
 )
 
 // outcomes say what the runs of an arm measure: how much longer they take, as a

@@ -18,8 +18,8 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 	"k8s.io/client-go/rest"
 
-	"perflab.dev/perflab/internal/collector"
-	"perflab.dev/perflab/internal/collector/sampler"
+	"perflab.dev/perflab/internal/measure/collector"
+	"perflab.dev/perflab/internal/measure/collector/sampler"
 	"perflab.dev/perflab/internal/version"
 )
 

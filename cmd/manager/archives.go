@@ -19,7 +19,7 @@ import (
 
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
-	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/network/egress"
 )
 
 // namespaceArchives are the URLs of namespaces that have an archive of their own. Who

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/measure/collector"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 )

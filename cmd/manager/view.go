@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube/watching"
 	"perflab.dev/perflab/internal/view"
-	"perflab.dev/perflab/internal/watching"
 )
 
 // viewCommand as the first argument serves pages instead of running the operator: a

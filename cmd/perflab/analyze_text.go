@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 func (o *analyzeOptions) write(out io.Writer, comparisons []comparison.Comparison) error {

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/archive/stores"
-	"perflab.dev/perflab/internal/archived"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // archiveVariable names the archive for commands that are not told.
@@ -142,7 +142,7 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 	if last == nil {
 		return notArchived(name, store)
 	}
-	input, err := archived.Read(command.Context(), store, last.Reference)
+	input, err := contents.Read(command.Context(), store, last.Reference)
 	if err != nil {
 		return err
 	}
@@ -191,13 +191,13 @@ Exit codes: 0 success, 1 failure.`,
 func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool) error {
 	p := pageTo(command.OutOrStdout())
 	if fromObjects {
-		sum, err := archived.Restore(command.Context(), store)
+		sum, err := contents.Restore(command.Context(), store)
 		if err != nil {
 			return err
 		}
 		p.line("%s %s a reference; %s %s never kept to the end", prose.Counted(sum.Restored, "record"), prose.Verb(sum.Restored, "has", "have"), prose.Counted(sum.Broken, "record"), prose.Verb(sum.Broken, "was", "were"))
 	}
-	sum, err := archived.Index(command.Context(), store)
+	sum, err := contents.Index(command.Context(), store)
 	if err != nil {
 		return errors.Join(p.err, err)
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/inference/audit"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // errSlips says that a delta does not follow, where that is to fail.

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/across"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/bisect"
+	"perflab.dev/perflab/internal/inference/crosscompare"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/bisect"
 )
 
 // mostParts is the number of arms beside before and after that a night has time for.
@@ -63,7 +63,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	var records [2]across.Record
+	var records [2]crosscompare.Record
 	var systems [2]v1alpha1.System
 	for i, argument := range arguments {
 		if records[i], err = recordNamed(command.Context(), o.from, in, argument); err != nil {
@@ -82,7 +82,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 }
 
 // systemOf the arm, as its runs were given it.
-func (o *bisectOptions) systemOf(of *across.Record) (v1alpha1.System, error) {
+func (o *bisectOptions) systemOf(of *crosscompare.Record) (v1alpha1.System, error) {
 	all := arms.Recorded(of.Experiment.Status.Arms)
 	wanted := o.arm
 	if baseline, found := arms.Baseline(all); wanted == "" && found {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"perflab.dev/perflab/internal/across"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/crosscompare"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // errUnlike says that two experiments can't be compared because their baselines
@@ -85,13 +85,13 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	var records [2]across.Record
+	var records [2]crosscompare.Record
 	for i, argument := range arguments {
 		if records[i], err = recordNamed(command.Context(), o.from, in, argument); err != nil {
 			return err
 		}
 	}
-	result, err := across.Compare(records[0], records[1], across.Options{MarginPercent: o.margin, Pairs: pairs})
+	result, err := crosscompare.Compare(records[0], records[1], crosscompare.Options{MarginPercent: o.margin, Pairs: pairs})
 	if err != nil {
 		return err
 	}
@@ -102,40 +102,40 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	return o.outcome(result)
 }
 
-func armPairs(given []string) ([]across.Pair, error) {
-	var pairs []across.Pair
+func armPairs(given []string) ([]crosscompare.Pair, error) {
+	var pairs []crosscompare.Pair
 	for _, text := range given {
 		first, second, found := strings.Cut(text, "=")
 		if !found || first == "" || second == "" {
 			return nil, fmt.Errorf("%w: --arms %q: write the arm of the first experiment, =, and that of the second: small=medium", errOption, text)
 		}
-		pairs = append(pairs, across.Pair{First: first, Second: second})
+		pairs = append(pairs, crosscompare.Pair{First: first, Second: second})
 	}
 	return pairs, nil
 }
 
 // recordNamed is an experiment of the cluster or of a file.
-func recordNamed(ctx context.Context, from *cluster, in *input, argument string) (across.Record, error) {
+func recordNamed(ctx context.Context, from *cluster, in *input, argument string) (crosscompare.Record, error) {
 	if isRecordedFile(argument) {
 		return recordOfFile(in, argument)
 	}
 	reader, key, err := from.named(argument)
 	if err != nil {
-		return across.Record{}, err
+		return crosscompare.Record{}, err
 	}
 	recorded, err := fetch(ctx, reader, key.Namespace, key.Name)
-	return across.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
+	return crosscompare.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
 }
 
-func recordOfFile(in *input, path string) (across.Record, error) {
+func recordOfFile(in *input, path string) (crosscompare.Record, error) {
 	recorded, err := onlyRecorded(in, path)
 	if err != nil {
-		return across.Record{}, err
+		return crosscompare.Record{}, err
 	}
-	return across.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, nil
+	return crosscompare.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, nil
 }
 
-func (o *compareOptions) outcome(result *across.Result) error {
+func (o *compareOptions) outcome(result *crosscompare.Result) error {
 	if !result.Alike {
 		return errUnlike
 	}
@@ -147,7 +147,7 @@ func (o *compareOptions) outcome(result *across.Result) error {
 	return nil
 }
 
-func (o *compareOptions) write(out io.Writer, result *across.Result) error {
+func (o *compareOptions) write(out io.Writer, result *crosscompare.Result) error {
 	if o.format == formatJSON {
 		return writeAcrossJSON(out, result)
 	}

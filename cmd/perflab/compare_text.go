@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 
-	"perflab.dev/perflab/internal/across"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/crosscompare"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
-func writeAcross(sheet *sheet, result *across.Result) {
+func writeAcross(sheet *sheet, result *crosscompare.Result) {
 	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", plain(result.ConfidencePercent), plain(2*result.ConfidencePercent-100), plain(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
 	notes.of(result.Notes)
@@ -37,7 +37,7 @@ func writeAcross(sheet *sheet, result *across.Result) {
 	notes.write(sheet)
 }
 
-func writeArmsAcross(sheet *sheet, compared []across.Comparison, notes *notes) {
+func writeArmsAcross(sheet *sheet, compared []crosscompare.Comparison, notes *notes) {
 	sheet.title("Arms, each through its own baseline")
 	if len(compared) == 0 {
 		sheet.line("there are none beside the baselines")
@@ -58,7 +58,7 @@ func writeArmsAcross(sheet *sheet, compared []across.Comparison, notes *notes) {
 	sheet.rows(rows, "p adjusted", "delta in first", "delta in second")
 }
 
-func deltaUnit(c *across.Comparison) string {
+func deltaUnit(c *crosscompare.Comparison) string {
 	if c.Scale == comparison.Ratio {
 		return percentSign
 	}
@@ -80,8 +80,8 @@ type acrossJSON struct {
 	Warnings  []string        `json:"warnings"`
 }
 
-func writeAcrossJSON(out io.Writer, result *across.Result) error {
-	listed := func(all []across.Comparison) []acrossJSON {
+func writeAcrossJSON(out io.Writer, result *crosscompare.Result) error {
+	listed := func(all []crosscompare.Comparison) []acrossJSON {
 		result := make([]acrossJSON, 0, len(all))
 		for i := range all {
 			c := &all[i]

@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/elsewhere"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/importers"
+	ours "perflab.dev/perflab/internal/kube/schema"
 	"perflab.dev/perflab/internal/report"
-	ours "perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 type convertOptions struct {
@@ -31,7 +31,7 @@ type convertOptions struct {
 	measured         string
 	arms             []string
 	scenario         string
-	experiment       elsewhere.Experiment
+	experiment       importers.Experiment
 	margin           int
 }
 
@@ -49,7 +49,7 @@ The first arm is the baseline unless --baseline names another. Files may be
 compressed by gzip. An invalid file is refused with its line and the reason.
 
 A table has a row for each run and metric, with the columns
-` + elsewhere.TableColumns + `; the first
+` + importers.TableColumns + `; the first
 three are optional. It names its own arms, blocks and scenarios. Each release in it
 becomes an experiment, named NAME and the release.
 
@@ -103,7 +103,7 @@ func (o *convertOptions) addFlags(flags *pflag.FlagSet) {
 // convertFormats lists them for the help.
 func convertFormats() string {
 	var text strings.Builder
-	for _, one := range elsewhere.All() {
+	for _, one := range importers.All() {
 		fmt.Fprintf(&text, "  %-14s %s\n", one.Name(), one.Reads())
 	}
 	fmt.Fprintf(&text, "  %-14s %s\n", fromTable, "CSV with all runs of any number of releases, whatever measured them")
@@ -113,7 +113,7 @@ func convertFormats() string {
 // fromTable holds all runs of any number of releases.
 const fromTable = "table"
 
-func formats() []string { return append(elsewhere.Names(), fromTable) }
+func formats() []string { return append(importers.Names(), fromTable) }
 
 func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	experiments, err := o.experiments(command, tables)
@@ -140,7 +140,7 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 }
 
 // recordedElsewhere is the experiment as it would be stored.
-func recordedElsewhere(ctx context.Context, of *elsewhere.Experiment) (report.Input, error) {
+func recordedElsewhere(ctx context.Context, of *importers.Experiment) (report.Input, error) {
 	experiment, runs, err := of.Record()
 	if err != nil {
 		return report.Input{}, err
@@ -155,14 +155,14 @@ func recordedElsewhere(ctx context.Context, of *elsewhere.Experiment) (report.In
 }
 
 // experiments are what the files hold: one, or one for each release of tables.
-func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([]elsewhere.Experiment, error) {
+func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if err := o.checkOptions(); err != nil {
 		return nil, err
 	}
 	if o.from == fromTable {
 		return o.tabled(command, tables)
 	}
-	reader, found := elsewhere.Named(o.from)
+	reader, found := importers.Named(o.from)
 	switch {
 	case !found:
 		return nil, fmt.Errorf("%w: --from %q: write one of %s", errOption, o.from, strings.Join(formats(), ", "))
@@ -174,11 +174,11 @@ func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([
 	}
 	o.experiment.Tool = reader.Tool()
 	err := o.read(command, reader)
-	return []elsewhere.Experiment{o.experiment}, err
+	return []importers.Experiment{o.experiment}, err
 }
 
 // tabled are the experiments of tables, in the order in which their releases come up.
-func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]elsewhere.Experiment, error) {
+func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if len(tables) == 0 || len(o.arms) > 0 {
 		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
 	}
@@ -186,15 +186,15 @@ func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]else
 	if err != nil {
 		return nil, err
 	}
-	var made []elsewhere.Experiment
+	var made []importers.Experiment
 	for _, file := range tables {
 		in, err := inputOf(command)
 		if err != nil {
 			return nil, err
 		}
-		var placed []elsewhere.Placed
+		var placed []importers.Placed
 		sum, err := in.results(file, func(stream io.Reader) (err error) {
-			placed, err = elsewhere.ReadTable(elsewhere.Source{In: stream, Only: only, Memory: in.left})
+			placed, err = importers.ReadTable(importers.Source{In: stream, Only: only, Memory: in.left})
 			return err
 		})
 		if err != nil {
@@ -209,12 +209,12 @@ func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]else
 }
 
 // place adds a run to the experiment of its release.
-func (o *convertOptions) place(made []elsewhere.Experiment, one elsewhere.Placed) []elsewhere.Experiment {
+func (o *convertOptions) place(made []importers.Experiment, one importers.Placed) []importers.Experiment {
 	release := cmp.Or(one.Release, o.experiment.Release)
-	at := slices.IndexFunc(made, func(known elsewhere.Experiment) bool { return known.Release == release })
+	at := slices.IndexFunc(made, func(known importers.Experiment) bool { return known.Release == release })
 	if at < 0 {
 		own := o.experiment
-		own.Release, own.Tool = release, elsewhere.TableTool
+		own.Release, own.Tool = release, importers.TableTool
 		own.Baseline = cmp.Or(own.Baseline, one.Arm)
 		if one.Release != "" {
 			own.Name = o.experiment.Name + "-" + asName(release)
@@ -290,7 +290,7 @@ func momentOf(text string) (time.Time, error) {
 }
 
 // read reads one file after the other.
-func (o *convertOptions) read(command *cobra.Command, reader elsewhere.Reader) error {
+func (o *convertOptions) read(command *cobra.Command, reader importers.Reader) error {
 	only, err := expression("only", o.only)
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ func (o *convertOptions) read(command *cobra.Command, reader elsewhere.Reader) e
 		if err != nil {
 			return err
 		}
-		measured, sum, err := measuredIn(in, file, reader, elsewhere.Source{Load: o.load, Only: only})
+		measured, sum, err := measuredIn(in, file, reader, importers.Source{Load: o.load, Only: only})
 		if err != nil {
 			return err
 		}
@@ -312,7 +312,7 @@ func (o *convertOptions) read(command *cobra.Command, reader elsewhere.Reader) e
 		}
 		seen[sum] = file
 		blocks[arm]++
-		o.experiment.Runs = append(o.experiment.Runs, elsewhere.Run{
+		o.experiment.Runs = append(o.experiment.Runs, importers.Run{
 			Arm: arm, Scenario: o.scenario, Loads: []string{o.load}, Block: blocks[arm],
 			File: filepath.Base(file), SHA256: sum, Measured: measured,
 		})
@@ -338,10 +338,10 @@ func (o *convertOptions) printNotes(command *cobra.Command) {
 	}
 }
 
-func measuredIn(in *input, file string, reader elsewhere.Reader, from elsewhere.Source) (measured *elsewhere.Measured, sum string, err error) {
+func measuredIn(in *input, file string, reader importers.Reader, from importers.Source) (measured *importers.Measured, sum string, err error) {
 	sum, err = in.results(file, func(stream io.Reader) (err error) {
 		from.In, from.Memory = stream, in.left
-		measured, err = elsewhere.Read(reader, from)
+		measured, err = importers.Read(reader, from)
 		return err
 	})
 	return measured, sum, err

@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"

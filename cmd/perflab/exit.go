@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/elsewhere"
-	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/importers"
+	"perflab.dev/perflab/internal/inference/audit"
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
 )
 
 // Exit codes, for scripts: each has one meaning in all commands.
@@ -35,7 +35,7 @@ var exits = []struct {
 }{
 	{0, "success", nil},
 	{exitFailed, "failed: bad flag, file or cluster", nil},
-	{exitInvalid, "invalid input", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, elsewhere.ErrFile, elsewhere.ErrRecord, report.ErrInput, evidence.ErrManifest}},
+	{exitInvalid, "invalid input", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, importers.ErrFile, importers.ErrRecord, report.ErrInput, evidence.ErrManifest}},
 	{exitSlips, "published deltas do not follow from the numbers (audit --fail)", []error{errSlips}},
 	{exitStalled, "the experiment is stalled: manual action required (run, status --watch)", []error{errStalled}},
 	{exitUnlike, "the baselines are not shown to be equivalent (compare)", []error{errUnlike}},

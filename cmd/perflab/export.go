@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
 var errRunsGone = errors.New("the runs were taken away")
@@ -108,6 +108,6 @@ func fetch(ctx context.Context, reader client.Reader, namespace, name string) (r
 	if err := reader.List(ctx, runs, own...); err != nil {
 		return report.Input{}, fmt.Errorf("listing the runs of experiment %q: %w", name, err)
 	}
-	recorded.Runs, _ = journal.Following(&recorded.Experiment, journal.Recorded(&recorded.Experiment), runs.Items)
+	recorded.Runs, _ = runfilter.Following(&recorded.Experiment, runfilter.Recorded(&recorded.Experiment), runs.Items)
 	return recorded, nil
 }

@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/archived"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/archive/contents"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/past"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/releases/regression"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // failOnRegression is the only thing that history fails on.
@@ -162,7 +162,7 @@ func (o *historyOptions) addAsked(command *cobra.Command, arguments []string) er
 
 // addArchived reads the series of an archive that an argument names.
 func (o *historyOptions) addArchived(ctx context.Context, arguments []string) error {
-	asked := archived.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
+	asked := contents.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
 	switch len(arguments) {
 	case 0:
 		namespace, err := o.from.namespace()
@@ -180,7 +180,7 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 	if err != nil {
 		return err
 	}
-	found, err := archived.History(ctx, store, asked)
+	found, err := contents.History(ctx, store, asked)
 	if err != nil {
 		return err
 	}
@@ -260,10 +260,10 @@ func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, ke
 	if err := reader.Get(ctx, key, experiment); err != nil {
 		return fmt.Errorf("reading experiment %q: %w", key.Name, err)
 	}
-	if !past.IsOf(experiment, kept) && !origin.IsImported(experiment) {
-		return fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", past.ErrKept, kept.Name)
+	if !regression.IsOf(experiment, kept) && !provenance.IsImported(experiment) {
+		return fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrKept, kept.Name)
 	}
-	measured, err := past.Measured(kept, nil)
+	measured, err := regression.Measured(kept, nil)
 	if err != nil {
 		return err
 	}

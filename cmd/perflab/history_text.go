@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/releases"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 func writeHistory(sheet *sheet, history *releases.History) {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 type importOptions struct {
@@ -118,7 +118,7 @@ func (r *imported) tell(command *cobra.Command) error {
 	p := pageTo(command.OutOrStdout())
 	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
 		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
-	if said := origin.Elsewhere(r.experiment); said != "" {
+	if said := provenance.Elsewhere(r.experiment); said != "" {
 		p.line("  it was %s", said)
 	}
 	if r.unfinished > 0 {

@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // imported is an experiment that was measured elsewhere, with what goes with it,
 // as it is to be recorded.
 type imported struct {
-	from       origin.Origin
+	from       provenance.Origin
 	experiment *v1alpha1.PerfExperiment
 	runs       []importedRun
 	// report is what the operator would keep; nil: it kept none.
@@ -44,7 +44,7 @@ type importedRun struct {
 // importedFrom is what is to be recorded in the namespace. It fails with
 // report.ErrInput where nobody could report on it.
 func importedFrom(input report.Input, namespace string, now time.Time) (*imported, error) {
-	from := origin.Of(&input.Experiment)
+	from := provenance.Of(&input.Experiment)
 	from.Imported = now
 	result := &imported{from: from, experiment: input.Experiment.DeepCopy()}
 	setImported(&result.experiment.ObjectMeta, namespace, from)
@@ -92,7 +92,7 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 
 // setImported leaves of an object's metadata what an export has of them. The
 // generation stays: the status tells of it.
-func setImported(meta *metav1.ObjectMeta, namespace string, from origin.Origin) {
+func setImported(meta *metav1.ObjectMeta, namespace string, from provenance.Origin) {
 	annotations := map[string]string{v1alpha1.AnnotationImported: from.String()}
 	for _, name := range []string{v1alpha1.AnnotationElsewhere, v1alpha1.AnnotationRelease} {
 		if value, found := meta.Annotations[name]; found {

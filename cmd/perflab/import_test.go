@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube/schema"
 	"perflab.dev/perflab/internal/report"
-	"perflab.dev/perflab/internal/schema"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/repair"
+	"perflab.dev/perflab/internal/planning/repair"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/repair"
+	"perflab.dev/perflab/internal/planning/repair"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/internal/version"
 )
 

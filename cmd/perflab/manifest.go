@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/schema"
-	"perflab.dev/perflab/internal/validate"
+	"perflab.dev/perflab/internal/kube/schema"
+	"perflab.dev/perflab/internal/planning/validate"
 )
 
 // errInvalid says that the cluster would refuse a manifest.

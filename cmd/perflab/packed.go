@@ -10,7 +10,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"perflab.dev/perflab/internal/charset"
+	"perflab.dev/perflab/internal/importers/charset"
 )
 
 // packedEnding is that of files which are read through gzip.

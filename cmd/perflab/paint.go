@@ -9,8 +9,8 @@ import (
 	"github.com/fatih/color"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/audit"
+	"perflab.dev/perflab/internal/inference/verdict"
 )
 
 // Colours are for what a reader looks for. The words say the same without them.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/preview"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/preview"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 var (
@@ -152,7 +152,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 	})
 	if err == nil && len(assumed.Piloted) == 0 {
 		err = fmt.Errorf("%w: --pilot %s has no two runs of a primary metric of experiment %q (%s)", errOption, o.pilot,
-			experiment.Name, prose.Enumerate(question.Of(&experiment.Spec).Primary))
+			experiment.Name, prose.Enumerate(analysisplan.Of(&experiment.Spec).Primary))
 	}
 	return assumed, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 type queueOptions struct {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/planning/plan"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/kube/schema"
 )
 
 // refused says what the cluster would, one line per fault, in sentences where the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/inference/crosscompare"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -118,7 +118,7 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 }
 
 // other is the experiment that this one is set against, if any.
-func (o *reportOptions) other(command *cobra.Command) (*across.Record, error) {
+func (o *reportOptions) other(command *cobra.Command) (*crosscompare.Record, error) {
 	if o.against == "" {
 		return nil, nil //nolint:nilnil // Few reports have another experiment.
 	}

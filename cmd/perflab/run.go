@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/kube/schema"
 )
 
 // cliOwner owns the fields that the command line applies.

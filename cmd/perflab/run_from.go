@@ -15,7 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/planning/recurrence"
 )
 
 // scheduleTypes are what kubectl calls a PerfSchedule.

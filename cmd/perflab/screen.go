@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/term"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // screen shows how an experiment goes on: in place on a terminal, else, as in a

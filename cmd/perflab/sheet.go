@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // sheet writes tables, for a terminal or as Markdown.

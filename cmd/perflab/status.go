@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/journal"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/progress"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 var (
@@ -155,7 +155,7 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 	if err != nil {
 		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
 	}
-	seen.runs, _ = journal.Following(&seen.experiment, journal.Recorded(&seen.experiment), runs.Items)
+	seen.runs, _ = runfilter.Following(&seen.experiment, runfilter.Recorded(&seen.experiment), runs.Items)
 	progress.CatchUp(&seen.experiment, seen.runs)
 	return seen, nil
 }
@@ -239,7 +239,7 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 			if seen.over() {
 				return seen.outcome(how.failOn)
 			}
-			if origin.IsImported(&seen.experiment) {
+			if provenance.IsImported(&seen.experiment) {
 				return fmt.Errorf("experiment %q: %w", key.Name, errImported)
 			}
 			last = seen.awaited()

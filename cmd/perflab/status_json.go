@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/progress"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // experimentJSON is how far an experiment is, as other programs read it. What has the
@@ -60,7 +60,7 @@ func stateOf(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	status := &experiment.Status
 	made := experimentJSON{
 		Namespace: experiment.Namespace, Name: experiment.Name, Phase: status.Phase, Over: progress.IsOver(experiment),
-		Suspended: experiment.Spec.Suspend, Imported: origin.IsImported(experiment), Blocks: blocksOf(experiment),
+		Suspended: experiment.Spec.Suspend, Imported: provenance.IsImported(experiment), Blocks: blocksOf(experiment),
 		StartTime: status.StartTime, CompletionTime: status.CompletionTime, WaitingFor: status.WaitingFor, Current: status.Current, Verdict: status.Verdict,
 		Comparisons: primary(status.Comparisons), Changes: listed(status.Changes), InvalidRuns: listed(status.InvalidRuns),
 		Conditions: listed(status.Conditions), Warnings: listed(status.Warnings),

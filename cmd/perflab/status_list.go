@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/progress"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // list shows the experiments of a namespace, or of all.
@@ -73,7 +73,7 @@ func (o statusOptions) table(out io.Writer, experiments []v1alpha1.PerfExperimen
 func doing(experiment *v1alpha1.PerfExperiment) string {
 	status := &experiment.Status
 	switch {
-	case origin.IsImported(experiment):
+	case provenance.IsImported(experiment):
 		return "imported"
 	case progress.IsOver(experiment) && status.Phase != v1alpha1.ExperimentStalled:
 		return ""

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"regexp"
 
-	"perflab.dev/perflab/internal/progress"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // news says of an experiment what is worth a line in a log: phases, what is

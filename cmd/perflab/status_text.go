@@ -12,13 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/progress"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // barWidth is the number of characters of a progress bar.
@@ -53,7 +53,7 @@ func (s snapshot) text(now time.Time) string {
 	for _, change := range status.Changes {
 		fmt.Fprintf(&page, "  %s: %s\n", change.Sentence, change.Verdict)
 	}
-	if s.over() || origin.IsImported(&s.experiment) {
+	if s.over() || provenance.IsImported(&s.experiment) {
 		return page.String()
 	}
 	if left, known := s.left(now); known {

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/progress"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // experimentTypes are what kubectl calls a PerfExperiment.
@@ -126,7 +126,7 @@ func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer clien
 	}
 	var faults []error
 	for i := range experiments {
-		if !progress.IsOver(&experiments[i]) && !origin.IsImported(&experiments[i]) {
+		if !progress.IsOver(&experiments[i]) && !provenance.IsImported(&experiments[i]) {
 			faults = append(faults, o.set(ctx, out, writer, experimentKind, client.ObjectKeyFromObject(&experiments[i])))
 		}
 	}

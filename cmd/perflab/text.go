@@ -12,10 +12,10 @@ import (
 
 	"github.com/fatih/color"
 
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/preview"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/preview"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // maxChanges is how many changes an arm makes are listed.

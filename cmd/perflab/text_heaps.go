@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/preview"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/planning/preview"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 func writeHeaps(p *page, shown preview.Preview) {

@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // errUnproved says that PerfLab kept no digests, because it was not there.
@@ -91,7 +91,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	found.Published = o.digest
 	name := found.Experiment.Namespace + "/" + found.Experiment.Name
 	result, err := evidence.Verify(*found)
-	if said := origin.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
+	if said := provenance.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
 		return fmt.Errorf("experiment %q: %w: it was %s, so that PerfLab can prove nothing of it; the SHA-256 of each file stands in the annotation %s of its run", name, errUnproved, said, v1alpha1.AnnotationElsewhere)
 	}
 	if err != nil {

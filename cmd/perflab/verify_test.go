@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/releases/regression"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -52,7 +52,7 @@ func withHistory(t *testing.T, input report.Input) report.Input {
 	t.Helper()
 	this, err := releases.Measure(releases.Record{Experiment: &input.Experiment, Runs: input.Runs})
 	expect.NoError(t, err)
-	if input.History, err = past.Object(&input.Experiment, this, nil, nil); err != nil {
+	if input.History, err = regression.Object(&input.Experiment, this, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	return input

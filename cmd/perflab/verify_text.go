@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"perflab.dev/perflab/internal/evidence"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/runs/evidence"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // linkNouns say what there is one or several of.

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/internal/kube/watching"
 	"perflab.dev/perflab/internal/view"
-	"perflab.dev/perflab/internal/watching"
 )
 
 // loopback is the only address that view serves on.

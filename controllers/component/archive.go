@@ -11,7 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 )
@@ -27,7 +27,7 @@ func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment
 	if err != nil {
 		return archive.Reference{}, err
 	}
-	record, err := archived.Run(experiment, run, raw)
+	record, err := contents.Run(experiment, run, raw)
 	if err != nil {
 		return archive.Reference{}, err
 	}

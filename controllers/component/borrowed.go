@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 )
 
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update

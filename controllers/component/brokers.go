@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/hosts"
-	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/network/allowedhosts"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
 // KafkaAdmin asks Kafka's brokers and makes topics in them.
@@ -73,11 +73,11 @@ type secretReader struct {
 }
 
 // hosts are those that the login which was read last may be sent to.
-func (r *secretReader) hosts(addresses []string) hosts.List {
+func (r *secretReader) hosts(addresses []string) allowedhosts.List {
 	if r.trouble != nil || r.err != nil {
-		return hosts.List{}
+		return allowedhosts.List{}
 	}
-	list, err := hosts.Of(r.last, addresses)
+	list, err := allowedhosts.Of(r.last, addresses)
 	if err != nil {
 		r.give(v1alpha1.ReasonHostNotAllowed, err.Error())
 	}

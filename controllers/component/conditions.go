@@ -8,9 +8,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // SetCondition sets one condition of an object.
@@ -56,7 +56,7 @@ func Cut(message string) string { return prose.Cut(message, maxMessage) }
 // IsOn tells a run that has not ended yet, and will here. An imported one that
 // had not ended when it was written down never goes on.
 func IsOn(run *v1alpha1.PerfRun) bool {
-	return !run.Status.Phase.IsFinal() && !origin.IsImported(run)
+	return !run.Status.Phase.IsFinal() && !provenance.IsImported(run)
 }
 
 // MessageOf is what a run's experiment shows of what it does. How far a load is

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // borrowable are the kinds of workloads that can be borrowed.

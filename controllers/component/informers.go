@@ -20,7 +20,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // Fields by which runs can be chosen: the API server selects by them, and the
@@ -105,7 +105,7 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 // which nothing is left to do, and records of what was measured elsewhere. There may be
 // thousands, for years.
 func IsOutlined(experiment *v1alpha1.PerfExperiment) bool {
-	return experiment.Status.Settled != "" || origin.IsImported(experiment)
+	return experiment.Status.Settled != "" || provenance.IsImported(experiment)
 }
 
 // Outline is what the cache keeps of an experiment: all of one that is running, and of a
@@ -128,7 +128,7 @@ func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 // isSummarised tells the runs of which the cache holds a summary alone. What is imported
 // never goes on, and nothing bounds what its spec takes when it is decoded.
 func isSummarised(run *v1alpha1.PerfRun) bool {
-	return run.Status.Phase.IsFinal() || origin.IsImported(run)
+	return run.Status.Phase.IsFinal() || provenance.IsImported(run)
 }
 
 // Summary is what of a run is kept in mind: all of one that is on, and of one that

@@ -23,11 +23,11 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/hosts"
-	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/network/allowedhosts"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 const (
@@ -250,7 +250,7 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Pass) (environment
 // brokersAnswer is the readiness of brokers that gave this error.
 func brokersAnswer(err error) environment.Readiness {
 	var refusal *kafkaadmin.Refusal
-	var elsewhere *hosts.NotAllowed
+	var elsewhere *allowedhosts.NotAllowed
 	switch {
 	case err == nil:
 		return environment.Ready("the brokers answer")

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // topicPatience is how long topics in somebody else's brokers may take to be

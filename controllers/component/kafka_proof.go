@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
 const (

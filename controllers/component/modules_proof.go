@@ -18,8 +18,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/jvm"
 	"perflab.dev/perflab/internal/environment/modules"
-	"perflab.dev/perflab/internal/jvm"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 )
 
 // Part is what all components have in common: a name, a condition, and objects

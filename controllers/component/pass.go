@@ -21,12 +21,12 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/network/egress"
+	"perflab.dev/perflab/internal/publish/sinks"
 )
 
 // TargetProber asks whether a target answers.

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // replicationPatience is how long replicas may take, once PostgreSQL is up,

@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // RefusedPause is the time between two tries of a write that was refused. What

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/postgres"
-	"perflab.dev/perflab/internal/rendering"
+	"perflab.dev/perflab/internal/environment/rendering"
 )
 
 // Rendered are digests of what the components make of the run's declaration. What

@@ -15,9 +15,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/fit"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/kube/fit"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // MaxWarnings is what a status can list.

@@ -9,9 +9,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/network/egress"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // ProbePause is the time between two questions to somebody who does not answer,

@@ -13,9 +13,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/schedule"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/schedule"
 )
 
 // extend plans further blocks where the design asks for them. It follows from

@@ -23,11 +23,11 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/announcement"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/publish/announcement"
+	"perflab.dev/perflab/internal/publish/sinks"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Announcer tells the sinks of an installation what there is to tell of experiments. It
@@ -72,7 +72,7 @@ func news() predicate.Funcs {
 // hasNews tells experiments of which a sink is still to be told.
 func hasNews(object client.Object) bool {
 	experiment, is := object.(*v1alpha1.PerfExperiment)
-	if !is || origin.IsImported(experiment) || experiment.Status.Announcement == nil || experiment.DeletionTimestamp != nil {
+	if !is || provenance.IsImported(experiment) || experiment.Status.Announcement == nil || experiment.DeletionTimestamp != nil {
 		return false
 	}
 	told := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionAnnounced)

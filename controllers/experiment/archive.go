@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/releases"
@@ -111,7 +111,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, erro
 	if err != nil {
 		return archive.Record{}, fmt.Errorf("reading the stored report: %w", err)
 	}
-	return archived.Experiment(recorded, stored, runs)
+	return contents.Experiment(recorded, stored, runs)
 }
 
 // archivedRuns are the references to all runs that are over. What is not kept yet is
@@ -119,7 +119,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, erro
 // several: keeping it as it is now tells which one is right, and writes nothing new.
 func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Reference, error) {
 	known := map[string][]archive.Reference{}
-	for reference, err := range r.Archives.Of(s.experiment.Namespace).Runs(ctx, archived.IdentityOf(s.experiment)) {
+	for reference, err := range r.Archives.Of(s.experiment.Namespace).Runs(ctx, contents.IdentityOf(s.experiment)) {
 		if err != nil {
 			return nil, err
 		}

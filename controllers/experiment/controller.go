@@ -23,19 +23,19 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/journal"
+	"perflab.dev/perflab/internal/inference/analysis"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/plan"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/question"
-	"perflab.dev/perflab/internal/schedule"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/plan"
+	"perflab.dev/perflab/internal/planning/schedule"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/runs/runfilter"
 	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // teardownPause is the time between two looks at an environment that is being
@@ -79,7 +79,7 @@ type scope struct {
 	// runs of the experiment, and those that only name it: they are named, and
 	// otherwise left alone.
 	runs    []v1alpha1.PerfRun
-	foreign []journal.Foreign
+	foreign []runfilter.Foreign
 	// seen is a digest of the spec's generation and of all runs there are, ended
 	// one of its own runs that are over.
 	seen, ended string
@@ -93,7 +93,7 @@ type scope struct {
 	decision schedule.Decision
 	// question is what the runs are to decide, complete the number of blocks
 	// they can decide it with, extent how many blocks are planned for it.
-	question question.Question
+	question analysisplan.Question
 	complete int32
 	extent   schedule.Extent
 	// answer is what the runs say; nil: nothing that is not in the status yet.
@@ -182,7 +182,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
 	ctx = r.For(ctx, cached)
-	imported := origin.IsImported(cached)
+	imported := provenance.IsImported(cached)
 	switch holder := component.Holder(cached); {
 	case holder != "" && !r.Holds(cached) && !imported:
 		r.leave(ctx, cached)
@@ -358,7 +358,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 		return r.leaveLine(ctx, s)
 	}
 	s.follow()
-	s.question = question.Of(&s.experiment.Spec)
+	s.question = analysisplan.Of(&s.experiment.Spec)
 	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	if err := r.extend(ctx, s); err != nil {
 		return err
@@ -431,11 +431,11 @@ func (r *Reconciler) plan(ctx context.Context, s *scope) (bool, error) {
 func (s *scope) follow() {
 	recorded := s.recordedHash()
 	s.specChanged = recorded != "" && recorded != s.planned.Hash
-	followed := journal.Plan{Hash: recorded}
+	followed := runfilter.Plan{Hash: recorded}
 	if !s.specChanged {
-		followed = journal.PlanOf(&s.experiment.Spec, recorded)
+		followed = runfilter.PlanOf(&s.experiment.Spec, recorded)
 	}
-	own, foreign := journal.Following(s.experiment, followed, s.runs)
+	own, foreign := runfilter.Following(s.experiment, followed, s.runs)
 	s.runs, s.foreign = own, append(s.foreign, foreign...)
 	noteAttempts(&s.experiment.Status, s.runs)
 }
@@ -468,7 +468,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOp
 		return err
 	}
 	s.seen = digestOf(s.experiment, runs)
-	s.runs, s.foreign = journal.Owned(s.experiment, runs)
+	s.runs, s.foreign = runfilter.Owned(s.experiment, runs)
 	return nil
 }
 
@@ -587,8 +587,8 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 	if err := r.Cluster.CheckOwner(current, wanted); err != nil {
 		return err
 	}
-	followed := journal.PlanOf(&s.experiment.Spec, s.planned.Hash)
-	if why := journal.Why(s.experiment, followed, current); why != "" {
+	followed := runfilter.PlanOf(&s.experiment.Spec, s.planned.Hash)
+	if why := runfilter.Why(s.experiment, followed, current); why != "" {
 		s.taken(fmt.Sprintf("PerfRun %q exists already and %s; PerfLab does not change it: delete it if it is not needed, or rename the experiment", current.Name, why))
 	}
 	return nil
@@ -637,7 +637,7 @@ func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (boo
 	if err != nil {
 		return false, fmt.Errorf("reading experiment %q: %w", run.Spec.Experiment, err)
 	}
-	return !r.isElsewhere(experiment) && journal.Why(experiment, journal.Recorded(experiment), run) == "", nil
+	return !r.isElsewhere(experiment) && runfilter.Why(experiment, runfilter.Recorded(experiment), run) == "", nil
 }
 
 // isElsewhere: another operator has the experiment, or so its annotation says. This one

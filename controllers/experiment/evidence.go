@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
 )
 
 const (

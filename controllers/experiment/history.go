@@ -17,8 +17,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
 // History is how long what complete experiments gave stays in the cluster, where they
@@ -166,7 +166,7 @@ func (r *Reconciler) retire(ctx context.Context, experiment *v1alpha1.PerfExperi
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	own, _ := journal.Owned(experiment, runs)
+	own, _ := runfilter.Owned(experiment, runs)
 	for i := range own {
 		if err := r.Cluster.Delete(ctx, experiment, &own[i]); err != nil {
 			return ctrl.Result{}, err

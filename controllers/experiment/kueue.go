@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/lane"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/planning/queue"
 )
 
 // +kubebuilder:rbac:groups=kueue.x-k8s.io,resources=workloads,verbs=get;list;create;delete
@@ -31,7 +31,7 @@ func (s *scope) byKueue() bool {
 // isAdmitted reports whether Kueue lets the block begin, or go on, whose run is next. It
 // has a Workload for each block, so that others have their turn between two.
 func (r *Reconciler) isAdmitted(ctx context.Context, s *scope) (bool, error) {
-	version, served, err := r.Cluster.Serves(lane.WorkloadKind)
+	version, served, err := r.Cluster.Serves(queue.WorkloadKind)
 	if err != nil {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func (r *Reconciler) isAdmitted(ctx context.Context, s *scope) (bool, error) {
 		s.again(missingSystemPause)
 		return false, nil
 	}
-	wanted := lane.Workload(s.experiment, version, s.decision.Run.Block, s.systems())
+	wanted := queue.Workload(s.experiment, version, s.decision.Run.Block, s.systems())
 	if err := r.withdraw(ctx, s, version, wanted.GetName()); err != nil {
 		return false, err
 	}
@@ -57,7 +57,7 @@ func (r *Reconciler) isAdmitted(ctx context.Context, s *scope) (bool, error) {
 	if err := r.Cluster.CheckOwner(current, wanted); err != nil {
 		return false, err
 	}
-	admitted, says := lane.Admitted(current)
+	admitted, says := queue.Admitted(current)
 	if !admitted {
 		s.awaitKueue(says)
 	}
@@ -75,7 +75,7 @@ func (s *scope) awaitKueue(says string) {
 // withdraw takes away the experiment's Workloads but one. Empty: all.
 func (r *Reconciler) withdraw(ctx context.Context, s *scope, version, but string) error {
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(lane.WorkloadKind.WithVersion(version))
+	list.SetGroupVersionKind(queue.WorkloadKind.WithVersion(version))
 	err := r.Live.List(ctx, list, client.InNamespace(s.experiment.Namespace), client.MatchingLabels(naming.Labels(s.experiment.Name)))
 	if err != nil {
 		return fmt.Errorf("listing the Workloads of Kueue: %w", err)
@@ -93,7 +93,7 @@ func (r *Reconciler) withdraw(ctx context.Context, s *scope, version, but string
 
 // leaveKueue gives up what Kueue has admitted.
 func (r *Reconciler) leaveKueue(ctx context.Context, s *scope) error {
-	version, served, err := r.Cluster.Serves(lane.WorkloadKind)
+	version, served, err := r.Cluster.Serves(queue.WorkloadKind)
 	if err != nil || !served {
 		return err
 	}

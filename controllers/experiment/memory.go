@@ -18,11 +18,11 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/past"
-	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/plan"
+	"perflab.dev/perflab/internal/releases/regression"
 )
 
 // memory holds what passes over experiments that are on have worked out, by name.
@@ -148,7 +148,7 @@ func reportSettled(s *scope, store *archive.Store, err error) {
 	status.Settled = ""
 	if err == nil && !s.awaitsArchive(store) && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && s.described && s.reported != "" && s.hasLookedBack() {
 		status.Settled = s.seen
-		status.HistoryDigest = cmp.Or(status.HistoryDigest, past.NothingKept)
+		status.HistoryDigest = cmp.Or(status.HistoryDigest, regression.NothingKept)
 	}
 }
 

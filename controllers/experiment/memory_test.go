@@ -18,10 +18,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/kube/sizelimit"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/report"
-	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -103,8 +103,8 @@ func TestDifferencesOfManyArmsHaveRoom(t *testing.T) {
 	}
 	listed := armsStatus(all)
 	text, err := json.Marshal(listed)
-	if err != nil || len(text) > room.Differences+65*100 {
-		t.Errorf("they take %d bytes (%v), want about %d", len(text), err, room.Differences)
+	if err != nil || len(text) > sizelimit.Differences+65*100 {
+		t.Errorf("they take %d bytes (%v), want about %d", len(text), err, sizelimit.Differences)
 	}
 	if last := listed[64]; len(last.Differences) == 0 || int(last.MoreDifferences)+len(last.Differences) != 90 {
 		t.Errorf("of an arm %d differences are listed and %d more counted, want 90 in all", len(last.Differences), last.MoreDifferences)

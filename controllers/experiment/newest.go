@@ -94,7 +94,7 @@ func (r *Reconciler) isCrowdedOut(ctx context.Context, experiment *v1alpha1.Perf
 // its runs stay.
 func (r *Reconciler) crowd() handler.EventHandler {
 	return handler.Funcs{
-		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, queue queue) {
+		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, work requests) {
 			if !changesCrowd(update) {
 				return
 			}
@@ -106,10 +106,10 @@ func (r *Reconciler) crowd() handler.EventHandler {
 				return
 			}
 			for _, experiment := range out {
-				queue.Add(reconcile.Request{NamespacedName: experiment})
+				work.Add(reconcile.Request{NamespacedName: experiment})
 			}
 		},
-		DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ queue) {
+		DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ requests) {
 			r.crowds.forget(deleted.Object.GetNamespace())
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // returnOrphans gives back what an experiment that is gone has left borrowed:
@@ -49,7 +49,7 @@ func orphansOf(reader client.Reader) handler.EventHandler {
 		}
 		experiment := &v1alpha1.PerfExperiment{}
 		err := reader.Get(ctx, key, experiment)
-		if err == nil && !origin.IsImported(experiment) || client.IgnoreNotFound(err) != nil {
+		if err == nil && !provenance.IsImported(experiment) || client.IgnoreNotFound(err) != nil {
 			return nil
 		}
 		return []reconcile.Request{{NamespacedName: key}}

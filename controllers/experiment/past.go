@@ -21,9 +21,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/releases/regression"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // aboutHistory begins the warnings about what is kept for histories.
@@ -46,27 +46,27 @@ func (r *Reconciler) lookBack(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("reading what is kept of the history: %w", err)
 	}
-	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != reached.digest || !past.IsOf(s.experiment, kept) {
+	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != reached.digest || !regression.IsOf(s.experiment, kept) {
 		s.looked = true
 		if kept, err = r.keepHistory(ctx, s, reached); err != nil {
 			return r.withoutHistory(ctx, s, reached, err)
 		}
 	}
-	if s.changes, err = past.Changes(kept); err != nil {
+	if s.changes, err = regression.Changes(kept); err != nil {
 		return r.withoutHistory(ctx, s, reached, err)
 	}
-	history, err := past.History(kept)
+	history, err := regression.History(kept)
 	if err != nil {
 		return r.withoutHistory(ctx, s, reached, err)
 	}
 	if history != nil {
 		s.pastOf = naming.Hash(kept.Data)
 	}
-	measured, err := past.Measured(kept, s.question.Primary)
+	measured, err := regression.Measured(kept, s.question.Primary)
 	if err != nil {
 		return r.withoutHistory(ctx, s, reached, err)
 	}
-	s.past, s.series, s.lookedBack = kept, past.Series(&measured), reached.digest
+	s.past, s.series, s.lookedBack = kept, regression.Series(&measured), reached.digest
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (r *Reconciler) withoutHistory(ctx context.Context, s *scope, reached stage
 	switch {
 	case isRefused(err) && !tooLarge(err):
 		s.again(component.RefusedPause)
-	case isRefused(err), errors.Is(err, errHistory), errors.Is(err, past.ErrKept):
+	case isRefused(err), errors.Is(err, errHistory), errors.Is(err, regression.ErrKept):
 		s.lookedBack = reached.digest
 	default:
 		return err
@@ -110,11 +110,11 @@ func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (
 	if err != nil {
 		return nil, err
 	}
-	history, changes, err := past.Look(this, earlier)
+	history, changes, err := regression.Look(this, earlier)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errHistory, err)
 	}
-	kept, err := past.Object(s.experiment, this, history, changes)
+	kept, err := regression.Object(s.experiment, this, history, changes)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errHistory, err)
 	}
@@ -123,21 +123,21 @@ func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (
 }
 
 // mostRead bounds how many earlier experiments are read for a history.
-const mostRead = 5 * past.MostPoints
+const mostRead = 5 * regression.MostPoints
 
 // earlier experiments of the namespace that declare one of the scenarios alike, the newest.
 // Which there are is in their statuses, which only operators write, and each is read for
 // itself: all of them at once would be a good part of the operator's memory.
-func (r *Reconciler) earlier(ctx context.Context, s *scope, this *releases.Measured) ([]past.Earlier, error) {
-	candidates, err := r.candidates(ctx, s.experiment, past.Series(this))
+func (r *Reconciler) earlier(ctx context.Context, s *scope, this *releases.Measured) ([]regression.Earlier, error) {
+	candidates, err := r.candidates(ctx, s.experiment, regression.Series(this))
 	if err != nil {
 		return nil, err
 	}
-	var found []past.Earlier
+	var found []regression.Earlier
 	for _, experiment := range candidates[:min(len(candidates), mostRead)] {
 		one, err := r.earlierOne(ctx, this, experiment)
 		switch {
-		case errors.Is(err, past.ErrKept):
+		case errors.Is(err, regression.ErrKept):
 			log.FromContext(ctx).Info("An earlier experiment is left out of the history", "experiment", experiment.Name, "error", err.Error())
 			s.unkept = fmt.Sprintf("%sleaves an experiment out: %v", aboutHistory, err)
 		case err != nil:
@@ -145,7 +145,7 @@ func (r *Reconciler) earlier(ctx context.Context, s *scope, this *releases.Measu
 		case one != nil:
 			found = append(found, *one)
 		}
-		if len(found) == past.MostPoints {
+		if len(found) == regression.MostPoints {
 			break
 		}
 	}
@@ -161,7 +161,7 @@ func (r *Reconciler) candidates(ctx context.Context, of *v1alpha1.PerfExperiment
 	}
 	var found []*v1alpha1.PerfExperiment
 	for i := range all.Items {
-		if one := &all.Items[i]; one.UID != of.UID && !origin.IsImported(one) && past.MayKeep(one, series) {
+		if one := &all.Items[i]; one.UID != of.UID && !provenance.IsImported(one) && regression.MayKeep(one, series) {
 			found = append(found, one)
 		}
 	}
@@ -177,33 +177,33 @@ func startOf(experiment *v1alpha1.PerfExperiment) time.Time {
 
 // earlierOne reads what is kept of an experiment; nil: nothing of these scenarios. It fails
 // with [past.ErrKept] where that is not what its status says.
-func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, experiment *v1alpha1.PerfExperiment) (*past.Earlier, error) {
+func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, experiment *v1alpha1.PerfExperiment) (*regression.Earlier, error) {
 	kept := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: naming.History(experiment.Name)}, kept)
 	switch {
 	case apierrors.IsNotFound(err) && experiment.Status.HistoryDigest == "":
 		return nil, nil //nolint:nilnil // Operators of earlier versions kept nothing.
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("%w: ConfigMap %q is gone", past.ErrKept, naming.History(experiment.Name))
+		return nil, fmt.Errorf("%w: ConfigMap %q is gone", regression.ErrKept, naming.History(experiment.Name))
 	case err != nil:
 		return nil, fmt.Errorf("reading what is kept of an earlier experiment: %w", err)
-	case !past.IsOf(experiment, kept):
-		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", past.ErrKept, kept.Name)
+	case !regression.IsOf(experiment, kept):
+		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrKept, kept.Name)
 	}
-	measured, err := past.Measured(kept, this.Question.Primary)
+	measured, err := regression.Measured(kept, this.Question.Primary)
 	if err != nil {
 		return nil, err
 	}
-	if !past.Share(past.Series(this), past.Series(&measured)) {
+	if !regression.Share(regression.Series(this), regression.Series(&measured)) {
 		return nil, nil //nolint:nilnil // It has measured something else.
 	}
-	told, err := past.Changes(kept)
+	told, err := regression.Changes(kept)
 	if err != nil {
 		return nil, err
 	}
 	// People may name a release afterwards.
 	measured.Release = releases.NameOf(experiment)
-	return &past.Earlier{Measured: measured, Told: told}, nil
+	return &regression.Earlier{Measured: measured, Told: told}, nil
 }
 
 // keptHistory is what is kept of the experiment, as it is now, for histories; nil: nothing is.
@@ -212,7 +212,7 @@ func (r *Reconciler) keptHistory(ctx context.Context, s *scope) (*corev1.ConfigM
 		return s.past, nil
 	}
 	kept, err := r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name))
-	if err != nil || kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != s.lookedBack || !past.IsOf(s.experiment, kept) {
+	if err != nil || kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != s.lookedBack || !regression.IsOf(s.experiment, kept) {
 		return nil, err
 	}
 	return kept, nil
@@ -226,7 +226,7 @@ func reportPast(s *scope) {
 		status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), isAboutHistory)
 	}
 	if s.past != nil {
-		status.Changes, status.HistoryDigest, status.HistorySeries = s.changes, past.Digest(s.past), s.series
+		status.Changes, status.HistoryDigest, status.HistorySeries = s.changes, regression.Digest(s.past), s.series
 	}
 	if s.unkept != "" {
 		status.Warnings = boundedWarnings(append(status.Warnings, s.unkept))

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/schedule"
+	"perflab.dev/perflab/internal/planning/schedule"
 )
 
 // giveUp writes, in place of a status that the API server refuses, the one the experiment

@@ -20,11 +20,11 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 const (

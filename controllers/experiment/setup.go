@@ -23,8 +23,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/lane"
-	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/planning/queue"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // indexOpen finds the experiments that may wait for their turn.
@@ -69,7 +69,7 @@ func isAsked(update event.UpdateEvent) bool {
 // waits for nothing, and nothing waits for it.
 func openOf(object client.Object) []string {
 	experiment, is := object.(*v1alpha1.PerfExperiment)
-	if !is || origin.IsImported(object) || meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete) {
+	if !is || provenance.IsImported(object) || meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete) {
 		return nil
 	}
 	return []string{"true"}
@@ -78,36 +78,36 @@ func openOf(object client.Object) []string {
 // wakeups tell whom a run concerns.
 type wakeups struct{ reader client.Reader }
 
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 func (w wakeups) handler() handler.EventHandler {
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, made event.CreateEvent, queue queue) { w.own(made.Object, queue) },
-		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, queue queue) {
+		CreateFunc: func(_ context.Context, made event.CreateEvent, work requests) { w.own(made.Object, work) },
+		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, work requests) {
 			if concerns(update) {
-				w.own(update.ObjectNew, queue)
+				w.own(update.ObjectNew, work)
 			}
 			if isInTheWay(update.ObjectOld) && !isInTheWay(update.ObjectNew) {
-				w.others(ctx, update.ObjectNew, queue)
+				w.others(ctx, update.ObjectNew, work)
 			}
 		},
-		DeleteFunc: func(ctx context.Context, deleted event.DeleteEvent, queue queue) {
-			w.own(deleted.Object, queue)
-			w.others(ctx, deleted.Object, queue)
+		DeleteFunc: func(ctx context.Context, deleted event.DeleteEvent, work requests) {
+			w.own(deleted.Object, work)
+			w.others(ctx, deleted.Object, work)
 		},
 	}
 }
 
 // own wakes the experiment that the run names.
-func (w wakeups) own(object client.Object, queue queue) {
+func (w wakeups) own(object client.Object, work requests) {
 	run, is := object.(*v1alpha1.PerfRun)
-	if is && !origin.IsImported(run) {
-		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}})
+	if is && !provenance.IsImported(run) {
+		work.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}})
 	}
 }
 
 // others wakes those of the namespace that may have waited for the run's end.
-func (w wakeups) others(ctx context.Context, run client.Object, queue queue) {
+func (w wakeups) others(ctx context.Context, run client.Object, work requests) {
 	waiting := &v1alpha1.PerfExperimentList{}
 	err := w.reader.List(ctx, waiting, client.InNamespace(run.GetNamespace()), client.MatchingFields{indexOpen: "true"}, client.UnsafeDisableDeepCopy)
 	if err != nil {
@@ -115,7 +115,7 @@ func (w wakeups) others(ctx context.Context, run client.Object, queue queue) {
 		return
 	}
 	for i := range waiting.Items {
-		queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&waiting.Items[i])})
+		work.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&waiting.Items[i])})
 	}
 }
 
@@ -146,23 +146,23 @@ const soon = 10
 
 // nextInLine wakes those who wait when somebody's turn ends, or the wait for one.
 func (r *Reconciler) nextInLine() handler.EventHandler {
-	wake := func(ctx context.Context, queue queue) {
+	wake := func(ctx context.Context, work requests) {
 		known, err := r.readLine(ctx, r.Cluster.Client)
 		if err != nil {
 			// The cache only fails while it is being stopped.
 			return
 		}
-		for _, experiment := range lane.LineOf(known.tickets, r.Now()).Waiting(soon) {
-			queue.Add(reconcile.Request{NamespacedName: experiment})
+		for _, experiment := range queue.LineOf(known.tickets, r.Now()).Waiting(soon) {
+			work.Add(reconcile.Request{NamespacedName: experiment})
 		}
 	}
 	return handler.Funcs{
-		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, queue queue) {
+		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, work requests) {
 			if movesLine(update) {
-				wake(ctx, queue)
+				wake(ctx, work)
 			}
 		},
-		DeleteFunc: func(ctx context.Context, _ event.DeleteEvent, queue queue) { wake(ctx, queue) },
+		DeleteFunc: func(ctx context.Context, _ event.DeleteEvent, work requests) { wake(ctx, work) },
 	}
 }
 
@@ -174,6 +174,6 @@ func movesLine(update event.UpdateEvent) bool {
 	if !is || !are {
 		return true
 	}
-	one, other := lane.Read(before), lane.Read(after)
+	one, other := queue.Read(before), queue.Read(after)
 	return !one.Same(&other)
 }

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/validate"
+	"perflab.dev/perflab/internal/planning/validate"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // maxFaults are told at once; who mends them is told the next.

@@ -15,13 +15,13 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/announcement"
-	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/journal"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/room"
-	"perflab.dev/perflab/internal/schedule"
+	"perflab.dev/perflab/internal/kube/sizelimit"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/schedule"
+	"perflab.dev/perflab/internal/publish/announcement"
+	"perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // maxInvalidRuns bounds the list in status; older ones are still in the
@@ -59,7 +59,7 @@ const unlabelled = "without its label: PerfRun"
 func reportForeign(s *scope) {
 	status := &s.experiment.Status
 	status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), func(known string) bool {
-		return strings.HasPrefix(known, journal.LeftOut) || strings.HasPrefix(known, unlabelled)
+		return strings.HasPrefix(known, runfilter.LeftOut) || strings.HasPrefix(known, unlabelled)
 	})
 	if i := slices.IndexFunc(s.runs, func(run v1alpha1.PerfRun) bool { return run.Labels[v1alpha1.LabelExperiment] != s.experiment.Name }); i >= 0 {
 		run := &s.runs[i]
@@ -70,7 +70,7 @@ func reportForeign(s *scope) {
 		status.Warnings = append(status.Warnings, foreign.String())
 	}
 	if more := len(s.foreign) - maxForeign; more > 0 {
-		status.Warnings = append(status.Warnings, fmt.Sprintf("%ss that are not named here: %d", journal.LeftOut, more))
+		status.Warnings = append(status.Warnings, fmt.Sprintf("%ss that are not named here: %d", runfilter.LeftOut, more))
 	}
 	status.Warnings = boundedWarnings(status.Warnings)
 }
@@ -134,7 +134,7 @@ func armsStatus(all []arms.Arm) []v1alpha1.ArmStatus {
 	statuses := make([]v1alpha1.ArmStatus, 0, len(all))
 	for _, arm := range all {
 		differences := arms.Differences(baseline.System, arm.System)
-		listed := len(room.Within(differences[:min(len(differences), maxDifferences)], room.Differences/len(all)))
+		listed := len(sizelimit.Within(differences[:min(len(differences), maxDifferences)], sizelimit.Differences/len(all)))
 		statuses = append(statuses, v1alpha1.ArmStatus{
 			Name:            arm.Name,
 			Baseline:        arm.Baseline,
@@ -242,7 +242,7 @@ func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
 		invalid = append(invalid, found)
 	}
 	slices.Reverse(invalid)
-	last := room.Within(invalid[:min(len(invalid), maxInvalidRuns)], room.InvalidRuns)
+	last := sizelimit.Within(invalid[:min(len(invalid), maxInvalidRuns)], sizelimit.InvalidRuns)
 	slices.Reverse(last)
 	return last
 }

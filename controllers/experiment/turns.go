@@ -16,17 +16,17 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/lane"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/planning/queue"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // renewal is the time after which a ticket is renewed: a fraction of its life, so
 // that an operator may be away for a while.
-const renewal = lane.Lifetime / 6
+const renewal = queue.Lifetime / 6
 
 // line is who measures and who waits, as it was read.
 type line struct {
-	tickets []lane.Ticket
+	tickets []queue.Ticket
 	// leases hold the tickets, by the UID of their experiment.
 	leases map[types.UID]*coordinationv1.Lease
 	// void are the experiments whose tickets count no more.
@@ -51,7 +51,7 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 		return false, err
 	}
 	mine := s.ticketIn(known)
-	ticket := lane.Next(known.tickets, mine, s.atBlock() || r.overstays(&mine, s.now), s.now)
+	ticket := queue.Next(known.tickets, mine, s.atBlock() || r.overstays(&mine, s.now), s.now)
 	if err := r.writeTicket(ctx, known, ticket); err != nil {
 		return false, err
 	}
@@ -63,13 +63,13 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 }
 
 // overstays reports whether a turn has lasted so long that not even a block keeps it.
-func (r *Reconciler) overstays(ticket *lane.Ticket, now time.Time) bool {
+func (r *Reconciler) overstays(ticket *queue.Ticket, now time.Time) bool {
 	return r.LongestTurn > 0 && !ticket.Held.IsZero() && now.Sub(ticket.Held) >= r.LongestTurn
 }
 
 // ticketIn is the experiment's ticket in the line. It begins to wait anew if it takes
 // up something else than it did.
-func (s *scope) ticketIn(known *line) lane.Ticket {
+func (s *scope) ticketIn(known *line) queue.Ticket {
 	wanted := s.newTicket()
 	i := known.index(s.experiment)
 	if i < 0 {
@@ -82,8 +82,8 @@ func (s *scope) ticketIn(known *line) lane.Ticket {
 	return ticket
 }
 
-func (s *scope) newTicket() lane.Ticket {
-	return lane.Ticket{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: s.lane(), Arrived: s.now}
+func (s *scope) newTicket() queue.Ticket {
+	return queue.Ticket{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: s.lane(), Arrived: s.now}
 }
 
 // isAlone reports whether nobody else has a turn where the experiment would measure;
@@ -99,7 +99,7 @@ func (r *Reconciler) isAlone(ctx context.Context, s *scope) (bool, error) {
 		s.again(time.Second)
 		return false, nil
 	}
-	if lane.LineOf(known.tickets, s.now).HolderBeside(&mine) != nil {
+	if queue.LineOf(known.tickets, s.now).HolderBeside(&mine) != nil {
 		mine.Held = time.Time{}
 		s.queueUp(known, mine)
 		return false, r.writeTicket(ctx, known, mine)
@@ -109,8 +109,8 @@ func (r *Reconciler) isAlone(ctx context.Context, s *scope) (bool, error) {
 }
 
 // queueUp notes where the experiment is in line.
-func (s *scope) queueUp(known *line, ticket lane.Ticket) {
-	order := lane.LineOf(append(lane.Others(known.tickets, &ticket), ticket), s.now)
+func (s *scope) queueUp(known *line, ticket queue.Ticket) {
+	order := queue.LineOf(append(queue.Others(known.tickets, &ticket), ticket), s.now)
 	place := order.PlaceOf(&ticket)
 	s.place = &v1alpha1.LaneStatus{
 		Name: ticket.Lane.String(), Behind: place.Behind.String(),
@@ -133,7 +133,7 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	var ticket lane.Ticket
+	var ticket queue.Ticket
 	if i := known.index(s.experiment); i >= 0 {
 		ticket = known.tickets[i]
 	} else {
@@ -146,7 +146,7 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 }
 
 // hold renews the ticket of who has its turn.
-func (r *Reconciler) hold(ctx context.Context, s *scope, known *line, ticket lane.Ticket) error {
+func (r *Reconciler) hold(ctx context.Context, s *scope, known *line, ticket queue.Ticket) error {
 	ticket.Renewed = s.now
 	s.place = &v1alpha1.LaneStatus{Name: ticket.Lane.String()}
 	s.again(renewal)
@@ -178,7 +178,7 @@ func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
 		return nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
-	if err != nil || !lane.Next(known.tickets, s.ticketIn(known), true, s.now).Held.IsZero() {
+	if err != nil || !queue.Next(known.tickets, s.ticketIn(known), true, s.now).Held.IsZero() {
 		return err
 	}
 	s.place = nil
@@ -197,14 +197,14 @@ func (r *Reconciler) leaveLine(ctx context.Context, s *scope) error {
 	}
 	lease := &coordinationv1.Lease{}
 	// Past the cache, which may not know of it yet: nobody would look again.
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: lane.NameOf(s.experiment.UID)}, lease)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: queue.NameOf(s.experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading the experiment's place in line: %w", err)
 	}
-	if mine := lane.Read(lease); !mine.Held.IsZero() || !mine.Ended.IsZero() {
+	if mine := queue.Read(lease); !mine.Held.IsZero() || !mine.Ended.IsZero() {
 		if err := r.bequeath(ctx, s); err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line,
 	}
 	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
 	for i := range list.Items {
-		ticket := lane.Read(&list.Items[i])
+		ticket := queue.Read(&list.Items[i])
 		known.tickets, known.leases[ticket.UID] = append(known.tickets, ticket), &list.Items[i]
 	}
 	return known, nil
@@ -262,7 +262,7 @@ func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line,
 // operator's: a pass with an old view of one may have left it.
 func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error {
 	var failure error
-	known.tickets = slices.DeleteFunc(known.tickets, func(ticket lane.Ticket) bool {
+	known.tickets = slices.DeleteFunc(known.tickets, func(ticket queue.Ticket) bool {
 		if ticket.UID == s.experiment.UID || failure != nil {
 			return false
 		}
@@ -295,7 +295,7 @@ func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error
 	}
 	for i := range runs {
 		run := &runs[i]
-		stray := lane.Ticket{
+		stray := queue.Ticket{
 			Experiment: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment},
 			Held:       run.CreationTimestamp.Time, Renewed: s.now,
 		}
@@ -314,22 +314,22 @@ func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error
 }
 
 func (l *line) index(experiment *v1alpha1.PerfExperiment) int {
-	return slices.IndexFunc(l.tickets, func(ticket lane.Ticket) bool { return ticket.UID == experiment.UID })
+	return slices.IndexFunc(l.tickets, func(ticket queue.Ticket) bool { return ticket.UID == experiment.UID })
 }
 
 func (l *line) holds(experiment client.ObjectKey, now time.Time) bool {
-	return slices.ContainsFunc(l.tickets, func(ticket lane.Ticket) bool {
+	return slices.ContainsFunc(l.tickets, func(ticket queue.Ticket) bool {
 		return ticket.Experiment == experiment && !ticket.Held.IsZero() && !ticket.Expired(now)
 	})
 }
 
 // writeTicket writes a ticket that says something new, or was not renewed for long.
-func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket lane.Ticket) error {
+func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket queue.Ticket) error {
 	before := known.leases[ticket.UID]
 	if before == nil {
 		return r.makeTicket(ctx, ticket)
 	}
-	written := lane.Read(before)
+	written := queue.Read(before)
 	if ticket.Same(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
 		return nil
 	}
@@ -342,7 +342,7 @@ func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket lane.T
 
 // makeTicket makes a ticket for an experiment that still wants one: a pass with an old
 // view, which it is a conflict to have, would leave it behind.
-func (r *Reconciler) makeTicket(ctx context.Context, ticket lane.Ticket) error {
+func (r *Reconciler) makeTicket(ctx context.Context, ticket queue.Ticket) error {
 	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")
 	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("perfexperiments").GroupResource(), ticket.Experiment.Name, old)
 	err := r.Live.Get(ctx, ticket.Experiment, experiment)
@@ -353,7 +353,7 @@ func (r *Reconciler) makeTicket(ctx context.Context, ticket lane.Ticket) error {
 		return conflict
 	}
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = r.Lanes, lane.NameOf(ticket.UID)
+	lease.Namespace, lease.Name = r.Lanes, queue.NameOf(ticket.UID)
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
@@ -375,8 +375,8 @@ func (r *Reconciler) sweep(ctx context.Context, known *line) error {
 }
 
 // lane is what the experiment's runs take up.
-func (s *scope) lane() lane.Lane {
-	return lane.Of(s.experiment.Spec.Lane, s.systems())
+func (s *scope) lane() queue.Lane {
+	return queue.Of(s.experiment.Spec.Lane, s.systems())
 }
 
 // systems are those of the arms.

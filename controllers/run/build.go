@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/restore"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 )
 
 const (

@@ -20,9 +20,9 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

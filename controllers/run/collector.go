@@ -17,14 +17,14 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/measure/collector"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/price"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/price"
 )
 
 // priceNodes writes the nodes' prices down, where a price list is declared.

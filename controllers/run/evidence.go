@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/evidence"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/collector"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/runs/evidence"
 )
 
 const (

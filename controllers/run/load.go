@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/load"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/payload"
 )
 

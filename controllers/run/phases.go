@@ -12,11 +12,11 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/collector"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // gatherTime is how long what was measured may take to be kept, once the loads

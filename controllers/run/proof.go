@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 )
 
 // stepProve reads the configuration back from the running system. A run whose

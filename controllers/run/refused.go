@@ -8,7 +8,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 )
 
 // giveUp writes, in place of a status that the API server refuses, the one the run had, with

@@ -11,9 +11,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/journal"
+	"perflab.dev/perflab/internal/environment/rendering"
 	"perflab.dev/perflab/internal/load"
-	"perflab.dev/perflab/internal/rendering"
+	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
 // noteRendered writes down what was made of the declaration, and warns where that
@@ -46,7 +46,7 @@ func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfR
 	if err != nil {
 		return nil, err
 	}
-	own, _ := journal.Owned(s.experiment, runs)
+	own, _ := runfilter.Owned(s.experiment, runs)
 	summary := rendering.Predecessor(s.run, own)
 	if summary == nil {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/payload"
 )
 

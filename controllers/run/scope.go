@@ -10,8 +10,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
 )
 

@@ -12,10 +12,10 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
 // stepScripts looks whether the scripts are there and are those that were
@@ -93,7 +93,7 @@ func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.
 	if err != nil {
 		return "", nil, err
 	}
-	own, _ := journal.Following(s.experiment, journal.Recorded(s.experiment), runs)
+	own, _ := runfilter.Following(s.experiment, runfilter.Recorded(s.experiment), runs)
 	slices.SortFunc(own, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
 	for i := range own {
 		if found := scriptOf(&own[i], key); own[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {

@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/planning/recurrence"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // longestWait is the longest time between two looks at a schedule that has a time to come:
@@ -231,7 +231,7 @@ func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 
 // own keeps an experiment, if it is the schedule's.
 func (s *scope) own(experiment *v1alpha1.PerfExperiment) {
-	if metav1.IsControlledBy(experiment, s.schedule) && !origin.IsImported(experiment) {
+	if metav1.IsControlledBy(experiment, s.schedule) && !provenance.IsImported(experiment) {
 		s.experiments[experiment.Name] = experiment
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/planning/recurrence"
 )
 
 // maxActive is what the status lists.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // pass is when a check last passed on this machine.

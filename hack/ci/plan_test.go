@@ -32,7 +32,7 @@ func everywhere(changed ...string) *state {
 		}
 		s.passed[c.Name] = pass{Commit: "0123456789abcdef", At: monday.AddDate(0, 0, i), Seconds: 60}
 		s.changed[c.Name] = changed
-		s.depends[c.Name] = map[string]bool{"api/v1alpha1": true, "internal/plan": true}
+		s.depends[c.Name] = map[string]bool{"api/v1alpha1": true, "internal/planning/plan": true}
 	}
 	return s
 }
@@ -58,14 +58,14 @@ func TestWhatRuns(t *testing.T) {
 		"its own page":                                                       {everywhere("docs/archive.md"), "quick lint archive"},
 		"its own folder, though another is older":                            {everywhere("hack/release/build.go"), "quick lint release"},
 		"a name that only begins like its own":                               {everywhere("test/archived.go"), "quick lint"},
-		"what all depend on: the longest not run, as far as the budget goes": {everywhere("internal/plan/plan.go"), "quick lint archive"},
-		"test data below what all depend on":                                 {everywhere("internal/plan/testdata/fuzz/one"), "quick lint archive"},
+		"what all depend on: the longest not run, as far as the budget goes": {everywhere("internal/planning/plan/plan.go"), "quick lint archive"},
+		"test data below what all depend on":                                 {everywhere("internal/planning/plan/testdata/fuzz/one"), "quick lint archive"},
 		"how everything is built":                                            {everywhere("Makefile"), "quick lint archive"},
-		"its own change comes beside the turn of another":                    {everywhere("internal/plan/plan.go", "test/e2e/chaos_test.go"), "quick lint archive chaos"},
+		"its own change comes beside the turn of another":                    {everywhere("internal/planning/plan/plan.go", "test/e2e/chaos_test.go"), "quick lint archive chaos"},
 		"two turns fit the budget":                                           {with(everywhere("api/v1alpha1/types.go"), func(s *state) { s.budget = 2 * time.Minute }), "quick lint archive release"},
 		"what takes more than the budget still comes":                        {with(everywhere("api/v1alpha1/types.go"), func(s *state) { s.budget = time.Second }), "quick lint archive"},
 		"nothing is known: it begins with the commit's number":               {with(&state{budget: time.Minute}, func(s *state) { s.commits = 4 }), "quick lint release"},
-		"what never passed comes before what did":                            {with(everywhere("internal/plan/plan.go"), func(s *state) { delete(s.passed, "chaos"); delete(s.changed, "chaos") }), "quick lint chaos"},
+		"what never passed comes before what did":                            {with(everywhere("internal/planning/plan/plan.go"), func(s *state) { delete(s.passed, "chaos"); delete(s.changed, "chaos") }), "quick lint chaos"},
 		"all": {with(everywhere(), func(s *state) { s.all = true }), "quick lint archive release chaos"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,8 @@
 
 // Package admission lets the API server ask whether a declaration can work
 // before it is stored, and whether its author may use what it reaches for. What
-// is judged, and in which words, is internal/validate's business, what it
-// reaches for internal/reach's; this package brings the questions there and the
+// is judged, and in which words, is internal/planning/validate's business, what it
+// reaches for internal/planning/references's; this package brings the questions there and the
 // answers back, and keeps the certificate it is asked under.
 package admission
 
@@ -23,9 +23,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/reach"
-	"perflab.dev/perflab/internal/validate"
+	"perflab.dev/perflab/internal/planning/references"
+	"perflab.dev/perflab/internal/planning/validate"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // Paths config/webhook sends the API server to.
@@ -58,7 +58,7 @@ var _ admission.Validator[*v1alpha1.PerfExperiment] = &experiments{}
 // ValidateCreate judges a new experiment. One that is imported was judged where
 // it ran.
 func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
-	if origin.IsImported(experiment) {
+	if provenance.IsImported(experiment) {
 		return e.judgeRecord(ctx, experiment)
 	}
 	return e.judge(ctx, nil, experiment)
@@ -67,7 +67,7 @@ func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.P
 // judgeRecord asks for the rights to what is followed of an imported experiment: its
 // notes, which pages show. Nothing else that it names is looked for.
 func (e *experiments) judgeRecord(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
-	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", reach.Notes(nil, experiment.Spec.Notes))
+	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", references.Notes(nil, experiment.Spec.Notes))
 	if err != nil {
 		return nil, err
 	}
@@ -147,14 +147,14 @@ func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known valida
 // reached is what an experiment would reach for. Of one that has begun nothing
 // that reaches may change but its notes, so who stops it, or adds blocks, answers
 // for nothing, and who writes a note for that note.
-func (e *experiments) reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []reach.Need {
+func (e *experiments) reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []references.Need {
 	switch {
 	case after.Status.StartTime == nil:
-		return reach.Experiment(e.rights.asked(after.Spec), system)
+		return references.Experiment(e.rights.asked(after.Spec), system)
 	case before == nil:
-		return reach.Notes(nil, after.Spec.Notes)
+		return references.Notes(nil, after.Spec.Notes)
 	default:
-		return reach.Notes(before.Spec.Notes, after.Spec.Notes)
+		return references.Notes(before.Spec.Notes, after.Spec.Notes)
 	}
 }
 
@@ -226,7 +226,7 @@ func (systems) ValidateDelete(context.Context, *v1alpha1.PerfSystem) (admission.
 func (s systems) judge(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
 	faults, doubts := validate.System(&system.Spec, field.NewPath("spec"))
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSystem{})...)
-	lenient, forbidden, err := s.rights.judge(ctx, system.Namespace, "system", reach.System(&system.Spec))
+	lenient, forbidden, err := s.rights.judge(ctx, system.Namespace, "system", references.System(&system.Spec))
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/reach"
+	"perflab.dev/perflab/internal/planning/references"
 )
 
 // AuthorRights says what becomes of a declaration that reaches for what its
@@ -88,7 +88,7 @@ const (
 
 // judge asks whether the author of a request has the rights its declaration
 // takes. What it is called, experiment or system, goes into the sentences.
-func (r Rights) judge(ctx context.Context, namespace, what string, needs []reach.Need) (admission.Warnings, field.ErrorList, error) {
+func (r Rights) judge(ctx context.Context, namespace, what string, needs []references.Need) (admission.Warnings, field.ErrorList, error) {
 	if r.Author == IgnoreRights || len(needs) == 0 {
 		return nil, nil, nil
 	}
@@ -112,14 +112,14 @@ func (r Rights) judge(ctx context.Context, namespace, what string, needs []reach
 
 // question is a right, and all that takes it.
 type question struct {
-	right reach.Right
-	needs []reach.Need
+	right references.Right
+	needs []references.Need
 }
 
 // questionsOf has each right once, in the order in which they are needed.
-func questionsOf(needs []reach.Need) []question {
+func questionsOf(needs []references.Need) []question {
 	var questions []question
-	at := map[reach.Right]int{}
+	at := map[references.Right]int{}
 	for _, need := range needs {
 		index, known := at[need.Right]
 		if !known {
@@ -168,7 +168,7 @@ func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]
 
 // ask is one question to the API server. The review belongs to a namespace, so
 // that an operator of one namespace needs no right outside it.
-func (r Rights) ask(ctx context.Context, a author, right reach.Right) (bool, error) {
+func (r Rights) ask(ctx context.Context, a author, right references.Right) (bool, error) {
 	review := &authorizationv1.LocalSubjectAccessReview{
 		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace},
 		Spec:       a.review(right),
@@ -188,7 +188,7 @@ type author struct {
 	what string
 }
 
-func (a author) review(right reach.Right) authorizationv1.SubjectAccessReviewSpec {
+func (a author) review(right references.Right) authorizationv1.SubjectAccessReviewSpec {
 	extra := map[string]authorizationv1.ExtraValue{}
 	for key, values := range a.user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)

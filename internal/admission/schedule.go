@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/reach"
-	"perflab.dev/perflab/internal/recurrence"
-	"perflab.dev/perflab/internal/validate"
+	"perflab.dev/perflab/internal/planning/recurrence"
+	"perflab.dev/perflab/internal/planning/references"
+	"perflab.dev/perflab/internal/planning/validate"
 )
 
 // schedules judges PerfSchedules: their templates as the experiments they make, of which
@@ -56,7 +56,7 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	}
 	reaching := schedule.Spec
 	reaching.Template.Spec = *s.rights.asked(reaching.Template.Spec)
-	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", reach.Schedule(&reaching, system))
+	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", references.Schedule(&reaching, system))
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"perflab.dev/perflab/internal/validate"
+	"perflab.dev/perflab/internal/planning/validate"
 )
 
 // bounded refuses a spec that is too large before anything else is done with it: what

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// One of each kind of what is accepted nowhere; internal/validate has them all.
+// One of each kind of what is accepted nowhere; internal/planning/validate has them all.
 func TestWhatCannotWorkIsRefused(t *testing.T) {
 	judge(t, valid, map[string]rule{
 		"half a byte":       refuse(aModule+".jvm.heap.max", `the heap of module "circulation" is 512m, which is 0.512 bytes: write 512Mi`, change{module + ".jvm", "{heap: {max: 512m}}"}),

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/room"
+	"perflab.dev/perflab/internal/kube/sizelimit"
 )
 
 // What the record of a run lists, as its schema bounds it.
@@ -50,7 +50,7 @@ func podsOfModules(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
 
 // roomFor is how many pods of each module there is room for.
 func roomFor(all []v1alpha1.EffectivePod, modules []v1alpha1.EffectiveModule) int {
-	fitting := len(room.Within(all, room.Pods))
+	fitting := len(sizelimit.Within(all, sizelimit.Pods))
 	if fitting == len(all) {
 		return maxModulePods
 	}

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/jvm"
+	"perflab.dev/perflab/internal/environment/jvm"
 )
 
 // JVMSettings are the declared settings of a JVM as options to set. Size and

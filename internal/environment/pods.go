@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/text/redact"
 )
 
 // schedulingPatience is how long a new pod may stay without a node before that
@@ -165,7 +165,7 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 // has it, without what may be secret.
 func lastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
-	return prose.Sentence(secret.HideInText(lines[len(lines)-1]))
+	return prose.Sentence(redact.HideInText(lines[len(lines)-1]))
 }
 
 // failed finds a pod that was ended as a whole, for example evicted.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/folio"
+	"perflab.dev/perflab/internal/environment/folio"
 )
 
 // ReadsFromReplicas says whether a module is told of PostgreSQL's replicas: the

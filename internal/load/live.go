@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/text/decimal"
 	"perflab.dev/perflab/payload"
 )
 

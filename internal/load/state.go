@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Grace is how long a load may take to wind down after it should have ended.

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Bounds of what is asked of a server, and of what it answers.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // ErrNotOurs says that what is there was not published by PerfLab.

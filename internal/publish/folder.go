@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Files of a site. Each report has a folder of its own, with its page and its entry,
@@ -73,7 +73,7 @@ func entryOf(brief report.Brief) Entry {
 // folderOf is where an experiment's report goes: by namespace, name and UID, so that
 // an experiment that was made again under its name has a page of its own. A name that
 // the API server would refuse can't lead out of the site.
-func folderOf(from origin.Origin) (string, error) {
+func folderOf(from provenance.Origin) (string, error) {
 	if problems := validation.IsDNS1123Subdomain(from.Name); len(problems) > 0 {
 		return "", fmt.Errorf("%w: experiment %q: its name %s", ErrFolder, from.Name, problems[0])
 	}

@@ -13,9 +13,9 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"perflab.dev/perflab/internal/elements"
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/report/elements"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 //go:embed index.css

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/text/redact"
 )
 
 // mostDifferences are told of one change.
@@ -53,7 +53,7 @@ func (p *Point) met() map[string]string { return p.measured.Arms[p.arm].Met }
 
 // told is passed on, and may leave the cluster: what looks secret is not in it.
 func told(what, before, after string) string {
-	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(secret.Hide(what, before), "not set"), cmp.Or(secret.Hide(what, after), "not set"))
+	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(redact.Hide(what, before), "not set"), cmp.Or(redact.Hide(what, after), "not set"))
 }
 
 // met is what the first run of an arm that counts met: what may change though

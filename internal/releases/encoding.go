@@ -16,7 +16,7 @@ import (
 	"unicode"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // MeasuredVersion stands in what Encode writes.

@@ -13,11 +13,11 @@ import (
 	"unicode"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/observation"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // Record is an experiment and its runs.
@@ -98,11 +98,11 @@ type systems struct {
 // there are no values, and IsPoint is false.
 func Measure(record Record) (Measured, error) {
 	experiment, compared := record.Experiment, arms.Recorded(record.Experiment.Status.Arms)
-	asked := question.Of(&experiment.Spec)
+	asked := analysisplan.Of(&experiment.Spec)
 	made := Measured{
 		Namespace: experiment.Namespace, Name: experiment.Name, UID: string(experiment.UID),
 		Release:  NameOf(experiment),
-		Tool:     origin.Tool(&experiment.Spec),
+		Tool:     provenance.Tool(&experiment.Spec),
 		Began:    began(record.Runs),
 		Question: Question{Primary: asked.Primary, MarginPercent: asked.MarginPercent, Higher: asked.Higher, Lower: asked.Lower},
 	}
@@ -194,9 +194,9 @@ func (s *Scenario) values(name string, arm int) (values []float64, unit string) 
 }
 
 // asked is the question as those who answer it take it.
-func (m *Measured) asked() question.Question {
+func (m *Measured) asked() analysisplan.Question {
 	q := &m.Question
-	return question.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher, Lower: q.Lower, Elsewhere: m.Tool != ""}
+	return analysisplan.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher, Lower: q.Lower, Elsewhere: m.Tool != ""}
 }
 
 // systemsOf the arms, each as its first run was given it.

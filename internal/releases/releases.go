@@ -20,12 +20,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/changepoint"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/question"
-	"perflab.dev/perflab/internal/stats"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/changepoint"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // ErrNothing says that there is no series to tell of.
@@ -146,7 +146,7 @@ func Of(measured []Measured, options Options) (*History, error) {
 }
 
 // find looks for changes in all series, in as many at once as there are processors.
-func (h *History) find(asked question.Question) error {
+func (h *History) find(asked analysisplan.Question) error {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range h.Series {
@@ -288,7 +288,7 @@ func (s *Series) plain(scaled float64) float64 {
 }
 
 // find looks for the places where the series changes.
-func (s *Series) find(asked question.Question, errorRate float64) error {
+func (s *Series) find(asked analysisplan.Question, errorRate float64) error {
 	points := make([]changepoint.Point, len(s.Points))
 	for i := range s.Points {
 		points[i].Values = s.Scale.Of(s.Points[i].Values)
@@ -327,7 +327,7 @@ func permutations(errorRate float64) int {
 
 // verdict on a change that the permutation test found: its direction, if it is
 // larger than what does not matter.
-func (s *Series) verdict(asked question.Question, change *changepoint.Change) verdict.Verdict {
+func (s *Series) verdict(asked analysisplan.Question, change *changepoint.Change) verdict.Verdict {
 	low, high := s.Scale.Margin(float64(asked.MarginPercent), s.plain(change.Before))
 	direction := asked.Direction(s.Metric, s.Unit)
 	switch worse := change.Delta.Value > 0 == (direction == verdict.LowerIsBetter); {

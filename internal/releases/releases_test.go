@@ -15,11 +15,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
-	"perflab.dev/perflab/internal/verdict"
 )
 
 // told are releases by month, each of six blocks, with check-ins that take so

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"perflab.dev/perflab/internal/across"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/crosscompare"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // againstOther sets the experiment against another one: the baselines first and, where
@@ -22,7 +22,7 @@ func againstOther(r *record, notes *notes) []block {
 	}
 	other := r.Against.Experiment.Name
 	title := "Against the experiment " + other
-	result, err := across.Compare(*r.Against, across.Record{Experiment: &r.Experiment, Runs: r.Runs}, across.Options{})
+	result, err := crosscompare.Compare(*r.Against, crosscompare.Record{Experiment: &r.Experiment, Runs: r.Runs}, crosscompare.Options{})
 	if err != nil {
 		return titled(title, []block{paragraph(capital(err.Error()) + ".")})
 	}
@@ -38,7 +38,7 @@ func againstOther(r *record, notes *notes) []block {
 	return titled(title, blocks)
 }
 
-func againstText(result *across.Result, other string) string {
+func againstText(result *crosscompare.Result, other string) string {
 	const beginning = "Runs of two experiments stand in no common random order, so what differs between them may be the day's or the node's. "
 	if !result.Alike {
 		return beginning + fmt.Sprintf("The baselines of %s and of this experiment could not be shown to be alike within the margin of %s, so no arms are compared. Run both configurations as arms of one experiment to know.",
@@ -48,7 +48,7 @@ func againstText(result *across.Result, other string) string {
 		other, percent(result.MarginPercent))
 }
 
-func baselinesAcross(result *across.Result, other string, notes *notes) *table {
+func baselinesAcross(result *crosscompare.Result, other string, notes *notes) *table {
 	made := &table{
 		Caption: "Baselines against each other",
 		Columns: slices.Concat(words("Scenario", "Metric"), numbers(other, "This experiment"), words("Unit"), numbers("Change", "Interval", "p"), words("Alike", "Notes")),
@@ -66,7 +66,7 @@ func baselinesAcross(result *across.Result, other string, notes *notes) *table {
 	return made
 }
 
-func armsAcross(result *across.Result, other string, notes *notes) *table {
+func armsAcross(result *crosscompare.Result, other string, notes *notes) *table {
 	made := &table{
 		Caption: "Arms, each by its delta to its own baseline",
 		Columns: slices.Concat(words("Scenario", "Metric", "Arm"), numbers("Delta in "+other, "Delta here", "Change", "Interval", "p"), words("Verdict", "Notes")),
@@ -87,17 +87,17 @@ func armsAcross(result *across.Result, other string, notes *notes) *table {
 }
 
 // changeAcross is the second experiment against the first, with its interval and p.
-func changeAcross(c *across.Comparison, low, high, p float64) []cell {
+func changeAcross(c *crosscompare.Comparison, low, high, p float64) []cell {
 	places := decimals(c.Delta, (high-low)/2)
 	return texts(withUnit(signed(c.Delta, places), unitAcross(c)), signedInterval(low, high, places), probability(p))
 }
 
-func deltaAcross(c *across.Comparison, delta float64, unit string) string {
+func deltaAcross(c *crosscompare.Comparison, delta float64, unit string) string {
 	return withUnit(signed(delta, decimals(c.Delta, (c.High-c.Low)/2)), unit)
 }
 
 // unitAcross is that of a difference of two values of the metric.
-func unitAcross(c *across.Comparison) string {
+func unitAcross(c *crosscompare.Comparison) string {
 	switch {
 	case c.Scale == comparison.Ratio:
 		return metric.UnitPercent

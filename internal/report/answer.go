@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/planning/arms"
 )
 
 // answer is what the runs say on the experiment's question, and how sure one

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // appendixParts are what the appendix tells, in order.
@@ -166,7 +166,7 @@ func identity(r *record) []block {
 	first, last := r.journal.span()
 	status := &r.Experiment.Status
 	// An imported experiment is the one that was measured.
-	measured := origin.Of(&r.Experiment)
+	measured := provenance.Of(&r.Experiment)
 	seed := dash
 	if status.Seed != nil && !r.isElsewhere() {
 		seed = whole(*status.Seed)
@@ -183,7 +183,7 @@ func identity(r *record) []block {
 		{"From first to last load, hh:mm:ss", r.journal.length()},
 	}
 	if r.isElsewhere() {
-		rows = append(rows, [2]string{"Provenance", origin.Elsewhere(&r.Experiment)})
+		rows = append(rows, [2]string{"Provenance", provenance.Elsewhere(&r.Experiment)})
 	}
 	if kept := status.Evidence; kept != nil {
 		rows = append(rows, [2]string{"SHA-256 of the manifest of digests", kept.SHA256})

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // banner says, once and above all else, what the runs can't say yet.

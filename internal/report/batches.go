@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // batch tells batches of several scenarios that are the same but for what runs

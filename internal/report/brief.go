@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Brief is the answer card in words, for what has no room for a page: an index, a
 // comment.
 type Brief struct {
 	// Origin is where the experiment was measured.
-	Origin origin.Origin
+	Origin provenance.Origin
 	// Title is the question; Subtitle names the experiment and its size.
 	Title, Subtitle string
 	// Banner stands for the answer where too few runs give none: what they can say,
@@ -49,7 +49,7 @@ func (r *Report) Brief() Brief {
 	shown := r.page.Card
 	_, last := r.record.journal.span()
 	result := Brief{
-		Origin: origin.Of(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
+		Origin: provenance.Of(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
 		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Sure}, shown.Reservations...), " "), Cost: shown.Cost,
 		Runs: len(r.record.counted()), Measured: last.UTC(),
 	}

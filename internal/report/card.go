@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // card is the answer for a reader with one look to spare: what came out, how much,

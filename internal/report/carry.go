@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/inference/comparison"
 )
 
 // mostPlaces of a center are beyond what anything measures.

@@ -5,7 +5,7 @@ package report
 import (
 	"strings"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/naming"
 )
 

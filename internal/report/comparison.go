@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/stats"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // maxCompared rows are shown per table, and maxExplored where they decide nothing.

@@ -8,7 +8,7 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"perflab.dev/perflab/internal/elements"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 // Confluence is the page in Confluence's storage format: XHTML with macros for

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
 )
 
 // maxCourses is how many modules have a chart.

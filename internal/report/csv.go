@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/inference/comparison"
 )
 
 // CSV has a row per valid run and metric, as perflab analyze reads it: all

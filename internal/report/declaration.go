@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/redact"
 )
 
 // declaration is how to do the experiment again.
@@ -30,7 +30,7 @@ func declaration(r *record) []block {
 func written(experiment *v1alpha1.PerfExperiment) string {
 	spec := experiment.Spec.DeepCopy()
 	spec.Suspend, spec.Notes = false, nil
-	if spec.Design.Seed == nil && origin.Tool(spec) == "" {
+	if spec.Design.Seed == nil && provenance.Tool(spec) == "" {
 		spec.Design.Seed = experiment.Status.Seed
 	}
 	encoded, err := json.Marshal(spec)
@@ -45,7 +45,7 @@ func written(experiment *v1alpha1.PerfExperiment) string {
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": v1alpha1.GroupVersion.String(), "kind": kindExperiment,
 		"metadata": map[string]any{"name": experiment.Name},
-		"spec":     prune(secret.HideIn(tree)),
+		"spec":     prune(redact.HideIn(tree)),
 	})
 	if err != nil {
 		panic(fmt.Sprintf("encoding a declaration: %v", err))

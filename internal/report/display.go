@@ -5,7 +5,7 @@ package report
 import (
 	"math"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // display is how numbers of a unit are written: in a unit that is 10^shift times smaller,

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // document is a report before it has a format. Its texts are plain: every

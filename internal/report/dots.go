@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // primaryMetrics are those that decide, of what a scenario has.

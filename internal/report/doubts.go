@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/rendering"
-	"perflab.dev/perflab/internal/results"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/environment/rendering"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // doubters give the reasons to trust the verdicts less, or to ask otherwise, one

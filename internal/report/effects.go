@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
 )
 
 // slowdowns tell what a background load does to a metric, and how much more it

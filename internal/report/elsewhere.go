@@ -7,24 +7,24 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // isElsewhere: PerfLab did not measure it, so that nothing may be said that only who
 // measures knows.
-func (r *record) isElsewhere() bool { return origin.Tool(&r.Experiment.Spec) != "" }
+func (r *record) isElsewhere() bool { return provenance.Tool(&r.Experiment.Spec) != "" }
 
 // afterwards adds to a line by what it was measured, if not by PerfLab.
 func (r *record) afterwards(line string) string {
 	if !r.isElsewhere() {
 		return line
 	}
-	return line + "; " + origin.Elsewhere(&r.Experiment)
+	return line + "; " + provenance.Elsewhere(&r.Experiment)
 }
 
 func (r *record) elsewhereSentence() string {
-	return "It was " + origin.Elsewhere(&r.Experiment) + ". PerfLab put no load on and saw nothing of the system."
+	return "It was " + provenance.Elsewhere(&r.Experiment) + ". PerfLab put no load on and saw nothing of the system."
 }
 
 // elsewhereDoubts are those of an experiment that nobody watched.
@@ -41,7 +41,7 @@ func (r *record) elsewhereValidity() string {
 
 // elsewhereSteps say how the numbers came here.
 func (r *record) elsewhereSteps() []string {
-	tool := origin.Tool(&r.Experiment.Spec)
+	tool := provenance.Tool(&r.Experiment.Spec)
 	steps := []string{
 		fmt.Sprintf("%s measured it, before and without PerfLab. How the system was configured, and what was done between runs, stands in none of the files that it was read from.", tool),
 		fmt.Sprintf("Runs were put into blocks as their files were given or number them: %s x %s x %s. That order was not drawn at random.",

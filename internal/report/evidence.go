@@ -2,7 +2,7 @@
 
 package report
 
-import "perflab.dev/perflab/internal/evidence"
+import "perflab.dev/perflab/internal/runs/evidence"
 
 // Evidence is what the chain of digests is followed in, but for the stored report, which
 // is no part of a record.

@@ -4,7 +4,7 @@ package report
 
 import (
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/inference/comparison"
 )
 
 // PageScripts are those of the HTML page.

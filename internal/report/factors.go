@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/stats"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
 )
 
 // effect of a matrix's level, or of two levels together, with its verdict. It is written as

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // figureOf a comparison, drawn on the scale of those shown beside it.

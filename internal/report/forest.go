@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // maxForest is how many comparisons a chart shows before it is a thicket.

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // What calls itself an export is refused with a sentence, or gives every format

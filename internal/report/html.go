@@ -10,8 +10,8 @@ import (
 	"image/color"
 	"strings"
 
-	"perflab.dev/perflab/internal/elements"
 	"perflab.dev/perflab/internal/report/assets/uplot"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"perflab.dev/perflab/internal/elements"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 // pageWriter writes a page's parts.

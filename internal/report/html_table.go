@@ -6,7 +6,7 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"perflab.dev/perflab/internal/elements"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 // table ends its last line itself.

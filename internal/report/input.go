@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/across"
-	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/inference/crosscompare"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -54,7 +54,7 @@ type Input struct {
 	// too much to hold.
 	Traces map[string]*Trace
 	// Against is another experiment, which this one is set against; nil: none.
-	Against *across.Record
+	Against *crosscompare.Record
 }
 
 // Reader collects recorded objects from streams of YAML or JSON documents: what

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/planning/arms"
 )
 
 // labels are what a page calls arms, by their names. Arms that are called by their names

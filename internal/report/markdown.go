@@ -7,7 +7,7 @@ import (
 	"html"
 	"strings"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Markdown is the page as GitHub and most wikis read it. With charts, it shows

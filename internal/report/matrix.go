@@ -5,7 +5,7 @@ package report
 import (
 	"slices"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // matrixStatistics are those of response times that a matrix sets side by side.

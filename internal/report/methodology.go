@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // methodology says how the numbers came about, from the spec alone.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"

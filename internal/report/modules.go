@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/planning/arms"
 )
 
 // modules are a table per arm; what arms have alike is told once.

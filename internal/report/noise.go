@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // noise shows what the experiment makes of no difference at all.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/redraw"
+	"perflab.dev/perflab/internal/report/redraw"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // inset is a picture that a note shows, or why it does not.

@@ -13,12 +13,12 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/inference/audit"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/internal/text/decimal"
 )
 
 // observed are the CSV's values by scenario, metric and arm.

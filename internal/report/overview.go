@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // overview says what was compared, on what, and how far it came.

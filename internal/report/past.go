@@ -12,10 +12,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/past"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/releases/regression"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 const (
@@ -31,7 +31,7 @@ func (r *record) pastOf(kept *corev1.ConfigMap) (*releases.History, error) {
 	if kept == nil {
 		return nil, nil //nolint:nilnil // Most experiments have none.
 	}
-	history, err := past.History(kept)
+	history, err := regression.History(kept)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}

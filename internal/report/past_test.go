@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/past"
+	"perflab.dev/perflab/internal/inference/audit"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/releases/regression"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -25,7 +25,7 @@ import (
 // last four, and itself, take a tenth longer.
 func withPast(t *testing.T, earlier int) report.Input {
 	t.Helper()
-	var before []past.Earlier
+	var before []regression.Earlier
 	for n := range earlier + 1 {
 		truth := recorded.Truth{
 			Seed: uint64(n), Blocks: 6, Baseline: 400, Spread: 0.01, Users: 8, Image: "docker.io/folioorg/mod-circulation:24.3.1", Arms: map[string]float64{"small": 1.2},
@@ -44,12 +44,12 @@ func withPast(t *testing.T, earlier int) report.Input {
 		this, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
 		expect.NoError(t, err)
 		if n < earlier {
-			before = append(before, past.Earlier{Measured: this})
+			before = append(before, regression.Earlier{Measured: this})
 			continue
 		}
-		history, changes, err := past.Look(this, before)
+		history, changes, err := regression.Look(this, before)
 		expect.NoError(t, err)
-		kept, err := past.Object(experiment, this, history, changes)
+		kept, err := regression.Object(experiment, this, history, changes)
 		expect.NoError(t, err)
 		return report.Input{Experiment: *experiment, Runs: runs, History: kept}
 	}
@@ -160,7 +160,7 @@ func TestWithoutAPast(t *testing.T) {
 		`{"version":"perflab.dev/history/v1","series":[{"arm":"base","points":[{"experiment":"x"},{},{"experiment":"y"}]}]}`,
 	} {
 		input := withPast(t, 3)
-		input.History.Data[past.KeyHistory] = text
+		input.History.Data[regression.KeyHistory] = text
 		made, err := report.New(input)
 		if text == "" && err == nil || text != "" && err != nil {
 			t.Errorf("%q: %v", text, err)

@@ -13,9 +13,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
 	"perflab.dev/perflab/payload/label"
 )

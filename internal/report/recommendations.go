@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // recommendations say what the numbers support and what they don't.

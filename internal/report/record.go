@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/releases"
 )
 

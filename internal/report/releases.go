@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // OfReleases is the report of a history: what changed, and each metric over

@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // shareTable shows how the pods of the modules that have several share their CPU.

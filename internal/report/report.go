@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Report is an experiment's page, ready to be written in any format.

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/payload/label"
 )
 

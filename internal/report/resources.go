@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/text/redact"
 )
 
 // resourceParts are what there is to tell of servers, in order.
@@ -68,7 +68,7 @@ func unmeasured(runs journal) []string {
 			continue
 		}
 		for _, note := range run.Status.Servers.Notes {
-			if one := capital(secret.Hide("", note)) + "."; !slices.Contains(sentences, one) {
+			if one := capital(redact.Hide("", note)) + "."; !slices.Contains(sentences, one) {
 				sentences = append(sentences, one)
 			}
 		}

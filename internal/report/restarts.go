@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

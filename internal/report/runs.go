@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // runTables show every run of the metrics that decide: with so few there is nothing

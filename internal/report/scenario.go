@@ -11,12 +11,12 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/observation"
-	"perflab.dev/perflab/internal/question"
-	"perflab.dev/perflab/internal/stats"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/planning/analysisplan"
 )
 
 // scenario is a workload, with what was measured under it. Arms are compared
@@ -61,7 +61,7 @@ func scenariosOf(r *record) []*scenario {
 		scenarios = append(scenarios, &scenario{
 			Scenario: one, arms: r.arms, traces: r.Traces, marks: r.marks, cells: map[place]*values{},
 			runs:       r.counted().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
-			confidence: float64(question.Of(&r.Experiment.Spec).ConfidencePercent) / 100,
+			confidence: float64(analysisplan.Of(&r.Experiment.Spec).ConfidencePercent) / 100,
 		})
 	}
 	return scenarios

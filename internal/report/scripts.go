@@ -10,7 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/text/redact"
 )
 
 // maxScript is what a report shows of a script, in bytes: it has to fit into a
@@ -78,7 +78,7 @@ func scriptBlocks(r *record) []block {
 // shownText is a script without what may be secret in it, and says where it ends
 // before the script does.
 func shownText(text string) (shown, cut string) {
-	text = secret.HideInText(text)
+	text = redact.HideInText(text)
 	if len(text) <= maxScript {
 		return text, ""
 	}

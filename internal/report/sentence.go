@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // shownComparison is a comparison, ready to be written: one number of places for

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // serverSentences are what the summary says of servers under each scenario; an

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // summary tells the verdicts in sentences, the sure and the bad ones first.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/payload"
 )
 

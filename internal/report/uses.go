@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // maxModules are shown where a table has a row for each and no reader wants all.

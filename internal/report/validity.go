@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	runfilter "perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/results"
-	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	runfilter "perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/text/redact"
 )
 
 // validity lists what did not count, and why.
@@ -32,7 +32,7 @@ func validity(r *record) []block {
 			name(run.Name), name(run.Spec.Scenario.Name), ofArm(run.Spec.Arm),
 			{Text: whole(run.Spec.Block)},
 			{Text: reasonOf(run), Verdict: invalidRun},
-			{Text: secret.Hide("", run.Status.Message)},
+			{Text: redact.Hide("", run.Status.Message)},
 		}})
 	}
 	blocks = append(blocks, deletedRuns(r)...)
@@ -71,7 +71,7 @@ func leftOutTable(r *record) []block {
 				result.Rows = append(result.Rows, row{Cells: []cell{
 					name(run.Name), name(run.Spec.Scenario.Name), ofArm(run.Spec.Arm),
 					{Text: whole(run.Spec.Block)},
-					{Text: capital(secret.Hide("", what))},
+					{Text: capital(redact.Hide("", what))},
 				}})
 			}
 		}

@@ -11,8 +11,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // describeScenario says what a scenario puts on.

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // scrapeTimeout bounds a look at the experiments. Prometheus gives up after
@@ -72,7 +72,7 @@ func (e Experiments) Collect(to chan<- prometheus.Metric) {
 func count(all []v1alpha1.PerfExperiment) (experiments, queued map[v1alpha1.ExperimentPhase]int32) {
 	experiments, queued = map[v1alpha1.ExperimentPhase]int32{}, map[v1alpha1.ExperimentPhase]int32{}
 	for i := range all {
-		if origin.IsImported(&all[i]) {
+		if provenance.IsImported(&all[i]) {
 			// Counted where it was measured; nobody has to do anything about it here.
 			continue
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/planning/analysisplan"
 	"perflab.dev/perflab/internal/releases"
-	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/runs/provenance"
 )
 
 // mostSeries of releases are told, those whose experiments were complete last: people
@@ -67,7 +67,7 @@ func collectSeries(all []v1alpha1.PerfExperiment, to chan<- prometheus.Metric) {
 func lastFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 	var done []*v1alpha1.PerfExperiment
 	for i := range all {
-		if all[i].Status.CompletionTime != nil && !origin.IsImported(&all[i]) {
+		if all[i].Status.CompletionTime != nil && !provenance.IsImported(&all[i]) {
 			done = append(done, &all[i])
 		}
 	}
@@ -79,7 +79,7 @@ func lastFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 
 // primaryResults are the places of those of primary metrics, but of a twin.
 func primaryResults(experiment *v1alpha1.PerfExperiment) []int {
-	primary := question.Of(&experiment.Spec).Primary
+	primary := analysisplan.Of(&experiment.Spec).Primary
 	twin := ""
 	for _, arm := range experiment.Status.Arms {
 		if arm.Twin {

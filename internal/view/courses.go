@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/text/decimal"
 )
 
 // Word is what a load told of itself at a time.

@@ -9,8 +9,8 @@ import (
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
-	"perflab.dev/perflab/internal/elements"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 // writer of pages, with the time by which days are named.

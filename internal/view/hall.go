@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"perflab.dev/perflab/internal/elements"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 const (

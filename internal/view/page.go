@@ -13,9 +13,9 @@ import (
 	g "maragu.dev/gomponents"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/origin"
-	"perflab.dev/perflab/internal/progress"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // maxRuns are listed, the newest.
@@ -106,7 +106,7 @@ func pageOf(s Sight, now time.Time) page {
 		shown.Troubles = append(shown.Troubles, trouble{condition.Type, condition.Message})
 	}
 	shown.Runs, shown.More = pastRuns(s.Runs)
-	if progress.IsOver(experiment) || origin.IsImported(experiment) {
+	if progress.IsOver(experiment) || provenance.IsImported(experiment) {
 		return shown
 	}
 	if left, known := progress.Left(experiment, s.Runs, now); known && !s.Gone {

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"time"
 
-	"perflab.dev/perflab/internal/elements"
+	"perflab.dev/perflab/internal/report/elements"
 )
 
 var (

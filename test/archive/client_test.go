@@ -13,7 +13,7 @@ import (
 
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
-	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 

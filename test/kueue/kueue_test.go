@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/lane"
+	"perflab.dev/perflab/internal/planning/queue"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -99,7 +99,7 @@ func (l *lab) askForConversion(port int) {
 	kinds := &apiextensionsv1.CustomResourceDefinitionList{}
 	must(l.T, l.admin.List(l.Context(), kinds))
 	for i := range kinds.Items {
-		if kinds.Items[i].Spec.Group != lane.WorkloadKind.Group {
+		if kinds.Items[i].Spec.Group != queue.WorkloadKind.Group {
 			continue
 		}
 		kinds.Items[i].Spec.Conversion = &apiextensionsv1.CustomResourceConversion{

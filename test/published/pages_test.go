@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // row is one of a page's tables: what it says a value is of.

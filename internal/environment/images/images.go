@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Build returns the pod that pulls these images, each once and in this order,

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/podspec"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // What Strimzi appends to a Kafka's name for a component of it.

@@ -10,7 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/folio"
+	"perflab.dev/perflab/internal/environment/folio"
 	"perflab.dev/perflab/internal/naming"
 )
 

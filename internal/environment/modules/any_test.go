@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/jvm"
 	"perflab.dev/perflab/internal/environment/modules"
-	"perflab.dev/perflab/internal/jvm"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/jvm"
 	"perflab.dev/perflab/internal/environment/podspec"
-	"perflab.dev/perflab/internal/jvm"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Instance is a pod of a module as it runs.

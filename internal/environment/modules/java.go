@@ -9,7 +9,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/jvm"
+	"perflab.dev/perflab/internal/environment/jvm"
 )
 
 func jvmEnv(module v1alpha1.Module) []corev1.EnvVar {

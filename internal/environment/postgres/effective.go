@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // strayReads is how many rows replicas may read without anybody meaning to: a

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // fixed are the parameters that CloudNativePG 1.30 sets itself, with the value that

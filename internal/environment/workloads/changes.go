@@ -14,8 +14,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/jvm"
 	"perflab.dev/perflab/internal/environment/podspec"
-	"perflab.dev/perflab/internal/jvm"
 )
 
 // restarts are the resets that start a module's pods anew before each run.

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/dataimport"
 	"perflab.dev/perflab/internal/load/kind"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 	"perflab.dev/perflab/payload"

@@ -7,9 +7,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/observation"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"perflab.dev/perflab/internal/k6options"
+	"perflab.dev/perflab/internal/load/k6options"
 	"perflab.dev/perflab/internal/load/kind"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"perflab.dev/perflab/internal/k6options"
+	"perflab.dev/perflab/internal/load/k6options"
 	"perflab.dev/perflab/internal/load/kind"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"perflab.dev/perflab/internal/k6options"
+	"perflab.dev/perflab/internal/load/k6options"
 	"perflab.dev/perflab/internal/load/kind"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // ownFlags of k6 run are set by PerfLab or k6-operator for every load; help is no

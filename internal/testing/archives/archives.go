@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/archive/stores/directory"
-	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -35,7 +35,7 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 	t.Helper()
 	var references []archive.Reference
 	for i := range input.Runs {
-		record, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
+		record, err := contents.Run(&input.Experiment, &input.Runs[i], nil)
 		expect.NoError(t, err)
 		reference, err := store.Keep(t.Context(), record)
 		expect.NoError(t, err)
@@ -47,7 +47,7 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 // Keep keeps an experiment that rests on these runs. Its record may be altered before.
 func Keep(t *testing.T, store *archive.Store, input *report.Input, runs []archive.Reference, alter func(*archive.Record)) archive.Reference {
 	t.Helper()
-	record, err := archived.Experiment(*input, nil, runs)
+	record, err := contents.Experiment(*input, nil, runs)
 	expect.NoError(t, err)
 	if alter != nil {
 		alter(&record)

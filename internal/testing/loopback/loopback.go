@@ -3,7 +3,7 @@
 // Package loopback lets tests connect to their own servers, which listen on loopback.
 package loopback
 
-import "perflab.dev/perflab/internal/egress"
+import "perflab.dev/perflab/internal/network/egress"
 
 // Rules are those of an operator that may connect to loopback, too.
 func Rules() egress.Rules {

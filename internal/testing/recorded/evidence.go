@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/evidence"
 )
 
 // WithEvidence is Experiment with the digests that the operator would have kept.

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/decimal"
 )
 
 // Large makes up an experiment of so many arms, scenarios and blocks, each run after

@@ -21,10 +21,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/decimal"
 	"perflab.dev/perflab/payload"
 )
 

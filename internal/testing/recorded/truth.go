@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/text/decimal"
 )
 
 // The metrics of a Truth, both in ms.

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/archive/stores"
-	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -29,7 +29,7 @@ func TestWhatIsFilledIsAnArchive(t *testing.T) {
 	store, err := stores.Open(t.Context(), location, archive.Options{})
 	expect.NoError(t, err)
 	for experiment, points := range map[string]int{"": 3, "heap-00000": 4} {
-		found, err := archived.History(t.Context(), store, archived.Asked{Namespace: "team-0", Experiment: experiment})
+		found, err := contents.History(t.Context(), store, contents.Asked{Namespace: "team-0", Experiment: experiment})
 		if err != nil || len(found.Measured) != points {
 			t.Errorf("%q has %d points, %v, want %d", experiment, len(found.Measured), err, points)
 		}
@@ -69,7 +69,7 @@ func TestPatternsAreRecords(t *testing.T) {
 		alike, err := patternOf(&input.Experiment, &input.Runs[0])
 		expect.NoError(t, err)
 		for i := range input.Runs {
-			want, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
+			want, err := contents.Run(&input.Experiment, &input.Runs[i], nil)
 			expect.NoError(t, err)
 			if diff := cmp.Diff(want, alike.of(&input.Runs[i])); diff != "" {
 				t.Fatalf("run %d (-as it is kept +by the pattern):\n%s", i, diff)

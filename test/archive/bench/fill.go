@@ -24,12 +24,12 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/contents"
 	"perflab.dev/perflab/internal/archive/stores/directory"
-	"perflab.dev/perflab/internal/archived"
-	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/decimal"
 )
 
 // size of an archive.
@@ -189,7 +189,7 @@ func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int
 		}
 		references = append(references, reference)
 	}
-	record, err := archived.Experiment(input, nil, references)
+	record, err := contents.Experiment(input, nil, references)
 	if err != nil {
 		return err
 	}

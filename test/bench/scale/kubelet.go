@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/payload"
 )
 

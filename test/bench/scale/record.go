@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/evidence"
-	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/payload"
 )
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/payload"
 )
 

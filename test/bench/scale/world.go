@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/measure/collector"
 	"perflab.dev/perflab/internal/naming"
 )
 

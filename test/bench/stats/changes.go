@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"perflab.dev/perflab/internal/changepoint"
+	"perflab.dev/perflab/internal/inference/changepoint"
 )
 
 // course is a kind of history: points of several runs each, of which one may be

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/stats"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
 )
 
 // lookedAt is a kind of experiment that stops as soon as every arm has a verdict.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/inference/stats"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"os/exec"
 
-	"perflab.dev/perflab/internal/changepoint"
+	"perflab.dev/perflab/internal/inference/changepoint"
 )
 
 //go:embed otava.py

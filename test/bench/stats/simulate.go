@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"sync"
 
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/verdict"
 )
 
 // noise draws the error of a run, with mean 0 and deviation 1.

@@ -8,7 +8,7 @@ import (
 	"math"
 	"testing"
 
-	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/inference/stats"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 

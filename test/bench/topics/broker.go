@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/ports"
 )

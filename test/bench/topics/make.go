@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/network/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jvm
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/internal/planning/repair"
+)
+
+// AnyRelease is the release of a JDK of which nothing is known. With 0 it is one
+// that this package knows, 17 to 25.
+const AnyRelease = -1
+
+// Fault is what a JVM has against one of its options.
+type Fault struct {
+	// Index of the option.
+	Index int
+	// Sentence goes on after the option: why, and what to write instead.
+	Sentence string
+	// Doubtful: the JVM starts, or may start.
+	Doubtful bool
+	// unrecognized: the JVM can be told to go on all the same.
+	unrecognized bool
+}
+
+// Check finds options on which a JVM does not start, or that it ignores. They are
+// in the order in which it takes them; the release is that of its JDK.
+func Check(options []string, release int, machine Machine) []Fault {
+	checked := check{release: release, unlocked: map[byte]bool{}, chosen: map[string]bool{}}
+	for i, word := range options {
+		checked.option(i, unquoted(word))
+	}
+	checked.collectors(options, machine)
+	if checked.tolerant {
+		return slices.DeleteFunc(checked.faults, func(fault Fault) bool { return fault.unrecognized })
+	}
+	return checked.faults
+}
+
+// check is how far a JVM is with its options.
+type check struct {
+	release  int
+	faults   []Fault
+	unlocked map[byte]bool
+	// chosen says of flags of collectors whether they are on or off.
+	chosen   map[string]bool
+	tolerant bool
+}
+
+func (c *check) fault(index int, sentence string, args ...any) {
+	c.faults = append(c.faults, Fault{Index: index, Sentence: fmt.Sprintf(sentence, args...)})
+}
+
+func (c *check) doubt(index int, sentence string, args ...any) {
+	c.faults = append(c.faults, Fault{Index: index, Sentence: fmt.Sprintf(sentence, args...), Doubtful: true})
+}
+
+var xxOption = regexp.MustCompile(`^-XX:([+-]?)([^=]*)(=?)(.*)$`)
+
+func (c *check) option(index int, word string) {
+	parts := xxOption.FindStringSubmatch(word)
+	if parts == nil {
+		if since, gone := removedWords[word]; gone && c.release != AnyRelease && (c.release == 0 || c.release >= since) {
+			c.unrecognized(index, "which JDKs from %d on do not take: take it out", since)
+		}
+		return
+	}
+	given := xx{sign: parts[1], name: parts[2], equals: parts[3], value: parts[4]}
+	on := given.sign == "+"
+	if _, picks := collectors[given.name]; picks && given.sign != "" {
+		c.chosen[given.name] = on
+	}
+	switch given.name {
+	case "UnlockExperimentalVMOptions":
+		c.unlocked[experimental] = on
+	case "UnlockDiagnosticVMOptions":
+		c.unlocked[diagnostic] = on
+	case "IgnoreUnrecognizedVMOptions":
+		c.tolerant = on
+	default:
+		c.flag(index, given)
+	}
+}
+
+// xx is an option that begins with -XX:.
+type xx struct{ sign, name, equals, value string }
+
+func (c *check) unrecognized(index int, sentence string, args ...any) {
+	c.fault(index, sentence, args...)
+	c.faults[len(c.faults)-1].unrecognized = true
+}
+
+// flag judges a flag by its name, and by its form where the JVM knows it.
+func (c *check) flag(index int, given xx) {
+	switch kind, sure := c.kindOf(given.name); {
+	case kind == absent && sure:
+		c.unrecognized(index, "which JDKs from %d on do not have, so the JVM does not start: %s", removed[given.name].since, removed[given.name].advice())
+	case kind == absent:
+		c.doubt(index, "which not every JDK from 17 to 25 has: where the image's does not, the JVM does not start; take it out there")
+	case kind == unheard:
+		c.unheard(index, given)
+	case kind == ignored:
+		c.doubt(index, "which the JVM ignores: take it out")
+	case (kind == experimental || kind == diagnostic) && !c.unlocked[kind]:
+		c.fault(index, "which is %s: put -XX:+%s before it", lockName[kind], unlocking[kind])
+	default:
+		if sentence := formFault(knownFlags()[given.name], given); sentence != "" && c.release != AnyRelease {
+			c.fault(index, "%s", sentence)
+		}
+	}
+}
+
+var (
+	lockName  = map[byte]string{experimental: "experimental", diagnostic: "diagnostic"}
+	unlocking = map[byte]string{experimental: "UnlockExperimentalVMOptions", diagnostic: "UnlockDiagnosticVMOptions"}
+)
+
+// unheard is a flag that no JDK has, by its name: a slip of the pen, or another
+// JVM's.
+func (c *check) unheard(index int, given xx) {
+	if near := nearest(given.name); near != "" {
+		c.unrecognized(index, "which the JVM does not know: did you mean -XX:%s%s%s%s?", given.sign, near, given.equals, given.value)
+		return
+	}
+	c.doubt(index, "which no JDK from 17 to 25 has: unless the image's JVM has it, the JVM does not start; correct it, or take it out")
+}
+
+// kindOf a flag in the JVM, and whether that is sure.
+func (c *check) kindOf(name string) (kind byte, sure bool) {
+	if c.release == AnyRelease {
+		return product, true
+	}
+	if gone, listed := removed[name]; listed && c.release > 0 {
+		if c.release >= gone.since {
+			return absent, true
+		}
+		return product, true
+	} else if listed && gone.since <= oldest {
+		return absent, true
+	}
+	known, found := knownFlags()[name]
+	switch {
+	case c.release > 0 && c.release < oldest:
+		return product, true
+	case !found:
+		return unheard, true
+	case known.first == known.last, c.release == oldest:
+		return known.first, true
+	case c.release >= newest:
+		return known.last, true
+	case c.release == 0 && (known.first == absent || known.last == absent):
+		return absent, false
+	default:
+		return product, false
+	}
+}
+
+var whole = regexp.MustCompile(`^-?(0[xX][0-9a-fA-F]+|[0-9]+)[kKmMgGtT]?$`)
+
+// formFault is what is wrong with the way in which a flag is written.
+func formFault(known flag, given xx) string {
+	switch {
+	case known.kind == "bool" && given.sign == "":
+		return fmt.Sprintf("which is a switch: write -XX:+%s or -XX:-%s", given.name, given.name)
+	case known.kind == "bool" || known.kind == "":
+		return ""
+	case given.sign != "" || given.equals == "" && known.kind != "text":
+		return fmt.Sprintf("which takes a value: write -XX:%s=…", given.name)
+	case known.kind == "number" && !whole.MatchString(given.value):
+		size := strings.ToLower(strings.TrimSuffix(cmp.Or(repair.Bytes(given.value), given.value), "i"))
+		if !whole.MatchString(size) {
+			size = "one"
+		}
+		return "which takes a whole number, with k, m or g for a size: write " + size
+	case known.kind == "double":
+		if _, err := strconv.ParseFloat(given.value, 64); err != nil {
+			return "which takes a number: write one"
+		}
+	}
+	return ""
+}
+
+// collectors: a JVM takes one, and none where the one it would take is off.
+func (c *check) collectors(options []string, machine Machine) {
+	first, firstName := "", ""
+	for i, word := range options {
+		name, plus := strings.CutPrefix(unquoted(word), "-XX:+")
+		collector, picks := collectors[name]
+		if !plus || !picks || !c.chosen[name] || collector == first {
+			continue
+		}
+		if first != "" {
+			c.fault(i, "a second garbage collector beside -XX:+%s: the JVM does not start with two; leave one of them", firstName)
+			return
+		}
+		first, firstName = collector, name
+	}
+	c.noCollector(options, first, machine)
+}
+
+func (c *check) noCollector(options []string, chosen string, machine Machine) {
+	if chosen != "" || machine.Cores == 0 || machine.Memory == 0 {
+		return
+	}
+	for i, word := range options {
+		name, minus := strings.CutPrefix(unquoted(word), "-XX:-")
+		if on, given := c.chosen[name]; minus && given && !on && collectors[name] == choose(machine) {
+			c.fault(i, "the garbage collector that the JVM would take: it does not start without one; pick another, for example -XX:+UseParallelGC")
+			return
+		}
+	}
+}

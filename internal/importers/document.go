@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// decode reads a document of JSON, and nothing behind it, with the memory there is.
+func decode(from Source, into any, what string) error {
+	decoder := json.NewDecoder(from.Memory.JSON(from.In))
+	if err := decoder.Decode(into); err != nil {
+		return jsonFault(err, what)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return refuse("something follows the end of %s, at byte %d: give each in a file of its own", what, decoder.InputOffset())
+	}
+	return nil
+}
+
+func jsonFault(err error, what string) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var found *fault
+	switch {
+	case errors.As(err, &found):
+		return refuse("it is not %s: %s", what, found.why)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return refuse("it ends in the middle of %s: copy it again", what)
+	case errors.As(err, &syntax):
+		return refuse("it is not %s: %v, at byte %d", what, syntax, syntax.Offset)
+	case errors.As(err, &kind):
+		return refuse("it is not %s: %q is of type %s, at byte %d", what, kind.Field, kind.Value, kind.Offset)
+	}
+	return err
+}
+
+// figure is a number as summaries write it: as a number or as its text, of all and of
+// those that worked; a dash, null or NaN where there is none.
+type figure struct{ value *float64 }
+
+func (f *figure) UnmarshalJSON(text []byte) error {
+	bare := strings.ReplaceAll(strings.Trim(string(text), `" `), ",", "")
+	if slices.Contains([]string{"", "-", "null", "NaN"}, bare) {
+		return nil
+	}
+	value, err := strconv.ParseFloat(bare, 64)
+	if err != nil {
+		return refuse("%q is no number", said(bare))
+	}
+	f.value = &value
+	return nil
+}
+
+// leftOut says how many values could not be taken into a mean.
+func leftOut(count int64, noun string) string {
+	return prose.Counted(count, noun) + " left out: infinite or not a number"
+}
+
+// given collects what a summary gives.
+type given struct {
+	observations []v1alpha1.Observation
+	err          error
+	// empty are what there were no samples of, paused as in Measured.
+	empty, paused []string
+}
+
+// note names what is left out because it has no samples.
+func (g *given) note() []string {
+	if len(g.empty) == 0 {
+		return nil
+	}
+	return []string{metric.Plain(prose.Enumerate(g.empty)) + ": no samples, left out"}
+}
+
+// add a value that is known, of a load or a transaction.
+func (g *given) add(of, statistic string, value *float64, samples int64) {
+	if value == nil || g.err != nil {
+		return
+	}
+	switch {
+	case math.IsNaN(*value) || math.IsInf(*value, 0):
+		g.err = refuse("%s/%s is %g, which is no number", of, statistic, *value)
+	case *value < 0 && statistic != "":
+		g.err = refuse("%s/%s is %g, less than nothing", of, statistic, *value)
+	case metric.Unit(statistic) == metric.UnitMilliseconds && *value > float64(longestSample.Milliseconds()):
+		g.err = refuse("%s/%s is %g ms, longer than a week: is that in another unit?", of, statistic, *value)
+	case len(g.observations) == mostObservations:
+		g.err = refuse("it holds more values than a run has room for: choose transactions with --only REGEXP")
+	default:
+		g.observations = append(g.observations, observation.Of(of, statistic, *value, samples))
+	}
+}
+
+// addOwn adds a metric in a unit of its own.
+func (g *given) addOwn(name, unit string, value float64, samples int64) {
+	before := len(g.observations)
+	g.add(name, "", &value, samples)
+	if len(g.observations) > before {
+		g.observations[before] = v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit, Samples: samples}
+	}
+}
+
+// measured is what was given, if it is anything.
+func (g *given) measured(what string) (*Measured, error) {
+	if g.err != nil {
+		return nil, g.err
+	}
+	if len(g.observations) == 0 {
+		return nil, refuse("%s holds no value%s", what, prefixed("; ", g.note()))
+	}
+	made := &Measured{Observations: sorted(g.observations), Notes: g.note(), Paused: g.paused}
+	if len(g.paused) > 0 {
+		made.Notes = append(made.Notes, pausesIncluded)
+	}
+	for i := 1; i < len(made.Observations); i++ {
+		if made.Observations[i].Metric == made.Observations[i-1].Metric {
+			return nil, refuse("%s holds %s twice", what, made.Observations[i].Metric)
+		}
+	}
+	return made, nil
+}
+
+func prefixed(prefix string, notes []string) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	return prefix + strings.Join(notes, "; ")
+}
+
+func (s *Source) wants(transaction string) bool {
+	return s.Only == nil || s.Only.MatchString(metric.Plain(transaction))
+}
+
+// mean of the values that there are.
+func mean(values []figure) *float64 {
+	var sum float64
+	count := 0
+	for _, one := range values {
+		if one.value != nil {
+			sum += *one.value
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	average := sum / float64(count)
+	return &average
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// formats that files are recognized as, by how they begin, and what to do with them.
+var formats = []struct {
+	reader string
+	begins *regexp.Regexp
+	what   string
+}{
+	{"", regexp.MustCompile(`^metric_name,timestamp,metric_value`), "k6's CSV, which is not read: let k6 write --out json=FILE"},
+	{"", regexp.MustCompile(`^\s*\{"(Time|Action|ImportPath)":"`), "what go test -json prints, which is not read: run go test without -json, or take the text out of it with jq -j '.Output // empty'"},
+	{"", regexp.MustCompile(`^"?(Label"?[,;|\t]"?# Samples|sampler_label"?[,;|\t])`), "JMeter's summary of all samples, which is not read: give the JTL, which jmeter -l FILE writes"},
+	{"", regexp.MustCompile(`^\s*\{[\s\S]*"sampleCount"[\s\S]*"meanResTime"`), "the statistics.json of JMeter's report, which is not read: give the JTL, which jmeter -l FILE writes"},
+	{"", regexp.MustCompile(`(?m)^\s*│.*│|^name\s+old .*/op\s+new .*/op|^[^\n]*,sec/op,CI\b`), "what benchstat prints, which is not read: give the files that benchstat was given"},
+	{"", regexp.MustCompile(`(?m)^\s*http_req_duration\.*: `), "k6's summary as text, which is not read: let k6 write --summary-export=FILE or --out json=FILE"},
+	{"", regexp.MustCompile(`(?m)^# (HELP|TYPE) \w+ `), "the metrics of one moment, as an exporter shows them, which are not read: ask Prometheus' /api/v1/query_range"},
+	{"jmeter", regexp.MustCompile(`^"?timeStamp"?[,;|\t]|^\s*(<\?xml[^>]*>\s*)?<testResults`), "a JTL of JMeter"},
+	{"k6", regexp.MustCompile(`^\s*\{("metric":"[^"]*",)?\s*"type"\s*:\s*"(Metric|Point)"|^\s*\{"metric"\s*:[^{]*"type"\s*:\s*"Point"`), "the lines of k6's --out json"},
+	{"k6-summary", regexp.MustCompile(`^\s*\{[\s\S]*"(http_req_duration|http_reqs|iteration_duration|k6_version)"`), "a summary of k6"},
+	{"gatling", regexp.MustCompile(`^(ASSERTION|RUN)\t`), "a log of Gatling in text"},
+	{"gatling-stats", regexp.MustCompile(`^\s*\{[\s\S]*"numberOfRequests"`), "a stats.json of Gatling"},
+	{"openmessaging", regexp.MustCompile(`^\s*\{[\s\S]*"(publishRate|aggregatedPublishLatency\w*)"`), "a result of the OpenMessaging Benchmark"},
+	{"prometheus", regexp.MustCompile(`^\s*\{[\s\S]*"resultType"`), "an answer of Prometheus"},
+	{"gobench", regexp.MustCompile(`(?m)^Benchmark\S+\s+\d+\s`), "what go test -bench prints"},
+	{"table", regexp.MustCompile(`^[^\n]*\b(arm|scenario)\b[^\n]*\b(metric|value)\b`), "a table"},
+}
+
+// sniffed is how many bytes tell what a file is.
+const sniffed = 4096
+
+// Read a file: one run.
+func Read(reader Reader, from Source) (*Measured, error) {
+	explain := explaining(&from, reader.Name())
+	measured, err := reader.Read(from)
+	return measured, explain(err)
+}
+
+// explaining tells, with what is wrong with a file, the format that it looks like
+// where that is another.
+func explaining(from *Source, reader string) func(error) error {
+	text := bufio.NewReaderSize(from.In, sniffed)
+	head, _ := text.Peek(sniffed) // The reader reports any error.
+	looks := looksLike(head, reader)
+	from.In = text
+	return func(err error) error {
+		var found *fault
+		if looks == "" || !errors.As(err, &found) {
+			return err
+		}
+		return &fault{line: found.line, why: found.why + "; the file looks like " + looks}
+	}
+}
+
+// looksLike names the format of a file, where it is not the one it is read as.
+func looksLike(head []byte, reader string) string {
+	for _, format := range formats {
+		switch {
+		case !format.begins.Match(head):
+		case format.reader == reader:
+			return ""
+		case format.reader == "":
+			return format.what
+		default:
+			return fmt.Sprintf("%s: use --from %s", format.what, format.reader)
+		}
+	}
+	return ""
+}

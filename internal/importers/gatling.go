@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// gatling reads the log of a simulation as Gatling wrote it until 3.12, as text.
+type gatling struct{}
+
+func (gatling) Name() string { return "gatling" }
+func (gatling) Tool() string { return "Gatling" }
+func (gatling) Reads() string {
+	return "simulation.log of Gatling 3.0 to 3.12, which is text"
+}
+
+const gatlingBinary = "it is no log of Gatling's in text: since 3.13 they are binary, which this does not read; give js/stats.json of its report with --from gatling-stats"
+
+func (gatling) Read(from Source) (*Measured, error) {
+	text := bufio.NewReader(from.In)
+	begins, err := text.Peek(64)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.IndexByte(begins, 0) >= 0 {
+		return nil, refuse(gatlingBinary)
+	}
+	log := gatlingLog{tally: newTally(from)}
+	log.tally.path = gatlingPath
+	if err := lines(text, log.line); err != nil {
+		return nil, err
+	}
+	if !log.begun {
+		return nil, refuse(gatlingBinary)
+	}
+	return log.measured()
+}
+
+// gatlingLog is a log, as far as it was read.
+type gatlingLog struct {
+	tally *tally
+	begun bool
+	// unfinished records have no end.
+	unfinished int64
+	// broken are those without an end that failed.
+	broken int64
+}
+
+func (l *gatlingLog) measured() (*Measured, error) {
+	made, err := l.tally.measured()
+	if err != nil {
+		return nil, err
+	}
+	if l.broken > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end counted as failed, without a time", prose.Counted(l.broken, "record")))
+	}
+	if l.unfinished > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end left out: unfinished when the simulation stopped", prose.Counted(l.unfinished, "record")))
+	}
+	return made, nil
+}
+
+// gatlingPath is a group or a request by its groups, which have commas between them, and
+// its name.
+func gatlingPath(transaction string) []string {
+	groups, name, isRequest := strings.Cut(transaction, "\t")
+	switch {
+	case !isRequest:
+		return strings.Split(groups, ",")
+	case groups == "":
+		return []string{name}
+	}
+	return append(strings.Split(groups, ","), name)
+}
+
+func (l *gatlingLog) line(_ int, line []byte) error {
+	fields := strings.Split(strings.TrimRight(string(line), "\r"), "\t")
+	switch kind := fields[0]; {
+	case kind == "RUN":
+		return l.run(fields)
+	case kind == "ASSERTION" || kind == "" && len(fields) == 1:
+		return nil
+	case !l.begun:
+		return refuse(gatlingBinary)
+	case kind == "REQUEST":
+		return l.request(fields)
+	case kind == "GROUP":
+		return l.group(fields)
+	case kind == "USER" || kind == "ERROR":
+		return nil
+	default:
+		return refuse("%q is none of Gatling's records: RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", said(kind))
+	}
+}
+
+// run is the first record, with the version at its end.
+func (l *gatlingLog) run(fields []string) error {
+	const fewest = 5
+	if len(fields) < fewest {
+		return refuse("the record RUN has %d fields, and those of Gatling 3 have 6", len(fields))
+	}
+	version := fields[len(fields)-1]
+	if !strings.HasPrefix(version, "3.") {
+		return refuse("it is of Gatling %q, and those of 3.0 to 3.12 are read", said(version))
+	}
+	if l.begun {
+		return refuse("another run begins here: give each log by itself")
+	}
+	l.begun = true
+	return nil
+}
+
+// request is REQUEST, groups, name, start, end, OK or KO, message. Before 3.4 the
+// user's number was in front of the groups.
+func (l *gatlingLog) request(fields []string) error {
+	status := statusIn(fields)
+	const before = 4
+	if status < before+1 {
+		return refuse("a record REQUEST has groups, a name, a start, an end, and OK or KO, and this has %d fields", len(fields))
+	}
+	return l.add(fields[status-2], fields[status-1], sample{transaction: fields[status-4] + "\t" + fields[status-3], failed: fields[status] == "KO"})
+}
+
+// group is GROUP, groups, start, end, the requests' time together, OK or KO.
+func (l *gatlingLog) group(fields []string) error {
+	status := statusIn(fields)
+	const before = 4
+	if status < before+1 {
+		return refuse("a record GROUP has groups, a start, an end, a time, and OK or KO, and this has %d fields", len(fields))
+	}
+	return l.add(fields[status-3], fields[status-2], sample{transaction: fields[status-4], failed: fields[status] == "KO", inner: true, paused: true})
+}
+
+// statusIn is where OK or KO stands, behind all that may have been named so.
+func statusIn(fields []string) int {
+	const first = 5
+	for i := first; i < len(fields); i++ {
+		if fields[i] == "OK" || fields[i] == "KO" {
+			return i
+		}
+	}
+	return -1
+}
+
+// gatlingUndefined is the end of what did not end, and the start of what did not start.
+const gatlingUndefined = math.MinInt64
+
+// add a sample that has so long a time. One that failed counts even without an end.
+func (l *gatlingLog) add(start, end string, of sample) error {
+	from, errFrom := strconv.ParseInt(start, 10, 64)
+	to, errTo := strconv.ParseInt(end, 10, 64)
+	if errors.Join(errFrom, errTo) != nil {
+		return refuse("%q and %q are no start and end in milliseconds since 1970", said(start), said(end))
+	}
+	if from == gatlingUndefined || to == gatlingUndefined && !of.failed {
+		l.unfinished++
+		return nil
+	}
+	if to == gatlingUndefined {
+		l.broken++
+		to = from
+	}
+	var err error
+	if of.start, of.took, err = inMilliseconds(from, to-from); err != nil {
+		return err
+	}
+	return l.tally.add(of)
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// undefined is what Gatling writes where something did not start or end.
+const undefined = "-9223372036854775808"
+
+// What did not end has no time; if it failed, it failed all the same.
+func TestGatlingUnfinished(t *testing.T) {
+	got := must(t, "gatling", gatlingLog+
+		"REQUEST\t\tlist\t1735900001000\t"+undefined+"\tOK\t \n"+
+		"REQUEST\t\tlist\t1735900001000\t"+undefined+"\tKO\tbroken\n"+
+		"REQUEST\t\tlist\t"+undefined+"\t1735900001000\tKO\tbroken\n"+
+		"GROUP\tCart\t1735900001000\t"+undefined+"\t0\tOK\n")
+	wantValues(t, got, map[string]string{"cico/list/average": "100 ms of 2", "cico/list/errors": "33.3333 % of 3", "cico/Cart/average": ""})
+	wantNote(t, got, "1 record without an end counted as failed, without a time")
+	wantNote(t, got, "3 records without an end left out: unfinished when the simulation stopped")
+}
+
+// Pauses are in a group's time, so that its requests decide.
+func TestGatlingGroupsHavePauses(t *testing.T) {
+	got := must(t, "gatling", "RUN\tx\tx\t1735900000000\t \t3.9.5\nREQUEST\tCart\tpost\t1735900000120\t1735900000320\tOK\t \nGROUP\tCart\t1735900000120\t1735900005400\t200\tOK\n")
+	if fmt.Sprint(got.Paused) != "[cico/Cart/average]" {
+		t.Errorf("pauses are in %q", got.Paused)
+	}
+	wantNote(t, got, "a group's time includes its pauses")
+}

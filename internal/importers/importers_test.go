@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/importers"
+	"perflab.dev/perflab/payload"
+)
+
+const header = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n"
+
+// jtl has four requests, one of which failed, and the transaction that two of them are.
+const jtl = header +
+	"1735900000000,100,GET /items,200,OK,a,true\n" +
+	"1735900000100,300,\"POST /items, new\",200,OK,a,true\n" +
+	"1735900000000,400,Check-In,200,\"Number of samples in transaction : 2, number of failing samples : 0\",a,true\n" +
+	"1735900001000,200,GET /items,200,OK,a,true\n" +
+	"1735900001500,500,GET /items,500,Oops,a,false\n"
+
+const gatlingLog = "ASSERTION\tAAECAAMBAAAA\n" +
+	"RUN\tshop.Checkout\tcheckout\t1735900000000\t \t3.9.5\n" +
+	"USER\tusers\tSTART\t1735900000000\n" +
+	"REQUEST\t\tlist\t1735900000000\t1735900000120\tOK\t \n" +
+	"REQUEST\tCart,Pay\tpost\t1735900000120\t1735900000320\tKO\tstatus.find.is(200), but actually found 500\n" +
+	"GROUP\tCart,Pay\t1735900000120\t1735900000400\t200\tKO\n" +
+	"REQUEST\t\tlist\t1735900001000\t1735900001080\tOK\t \n" +
+	"USER\tusers\tEND\t1735900002000\n"
+
+const gatlingOld = "RUN\tshop.Checkout\tcheckout\t1735900000000\t \t3.2.1\n" +
+	"USER\tusers\t1\tSTART\t1735900000000\t1735900000000\n" +
+	"REQUEST\t1\t\tlist\t1735900000000\t1735900000120\tOK\t \n"
+
+const gatlingStats = `{"type": "GROUP", "name": "All Requests", "path": "", "stats": {"name": "All Requests",
+ "numberOfRequests": {"total": 12, "ok": 11, "ko": 1}, "meanResponseTime": {"total": 110, "ok": 100, "ko": 220},
+ "percentiles1": {"total": 90, "ok": 90, "ko": 220}, "percentiles3": {"total": 190, "ok": 180, "ko": 220},
+ "meanNumberOfRequestsPerSecond": {"total": 4.5, "ok": 4, "ko": 0.5}},
+ "contents": {"req_list-1": {"type": "REQUEST", "name": "list", "path": "Cart / list", "stats": {"name": "list",
+ "numberOfRequests": {"total": "12", "ok": "11", "ko": "1"}, "meanResponseTime": {"total": "110", "ok": "100", "ko": "-"}}}}}`
+
+const openMessaging = `{"workload": "1 topic", "driver": "Kafka", "beginTime": "2025-01-03T08:00:00.000", "publishRate": [1000, 1200], "consumeRate": [1000, 1100], "publishErrorRate": [0, 11],
+ "aggregatedPublishLatencyAvg": 3.5, "aggregatedPublishLatency50pct": 3, "aggregatedPublishLatency95pct": 9, "aggregatedPublishLatencyMax": 90.5,
+ "aggregatedEndToEndLatencyAvg": 7, "aggregatedEndToEndLatency99pct": 40}`
+
+const prometheus = `{"status": "success", "data": {"resultType": "matrix", "result": [
+ {"metric": {"__name__": "process_cpu", "job": "shop"}, "values": [[1735900000, "1"], [1735900015.5, "3"], [1735900030, "NaN"]]},
+ {"metric": {}, "values": [[1735900000, "7"]]}]}}`
+
+// Each format's sample gives what stands in it, by PerfLab's names and in its units.
+func TestReaders(t *testing.T) {
+	for name, tc := range map[string]struct {
+		format, text, file, only string
+		want                     map[string]string
+		absent                   []string
+		start                    string
+		lasts                    time.Duration
+		samples                  int64
+	}{
+		"JMeter": {
+			format: "jmeter", text: jtl, start: "2025-01-03T10:26:40Z", lasts: 2 * time.Second, samples: 5,
+			want: map[string]string{
+				"cico/GET /items/average": "150 ms of 2", "cico/GET /items/p50": "100 ms of 2", "cico/GET /items/p95": "200 ms of 2", "cico/GET /items/max": "200 ms of 2",
+				"cico/GET /items/errors": "33.3333 % of 3", "cico/GET /items/samples": "3 1 of 0", "cico/POST /items, new/average": "300 ms of 1",
+				"cico/Check-In/average": "400 ms of 1", "cico/requestsPerSecond": "2 1/s of 4",
+			},
+		},
+		"JMeterInTheUnionsSpreadsheets": {
+			format: "jmeter", text: "timeStamp;elapsed;label;success\r\n1735900000000;100,0;a;TRUE\r\n1735900001000;100;a;True\r\n",
+			start: "2025-01-03T10:26:40Z", lasts: 1100 * time.Millisecond, samples: 2, want: map[string]string{"cico/a/average": "100 ms of 2"},
+		},
+		"JMeterInSpreadsheetsInGerman": {
+			format: "jmeter", text: "timeStamp;elapsed;label;success\n1735900000000;100;a;WAHR\n1735900001000;100;a;FALSCH\n",
+			start: "2025-01-03T10:26:40Z", lasts: 1100 * time.Millisecond, samples: 2, want: map[string]string{"cico/a/errors": "50 % of 2"},
+		},
+		"JMeterChosen": {
+			format: "jmeter", text: jtl, only: "^Check", start: "2025-01-03T10:26:40Z", lasts: 2 * time.Second, samples: 5,
+			want: map[string]string{"cico/Check-In/average": "400 ms of 1", "cico/requestsPerSecond": "2 1/s of 4"}, absent: []string{"cico/GET /items/average"},
+		},
+		"JMeterMeasured": {
+			format: "jmeter", file: "jmeter.jtl", start: "2026-11-24T22:11:54Z", lasts: 1344 * time.Millisecond, samples: 48,
+			want: map[string]string{"cico/Check-In/samples": "16 1 of 0"},
+		},
+		"JMeterXML": {
+			format: "jmeter", file: "jmeter-xml.jtl", start: "2026-11-24T22:13:11Z", lasts: 1201 * time.Millisecond, samples: 48,
+			want: map[string]string{"cico/Check-In/samples": "16 1 of 0", "cico/Check-In/max": "222 ms of 16"},
+		},
+		"K6": {
+			format: "k6", file: "k6.json", start: "2026-11-24T22:14:54Z", samples: 12, lasts: 91 * time.Millisecond,
+			want:   map[string]string{"cico/Check-In/samples": "6 1 of 0", "cico/errors": "50 % of 12"},
+			absent: []string{"cico/Check-In/errors", "cico/items/average"},
+		},
+		"K6SummaryExport": {
+			format: "k6-summary", file: "k6-export.json", samples: 12,
+			want: map[string]string{"cico/items/average": "2.98433 ms of 6", "cico/items/p99": "5.60047 ms of 6", "cico/requests/errors": "50 % of 12", "cico/requestsPerSecond": "155.049 1/s of 12", "cico/iterationsPerSecond": "77.5247 1/s of 6"},
+		},
+		"K6HandleSummary": {
+			format: "k6-summary", file: "k6-handle.json", samples: 12,
+			want: map[string]string{"cico/requests/errors": "50 % of 12"}, absent: []string{"cico/requests/p99"},
+		},
+		"Gatling": {
+			format: "gatling", text: gatlingLog, start: "2025-01-03T10:26:40Z", lasts: 1080 * time.Millisecond, samples: 4,
+			want: map[string]string{"cico/list/average": "100 ms of 2", "cico/Cart/Pay/post/errors": "100 % of 1", "cico/Cart/Pay/errors": "100 % of 1", "cico/requestsPerSecond": "2.77778 1/s of 3"},
+		},
+		"GatlingBefore34": {
+			format: "gatling", text: gatlingOld, start: "2025-01-03T10:26:40Z", lasts: 120 * time.Millisecond, samples: 1,
+			want: map[string]string{"cico/list/average": "120 ms of 1"},
+		},
+		"GatlingStats": {
+			format: "gatling-stats", text: gatlingStats, samples: 12,
+			want: map[string]string{"cico/requests/average": "100 ms of 11", "cico/requests/p95": "180 ms of 11", "cico/Cart/list/errors": "8.33333 % of 12", "cico/requestsPerSecond": "4.5 1/s of 12"},
+		},
+		"OpenMessaging": {
+			format: "openmessaging", text: openMessaging, start: "2025-01-03T08:00:00Z",
+			want:   map[string]string{"cico/publish/average": "3.5 ms of 0", "cico/publish/max": "90.5 ms of 0", "cico/end-to-end/p99": "40 ms of 0", "cico/requestsPerSecond": "1100 1/s of 0", "cico/recordsPerSecond": "1050 1/s of 0", "cico/publish/errors": "0.497512 % of 0"},
+			absent: []string{"cico/publish/p99"},
+		},
+		"GoBench": {
+			format: "gobench", file: "gobench.txt", samples: 6,
+			want: map[string]string{
+				"cico/perflab.dev/perflab/internal/comparison.ReadAndCompare-2/average":         "1209.33 ms of 6",
+				"custom/perflab.dev/perflab/internal/comparison.ReadAndCompare-2/allocs per op": "2137530 allocs/op of 6",
+			},
+		},
+		"Prometheus": {
+			format: "prometheus", text: prometheus, start: "2025-01-03T10:26:40Z", lasts: 15500 * time.Millisecond, samples: 3,
+			want: map[string]string{"custom/process_cpu{job=shop}/average": "2  of 2", "custom/process_cpu{job=shop}/max": "3  of 2", "custom/value/average": "7  of 1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := tc.text
+			if tc.file != "" {
+				text = read(t, tc.file)
+			}
+			got, err := measure(tc.format, text, tc.only)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := told(got)
+			for metric, want := range tc.want {
+				if found[metric] != want {
+					t.Errorf("%s is %q, want %q", metric, found[metric], want)
+				}
+			}
+			for _, metric := range tc.absent {
+				if found[metric] != "" {
+					t.Errorf("%s is %q", metric, found[metric])
+				}
+			}
+			if start := got.Start.UTC().Format(time.RFC3339); tc.start != "" && start != tc.start || tc.start == "" && !got.Start.IsZero() {
+				t.Errorf("it began at %s, want %q", start, tc.start)
+			}
+			if lasts := got.End.Sub(got.Start).Truncate(time.Millisecond); !got.End.IsZero() && lasts != tc.lasts {
+				t.Errorf("it lasted %s, want %s", lasts, tc.lasts)
+			}
+			if got.Samples != tc.samples {
+				t.Errorf("%d samples, want %d", got.Samples, tc.samples)
+			}
+		})
+	}
+}
+
+// What can't be right is refused, with its place and what to do.
+func TestRefusals(t *testing.T) {
+	point := `{"type":"Point","metric":"http_req_duration","data":{"time":"2025-01-03T08:00:00Z","value":%s,"tags":{"name":"a"}}}` + "\n"
+	for name, tc := range map[string]struct{ format, text, want string }{
+		"JMeterCutInATag":        {"jmeter", `<testResults><sample t="1" ts="17359`, "it ends before </testResults>: JMeter was killed"},
+		"GoBenchComma":           {"gobench", "BenchmarkA-2\t10\t1,000 ns/op\n", `line 1: parsing measurement: invalid syntax: such a line is like "BenchmarkA-8 100 2500 ns/op"`},
+		"GoBenchTalks":           {"gobench", "BenchmarkA-2\t2026/01/01 12:00:00 listening\n  10\t100 ns/op\n", "let benchmarks write what they say with b.Log, or to standard error"},
+		"JMeterEmpty":            {"jmeter", "", `line 1: "" is no header with the column timeStamp`},
+		"JMeterWithoutHeader":    {"jmeter", "1735900000000,100,a,true\n", `line 1: "1735900000000,100,a,true" is no header with the column timeStamp: it has to be like timeStamp,elapsed,label,…,success, which JMeter writes with jmeter.save.saveservice.print_field_names=true`},
+		"JMeterOnlyHeader":       {"jmeter", header, "it holds no sample"},
+		"JMeterNegative":         {"jmeter", header + "1735900000000,-1,a,200,OK,a,true\n", "line 2: -1 ms is less than no time"},
+		"JMeterNotANumber":       {"jmeter", header + "1735900000000,NaN,a,200,OK,a,true\n", `line 2: elapsed "NaN" is no number of milliseconds: use the file that JMeter wrote`},
+		"JMeterSeconds":          {"jmeter", header + "1735900000,1,a,200,OK,a,true\n", "line 2: the time 1735900000 is one in seconds: it has to be in milliseconds since 1970"},
+		"JMeterNanoseconds":      {"jmeter", header + "1735900000000000000,1,a,200,OK,a,true\n", "line 2: the time 1735900000000000000 is one in nanoseconds"},
+		"JMeterElapsedInNanos":   {"jmeter", header + "1735900000000,1000000000,a,200,OK,a,true\n", "line 2: 1000000000 ms is longer than a week: is that in another unit?"},
+		"JMeterDate":             {"jmeter", header + "2025/01/03 08:00:00,1,a,200,OK,a,true\n", "line 2: timeStamp \"2025/01/03 08:00:00\" is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms"},
+		"JMeterSuccess":          {"jmeter", header + "1735900000000,1,a,200,OK,a,yes\n", `line 2: success "yes" is neither true nor false: use the file that JMeter wrote`},
+		"JMeterFields":           {"jmeter", header + "1735900000000,1,a,200\n", "line 2: it has 4 fields, and the header 7: if the file is cut off here, copy it again, or take the line out"},
+		"JMeterTwoFiles":         {"jmeter", jtl + jtl, "line 7: it is the header again: give the files that were put together one by one"},
+		"JMeterQuote":            {"jmeter", header + "1735900000000,1,\"a,200,OK,a,true\n" + strings.Repeat("1735900000000,1,a,200,OK,a,true\n", 100_000), "a row is longer than 1 MiB: is a quote left open"},
+		"JMeterStrayQuote":       {"jmeter", header + "1735900000000,1,a\"b,200,OK,a,true\n", `line 2: bare " in non-quoted-field`},
+		"JMeterTooMany":          {"jmeter", header + labels(121), "is one transaction more than the 120 that a run has room for: choose some with --only REGEXP"},
+		"JMeterXMLOther":         {"jmeter", "<html><body/></html>", "line 1: it begins with <html>, and JMeter's results with <testResults>"},
+		"JMeterXMLCut":           {"jmeter", `<testResults><sample t="1" ts="1735900000000" s="true" lb="a"/>`, "it ends before </testResults>"},
+		"JMeterXMLWithoutTime":   {"jmeter", "<testResults>\n<sample t=\"1\" s=\"true\" lb=\"a\"/></testResults>", `line 2: timeStamp "" is no number`},
+		"JMeterXMLVersion":       {"jmeter", `<?xml version="1.1"?><testResults/>`, "line 1: xml: unsupported version"},
+		"JMeterXMLEncoding":      {"jmeter", `<?xml version="1.0" encoding="Shift_JIS"?><testResults/>`, `line 1: xml: opening charset "Shift_JIS": the encoding "Shift_JIS" is not read: save the file as UTF-8`},
+		"JMeterXMLBroken":        {"jmeter", "<testResults>\n<sample t=1/></testResults>", "line 2: "},
+		"K6OfASummary":           {"k6", "{\n \"metrics\": {}\n}\n", "line 1: it is none of k6's lines"},
+		"K6OtherLines":           {"k6", `{"a": 1}` + "\n", `line 1: its type is "", and k6's lines are of type Metric or Point`},
+		"K6Cut":                  {"k6", fmt.Sprintf(point, "1") + `{"type":"Point","metr`, "line 2: it is not a whole line of k6's (unexpected end of JSON input): if the file is cut off here, copy it again"},
+		"K6Negative":             {"k6", fmt.Sprintf(point, "-3"), "line 1: it took -3ms, less than no time"},
+		"K6WithoutValue":         {"k6", fmt.Sprintf(point, "null"), "line 1: the point of http_req_duration has no value"},
+		"K6Huge":                 {"k6", fmt.Sprintf(point, "1e30"), "line 1: 1e+30 ms is longer than a week"},
+		"K6Year1":                {"k6", strings.Replace(fmt.Sprintf(point, "1"), "2025", "0001", 1), "line 1: the time 0001-01-03T07:59:59Z is not within 2000 and 2100"},
+		"K6LongLine":             {"k6", strings.Repeat("x", 2<<20), "line 1: it is longer than 1 MiB"},
+		"K6SummaryOfLines":       {"k6-summary", fmt.Sprintf(point, "1") + fmt.Sprintf(point, "2"), "something follows the end of a summary of k6"},
+		"K6SummaryCut":           {"k6-summary", `{"metrics": {"http_reqs": {`, "it ends in the middle of a summary of k6: copy it again"},
+		"K6SummaryNothing":       {"k6-summary", `{"metrics": {"vus": {"value": 3}}}`, "the summary holds no value"},
+		"K6SummaryNegative":      {"k6-summary", `{"metrics": {"http_req_duration": {"avg": -1}}}`, "cico/requests/average is -1, less than nothing"},
+		"GatlingBinary":          {"gatling", "\x00\x00\x00\x063.13.1", "since 3.13 they are binary, which this does not read; give js/stats.json of its report with --from gatling-stats"},
+		"GatlingOther":           {"gatling", "hello\n", "since 3.13 they are binary"},
+		"Gatling2":               {"gatling", "RUN\tshop.Checkout\t\tcheckout\t1520337025119\tname\t2.0\n", `line 1: it is of Gatling "2.0", and those of 3.0 to 3.12 are read`},
+		"GatlingBackwards":       {"gatling", strings.Replace(gatlingLog, "1735900000120\tOK", "1735899999999\tOK", 1), "line 4: -1 ms is less than no time"},
+		"GatlingShort":           {"gatling", gatlingOld + "REQUEST\t\tlist\n", "line 4: a record REQUEST has groups"},
+		"GatlingUnknown":         {"gatling", gatlingOld + "SPARE\t1\n", `line 4: "SPARE" is none of Gatling's records`},
+		"GatlingStatsScript":     {"gatling-stats", "var stats = {", "it is not a stats.json of Gatling's: invalid character 'v'"},
+		"GatlingStatsOther":      {"gatling-stats", `{"a": 1}`, `it holds no "stats" as Gatling's stats.json does`},
+		"GatlingStatsText":       {"gatling-stats", strings.Replace(gatlingStats, `"total": 110`, `"total": "many"`, 1), "it is not a stats.json of Gatling's"},
+		"OpenMessagingOther":     {"openmessaging", `{"workload": "a"}`, "it has no aggregatedPublishLatencyAvg"},
+		"OpenMessagingText":      {"openmessaging", `{"aggregatedPublishLatencyAvg": "many"}`, `it is not a result of the OpenMessaging Benchmark: "many" is no number`},
+		"OpenMessagingNanos":     {"openmessaging", `{"aggregatedPublishLatencyAvg": 3500000000}`, "cico/publish/average is 3.5e+09 ms, longer than a week: is that in another unit?"},
+		"GoBenchNothing":         {"gobench", "PASS\nok  \tx\t0.1s\n", "it holds no line that begins with Benchmark"},
+		"GoBenchBroken":          {"gobench", "BenchmarkA-2\tmany\t100 ns/op\n", "line 1: "},
+		"GoBenchNegative":        {"gobench", "BenchmarkA-2\t10\t-100 B/op\n", `line 1: "A-2" has -100 B/op, less than nothing`},
+		"PrometheusError":        {"prometheus", `{"status": "error", "error": "query timed out"}`, `its status is "error" and not success: query timed out`},
+		"PrometheusInstant":      {"prometheus", `{"status": "success", "data": {"resultType": "vector", "result": []}}`, "it is a vector, and a matrix is wanted: ask /api/v1/query_range"},
+		"PrometheusEmpty":        {"prometheus", `{"status": "success", "data": {"resultType": "matrix", "result": []}}`, "the query found no series"},
+		"PrometheusMilliseconds": {"prometheus", strings.ReplaceAll(prometheus, "1735900000", "1735900000000"), "process_cpu{job=shop}: point 1: the time 1735900000000 is not in seconds since 1970"},
+		"PrometheusAllBad":       {"prometheus", strings.NewReplacer(`"3"`, `"three"`, `"7"`, `"NaN"`).Replace(prometheus), `process_cpu{job=shop}: point 2: the value "three" is no number, value: it has no value that is a number`},
+		"PrometheusHistograms":   {"prometheus", `{"status": "success", "data": {"resultType": "matrix", "result": [{"metric": {"__name__": "lat"}, "histograms": [[1735900000, {"count": "1"}]]}]}}`, "lat: it is a native histogram: query histogram_quantile"},
+		"JMeterRounded":          {"jmeter", header + "1.64797E+12,1,a,200,OK,a,true\n", `line 2: timeStamp "1.64797E+12" has lost its last digits, as in a spreadsheet`},
+		"JMeterGrouped":          {"jmeter", header + "1735900000000,\"1,234\",a,200,OK,a,true\n", `line 2: elapsed: "1,234" is ambiguous: it can be 1234 or 1.234; write it with a decimal point and without thousands separators`},
+		"K6OnlyGRPC":             {"k6", strings.ReplaceAll(fmt.Sprintf(point, "1"), "http_req_duration", "grpc_req_duration"), "it holds no sample; grpc_req_duration: not read; measure them inside group()"},
+		"K6OnlySetup":            {"k6", strings.ReplaceAll(fmt.Sprintf(point, "1"), `"name":"a"`, `"name":"a","group":"::setup"`), "it holds no sample"},
+		"K6SummaryEmpty":         {"k6-summary", `{"metrics": {"http_req_duration": {"avg": 0, "max": 0}, "http_reqs": {"count": 0, "rate": 0}, "iterations": {"count": 0, "rate": 0}}}`, "the summary holds no value; http_req_duration, http_reqs, iterations: no samples"},
+		"K6SummaryOnlyOwn":       {"k6-summary", `{"metrics": {"my_trend": {"avg": 1, "max": 2}}}`, "the summary holds no value; my_trend: not read"},
+		"OpenMessagingEmpty":     {"openmessaging", `{"publishRate": [0, 0], "consumeRate": [0], "aggregatedPublishLatencyAvg": 0, "aggregatedEndToEndLatencyAvg": 0}`, "the result holds no value; publish, end-to-end, requestsPerSecond and 1 more: no samples"},
+		"GatlingStatsEmpty":      {"gatling-stats", `{"stats": {"numberOfRequests": {"total": 0}, "meanResponseTime": {"total": 0, "ok": 0}, "meanNumberOfRequestsPerSecond": {"total": 0}}}`, "the file holds no value; requests: no samples"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := measure(tc.format, tc.text, "")
+			if err == nil {
+				t.Fatalf("it gives %+v", got)
+			}
+			if !errors.Is(err, importers.ErrFile) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("the error is\n%v\nwant\n%s", err, tc.want)
+			}
+		})
+	}
+}
+
+const tableHead = "release,arm,block,scenario,metric,unit,value\n"
+
+func TestTables(t *testing.T) {
+	text := tableHead +
+		"2025.1,base,1,cico,cico/Check-In/average,s,0.4\n" +
+		"2025.1,base,2,cico,cico/Check-In/average,ms,410\n" +
+		"2025.1,base,1,cico,cico/Check-In/errors,%,0\n" +
+		"2025.1,base,1,cico,module/mod-users/cpu/average,cores,1.5\n" +
+		"2025.2,base,1,cico,cico/requestsPerSecond,1/s,40\n"
+	got, err := table(text)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	first := got[0]
+	if first.Release != "2025.1" || first.Arm != "base" || first.Block != 1 || fmt.Sprint(first.Loads) != "[cico]" || len(first.Measured.Observations) != 3 {
+		t.Errorf("the first run is %+v", first)
+	}
+	if one := first.Measured.Observations[0]; one.Metric != "cico/Check-In/average" || one.Value != "400" || one.Unit != "ms" {
+		t.Errorf("its first value is %+v", one)
+	}
+	for name, tc := range map[string]struct{ text, want string }{
+		"Empty":      {"", "it is empty: the first line has to name the columns release,measured,block,arm,scenario,metric,unit,value"},
+		"Header":     {"a,b\n", `line 1: there is no column "a"`},
+		"Missing":    {"arm,scenario,metric,unit\n", `line 1: the column "value" is missing`},
+		"ColumnTwo":  {"arm,arm\n", `line 1: the column "arm" is there twice`},
+		"NoRows":     {tableHead, "no row follows the header"},
+		"Fields":     {tableHead + "a,b\n", "line 2: it has 2 fields, and the header 7"},
+		"Block":      {tableHead + ",a,0,s,l/t/average,ms,1\n", `line 2: the block "0" is no whole number from 1 to 100`},
+		"NaN":        {tableHead + ",a,1,s,l/t/average,ms,NaN\n", `line 2: the value "NaN" is not a finite number: leave out the row of a value that is missing`},
+		"Ambiguous":  {tableHead + ",a,1,s,l/t/average,ms,\"1,234\"\n", `line 2: the value "1,234" is ambiguous: it can be 1234 or 1.234`},
+		"Negative":   {tableHead + ",a,1,s,l/t/average,ms,-1\n", "line 2: l/t/average is -1, less than nothing"},
+		"Unit":       {tableHead + ",a,1,s,l/t/average,MiB,1\n", `line 2: the unit of l/t/average is "MiB", and has to be "ms"`},
+		"Huge":       {tableHead + ",a,1,s,l/t/average,h,200\n", "line 2: l/t/average is 7.2e+08 ms, longer than a week"},
+		"Statistic":  {tableHead + ",a,1,s,CI avg,s,1\n", `line 2: "CI avg" is no name of a metric: write LOAD/TRANSACTION/STATISTIC`},
+		"OtherWord":  {tableHead + ",a,1,s,l/t/avg,s,1\n", `is no statistic of a load: they are average, p50,`},
+		"Twice":      {tableHead + ",a,1,s,l/t/average,ms,1\n,a,1,s,l/t/average,ms,2\n", `line 3: block 1 of arm "a" under scenario "s" has l/t/average twice: number its blocks`},
+		"NoArm":      {tableHead + ",,1,s,l/t/average,ms,1\n", "line 2: the arm or the scenario is empty"},
+		"Date":       {"measured,arm,scenario,metric,unit,value\n3.1.2025,a,s,l/t/average,ms,1\n", `line 2: "3.1.2025" is no date or time with its zone`},
+		"TwoDates":   {"measured,arm,scenario,metric,unit,value\n2025-01-03,a,s,l/t/average,ms,1\n2025-01-04,a,s,l/t/p95,ms,1\n", `line 3: the run was measured at "2025-01-04", and at another time in a row before`},
+		"StrayQuote": {tableHead + ",a\"b,1,s,l/t/average,ms,1\n", "line 2: bare"},
+	} {
+		if _, err := table(tc.text); !errors.Is(err, importers.ErrFile) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: the error is %v, want %s", name, err, tc.want)
+		}
+	}
+}
+
+// A value is the same in whichever unit, however that is written, and whatever a
+// spreadsheet makes of the table.
+func TestTablesOfSpreadsheets(t *testing.T) {
+	for name, text := range map[string]string{
+		"sec":         tableHead + ",a,1,s,l/t/average,sec,1.5\n",
+		"msec":        tableHead + ",a,1,s,l/t/average,msec,\"1500,0\"\n",
+		"micro":       tableHead + ",a,1,s,l/t/average,\u00b5s,1.5E+06\n",
+		"Greek":       tableHead + ",a,1,s,l/t/average,\u03bcs,1500000\n",
+		"us":          tableHead + ",a,1,s,l/t/average,us,1 500 000\n",
+		"ns":          tableHead + ",a,1,s,l/t/average,nanoseconds,\"1,500,000,000\"\n",
+		"semicolons":  strings.ReplaceAll(tableHead, ",", ";") + ";a;1;s;l/t/average;s;1,5\n",
+		"tabs":        strings.ReplaceAll(tableHead, ",", "\t") + "\ta\t1\ts\tl/t/average\tms\t1’500\n",
+		"a separator": "sep=;\n" + strings.ReplaceAll(tableHead, ",", ";") + ";a;1;s;l/t/average;s;1,5\n",
+	} {
+		got, err := table(text)
+		if err != nil || len(got) != 1 || got[0].Measured.Observations[0].Value != "1500" || got[0].Measured.Observations[0].Unit != "ms" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func table(text string) ([]importers.Placed, error) {
+	return importers.ReadTable(importers.Source{In: strings.NewReader(text), Memory: payload.NewBudget(1 << 20)})
+}
+
+// What Gatling's own report says of a log is what is read from the log.
+func TestGatlingAgreesWithItsReport(t *testing.T) {
+	log, err := measure("gatling", read(t, "gatling-simulation.txt"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := measure("gatling-stats", read(t, "gatling-stats.json"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]float64{}
+	for _, one := range log.Observations {
+		own[one.Metric], _ = strconv.ParseFloat(one.Value, 64)
+	}
+	compared := 0
+	for _, one := range stats.Observations {
+		name := one.Metric
+		value, found := own[name]
+		if !found {
+			continue
+		}
+		// It rounds to milliseconds, and takes percentiles between samples.
+		if want, _ := strconv.ParseFloat(one.Value, 64); strings.HasSuffix(name, "/average") && math.Abs(value-want) > 0.51 ||
+			(strings.HasSuffix(name, "/errors") || strings.HasSuffix(name, "/samples") || strings.HasSuffix(name, "/max")) && value != want {
+			t.Errorf("%s is %g in the log, and %g in the report", name, value, want)
+		}
+		compared++
+	}
+	if compared < 10 {
+		t.Errorf("only %d values are in both", compared)
+	}
+}
+
+// labels are rows with so many labels.
+func labels(count int) string {
+	var rows strings.Builder
+	for i := range count {
+		fmt.Fprintf(&rows, "1735900000000,1,label %d,200,OK,a,true\n", i)
+	}
+	return rows.String()
+}
+
+// However many rows there are, only different durations take memory; and where these
+// take too much, reading ends.
+func TestRowsTakeNoMemory(t *testing.T) {
+	rows := header + strings.Repeat("1735900000000,7,a,200,OK,a,true\n", 200_000)
+	reader, _ := importers.Named("jmeter")
+	got, err := reader.Read(importers.Source{In: strings.NewReader(rows), Load: "cico", Memory: payload.NewBudget(4096)})
+	if err != nil || got.Samples != 200_000 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	var different strings.Builder
+	different.WriteString(header)
+	for i := range 200 {
+		fmt.Fprintf(&different, "1735900000000,%d,a,200,OK,a,true\n", i)
+	}
+	_, err = reader.Read(importers.Source{In: strings.NewReader(different.String()), Load: "cico", Memory: payload.NewBudget(4096)})
+	if !errors.Is(err, payload.ErrTooLarge) {
+		t.Errorf("the error is %v, want ErrTooLarge", err)
+	}
+}
+
+// The order of rows changes nothing.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rows := strings.SplitAfter(strings.TrimPrefix(jtl, header), "\n")
+	turned := header
+	for i := len(rows) - 1; i >= 0; i-- {
+		turned += rows[i]
+	}
+	one, errOne := measure("jmeter", jtl, "")
+	other, errOther := measure("jmeter", turned, "")
+	if errOne != nil || errOther != nil || fmt.Sprint(one) != fmt.Sprint(other) {
+		t.Errorf("%v, %v:\n%v\n%v", errOne, errOther, one, other)
+	}
+}
+
+func TestASilenceIsTold(t *testing.T) {
+	got, err := measure("jmeter", header+"1735900000000,7,a,200,OK,a,true\n1735910000000,7,a,200,OK,a,true\n", "")
+	const want = "nothing was measured for 2h47m0s before 2025-01-03 13:13:20 UTC: if another test begins there, split the file"
+	if err != nil || len(got.Notes) != 1 || got.Notes[0] != want {
+		t.Errorf("%v: %q", err, got.Notes)
+	}
+}
+
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, one := range importers.All() {
+		if seen[one.Name()] || one.Tool() == "" || one.Reads() == "" {
+			t.Errorf("%q is there twice, or has no words", one.Name())
+		}
+		seen[one.Name()] = true
+	}
+	if _, found := importers.Named("abacus"); found {
+		t.Error("there is a reader of what nobody knows")
+	}
+}
+
+// told are the values, by metric.
+func told(got *importers.Measured) map[string]string {
+	found := map[string]string{}
+	for _, one := range got.Observations {
+		found[one.Metric] = fmt.Sprintf("%s %s of %d", one.Value, one.Unit, one.Samples)
+	}
+	return found
+}
+
+// must measure.
+func must(t *testing.T, format, text string) *importers.Measured {
+	t.Helper()
+	got, err := measure(format, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// wantValues are among those told, where "" stands for none.
+func wantValues(t *testing.T, got *importers.Measured, want map[string]string) {
+	t.Helper()
+	found := told(got)
+	for name, value := range want {
+		if found[name] != value {
+			t.Errorf("%s is %q, want %q", name, found[name], value)
+		}
+	}
+}
+
+// wantNote is among the notes.
+func wantNote(t *testing.T, got *importers.Measured, want string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(got.Notes, "\n"), want) {
+		t.Errorf("the notes are %q, want %q", got.Notes, want)
+	}
+}
+
+func measure(format, text, only string) (*importers.Measured, error) {
+	reader, found := importers.Named(format)
+	if !found {
+		return nil, fmt.Errorf("there is no reader %q", format)
+	}
+	from := importers.Source{In: strings.NewReader(text), Load: "cico", Memory: payload.NewBudget(64 << 20)}
+	if only != "" {
+		from.Only = regexp.MustCompile(only)
+	}
+	return importers.Read(reader, from)
+}
+
+func read(tb testing.TB, file string) string {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
+}

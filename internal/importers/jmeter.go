@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/importers/delimited"
+	"perflab.dev/perflab/internal/text/number"
+)
+
+// jmeter reads what JMeter's listeners write: CSV with a header, or XML.
+type jmeter struct{}
+
+func (jmeter) Name() string { return "jmeter" }
+func (jmeter) Tool() string { return "JMeter" }
+func (jmeter) Reads() string {
+	return "a JTL of JMeter, as CSV with a header or as XML"
+}
+
+func (jmeter) Read(from Source) (*Measured, error) {
+	text := bufio.NewReader(from.In)
+	begins, err := text.Peek(64)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	from.In = text
+	if strings.HasPrefix(strings.TrimLeft(string(begins), " \t\r\n"), "<") {
+		return readJMeterXML(from)
+	}
+	return readJMeterCSV(from)
+}
+
+// Columns of a JTL that are read; the last two may be missing.
+const (
+	jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess = "timeStamp", "elapsed", "label", "success"
+	jmeterMessage, jmeterThread                           = "responseMessage", "threadName"
+)
+
+const jmeterHeader = jmeterTime + "," + jmeterElapsed + "," + jmeterLabel + ",…," + jmeterSuccess
+
+// jmeterTransaction begins what a Transaction Controller says of itself.
+const jmeterTransaction = "Number of samples in transaction"
+
+func readJMeterCSV(from Source) (*Measured, error) {
+	stream := newStream(from.In)
+	table := delimited.NewReader(stream)
+	table.FieldsPerRecord = -1
+	header, err := table.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, csvFault(err)
+	}
+	columns, err := jmeterColumns(header)
+	if err != nil {
+		return nil, atLine(1, err)
+	}
+	table.ReuseRecord = true
+	parts := jmeterParts{tally: newTally(from), open: map[string]*jmeterFamily{}}
+	for {
+		stream.next()
+		fields, err := table.Read()
+		if errors.Is(err, io.EOF) {
+			return parts.measured()
+		}
+		if err != nil {
+			return nil, csvFault(err)
+		}
+		line, _ := table.FieldPos(0)
+		sample, err := columns.sample(fields)
+		if err == nil {
+			err = parts.add(columns.at(fields, jmeterThread), jmeterRow{sample, line})
+		}
+		if err != nil {
+			return nil, atLine(line, err)
+		}
+	}
+}
+
+// csvFault says where a table is broken.
+func csvFault(err error) error {
+	var broken *csv.ParseError
+	if errors.As(err, &broken) {
+		return atLine(broken.Line, refuse("%v", broken.Err))
+	}
+	return streamFault(err)
+}
+
+// streamFault says of a row without end that the file is at fault.
+func streamFault(err error) error {
+	if errors.Is(err, errEndless) {
+		return refuse("a row %v", errEndless)
+	}
+	return err
+}
+
+// jmeterFields is where the columns are, by their names in small letters.
+type jmeterFields struct {
+	of    map[string]int
+	count int
+}
+
+// jmeterColumns reads the header.
+func jmeterColumns(header []string) (jmeterFields, error) {
+	columns := jmeterFields{of: map[string]int{}, count: len(header)}
+	for i, name := range header {
+		columns.of[strings.ToLower(strings.TrimSpace(name))] = i
+	}
+	for _, wanted := range []string{jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess} {
+		if _, found := columns.of[strings.ToLower(wanted)]; !found {
+			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", said(strings.Join(header, ",")), wanted, jmeterHeader)
+		}
+	}
+	return columns, nil
+}
+
+// at is the field of a column; empty where there is no such column.
+func (c jmeterFields) at(fields []string, column string) string {
+	if i, found := c.of[strings.ToLower(column)]; found {
+		return fields[i]
+	}
+	return ""
+}
+
+func (c jmeterFields) sample(fields []string) (sample, error) {
+	if len(fields) != c.count {
+		return sample{}, refuse("it has %d fields, and the header %d: if the file is cut off here, copy it again, or take the line out", len(fields), c.count)
+	}
+	if c.at(fields, jmeterTime) == jmeterTime {
+		return sample{}, refuse("it is the header again: give the files that were put together one by one")
+	}
+	return jmeterSample(func(column string) string { return c.at(fields, column) })
+}
+
+// jmeterSample is what the columns say, by their names.
+func jmeterSample(at func(column string) string) (sample, error) {
+	start, err := jmeterMilliseconds(jmeterTime, at(jmeterTime))
+	if err != nil {
+		return sample{}, err
+	}
+	took, err := jmeterMilliseconds(jmeterElapsed, at(jmeterElapsed))
+	if err != nil {
+		return sample{}, err
+	}
+	succeeded, known := truths[strings.ToLower(strings.TrimSpace(at(jmeterSuccess)))]
+	if !known {
+		return sample{}, refuse("%s %q is neither true nor false: use the file that JMeter wrote", jmeterSuccess, said(at(jmeterSuccess)))
+	}
+	made := sample{transaction: at(jmeterLabel), failed: !succeeded, inner: strings.HasPrefix(at(jmeterMessage), jmeterTransaction)}
+	made.start, made.took, err = inMilliseconds(start, took)
+	return made, err
+}
+
+// truths are true and false as JMeter writes them, and as spreadsheets do in the
+// language of who saves the file.
+var truths = map[string]bool{
+	"true": true, "wahr": true, "vrai": true, "verdadero": true, "verdadeiro": true, "vero": true, "waar": true, "prawda": true, "истина": true, "真": true,
+	"false": false, "falsch": false, "faux": false, "falso": false, "onwaar": false, "fałsz": false, "ложь": false, "假": false,
+}
+
+// jmeterMilliseconds reads a number, which a spreadsheet may have written anew.
+func jmeterMilliseconds(column, text string) (int64, error) {
+	if whole, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return whole, nil
+	}
+	read, err := number.Parse(text)
+	if math.Abs(read.Value) >= math.MaxInt64 {
+		err = number.ErrSyntax
+	}
+	switch {
+	case err != nil && column == jmeterTime:
+		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, said(text))
+	case errors.Is(err, number.ErrAmbiguous):
+		return 0, refuse("%s: %v", column, err)
+	case err != nil:
+		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, said(text))
+	case read.Decimals < 0:
+		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, said(text))
+	}
+	return int64(math.Round(read.Value)), nil
+}
+
+// inMilliseconds refuses what is none: a clock's milliseconds have been of 12 or 13
+// digits since 1973.
+func inMilliseconds(start, took int64) (time.Time, time.Duration, error) {
+	at := time.UnixMilli(start)
+	if at.Before(earliest) || at.After(latest) {
+		unit := "no time of a test"
+		for _, other := range []struct {
+			at   time.Time
+			unit string
+		}{{time.Unix(start, 0), "one in seconds"}, {time.UnixMicro(start), "one in microseconds"}, {time.Unix(0, start), "one in nanoseconds"}} {
+			if other.at.After(earliest) && other.at.Before(latest) {
+				unit = other.unit
+			}
+		}
+		return at, 0, refuse("the time %d is %s: it has to be in milliseconds since 1970", start, unit)
+	}
+	if took > longestSample.Milliseconds() {
+		return at, 0, refuse("%d ms is longer than a week: is that in another unit?", took)
+	}
+	if took < 0 {
+		return at, 0, refuse("%d ms is less than no time", took)
+	}
+	return at, time.Duration(took) * time.Millisecond, nil
+}
+
+// jmeterMeasured adds what a JTL leaves open.
+func jmeterMeasured(t *tally) (*Measured, error) {
+	made, err := t.measured()
+	if err != nil {
+		return nil, err
+	}
+	if t.requests == 0 {
+		made.Notes = append(made.Notes, "all samples are of Transaction Controllers, so that the number of requests per second is not known")
+	}
+	slices.Sort(made.Notes)
+	return made, nil
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// jmeterParts leaves out sub-results, which JMeter writes as rows of their own: those
+// of a redirect login are login-0 and login-1, on the same thread and within its time.
+type jmeterParts struct {
+	tally *tally
+	// open are samples whose sub-results may follow, by thread.
+	open map[string]*jmeterFamily
+	// parts that were left out.
+	parts int64
+	// inside says which row was first seen within the time of another of its thread.
+	inside string
+}
+
+// jmeterFamily is a sample with what may be its sub-results, in any order.
+type jmeterFamily struct {
+	root       string
+	rows       []jmeterRow
+	start, end time.Time
+}
+
+type jmeterRow struct {
+	sample
+	line int
+}
+
+func (r *jmeterRow) end() time.Time { return r.start.Add(r.took) }
+
+// costOfThread in bytes.
+const costOfThread = 256
+
+func (p *jmeterParts) add(thread string, row jmeterRow) error {
+	p.tally.span(row.start, row.end())
+	family := p.open[thread]
+	if family == nil {
+		p.open[strings.Clone(thread)] = familyOf(row)
+		return p.tally.memory.Spend(costOfThread + len(thread))
+	}
+	if family.takes(&row) {
+		family.take(row)
+		return nil
+	}
+	if whole := &family.rows[0]; p.inside == "" && thread != "" && row.isInside(whole) {
+		p.inside = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", said(row.transaction), said(whole.transaction))
+	}
+	over := *family
+	*family = *familyOf(row)
+	return p.close(&over)
+}
+
+func familyOf(row jmeterRow) *jmeterFamily {
+	return &jmeterFamily{root: rootOf(row.transaction), rows: []jmeterRow{row}, start: row.start, end: row.end()}
+}
+
+// cutNumber finds what a sub-result is a part of by its label, which is that of the
+// sample and a number.
+func cutNumber(label string) (sample string, found bool) {
+	sample = strings.TrimRight(label, "0123456789")
+	if sample == label || len(sample) < 2 {
+		return label, false
+	}
+	return strings.CutSuffix(sample, "-")
+}
+
+// rootOf a label is what is left without the numbers at its end.
+func rootOf(label string) string {
+	for {
+		sample, found := cutNumber(label)
+		if !found {
+			return label
+		}
+		label = sample
+	}
+}
+
+// takes a row of the same root that has another number and leaves no time between.
+func (f *jmeterFamily) takes(row *jmeterRow) bool {
+	return rootOf(row.transaction) == f.root && f.find(row.transaction) == nil && !row.start.After(f.end) && !row.end().Before(f.start)
+}
+
+func (f *jmeterFamily) take(row jmeterRow) {
+	f.rows = append(f.rows, row)
+	if row.start.Before(f.start) {
+		f.start = row.start
+	}
+	if row.end().After(f.end) {
+		f.end = row.end()
+	}
+}
+
+// isPart tells whether a row is a sub-result: the sample it would be a part of is
+// there at the same time, and so is the first of its sub-results.
+func (f *jmeterFamily) isPart(row *jmeterRow) bool {
+	label, found := cutNumber(row.transaction)
+	whole := f.find(label)
+	return found && whole != nil && row.isWithin(whole) && f.find(label+"-0") != nil
+}
+
+// isWithin tells the same time, for which one that takes none may be at either end.
+func (r *jmeterRow) isWithin(whole *jmeterRow) bool {
+	return r.start.Before(whole.end()) && r.end().After(whole.start) || r.start.Equal(whole.start) || r.took == 0 && r.start.Equal(whole.end())
+}
+
+// isInside tells whether a request is within the time of another.
+func (r *jmeterRow) isInside(whole *jmeterRow) bool {
+	return !r.inner && !whole.inner && r.took > 0 && r.took < whole.took && !r.start.Before(whole.start) && !r.end().After(whole.end())
+}
+
+func (f *jmeterFamily) find(label string) *jmeterRow {
+	at := slices.IndexFunc(f.rows, func(row jmeterRow) bool { return row.transaction == label })
+	if at < 0 {
+		return nil
+	}
+	return &f.rows[at]
+}
+
+// close counts the samples of a family that are no parts of others.
+func (p *jmeterParts) close(family *jmeterFamily) error {
+	for _, row := range family.rows {
+		if family.isPart(&row) {
+			p.parts++
+			continue
+		}
+		if err := p.tally.add(row.sample); err != nil {
+			return atLine(row.line, err)
+		}
+	}
+	return nil
+}
+
+func (p *jmeterParts) measured() (*Measured, error) {
+	for _, family := range p.open {
+		if err := p.close(family); err != nil {
+			return nil, err
+		}
+	}
+	made, err := jmeterMeasured(p.tally)
+	if err != nil {
+		return nil, err
+	}
+	if p.inside != "" {
+		made.Notes = append(made.Notes, p.inside)
+	}
+	if p.parts > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%s left out, such as login-0 of login: the time of the sample includes theirs", prose.Counted(p.parts, "sub-result")))
+	}
+	return made, nil
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+
+	"golang.org/x/text/transform"
+)
+
+// readJMeterXML reads the elements within testResults. Those within them are their
+// sub-results, which count no more than in CSV.
+func readJMeterXML(from Source) (*Measured, error) {
+	stream := newStream(transform.NewReader(from.In, legalXML{}))
+	decoder := xml.NewDecoder(stream)
+	decoder.CharsetReader = decoded
+	tally := newTally(from)
+	depth := 0
+	for {
+		stream.next()
+		token, err := decoder.RawToken()
+		line, _ := decoder.InputPos()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, xmlFault(err, line, stream)
+		}
+		switch element := token.(type) {
+		case xml.StartElement:
+			depth++
+			err = jmeterElement(tally, depth, element)
+		case xml.EndElement:
+			depth--
+		}
+		if err != nil {
+			return nil, atLine(line, err)
+		}
+	}
+	if depth != 0 {
+		return nil, refuse(cutXML)
+	}
+	return jmeterMeasured(tally)
+}
+
+const cutXML = "it ends before </testResults>: JMeter was killed, or the file was cut off; copy it again, or end it with </testResults>"
+
+// xmlFault tells what stands in the file from what keeps it from being read.
+func xmlFault(err error, line int, from *stream) error {
+	var syntax *xml.SyntaxError
+	switch {
+	case from.failed != nil:
+		return from.failed
+	case errors.Is(err, errEndless):
+		return atLine(line, streamFault(err))
+	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
+		return atLine(line, refuse(cutXML))
+	case errors.As(err, &syntax):
+		return atLine(line, refuse("%s", syntax.Msg))
+	}
+	return atLine(line, refuse("%v", err))
+}
+
+// jmeterAttributes are the columns of CSV in XML.
+var jmeterAttributes = map[string]string{jmeterTime: "ts", jmeterElapsed: "t", jmeterLabel: "lb", jmeterSuccess: "s", jmeterMessage: "rm"}
+
+func jmeterElement(to *tally, depth int, element xml.StartElement) error {
+	const root, own = 1, 2
+	name := element.Name.Local
+	if depth == root && name != "testResults" {
+		return refuse("it begins with <%s>, and JMeter's results with <testResults>", said(name))
+	}
+	if depth != own || name != "sample" && name != "httpSample" {
+		return nil
+	}
+	at := map[string]string{}
+	for _, attribute := range element.Attr {
+		at[attribute.Name.Local] = attribute.Value
+	}
+	found, err := jmeterSample(func(column string) string { return at[jmeterAttributes[column]] })
+	if err != nil {
+		return err
+	}
+	return to.add(found)
+}

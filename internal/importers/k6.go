@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// k6 reads the points that k6 run --out json writes, one a line.
+type k6 struct{}
+
+func (k6) Name() string  { return "k6" }
+func (k6) Tool() string  { return "k6" }
+func (k6) Reads() string { return "the lines of k6 run --out json=FILE" }
+
+// k6Line is a line: what a metric is, or a point of it.
+type k6Line struct {
+	Type   string `json:"type"`
+	Metric string `json:"metric"`
+	Data   struct {
+		Time  time.Time `json:"time"`
+		Value *float64  `json:"value"`
+		Tags  struct {
+			Group    string `json:"group"`
+			Name     string `json:"name"`
+			Expected string `json:"expected_response"`
+		} `json:"tags"`
+	} `json:"data"`
+}
+
+// Names of k6's metrics.
+const (
+	k6Group, k6Request, k6Iterations = "group_duration", "http_req_duration", "iterations"
+)
+
+// k6Known are the metrics that k6 has by itself, of which no more than the points
+// above are read.
+var k6Known = regexp.MustCompile(`^(http_req.*|iteration.*|group_duration|dropped_iterations|checks|vus.*|data_(sent|received))$`)
+
+// k6Points are those that count: of groups and the requests in them and, where there
+// are no groups, of all requests.
+type k6Points struct {
+	groups, members, requests *tally
+	iterations                int64
+	// outside are points of requests in setup() and teardown(), which are no load.
+	outside int64
+	unread  unread
+}
+
+func (k6) Read(from Source) (*Measured, error) {
+	points := k6Points{groups: newTally(from), members: newTally(from), requests: newTally(from)}
+	points.groups.path, points.members.path, points.members.part = k6Groups, k6Groups, requests
+	if err := lines(from.In, func(number int, line []byte) error { return points.read(number, line) }); err != nil {
+		return nil, err
+	}
+	made, err := points.measured(from)
+	if err != nil {
+		return nil, points.unread.explain(err)
+	}
+	made.Notes = append(made.Notes, points.notes()...)
+	return made, nil
+}
+
+// k6Groups are a group and those that it is within, by its path such as
+// ::Search::First page.
+func k6Groups(path string) []string { return strings.Split(strings.TrimPrefix(path, "::"), "::") }
+
+// isOutside tells the group of setup() or teardown(), and those within it. A group of
+// a script's own that is called so can't be told apart from it.
+func isOutside(group string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(group, "::"), "::")
+	return strings.HasPrefix(group, "::") && (first == "setup" || first == "teardown")
+}
+
+func (p *k6Points) read(number int, line []byte) error {
+	if len(strings.TrimSpace(string(line))) == 0 {
+		return nil
+	}
+	var read k6Line
+	if err := json.Unmarshal(line, &read); err != nil {
+		if number == 1 {
+			return refuse("it is none of k6's lines, each of which is an object of its own: %v", err)
+		}
+		return refuse("it is not a whole line of k6's (%v): if the file is cut off here, copy it again, or take the line out", err)
+	}
+	switch read.Type {
+	case "Metric":
+		return nil
+	case "Point":
+		return p.point(&read)
+	}
+	return refuse("its type is %q, and k6's lines are of type Metric or Point", said(read.Type))
+}
+
+func (p *k6Points) point(read *k6Line) error {
+	if read.Metric != k6Group && read.Metric != k6Request && read.Metric != k6Iterations {
+		if !k6Known.MatchString(read.Metric) {
+			p.unread.add(read.Metric)
+		}
+		return nil
+	}
+	if read.Data.Value == nil {
+		return refuse("the point of %s has no value", read.Metric)
+	}
+	tags := &read.Data.Tags
+	switch {
+	case read.Metric == k6Iterations:
+		p.iterations += int64(*read.Data.Value)
+		return nil
+	case isOutside(tags.Group):
+		p.outside++
+		return nil
+	case read.Metric == k6Group:
+		return p.add(p.groups, read, sample{transaction: tags.Group, paused: true})
+	}
+	failed := tags.Expected == "false"
+	if tags.Group != "" {
+		if err := p.add(p.members, read, sample{transaction: tags.Group, failed: failed}); err != nil {
+			return err
+		}
+	}
+	return p.add(p.requests, read, sample{transaction: tags.Name, failed: failed})
+}
+
+// add a point, which k6 writes at the end of what took so many milliseconds.
+func (p *k6Points) add(to *tally, read *k6Line, of sample) error {
+	value := *read.Data.Value
+	if math.Abs(value) > float64(longestSample.Milliseconds()) {
+		return refuse("%g ms is longer than a week: is that in another unit?", value)
+	}
+	of.took = time.Duration(math.Round(value * float64(time.Millisecond)))
+	of.start = read.Data.Time.Add(-of.took)
+	return to.add(of)
+}
+
+func (p *k6Points) measured(from Source) (*Measured, error) {
+	made, err := p.transactions()
+	if err != nil {
+		return nil, err
+	}
+	if length := made.End.Sub(made.Start); p.iterations > 0 && length > 0 {
+		made.Observations = append(made.Observations, observation.Of(from.Load, metric.IterationsPerSecond, float64(p.iterations)/length.Seconds(), p.iterations))
+	}
+	made.Observations = sorted(made.Observations)
+	return made, nil
+}
+
+// transactions are the groups, with their requests, or else all requests by name.
+func (p *k6Points) transactions() (*Measured, error) {
+	if p.groups.samples == 0 {
+		return p.requests.measured()
+	}
+	// Requests per second, and their errors, are of all requests.
+	p.groups.requests, p.groups.failed = p.requests.requests, p.requests.failed
+	if p.requests.samples > 0 {
+		p.groups.span(p.requests.start, p.requests.end)
+	}
+	made, err := p.groups.measured()
+	if err != nil {
+		return nil, err
+	}
+	made.withoutErrors()
+	made.Notes = append(made.Notes, "k6 does not record whether a group succeeded, so only its requests have error shares")
+	if err := made.inside(p.members); err != nil {
+		return nil, err
+	}
+	if all := p.requests.requests; all > 0 {
+		made.Observations = append(made.Observations, observation.Of(p.groups.load, metric.Errors, 100*float64(p.requests.failed)/float64(all), all))
+	}
+	return made, nil
+}
+
+// inside adds the requests inside of groups.
+func (m *Measured) inside(requests *tally) error {
+	if len(requests.transactions) == 0 {
+		return nil
+	}
+	requests.requests = 0 // Their number per second is told of all.
+	found, err := requests.measured()
+	if err != nil {
+		return err
+	}
+	m.Observations = append(m.Observations, found.Observations...)
+	if len(m.Observations) > mostObservations {
+		return refuse("a run has no room for all groups and their requests: choose some groups with --only REGEXP")
+	}
+	return nil
+}
+
+func (p *k6Points) notes() []string {
+	notes := p.unread.notes()
+	if p.outside > 0 {
+		notes = append(notes, fmt.Sprintf("%s of setup() and teardown() left out: they are not load", prose.Counted(p.outside, "point")))
+	}
+	return notes
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload/label"
+)
+
+// longestName of a transaction in bytes; it is a part of its metrics' names.
+const longestName = 200
+
+// digestLength is how much of a digest tells names apart.
+const digestLength = 8
+
+// pathName is a transaction within others, the outermost first, as a part of a metric's
+// name.
+func pathName(path []string) string {
+	parts := slices.Clone(path)
+	for i, part := range path {
+		parts[i] = nameOf(part, longestName/len(path))
+	}
+	return label.Join(parts...)
+}
+
+// nameOf is what a tool calls something, without control characters. One that is too
+// long ends in its digest, so that it stays apart from others that begin like it.
+func nameOf(text string, longest int) string {
+	name := strings.Map(func(letter rune) rune {
+		if unicode.IsControl(letter) {
+			return ' '
+		}
+		return letter
+	}, text)
+	name = strings.TrimSpace(strings.ToValidUTF8(name, "�"))
+	if end := "…" + digest(text); len(name) > longest {
+		name = strings.ToValidUTF8(name[:max(longest-len(end), 0)], "") + end
+	}
+	if name == "" {
+		return label.Nameless
+	}
+	return name
+}
+
+func digest(text string) string { return naming.Hash(text)[:digestLength] }
+
+// distinct names what tools call by other names: where two would get the same, those
+// that had to be changed for it end in their digests.
+func distinct(texts []string, nameOf func(string) string) (names map[string]string) {
+	count := map[string]int{}
+	for _, text := range texts {
+		count[nameOf(text)]++
+	}
+	names = map[string]string{}
+	for _, text := range texts {
+		name := nameOf(text)
+		if count[name] > 1 && name != text {
+			name += "~" + digest(text)
+		}
+		names[text] = name
+	}
+	return names
+}

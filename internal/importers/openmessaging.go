@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"slices"
+	"time"
+
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// openMessaging reads the results of the OpenMessaging Benchmark.
+type openMessaging struct{}
+
+func (openMessaging) Name() string { return "openmessaging" }
+func (openMessaging) Tool() string { return "OpenMessaging Benchmark" }
+func (openMessaging) Reads() string {
+	return "the JSON that the OpenMessaging Benchmark writes for a workload and a driver"
+}
+
+// openMessagingResult has times in milliseconds and rates per second.
+type openMessagingResult struct {
+	Workload  string `json:"workload"`
+	Driver    string `json:"driver"`
+	BeginTime string `json:"beginTime"`
+	EndTime   string `json:"endTime"`
+
+	PublishRate []figure `json:"publishRate"`
+	ConsumeRate []figure `json:"consumeRate"`
+	ErrorRate   []figure `json:"publishErrorRate"`
+
+	PublishAvg figure `json:"aggregatedPublishLatencyAvg"`
+	Publish50  figure `json:"aggregatedPublishLatency50pct"`
+	Publish75  figure `json:"aggregatedPublishLatency75pct"`
+	Publish95  figure `json:"aggregatedPublishLatency95pct"`
+	Publish99  figure `json:"aggregatedPublishLatency99pct"`
+	PublishMax figure `json:"aggregatedPublishLatencyMax"`
+
+	EndToEndAvg figure `json:"aggregatedEndToEndLatencyAvg"`
+	EndToEnd50  figure `json:"aggregatedEndToEndLatency50pct"`
+	EndToEnd75  figure `json:"aggregatedEndToEndLatency75pct"`
+	EndToEnd95  figure `json:"aggregatedEndToEndLatency95pct"`
+	EndToEnd99  figure `json:"aggregatedEndToEndLatency99pct"`
+	EndToEndMax figure `json:"aggregatedEndToEndLatencyMax"`
+}
+
+// What the benchmark measures of a message.
+const publish, endToEnd = "publish", "end-to-end"
+
+func (openMessaging) Read(from Source) (*Measured, error) {
+	var read openMessagingResult
+	if err := decode(from, &read, "a result of the OpenMessaging Benchmark"); err != nil {
+		return nil, err
+	}
+	if read.PublishAvg.value == nil && read.EndToEndAvg.value == nil {
+		return nil, refuse("it has no aggregatedPublishLatencyAvg, as results of the OpenMessaging Benchmark have")
+	}
+	found := given{}
+	found.addTimes(&from, publish, read.PublishAvg, read.Publish50, read.Publish75, read.Publish95, read.Publish99, read.PublishMax)
+	found.addTimes(&from, endToEnd, read.EndToEndAvg, read.EndToEnd50, read.EndToEnd75, read.EndToEnd95, read.EndToEnd99, read.EndToEndMax)
+	found.addRate(&from, metric.RequestsPerSecond, read.PublishRate)
+	found.addRate(&from, metric.RecordsPerSecond, read.ConsumeRate)
+	addPublishErrors(&found, &from, &read)
+	made, err := found.measured("the result")
+	if err != nil {
+		return nil, err
+	}
+	made.Start, made.End = momentOf(read.BeginTime), momentOf(read.EndTime)
+	made.Notes = append(made.Notes,
+		"times are of all messages, as the benchmark sums them up; how many there were it does not tell",
+		"requestsPerSecond is the mean of the rates at which messages were published, recordsPerSecond of those at which they were consumed")
+	return made, nil
+}
+
+// timed are the statistics of times, in the order in which they are added.
+var timed = []string{metric.Average, metric.P50, metric.P75, metric.P95, metric.P99, metric.Max}
+
+// addTimes adds the statistics of times. No message takes no time: where all are 0,
+// there was none, as of consumers that were not there.
+func (g *given) addTimes(from *Source, name string, values ...figure) {
+	if !from.wants(name) {
+		return
+	}
+	if !slices.ContainsFunc(values, func(one figure) bool { return one.value != nil && *one.value != 0 }) {
+		g.empty = append(g.empty, name)
+		return
+	}
+	for i, statistic := range timed {
+		g.add(metric.Name(from.Load, name), statistic, values[i].value, 0)
+	}
+}
+
+// addRate adds the mean of a rate over the periods of a test, unless nothing was done
+// in any.
+func (g *given) addRate(from *Source, name string, values []figure) {
+	if average := mean(values); average != nil && *average == 0 {
+		g.empty = append(g.empty, name)
+	} else {
+		g.add(from.Load, name, average, 0)
+	}
+}
+
+// addPublishErrors adds the share of messages that could not be published.
+func addPublishErrors(to *given, from *Source, read *openMessagingResult) {
+	sent, failed := mean(read.PublishRate), mean(read.ErrorRate)
+	if sent == nil || failed == nil || *sent+*failed <= 0 || !from.wants(publish) {
+		return
+	}
+	share := 100 * *failed / (*sent + *failed)
+	to.add(metric.Name(from.Load, publish), metric.Errors, &share, 0)
+}
+
+// momentOf is a time as the benchmark writes it, with or without a zone; zero where
+// it is none.
+func momentOf(text string) time.Time {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime} {
+		if found, err := time.Parse(layout, text); err == nil && found.After(earliest) && found.Before(latest) {
+			return found
+		}
+	}
+	return time.Time{}
+}

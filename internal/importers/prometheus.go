@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// prometheus reads what Prometheus' HTTP API answers to a query over a time.
+type prometheus struct{}
+
+func (prometheus) Name() string { return "prometheus" }
+func (prometheus) Tool() string { return "Prometheus" }
+func (prometheus) Reads() string {
+	return "the JSON that Prometheus' HTTP API answers to query_range"
+}
+
+type prometheusAnswer struct {
+	Status string `json:"status"`
+	Error  string `json:"error"`
+	// Warnings say what keeps the answer from being whole.
+	Warnings []string `json:"warnings"`
+	Data     struct {
+		Type   string             `json:"resultType"`
+		Result []prometheusSeries `json:"result"`
+	} `json:"data"`
+}
+
+type prometheusSeries struct {
+	Metric     map[string]string    `json:"metric"`
+	Values     [][2]json.RawMessage `json:"values"`
+	Histograms []json.RawMessage    `json:"histograms"`
+}
+
+func (prometheus) Read(from Source) (*Measured, error) {
+	var read prometheusAnswer
+	if err := decode(from, &read, "an answer of Prometheus' HTTP API"); err != nil {
+		return nil, err
+	}
+	switch {
+	case read.Status != "success":
+		return nil, refuse("its status is %q and not success: %s", said(read.Status), said(read.Error))
+	case read.Data.Type != "matrix":
+		return nil, refuse("it is a %s, and a matrix is wanted: ask /api/v1/query_range", said(read.Data.Type))
+	case len(read.Data.Result) == 0:
+		return nil, refuse("the query found no series: ask for a time in which there were samples")
+	}
+	answer := prometheusMeans{}
+	for label, series := range labelled(read.Data.Result) {
+		if from.wants(label) {
+			answer.add(label, &series)
+		}
+	}
+	made, err := answer.measured()
+	if err == nil && len(read.Warnings) > 0 {
+		made.Notes = append(made.Notes, "Prometheus warned: "+said(prose.Enumerate(read.Warnings)))
+	}
+	return made, err
+}
+
+// labelled are the series by names of their own.
+func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
+	labels := make([]string, 0, len(all))
+	for _, series := range all {
+		labels = append(labels, seriesLabel(series.Metric))
+	}
+	names := distinct(labels, func(name string) string { return nameOf(name, longestName) })
+	return func(yield func(string, prometheusSeries) bool) {
+		for i, series := range all {
+			if !yield(names[labels[i]], series) {
+				return
+			}
+		}
+	}
+}
+
+// prometheusMeans are what is made of the series.
+type prometheusMeans struct {
+	given
+	start, end time.Time
+	samples    int64
+	// infinite points, and those that are no number, were left out.
+	infinite int64
+	// leftOut says why of each series that is not read.
+	leftOut []string
+}
+
+// add the mean of a series and its largest value, or why it has none.
+func (m *prometheusMeans) add(name string, series *prometheusSeries) {
+	var sum float64
+	largest, count := math.Inf(-1), int64(0)
+	for i, point := range series.Values {
+		at, value, err := prometheusPoint(point)
+		switch {
+		case err != nil:
+			m.leave(name, fmt.Sprintf("point %d: %s", i+1, whyOf(err)))
+			return
+		case math.IsNaN(value), math.IsInf(value, 0):
+			// As of a rate without requests.
+			m.infinite++
+			continue
+		}
+		m.span(at)
+		sum, largest, count = sum+value, max(largest, value), count+1
+	}
+	switch {
+	case count > 0:
+		m.samples += count
+		m.addOwn(metric.Name(metric.OwnName(name), metric.Average), "", sum/float64(count), count)
+		m.addOwn(metric.Name(metric.OwnName(name), metric.Max), "", largest, count)
+	case len(series.Histograms) > 0:
+		m.leave(name, "it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)")
+	default:
+		m.leave(name, "it has no value that is a number")
+	}
+}
+
+func (m *prometheusMeans) leave(name, why string) {
+	m.leftOut = append(m.leftOut, said(name)+": "+why)
+}
+
+func (m *prometheusMeans) span(at time.Time) {
+	if m.start.IsZero() || at.Before(m.start) {
+		m.start = at
+	}
+	if at.After(m.end) {
+		m.end = at
+	}
+}
+
+func (m *prometheusMeans) measured() (*Measured, error) {
+	if len(m.observations) == 0 && len(m.leftOut) > 0 {
+		return nil, refuse("%s", prose.Enumerate(m.leftOut))
+	}
+	made, err := m.given.measured("the answer")
+	if err != nil {
+		return nil, err
+	}
+	made.Start, made.End, made.Samples = m.start, m.end, m.samples
+	if len(m.leftOut) > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%d series left out: %s", len(m.leftOut), prose.Enumerate(m.leftOut)))
+	}
+	if m.infinite > 0 {
+		made.Notes = append(made.Notes, leftOut(m.infinite, "point"))
+	}
+	made.Notes = append(made.Notes, "Prometheus records no unit: values are as queried")
+	return made, nil
+}
+
+// prometheusPoint is a time in seconds and a value in quotes.
+func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
+	seconds, err := strconv.ParseFloat(string(point[0]), 64)
+	if err != nil {
+		return time.Time{}, 0, refuse("the time %s is no number of seconds", said(string(point[0])))
+	}
+	at := time.UnixMilli(int64(seconds * 1000))
+	if !(seconds > 0) || at.Before(earliest) || at.After(latest) {
+		return at, 0, refuse("the time %s is not in seconds since 1970", said(string(point[0])))
+	}
+	value, err := strconv.ParseFloat(strings.Trim(string(point[1]), `"`), 64)
+	if err != nil {
+		return at, 0, refuse("the value %s is no number", said(string(point[1])))
+	}
+	return at, value, nil
+}
+
+// seriesLabel is the name of a series and its labels.
+func seriesLabel(labels map[string]string) string {
+	name := labels["__name__"]
+	var told []string
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		if label != "__name__" {
+			told = append(told, label+"="+labels[label])
+		}
+	}
+	if len(told) > 0 {
+		name = strings.TrimSpace(name + "{" + strings.Join(told, ",") + "}")
+	}
+	return cmp.Or(name, "value")
+}

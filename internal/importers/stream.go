@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// longest is what a line, or a row with line breaks in it, may have in bytes: more is
+// no result but another file, or one quote too many.
+const longest = 1 << 20
+
+// stream is a file that is read row by row, however many there are. Who reads it
+// says where the next row begins.
+type stream struct {
+	in   io.Reader
+	left int
+	// failed is why the file could not be read, whatever stands in it.
+	failed error
+}
+
+func newStream(in io.Reader) *stream {
+	s := &stream{in: in}
+	s.next()
+	return s
+}
+
+// next allows for a further row, and for what is read ahead.
+func (s *stream) next() { s.left = longest + 64<<10 }
+
+var errEndless = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
+
+func (s *stream) Read(into []byte) (int, error) {
+	if s.left <= 0 {
+		return 0, errEndless
+	}
+	n, err := s.in.Read(into[:min(len(into), s.left)])
+	s.left -= n
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.failed = err
+	}
+	return n, err
+}
+
+// lines reads line by line, and tells the number of each. It ends with the first
+// error of use.
+func lines(in io.Reader, use func(number int, line []byte) error) error {
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(make([]byte, 0, 64<<10), longest)
+	number := 0
+	for scanner.Scan() {
+		number++
+		if err := use(number, scanner.Bytes()); err != nil {
+			return atLine(number, err)
+		}
+	}
+	err := scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		return atLine(number+1, refuse("it %v", errEndless))
+	}
+	return err
+}
+
+// lineStream refuses lines without end for who reads lines without a bound.
+type lineStream struct {
+	in   io.Reader
+	left int
+}
+
+func newLineStream(in io.Reader) *lineStream { return &lineStream{in: in, left: longest} }
+
+func (s *lineStream) Read(into []byte) (int, error) {
+	if s.left <= 0 {
+		return 0, errEndless
+	}
+	n, err := s.in.Read(into[:min(len(into), s.left)])
+	if end := bytes.LastIndexByte(into[:n], '\n'); end >= 0 {
+		s.left = longest - (n - end - 1)
+	} else {
+		s.left -= n
+	}
+	return n, err
+}

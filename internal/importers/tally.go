@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importers
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
+)
+
+const (
+	// mostTransactions have room in a run: each has eight values of a thousand.
+	mostTransactions = 120
+	mostObservations = mostTransactions * 8
+	// longestSample is more than any transaction takes; what takes longer is told in
+	// another unit than it should be.
+	longestSample = 7 * 24 * time.Hour
+	// longestGap between samples is more than a test is silent.
+	longestGap = time.Hour
+	// costs of a transaction and of a duration that none had before, in bytes.
+	costOfTransaction, costOfDuration = 1024, 64
+)
+
+// First and last moment of a sample that a file may tell.
+var (
+	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// sample is one transaction of a user's.
+type sample struct {
+	// transaction is what the tool calls it.
+	transaction string
+	start       time.Time
+	took        time.Duration
+	failed      bool
+	// inner: it is made of requests that are told beside it, or is within one.
+	inner bool
+	// paused: its time includes pauses of the user.
+	paused bool
+}
+
+// tally counts samples: how many of each transaction took how long. All statistics
+// are exact.
+type tally struct {
+	load   string
+	only   *regexp.Regexp
+	memory *payload.Budget
+	// path of a transaction within others, by what the tool calls it.
+	path func(transaction string) []string
+	// part of each transaction that is counted; empty: all of it.
+	part string
+
+	// transactions by what the tool calls them.
+	transactions map[string]*durations
+	start, end   time.Time
+	// requests are samples that are not made of others; failed are those of them.
+	requests, failed int64
+	// samples are all that were read, kept or not.
+	samples int64
+	gap     string
+}
+
+// durations of one transaction.
+type durations struct {
+	// counts of those that worked, by duration.
+	counts     map[time.Duration]int64
+	ok, failed int64
+	paused     bool
+}
+
+func newTally(from Source) *tally {
+	return &tally{load: from.Load, only: from.Only, memory: from.Memory, path: func(text string) []string { return []string{text} }, transactions: map[string]*durations{}}
+}
+
+func (t *tally) add(s sample) error {
+	if err := plausible(s); err != nil {
+		return err
+	}
+	t.samples++
+	t.span(s.start, s.start.Add(s.took))
+	if !s.inner {
+		t.requests++
+		if s.failed {
+			t.failed++
+		}
+	}
+	found, err := t.of(s.transaction)
+	if err != nil || found == nil {
+		return err
+	}
+	return t.count(found, s)
+}
+
+func (t *tally) count(found *durations, s sample) error {
+	found.paused = s.paused
+	if s.failed {
+		found.failed++
+		return nil
+	}
+	if found.counts[s.took] == 0 {
+		if err := t.memory.Spend(costOfDuration); err != nil {
+			return err
+		}
+	}
+	found.counts[s.took]++
+	found.ok++
+	return nil
+}
+
+// plausible refuses times in another unit.
+func plausible(s sample) error {
+	switch {
+	case s.start.Before(earliest) || s.start.After(latest):
+		return refuse("the time %s is not within %d and %d: is it in another unit than it should be?", s.start.UTC().Format(time.RFC3339), earliest.Year(), latest.Year())
+	case s.took < 0:
+		return refuse("it took %s, less than no time", s.took)
+	case s.took > longestSample:
+		return refuse("it took %s, longer than a week: is that in another unit than it should be?", s.took)
+	}
+	return nil
+}
+
+// span reaches over the sample, and notes a silence after which another test may
+// have begun.
+func (t *tally) span(start, end time.Time) {
+	if t.gap == "" && !t.end.IsZero() && start.Sub(t.end) > longestGap {
+		t.gap = fmt.Sprintf("nothing was measured for %s before %s UTC: if another test begins there, split the file",
+			start.Sub(t.end).Round(time.Minute), start.UTC().Format(time.DateTime))
+	}
+	if t.start.IsZero() || start.Before(t.start) {
+		t.start = start
+	}
+	if end.After(t.end) {
+		t.end = end
+	}
+}
+
+// of finds a transaction, or makes room for it; nil where it is not wanted.
+func (t *tally) of(transaction string) (*durations, error) {
+	if found := t.transactions[transaction]; found != nil {
+		return found, nil
+	}
+	if t.only != nil && !t.only.MatchString(metric.Plain(pathName(t.path(transaction)))) {
+		return nil, nil
+	}
+	if len(t.transactions) == mostTransactions {
+		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", said(transaction), mostTransactions)
+	}
+	if err := t.memory.Spend(costOfTransaction + len(transaction)); err != nil {
+		return nil, err
+	}
+	found := &durations{counts: map[time.Duration]int64{}}
+	t.transactions[strings.Clone(transaction)] = found
+	return found, nil
+}
+
+func (t *tally) nameOf(transaction string) string {
+	path := t.path(transaction)
+	if t.part != "" {
+		path = append(path, t.part)
+	}
+	return pathName(path)
+}
+
+// isRenamed tells whether a transaction is called by another name than its own.
+func (t *tally) isRenamed(transaction string) bool {
+	path := t.path(transaction)
+	return metric.Plain(pathName(path)) != strings.Join(path, label.Separator)
+}
+
+// pausesIncluded is told where a group's time is.
+const pausesIncluded = "a group's time includes its pauses, so its requests decide unless --primary names the group"
+
+// measured sums up.
+func (t *tally) measured() (*Measured, error) {
+	if t.samples == 0 {
+		return nil, refuse("it holds no sample")
+	}
+	if len(t.transactions) == 0 {
+		return nil, refuse("of %s none is of a transaction that --only %q matches", prose.Counted(t.samples, "sample"), t.only)
+	}
+	made := &Measured{Start: t.start, End: t.end, Samples: t.samples}
+	renamed := false
+	names := distinct(slices.Collect(maps.Keys(t.transactions)), t.nameOf)
+	for transaction, durations := range t.transactions {
+		renamed = renamed || t.isRenamed(transaction)
+		of := metric.Name(t.load, names[transaction])
+		made.Observations = append(made.Observations, durations.observe(of)...)
+		if durations.paused {
+			made.Paused = append(made.Paused, metric.Name(of, metric.Average))
+		}
+	}
+	slices.Sort(made.Paused)
+	if len(made.Paused) > 0 {
+		made.Notes = append(made.Notes, pausesIncluded)
+	}
+	if length := t.end.Sub(t.start); t.requests > 0 && length > 0 {
+		made.Observations = append(made.Observations, observation.Of(t.load, metric.RequestsPerSecond, float64(t.requests)/length.Seconds(), t.requests))
+	}
+	if t.gap != "" {
+		made.Notes = append(made.Notes, t.gap)
+	}
+	if renamed {
+		made.Notes = append(made.Notes, "names of transactions that are empty, too long or hold line breaks were changed")
+	}
+	made.Observations = sorted(made.Observations)
+	return made, nil
+}
+
+func (d *durations) observe(of string) []v1alpha1.Observation {
+	all := d.ok + d.failed
+	made := []v1alpha1.Observation{
+		observation.Of(of, metric.Samples, float64(all), 0),
+		observation.Of(of, metric.Errors, 100*float64(d.failed)/float64(all), all),
+	}
+	if d.ok == 0 {
+		return made
+	}
+	for statistic, value := range d.statistics() {
+		made = append(made, observation.Of(of, statistic, value, d.ok))
+	}
+	return made
+}
+
+// shares of the quantiles.
+var shares = []struct {
+	statistic string
+	share     float64
+}{{metric.P50, 0.5}, {metric.P75, 0.75}, {metric.P95, 0.95}, {metric.P99, 0.99}, {metric.Max, 1}}
+
+// statistics in milliseconds, of what worked. Quantiles are by nearest rank: the
+// shortest duration that so large a share did not exceed.
+func (d *durations) statistics() map[string]float64 {
+	found := map[string]float64{}
+	var sum float64
+	var seen int64
+	next := 0
+	for _, took := range slices.Sorted(maps.Keys(d.counts)) {
+		count := d.counts[took]
+		sum += milliseconds(took) * float64(count)
+		seen += count
+		for next < len(shares) && seen >= rank(shares[next].share, d.ok) {
+			found[shares[next].statistic] = milliseconds(took)
+			next++
+		}
+	}
+	found[metric.Average] = sum / float64(d.ok)
+	return found
+}
+
+func rank(share float64, of int64) int64 {
+	return max(int64(math.Ceil(share*float64(of)-1e-9)), 1)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+)
+
+// Answer is all that an experiment's runs say on its question.
+type Answer struct {
+	Question analysisplan.Question
+	// Baseline and Twin are arms; Twin is empty where there is none.
+	Baseline, Twin string
+	// Blocks are complete; the answer rests on them.
+	Blocks int32
+	// Runs the answer rests on.
+	Runs int32
+	// Comparisons of every metric and arm, the twin's among them, by scenario,
+	// metric and arm. None where there is nothing to compare.
+	Comparisons []comparison.Comparison
+	// Pairs are the primary comparisons with other arms than the baseline, as the
+	// question asks for them.
+	Pairs []comparison.Comparison
+	// Slowdowns under background load, primary metrics first.
+	Slowdowns []Slowdown
+	// Effects of a matrix's factors on primary metrics.
+	Effects []Effect
+	// Warnings are sentences on what the numbers can't show.
+	Warnings []string
+}
+
+// Of answers an experiment's question from its runs: those that count, of the
+// blocks that are complete. It is the same for the same runs in any order. A
+// value that can't be read or compared is left out, with a warning that names
+// it.
+func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
+	answer := ask(spec, all, CompleteBlocks(all, spec.Scenarios, runs))
+	counted := within(InOrder(runs), answer.Blocks)
+	table, faults := tabulate(counted, nil)
+	answer.Runs, answer.Warnings = int32(len(counted)), faults
+	answer.Question = answer.Question.Over(table.Names())
+	if len(counted) == 0 || len(all) < 2 {
+		return answer
+	}
+	compared, err := table.Compare(answer.withPairs(answer.options(seed, runs), spec, all))
+	if err != nil {
+		answer.warn("nothing is compared: " + err.Error())
+		return answer
+	}
+	for _, one := range compared {
+		if one.Baseline == answer.Baseline {
+			answer.Comparisons = append(answer.Comparisons, one)
+		} else {
+			answer.Pairs = append(answer.Pairs, one)
+		}
+	}
+	answer.unmeasured()
+	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
+	answer.Slowdowns = slowdowns(answer.Question, table, all)
+	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)
+	if err != nil {
+		answer.warn("no main effects of the factors: " + err.Error())
+	}
+	return answer
+}
+
+// ask is the question, before anything is known but how many blocks are complete.
+func ask(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) Answer {
+	baseline, _ := arms.Baseline(all)
+	twin, _ := arms.Twin(all)
+	return Answer{Question: analysisplan.Of(spec), Baseline: baseline.Name, Twin: twin.Name, Blocks: blocks}
+}
+
+// look at the complete blocks.
+func (a *Answer) look() stats.Look { return a.Question.Looks.At(int(a.Blocks)) }
+
+// Level at which intervals are told: that of the look, so that they hold at all looks
+// together.
+func (a *Answer) Level() float64 { return a.look().Level(a.Question.Alpha()) }
+
+func (a *Answer) warn(sentence string) {
+	if !slices.Contains(a.Warnings, sentence) {
+		a.Warnings = append(a.Warnings, sentence)
+	}
+}
+
+func (a *Answer) options(seed int64, runs []v1alpha1.PerfRun) comparison.Options {
+	return comparison.Options{
+		IsSet: a.isSet(routings(runs)),
+
+		Baseline: a.Baseline, Twin: a.Twin,
+		MarginPercent:     float64(a.Question.MarginPercent),
+		ConfidencePercent: float64(a.Question.ConfidencePercent),
+		Primary:           a.Question.IsPrimary,
+		Direction:         a.Question.Direction,
+		Looks:             a.Question.Looks,
+		Seed:              uint64(seed),
+	}
+}
+
+// withPairs adds the comparisons with other arms than the baseline.
+func (a *Answer) withPairs(options comparison.Options, spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) comparison.Options {
+	for _, pair := range arms.Pairs(a.Question.Pairs, spec.Matrix, all) {
+		options.Pairs = append(options.Pairs, comparison.Pair(pair))
+	}
+	return options
+}
+
+// Uncalibrated are the primary comparisons in which the twin differs from the
+// baseline.
+func (a *Answer) Uncalibrated() []comparison.Comparison {
+	return comparison.Uncalibrated(a.Comparisons, a.Question.Alpha())
+}
+
+// Needed is the number of blocks that verdicts take: that of the first look.
+func (a *Answer) Needed() int32 { return max(verdict.MinimumBlocks, int32(a.Question.Looks.First)) }
+
+// Enough tells whether there are blocks enough for verdicts.
+func (a *Answer) Enough() bool { return a.Blocks >= a.Needed() }
+
+// unmeasured warns of primary metrics that no run has: a slip of the pen that
+// admission can't see.
+func (a *Answer) unmeasured() {
+	for _, metric := range a.Question.Primary {
+		found := slices.ContainsFunc(a.Comparisons, func(c comparison.Comparison) bool { return c.Metric == metric })
+		if !found {
+			a.warn(fmt.Sprintf("no run has the primary metric %q: is it spelt as in the runs' observations?", metric))
+		}
+	}
+}
+
+// place of a run in the design.
+type place struct {
+	block         int32
+	arm, scenario string
+}
+
+// CompleteBlocks is the number of blocks, from the first on, in which every arm
+// has a run that counts under every scenario.
+func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) int32 {
+	done := map[place]bool{}
+	for i := range runs {
+		if run := &runs[i]; run.Status.Phase == v1alpha1.RunSucceeded {
+			done[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = true
+		}
+	}
+	complete := func(block int32) bool {
+		for _, arm := range all {
+			for _, scenario := range scenarios {
+				if !done[place{block, arm.Name, scenario.Name}] {
+					return false
+				}
+			}
+		}
+		return len(all) > 0 && len(scenarios) > 0
+	}
+	blocks := int32(0)
+	for complete(blocks + 1) {
+		blocks++
+	}
+	return blocks
+}
+
+// InOrder sorts runs as they were done, attempts that did not count included.
+func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
+	ordered := make([]*v1alpha1.PerfRun, 0, len(runs))
+	for i := range runs {
+		ordered = append(ordered, &runs[i])
+	}
+	slices.SortStableFunc(ordered, func(a, b *v1alpha1.PerfRun) int {
+		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt), cmp.Compare(a.Name, b.Name))
+	})
+	return ordered
+}
+
+// within keeps the runs that count, up to a block.
+func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
+	var kept []*v1alpha1.PerfRun
+	for _, run := range runs {
+		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Block <= blocks {
+			kept = append(kept, run)
+		}
+	}
+	return kept
+}
+
+// tabulate brings the runs' observations together, of the metrics wanted; nil:
+// all.
+func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*comparison.Table, []string) {
+	table, reader := comparison.NewTable(), observation.Reader{}
+	for _, run := range runs {
+		block := strconv.Itoa(int(run.Spec.Block))
+		reader.Read(run.Name, observation.Counted(run), func(of *v1alpha1.Observation, value float64) error {
+			if wanted != nil && !wanted(of.Metric) {
+				return nil
+			}
+			return table.Add(comparison.Observation{
+				Block: block, Arm: run.Spec.Arm, Scenario: run.Spec.Scenario.Name, Metric: of.Metric, Unit: of.Unit, Value: value,
+			})
+		})
+	}
+	return table, reader.Faults()
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+)
+
+// Slowdown is what background load does to a metric in an arm, against what it
+// does in the baseline, as logarithms of ratios.
+type Slowdown struct {
+	Scenario, Metric, During, Arm string
+	Primary                       bool
+	// Baseline is the growth in the baseline; More is how much larger it is in
+	// the arm: the difference in differences.
+	Baseline, More stats.Estimate
+}
+
+// slowdowns compares each metric while a background load is on with the same
+// metric alone. Primary metrics come first.
+func slowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.Arm) []Slowdown {
+	var found []Slowdown
+	for _, scenario := range table.Scenarios() {
+		for _, recorded := range table.Metrics(scenario) {
+			name, window := metric.CutWindow(recorded)
+			during, isDuring := metric.CutDuring(window)
+			if isDuring && (asked.IsPrimary(name) || asked.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
+				found = append(found, slowdownsOf(asked, table, all, scenario, name, during)...)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Slowdown) int { return -cmp.Compare(rank(a.Primary), rank(b.Primary)) })
+	return found
+}
+
+func rank(first bool) int {
+	if first {
+		return 1
+	}
+	return 0
+}
+
+func slowdownsOf(asked analysisplan.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
+	loaded, _ := fit(table, scenario, metric.In(name, metric.During(during)), all)
+	alone, found := fit(table, scenario, metric.In(name, metric.Alone), all)
+	// Blocks are counted per series; where one of them lacks some, the two
+	// don't belong together any more.
+	if !found || !slices.Equal(alone.series.Blocks, loaded.series.Blocks) {
+		return nil
+	}
+	slowdown, err := stats.DifferenceInDifferences(alone.series.Plain, loaded.series.Plain, len(all), len(alone.series.Blocks), alone.baseline)
+	if err != nil {
+		return nil
+	}
+	primary := slices.ContainsFunc(asked.Primary, func(decisive string) bool {
+		base, _ := metric.CutWindow(decisive)
+		return base == name
+	})
+	var result []Slowdown
+	for i, arm := range all {
+		if !arm.Baseline && !arm.Twin {
+			result = append(result, Slowdown{scenario, name, during, arm.Name, primary, slowdown.Reference, slowdown.Model.Effect(i)})
+		}
+	}
+	return result
+}

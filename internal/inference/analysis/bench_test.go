@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis_test
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"syscall"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/testing/expect"
+)
+
+// The largest experiment is to be analysed in two seconds and 200 MB. The time is
+// the processors', all of them together, which does not depend on what else the
+// machine does.
+const (
+	mostSeconds   = 2
+	mostMegabytes = 200
+)
+
+// largest is 100 arms x 30 blocks x 200 metrics.
+func largest() bench {
+	names := []string{"arm-0"}
+	for arm := 1; arm < 99; arm++ {
+		names = append(names, fmt.Sprintf("arm-%d", arm))
+	}
+	made := bench{arms: armsOf(append(names, "twin")...), scenarios: []string{"cico-8"}, blocks: 30, spread: 0.03}
+	made.metrics = []string{checkIn, checkOut}
+	for len(made.metrics) < 200 {
+		made.metrics = append(made.metrics, fmt.Sprintf("cico/step-%d/p95", len(made.metrics)))
+	}
+	return made
+}
+
+// BenchmarkFromRunsToStatus takes the operator's whole way from the runs it has
+// read to what it writes. The memory is that above the runs' own.
+func BenchmarkFromRunsToStatus(b *testing.B) {
+	made := largest()
+	spec, runs := made.spec(), made.runs()
+	b.ReportAllocs()
+	var held float64
+	began := processorTime(b)
+	for b.Loop() {
+		held = max(held, peak(func() {
+			answer := analysis.Of(spec, made.arms, 7, runs)
+			if listed := answer.Bounded(); len(answer.Comparisons) != 99*200 || len(listed) != 300 {
+				b.Fatalf("%d comparisons, %d listed", len(answer.Comparisons), len(listed))
+			}
+		}))
+	}
+	b.StopTimer()
+	each := (processorTime(b) - began).Seconds() / float64(b.N)
+	b.ReportMetric(held, "MB-peak")
+	b.ReportMetric(each, "cpu-s/op")
+	if each > mostSeconds || held > mostMegabytes {
+		b.Errorf("%.2f s and %.0f MB, want at most %d s and %d MB", each, held, mostSeconds, mostMegabytes)
+	}
+}
+
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	expect.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// peak is the largest heap while something is done, garbage that is not collected
+// yet included, above what there was before.
+func peak(do func()) float64 {
+	runtime.GC()
+	before, most := heap(), uint64(0)
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			most = max(most, heap())
+			select {
+			case <-done:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	do()
+	close(done)
+	<-stopped
+	return float64(most-min(before, most)) / 1e6
+}
+
+func heap() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/arms"
+)
+
+// leastForDrift is the number of blocks from which a slope over them is looked
+// at.
+const leastForDrift = 5
+
+// check looks for what the random order spreads over the arms, but does not
+// take away: carry-over from run to run, and drift over the blocks. Its p-values
+// are adjusted together, so that an experiment without either is suspected once
+// in twenty.
+func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) {
+	sequence := sequenceOf(all, ordered, scenarios)
+	var found suspicions
+	for _, scenario := range table.Scenarios() {
+		for _, metric := range a.Question.Primary {
+			fitted, ok := fit(table, scenario, metric, all)
+			if !ok {
+				continue
+			}
+			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.part }),
+				"carry-over: where a run stands in its block explains part of")
+			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.before }),
+				"carry-over: the arm that ran before explains part of")
+			found.drift(fitted, 1-a.Question.Alpha())
+		}
+	}
+	for _, one := range found.sure(a.Question.Alpha()) {
+		a.warn(one.sentence)
+		a.attach(one)
+	}
+}
+
+// attach lets the sentence travel with the numbers it is about.
+func (a *Answer) attach(sure suspicion) {
+	for i := range a.Comparisons {
+		if c := &a.Comparisons[i]; c.Scenario == sure.scenario && c.Metric == sure.metric {
+			c.Warnings = append(c.Warnings, sure.sentence)
+		}
+	}
+}
+
+// fitted is the model of one metric in one scenario, over all arms as they are
+// listed.
+type fitted struct {
+	scenario, metric string
+	series           comparison.Series
+	model            stats.BlockModel
+	names            []string
+	baseline         int
+}
+
+func fit(table *comparison.Table, scenario, metric string, all []arms.Arm) (fitted, bool) {
+	names, baseline := make([]string, len(all)), 0
+	for i, arm := range all {
+		names[i] = arm.Name
+		if arm.Baseline {
+			baseline = i
+		}
+	}
+	series, found := table.Series(scenario, metric, names)
+	if !found {
+		return fitted{}, false
+	}
+	model, err := stats.FitBlocks(series.Scaled, len(all), len(series.Blocks), baseline)
+	return fitted{scenario, metric, series, model, names, baseline}, err == nil
+}
+
+// suspicion is a check that found something, if its p-value is small.
+type suspicion struct {
+	scenario, metric string
+	p                float64
+	sentence         string
+}
+
+type suspicions []suspicion
+
+// sure are those that are left when p is adjusted for all of them.
+func (s suspicions) sure(alpha float64) []suspicion {
+	p := make([]float64, len(s))
+	for i := range s {
+		p[i] = s[i].p
+	}
+	var found []suspicion
+	for i, adjusted := range stats.Holm(p, alpha) {
+		if adjusted.P < alpha {
+			found = append(found, s[i])
+		}
+	}
+	return found
+}
+
+func (s *suspicions) test(of fitted, levels []int, what string) {
+	test, err := stats.AddedFactor(of.series.Scaled, levels, len(of.names), len(of.series.Blocks), of.baseline)
+	if err != nil || math.IsNaN(test.P) {
+		return
+	}
+	sentence := fmt.Sprintf("%s %s (p = %.2g): runs are not independent: reset more, or lengthen the warm-up",
+		what, metric.Parse(of.metric).Under(of.scenario), test.P)
+	*s = append(*s, suspicion{of.scenario, of.metric, test.P, sentence})
+}
+
+// drift fits a line through the blocks, with the arms' effects taken out.
+func (s *suspicions) drift(of fitted, confidence float64) {
+	blocks := len(of.series.Blocks)
+	if blocks < leastForDrift {
+		return
+	}
+	sum, count := make([]float64, blocks), make([]float64, blocks)
+	for _, cell := range of.series.Scaled {
+		if effect := of.model.Effect(cell.Arm).Value; !math.IsNaN(effect) {
+			sum[cell.Block] += cell.Value - effect
+			count[cell.Block]++
+		}
+	}
+	var x, y []float64
+	for block := range sum {
+		if count[block] > 0 {
+			x, y = append(x, float64(block)), append(y, sum[block]/count[block])
+		}
+	}
+	slope, err := stats.Slope(x, y)
+	if err != nil || math.IsNaN(slope.P()) {
+		return
+	}
+	unit := of.series.Unit
+	if of.series.Scale == comparison.Ratio {
+		unit = "%"
+	}
+	low, high := slope.Interval(confidence)
+	shown := of.series.Scale.Told
+	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks remove it from the deltas, but the system does not return to its initial state: check reset",
+		metric.Parse(of.metric).Under(of.scenario), shown(slope.Value), unit, shown(low), shown(high))
+	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
+}
+
+// sequence says where runs that count stood among the others.
+type sequence map[place]spot
+
+type spot struct {
+	// part of the block, from 0: the first, second or last third.
+	part int
+	// before is the arm of the run before, whether that counted or not; -1:
+	// none.
+	before int
+}
+
+func sequenceOf(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequence {
+	number := map[string]int{}
+	for i, arm := range all {
+		number[arm.Name] = i
+	}
+	spots, before, runs := sequence{}, -1, len(all)*scenarios
+	for _, run := range ordered {
+		const parts = 3
+		position := int(run.Spec.Position-1) - int(run.Spec.Block-1)*runs
+		if run.Status.Phase == v1alpha1.RunSucceeded {
+			spots[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = spot{position * parts / runs, before}
+		}
+		if at, known := number[run.Spec.Arm]; known {
+			before = at
+		}
+	}
+	return spots
+}
+
+// levels gives each cell of a series its level of a further factor.
+func (s sequence) levels(of fitted, scenario string, level func(spot) int) []int {
+	levels := make([]int, len(of.series.Scaled))
+	byPlace := map[[2]string]int{}
+	for at, stood := range s {
+		if at.scenario == scenario {
+			byPlace[[2]string{fmt.Sprint(at.block), at.arm}] = level(stood)
+		}
+	}
+	for i, cell := range of.series.Scaled {
+		levels[i] = byPlace[[2]string{of.series.Blocks[cell.Block], of.names[cell.Arm]}]
+	}
+	return levels
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+)
+
+// Effect is what a level of a factor does on average over the other factors,
+// or what two levels do together beyond what each does by itself.
+type Effect struct {
+	Scenario, Metric string
+	// Name of the level, partitions=two, or of two levels.
+	Name string
+	// Levels are the one or two that the name has.
+	Levels []FactorLevel
+	Scale  comparison.Scale
+	// Estimate on the scale of the fit.
+	Estimate stats.Estimate
+}
+
+// FactorLevel is a level of a factor, and the baseline's level that it is against.
+type FactorLevel struct{ Factor, Level, Baseline string }
+
+// effects are the main effects and interactions of a matrix's factors on
+// primary metrics. It fails where combinations are left out.
+func effects(asked analysisplan.Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
+	if matrix == nil {
+		return nil, nil
+	}
+	numbered := numberedLevels(matrix)
+	var found []Effect
+	for _, scenario := range table.Scenarios() {
+		for _, metric := range asked.Primary {
+			// The twin comes after the combinations, which numbers them alike.
+			fitted, ok := fit(table, scenario, metric, all)
+			if !ok {
+				continue
+			}
+			of, err := effectsOf(fitted, numbered)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, of...)
+		}
+	}
+	return found, nil
+}
+
+func effectsOf(fitted fitted, numbered numbering) ([]Effect, error) {
+	main, err := stats.MainEffects(&fitted.model, numbered.arms)
+	if err != nil {
+		return nil, err
+	}
+	var found []Effect
+	add := func(estimate stats.Estimate, levels ...FactorLevel) {
+		found = append(found, Effect{fitted.scenario, fitted.metric, nameOf(levels), levels, fitted.series.Scale, estimate})
+	}
+	for _, effect := range main {
+		add(effect.Estimate, numbered.level(effect.Factor, effect.Level))
+	}
+	together, err := stats.Interactions(&fitted.model, numbered.arms)
+	if err != nil {
+		return nil, err
+	}
+	for _, effect := range together {
+		add(effect.Estimate, numbered.level(effect.Factors[0], effect.Levels[0]), numbered.level(effect.Factors[1], effect.Levels[1]))
+	}
+	return found, nil
+}
+
+// numbering counts the levels of each factor from its baseline level on.
+type numbering struct {
+	matrix *v1alpha1.Matrix
+	// levels are, by factor, the levels in the order of their numbers.
+	levels [][]string
+	// arms are, by combination, the numbers of its levels.
+	arms [][]int
+}
+
+func numberedLevels(matrix *v1alpha1.Matrix) numbering {
+	numbered := numbering{matrix: matrix}
+	for _, factor := range matrix.Factors {
+		var names []string
+		for _, level := range factor.Levels {
+			if level.Baseline {
+				names = slices.Insert(names, 0, level.Name)
+				continue
+			}
+			names = append(names, level.Name)
+		}
+		numbered.levels = append(numbered.levels, names)
+	}
+	for _, combination := range arms.Combinations(matrix) {
+		numbers := make([]int, len(combination.Levels))
+		for i, level := range combination.Levels {
+			numbers[i] = slices.Index(numbered.levels[i], level.Name)
+		}
+		numbered.arms = append(numbered.arms, numbers)
+	}
+	return numbered
+}
+
+func (n numbering) level(factor, level int) FactorLevel {
+	return FactorLevel{n.matrix.Factors[factor].Name, n.levels[factor][level], n.levels[factor][0]}
+}
+
+func nameOf(levels []FactorLevel) string {
+	names := make([]string, 0, len(levels))
+	for _, one := range levels {
+		names = append(names, one.Factor+"="+one.Level)
+	}
+	return strings.Join(names, " x ")
+}

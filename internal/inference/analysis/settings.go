@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// routing is what says which server of PostgreSQL a query goes to.
+type routing struct {
+	Instances int32
+	Split     *v1alpha1.ReadWriteSplit
+	Pooler    *v1alpha1.Pooler
+}
+
+// routings are those that the arms' runs were given, by arm.
+func routings(runs []v1alpha1.PerfRun) map[string]routing {
+	found := map[string]routing{}
+	for i := range runs {
+		postgres := runs[i].Spec.System.Postgres
+		if postgres == nil {
+			continue
+		}
+		found[runs[i].Spec.Arm] = routing{postgres.Instances, postgres.ReadWriteSplit, postgres.Pooler}
+	}
+	return found
+}
+
+// isRouted tells the metrics that follow from where queries go: how many connections a
+// server of PostgreSQL has, and all that its replicas do.
+func isRouted(name string) bool {
+	of := metric.Parse(name)
+	return of.Component == metric.Postgres &&
+		(strings.HasPrefix(of.Resource, metric.AllConnections) || strings.HasPrefix(metric.Name(metric.Postgres, of.Of), metric.Replica))
+}
+
+// isSet tells the metrics that the settings of two arms change by themselves, unless
+// somebody asked about them.
+func (a *Answer) isSet(by map[string]routing) func(metric, arm, against string) bool {
+	return func(metric, arm, against string) bool {
+		isAsked := a.Question.IsPrimary(metric) || slices.Contains(a.Question.Guards, metric)
+		return !isAsked && isRouted(metric) && !equality.Semantic.DeepEqual(by[arm], by[against])
+	}
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package audit checks published deltas against the numbers printed next to
+// them: whether each follows, and if not, what slipped. It is pure.
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/internal/text/unit"
+)
+
+// Outcome is what the check of one delta found.
+type Outcome string
+
+const (
+	// Follows says that the delta is what the numbers give.
+	Follows Outcome = "follows"
+	// Rounding says that it is within one unit of its last digit, and is right if the
+	// numbers were rounded after it was taken.
+	Rounding Outcome = "rounding"
+	// Adjusted says that the page marks the delta as one that does not follow.
+	Adjusted Outcome = "adjusted"
+	// Digit says that the last digit is wrong: what is subtracted needs no rounding.
+	Digit Outcome = "last digit"
+	// Cut says that digits were cut off instead of rounded.
+	Cut Outcome = "cut"
+	// Coarse says that the numbers have too few digits to show it.
+	Coarse Outcome = "too few digits"
+	// Sign says that the size is right, the sign is not.
+	Sign Outcome = "sign"
+	// Base says that it is percent of the other side.
+	Base Outcome = "base"
+	// SignAndBase says that both are wrong.
+	SignAndBase Outcome = "sign and base"
+	// Size says that no reading of the numbers gives it.
+	Size Outcome = "size"
+	// Runs says of a number, not of a delta, that the runs give another.
+	Runs Outcome = "runs"
+	// Unchecked says that the numbers it must come from are not there.
+	Unchecked Outcome = "unchecked"
+)
+
+// Slip tells whether the delta does not follow.
+func (o Outcome) Slip() bool {
+	return !slices.Contains([]Outcome{Follows, Rounding, Adjusted, Unchecked}, o)
+}
+
+// Finding is one published delta with what it should be.
+type Finding struct {
+	// Delta is the row as printed.
+	Delta   Row
+	Outcome Outcome
+	// Minuend less Subtrahend is the delta; percent are of the subtrahend.
+	// Both are empty where the delta is unchecked.
+	Minuend, Subtrahend Row
+	// Expected is what the delta should be, in its unit; Off is what is
+	// printed less that.
+	Expected, Off float64
+	// Note is a sentence on the slip.
+	Note string
+}
+
+// place is what can be compared: one metric in one scenario of a report.
+type place struct{ report, scenario, metric string }
+
+// sheet is a table, in which numbers are printed alike, those with an exponent apart.
+type sheet struct {
+	report, table, unit string
+	delta, exponent     bool
+}
+
+// desk holds the rows while deltas are checked.
+type desk struct {
+	measured map[place][]Row
+	decimals map[sheet]int
+}
+
+// Check checks every delta, in the order of the rows.
+func Check(rows []Row) []Finding {
+	at := desk{measured: map[place][]Row{}, decimals: map[sheet]int{}}
+	groups := map[group][]Row{}
+	var order []group
+	for _, row := range rows {
+		printed := sheetOf(row)
+		most, known := at.decimals[printed]
+		if !known || row.decimals > most {
+			at.decimals[printed] = row.decimals
+		}
+		if !row.delta {
+			for _, metric := range row.names() {
+				found := place{row.Report, row.Scenario, metric}
+				at.measured[found] = append(at.measured[found], row)
+			}
+			continue
+		}
+		of := group{row.Report, row.Table, row.Configuration}
+		if groups[of] == nil {
+			order = append(order, of)
+		}
+		groups[of] = append(groups[of], row)
+	}
+	var findings []Finding
+	for _, of := range order {
+		findings = append(findings, at.checkGroup(groups[of])...)
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Delta.Line, b.Delta.Line) })
+	return findings
+}
+
+func sheetOf(row Row) sheet {
+	return sheet{row.Report, row.Table, row.Unit, row.delta, row.decimals < 0}
+}
+
+var aside = regexp.MustCompile(`\s*\([^)]*\)`)
+
+// bare leaves out what is in parentheses: a metric may be told apart there
+// only where tables stand side by side.
+func bare(metric string) string { return aside.ReplaceAllString(metric, "") }
+
+// names under which a number is found: in a report of our own it has but one.
+func (r Row) names() []string {
+	if r.asPrinted {
+		return []string{r.Metric}
+	}
+	return slices.Compact([]string{r.Metric, bare(r.Metric)})
+}
+
+// candidates are the measured numbers that a delta can come from: those of its
+// own table if it has two sides, else those of the report.
+func (d *desk) candidates(delta Row) []Row {
+	all := d.measured[place{delta.Report, delta.Scenario, delta.Metric}]
+	if len(all) == 0 {
+		all = d.measured[place{delta.Report, delta.Scenario, bare(delta.Metric)}]
+	}
+	var own []Row
+	sides := map[string]bool{}
+	for _, row := range all {
+		if row.Table == delta.Table {
+			own = append(own, row)
+			sides[row.Configuration] = true
+		}
+	}
+	if len(sides) > 1 {
+		return own
+	}
+	return all
+}
+
+// check sets a delta against its two sides.
+func (d *desk) check(delta, minuend, subtrahend Row) Finding {
+	found := Finding{Delta: delta, Outcome: Unchecked, Minuend: minuend, Subtrahend: subtrahend}
+	if delta.adjusted {
+		found.Outcome = Adjusted
+		return found
+	}
+	readings := d.readings(delta, minuend, subtrahend)
+	if len(readings) == 0 {
+		found.Note = fmt.Sprintf("%q can't be set against %q and %q", delta.Unit, minuend.Unit, subtrahend.Unit)
+		return found
+	}
+	for i, reading := range readings {
+		outcome, better := reading.judge(delta.Value), false
+		// A delta of percentages may be points or percent: what fits counts.
+		if i > 0 {
+			better = rank(outcome) < rank(found.Outcome)
+		}
+		if i == 0 || better {
+			found.Outcome, found.Expected, found.Off = outcome, reading.expected, delta.Value-reading.expected
+		}
+	}
+	return found
+}
+
+// rank orders outcomes from what explains a delta best.
+func rank(outcome Outcome) int {
+	return slices.Index([]Outcome{Follows, Rounding, Digit, Cut, Sign, Base, SignAndBase, Coarse, Size, Unchecked}, outcome)
+}
+
+// reading is one way to take a delta.
+type reading struct {
+	expected float64
+	// swapped is percent of the other side; NaN where the delta is absolute.
+	swapped float64
+	// printed is half a unit of the delta's last digit; measured what the
+	// rounding of the two sides can add.
+	printed, measured float64
+	// absolute is a difference, not percent.
+	absolute bool
+}
+
+const percent = "%"
+
+func isPoints(unit string) bool {
+	return slices.Contains([]string{"percentage points", "percentage point", "points", "pp", "p.p."}, unit)
+}
+
+func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
+	factor, alike := unit.Factor(subtrahend.Unit, minuend.Unit)
+	if !alike {
+		return nil
+	}
+	a, b := minuend.Value, subtrahend.Value*factor
+	half, halfA, halfB := d.half(delta), d.half(minuend), d.half(subtrahend)*factor
+	to, isAlike := unit.Factor(minuend.Unit, delta.Unit)
+	if isPoints(delta.Unit) && strings.HasPrefix(unit.Canonical(minuend.Unit), percent) {
+		to, isAlike = 1, true
+	}
+	var readings []reading
+	if isAlike {
+		readings = append(readings, reading{expected: (a - b) * to, swapped: math.NaN(), printed: half, measured: (halfA + halfB) * to, absolute: true})
+	}
+	if unit.Canonical(delta.Unit) == percent {
+		readings = append(readings, ofPercent(a, b, halfA, halfB, half))
+	}
+	return readings
+}
+
+// ofPercent is a delta in percent. Of zero there is none but zero itself, however
+// the numbers were rounded.
+func ofPercent(a, b, halfA, halfB, half float64) reading {
+	made := reading{expected: 100 * (a - b) / math.Abs(b), swapped: 100 * (a - b) / math.Abs(a), printed: half}
+	switch {
+	case a == 0 && b == 0:
+		made.expected = 0
+	case b != 0:
+		made.measured = 100 * (halfA + math.Abs(a/b)*halfB) / math.Abs(b)
+	}
+	return made
+}
+
+// half a unit of a number's last digit.
+func (d *desk) half(row Row) float64 {
+	decimals := row.decimals
+	if !row.asPrinted {
+		decimals = d.decimals[sheetOf(row)]
+	}
+	return math.Pow10(-decimals) / 2
+}
+
+func (r reading) judge(value float64) Outcome {
+	switch {
+	case near(value, r.expected, r.printed):
+		return Follows
+	case near(value, r.expected, r.printed+r.measured):
+		return r.imprecise(value)
+	case r.rounded(value, r.expected):
+		return Cut
+	case r.rounded(value, -r.expected):
+		return Sign
+	case r.rounded(value, r.swapped):
+		return Base
+	case r.rounded(value, -r.swapped):
+		return SignAndBase
+	}
+	return Size
+}
+
+// imprecise says what became of a delta that unrounded numbers may give. What is
+// subtracted is as exact as it is printed, so its last digit has no excuse.
+func (r reading) imprecise(value float64) Outcome {
+	switch unit := 2 * r.printed; {
+	case r.absolute && near(r.measured, 0, unit):
+		return Digit
+	case near(value, r.expected, unit):
+		return Rounding
+	}
+	return Coarse
+}
+
+// rounded allows for digits that were rounded or cut.
+func (r reading) rounded(value, expected float64) bool {
+	cut := math.Abs(value) <= math.Abs(expected) && math.Abs(expected)-math.Abs(value) < 2*r.printed && value*expected >= 0
+	return cut || near(value, expected, r.printed+r.measured)
+}
+
+func near(a, b, tolerance float64) bool {
+	return math.Abs(a-b) <= tolerance*(1+1e-6)+1e-12
+}

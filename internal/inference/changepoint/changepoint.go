@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package changepoint finds where a series of measurements bends, with a rate
+// of false alarms that is chosen beforehand. It is pure, and knows nothing of
+// experiments: callers give it points in order, it gives places back.
+package changepoint
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"perflab.dev/perflab/internal/inference/stats"
+)
+
+// ErrPoint says that a point can't be used.
+var ErrPoint = errors.New("a point of a series needs at least one finite value")
+
+// Point is what was measured at one time, or of one release.
+type Point struct {
+	// Values of the runs, on a scale on which they add: logarithms of what is
+	// compared by ratio. Runs of one point share its day and its build: the point
+	// is the unit, and more runs only make it surer.
+	Values []float64
+}
+
+// Options say how sure one wants to be.
+type Options struct {
+	// ErrorRate is the share of series without any change in which one may be
+	// found all the same. Default 0.05.
+	ErrorRate float64
+	// Permutations that decide on each change. Default 999.
+	Permutations int
+	// LeastPoints on each side of a change. Default 2: a single point is as
+	// likely an outlier.
+	LeastPoints int
+	// Seed of the permutations: the same series and seed give the same answer.
+	Seed uint64
+}
+
+const (
+	defaultErrorRate    = 0.05
+	defaultPermutations = 999
+	defaultLeast        = 2
+)
+
+func (o Options) withDefaults() Options {
+	o.ErrorRate = cmp.Or(o.ErrorRate, defaultErrorRate)
+	o.Permutations = cmp.Or(o.Permutations, defaultPermutations)
+	o.LeastPoints = cmp.Or(o.LeastPoints, defaultLeast)
+	return o
+}
+
+// Change is a place where a series bends.
+type Change struct {
+	// At is the index of the first point after it.
+	At int
+	// P is the permutation test's, when it was found.
+	P float64
+	// Delta is the mean of the points from here to the next change, less that of
+	// those from the one before to here, in the points' unit. The error is that
+	// of all points around the means of their segments. It knows nothing of the
+	// place having been sought, which makes intervals somewhat too narrow.
+	Delta stats.Estimate
+	// Before and After are those two means.
+	Before, After float64
+}
+
+// Find returns the changes of a series in order.
+//
+// It is the E-divisive procedure (Matteson and James, A Nonparametric Approach
+// for Multiple Change Point Analysis of Multivariate Data, JASA 2014), which
+// MongoDB uses for its performance tests (Daly et al., ICPE 2020): the place
+// where the energy distance between what lies before and after is largest is
+// tested by permuting the points of each segment; if few enough of the
+// permutations reach as far, it is a change and the search goes on on both
+// sides, until a place is none. Changes that stay and those that pass are tested
+// apart, each at half of ErrorRate. A series in which nothing changes and whose
+// points may be exchanged for each other is told to have changed with a chance
+// of ErrorRate, whatever the distribution; where neighbours are alike (drift,
+// serial correlation), more often.
+//
+// Points that vary more because they have fewer runs weigh less: by the inverse
+// of the variance between points plus that of the mean of their runs.
+func Find(points []Point, options Options) ([]Change, error) {
+	options = options.withDefaults()
+	centers := make([]float64, len(points))
+	for i, point := range points {
+		if centers[i] = mean(point.Values); len(point.Values) == 0 || math.IsNaN(centers[i]) || math.IsInf(centers[i], 0) {
+			return nil, fmt.Errorf("%w: number %d has %v", ErrPoint, i+1, point.Values)
+		}
+	}
+	search := &search{
+		Options: options, centers: centers, cuts: []int{0, len(points)},
+		random: rand.New(rand.NewPCG(options.Seed, uint64(len(points)))),
+	}
+	search.prepare(weightsOf(points, centers))
+	search.run()
+	return search.changes(), nil
+}
+
+// search is the state of the procedure.
+type search struct {
+	Options
+	centers, weights []float64
+	// distances of the points from each other, weighted.
+	distances [][]float64
+	// pairs is what bestOf works with: at i and j, where i is not above j, the distances of
+	// the first i points of a segment to its first j. Its row 0 stays empty.
+	pairs [][]float64
+	// weight of the first i points of a segment, and what 1 is divided by it.
+	weight, share []float64
+	// cuts are the bounds of the segments so far, both ends included.
+	cuts   []int
+	p      map[int]float64
+	random *rand.Rand
+}
+
+// kind of a change.
+type kind int
+
+// What changed stays so to the end of the segment; or it passes, and is looked for
+// with all ends of what follows it, which are many more and hide the former where
+// they share one test. Each kind has half of the error rate.
+const (
+	stays kind = iota
+	passes
+	kinds
+)
+
+func (s *search) run() {
+	s.p = map[int]float64{}
+	for {
+		seen := s.widest(s.segments())
+		found, p, real := s.test(seen)
+		if !real {
+			return
+		}
+		at := s.cuts[seen[found].segment] + seen[found].at
+		s.p[at] = p
+		s.cuts = slices.Insert(s.cuts, seen[found].segment+1, at)
+	}
+}
+
+// segments are the points between the cuts, in order.
+func (s *search) segments() [][]int {
+	segments := make([][]int, len(s.cuts)-1)
+	for i := range segments {
+		for point := s.cuts[i]; point < s.cuts[i+1]; point++ {
+			segments[i] = append(segments[i], point)
+		}
+	}
+	return segments
+}
+
+// test permutes the points within each segment and counts how often the largest
+// energy of any of them reaches the one that was seen. It stops as soon as no
+// further permutation can make any kind rare (Besag and Clifford 1991).
+func (s *search) test(seen [kinds]place) (found kind, p float64, real bool) {
+	most := int(s.ErrorRate/float64(kinds)*float64(s.Permutations+1)) - 1
+	var reached [kinds]int
+	segments := s.segments()
+	for range s.Permutations {
+		for _, segment := range segments {
+			s.random.Shuffle(len(segment), func(a, b int) { segment[a], segment[b] = segment[b], segment[a] })
+		}
+		drawn := s.widest(segments)
+		for kind := range drawn {
+			// Sums that differ by rounding alone are alike.
+			if drawn[kind].energy >= seen[kind].energy*(1-1e-10) {
+				reached[kind]++
+			}
+		}
+		if min(reached[stays], reached[passes]) > most {
+			return 0, 1, false
+		}
+	}
+	if reached[passes] < reached[stays] {
+		found = passes
+	}
+	p = float64(kinds) * float64(reached[found]+1) / float64(s.Permutations+1)
+	return found, p, reached[found] <= most
+}
+
+// place is where a segment falls apart most: before its point number at.
+type place struct {
+	segment, at int
+	energy      float64
+}
+
+// widest is the place of all segments where the energy is largest.
+func (s *search) widest(segments [][]int) [kinds]place {
+	var widest [kinds]place
+	for i, segment := range segments {
+		for kind, one := range s.bestOf(segment) {
+			if one.energy > widest[kind].energy {
+				one.segment = i
+				widest[kind] = one
+			}
+		}
+	}
+	return widest
+}
+
+// prepare takes what all permutations share, and the room that they work in: there are
+// tens of thousands of them.
+func (s *search) prepare(weights []float64) {
+	count := len(s.centers)
+	s.weights, s.weight, s.share = weights, make([]float64, count+1), make([]float64, count+1)
+	s.distances, s.pairs = square(count), square(count+1)
+	for i := range s.distances {
+		for j := range s.distances {
+			s.distances[i][j] = weights[i] * weights[j] * math.Abs(s.centers[i]-s.centers[j])
+		}
+	}
+}
+
+func square(count int) [][]float64 {
+	rows, flat := make([][]float64, count), make([]float64, count*count)
+	for i := range rows {
+		rows[i], flat = flat[:count:count], flat[count:]
+	}
+	return rows
+}
+
+// bestOf looks at each place of a segment. The energy of a place is that of Matteson and
+// James, left*right/(left+right) * (2*between/(left*right) - inside/left² - within/right²),
+// multiplied out, so that only one division is left to each.
+func (s *search) bestOf(points []int) [kinds]place {
+	var best [kinds]place
+	count := len(points)
+	if count < 2*s.LeastPoints {
+		return best
+	}
+	s.sum(points)
+	for at := s.LeastPoints; at+s.LeastPoints <= count; at++ {
+		row, left, inside := s.pairs[at], s.weight[at], s.pairs[at][at]
+		insidePerLeft := inside / left
+		for end := at + s.LeastPoints; end <= count; end++ {
+			right := s.weight[end] - left
+			within := s.pairs[end][end] - 2*row[end] + inside
+			energy := (2*(row[end]-inside) - insidePerLeft*right - within*left/right) * s.share[end]
+			if energy > best[passes].energy {
+				best[passes] = place{at: at, energy: energy}
+			}
+			if end == count && energy > best[stays].energy {
+				best[stays] = place{at: at, energy: energy}
+			}
+		}
+	}
+	return best
+}
+
+// sum fills pairs, weight and share for the points of a segment.
+func (s *search) sum(points []int) {
+	for i, one := range points {
+		s.weight[i+1] = s.weight[i] + s.weights[one]
+		s.share[i+1] = 1 / s.weight[i+1]
+		distances, before, row := s.distances[one], s.pairs[i], s.pairs[i+1]
+		sum := 0.0
+		for _, other := range points[:i] {
+			sum += distances[other]
+		}
+		for j, other := range points[i:] {
+			sum += distances[other]
+			row[i+j+1] = before[i+j+1] + sum
+		}
+	}
+}
+
+// changes sets the segments' means against each other.
+func (s *search) changes() []Change {
+	segments := len(s.cuts) - 1
+	means := make([]float64, segments)
+	var squares float64
+	for i := range segments {
+		points := s.centers[s.cuts[i]:s.cuts[i+1]]
+		means[i] = mean(points)
+		for _, value := range points {
+			squares += (value - means[i]) * (value - means[i])
+		}
+	}
+	degrees := len(s.centers) - segments
+	var found []Change
+	for i := 1; i < segments; i++ {
+		before, after := s.cuts[i]-s.cuts[i-1], s.cuts[i+1]-s.cuts[i]
+		variance := squares / float64(degrees)
+		found = append(found, Change{
+			At: s.cuts[i], P: s.p[s.cuts[i]], Before: means[i-1], After: means[i],
+			Delta: stats.Estimate{
+				Value:            means[i] - means[i-1],
+				StandardError:    math.Sqrt(variance/float64(before) + variance/float64(after)),
+				DegreesOfFreedom: degrees,
+			},
+		})
+	}
+	return found
+}
+
+// weightsOf are the inverse variances of the points' means, 1 on average. That
+// between points is taken from neighbours (Rice 1984), among which few differ by
+// a change; that within points from all of them.
+func weightsOf(points []Point, centers []float64) []float64 {
+	within, share := withinOf(points, centers)
+	between := 0.0
+	for i := 1; i < len(centers); i++ {
+		between += (centers[i] - centers[i-1]) * (centers[i] - centers[i-1])
+	}
+	if len(centers) > 1 {
+		between = max(0, between/float64(2*(len(centers)-1))-within*share)
+	}
+	weights := make([]float64, len(points))
+	sum := 0.0
+	for i, point := range points {
+		weights[i] = 1
+		if variance := between + within/float64(len(point.Values)); variance > 0 {
+			weights[i] = 1 / variance
+		}
+		sum += weights[i]
+	}
+	for i := range weights {
+		weights[i] *= float64(len(weights)) / sum
+	}
+	return weights
+}
+
+// withinOf is the variance of runs around their point's mean, and the average
+// share of it that is left in such a mean.
+func withinOf(points []Point, centers []float64) (variance, share float64) {
+	squares, degrees := 0.0, 0
+	for i, point := range points {
+		for _, value := range point.Values {
+			squares += (value - centers[i]) * (value - centers[i])
+		}
+		degrees += len(point.Values) - 1
+		share += 1 / float64(len(point.Values)) / float64(len(points))
+	}
+	if degrees == 0 {
+		return 0, share
+	}
+	return squares / float64(degrees), share
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, value := range values {
+		sum += value
+	}
+	return sum / float64(len(values))
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// fit is the model of one series on its scale.
+type fit struct {
+	scale    Scale
+	baseline int
+	// arms are those with runs, in order; blocks is the number with runs.
+	arms   []int
+	blocks int
+	model  stats.BlockModel
+	// runs are by arm, in the order of blocks, NaN where there is none;
+	// plain as they were measured, scaled as they were fitted.
+	plain, scaled map[int][]float64
+	// place is the arm's number in the model.
+	place map[int]int
+	// uneven are the arms that spread more than the others, with how many
+	// times as much.
+	uneven map[int]float64
+	// shared warnings hold for all arms, particular ones for an arm.
+	shared     []string
+	particular map[int][]string
+}
+
+func (s comparer) fit(observed *series) fit {
+	result := fit{
+		baseline: s.table.arms.number[s.options.Baseline],
+		plain:    map[int][]float64{}, scaled: map[int][]float64{},
+		place: map[int]int{}, particular: map[int][]string{},
+		uneven: map[int]float64{},
+	}
+	blocks := s.collect(observed, &result)
+	result.choose(observed.unit)
+	var cells []stats.Cell
+	for place, arm := range result.arms {
+		result.place[arm] = place
+		for block, value := range result.scaled[arm] {
+			if !math.IsNaN(value) {
+				cells = append(cells, stats.Cell{Arm: place, Block: block, Value: value})
+			}
+		}
+	}
+	if _, present := result.plain[result.baseline]; !present {
+		result.shared = append(result.shared, "the baseline has no run of this metric")
+		result.baseline = -1
+		return result
+	}
+	model, err := stats.FitBlocks(cells, len(result.arms), len(blocks), result.place[result.baseline])
+	if err != nil {
+		result.shared = append(result.shared, err.Error())
+		result.baseline = -1
+		return result
+	}
+	result.model = model
+	result.listOutliers(cells, s.names(blocks))
+	totals := blockTotals(cells, len(blocks))
+	for _, arm := range result.arms {
+		if times, found := result.unevenSpread(arm, totals); found {
+			result.uneven[arm] = times
+		}
+	}
+	return result
+}
+
+// collect copies the series' runs in order and lists the blocks that hold any.
+func (s comparer) collect(observed *series, result *fit) []int {
+	var blocks []int
+	for _, block := range s.blocks {
+		for _, runs := range observed.runs {
+			if block < len(runs) && runs[block].place != 0 {
+				blocks = append(blocks, block)
+				break
+			}
+		}
+	}
+	result.blocks = len(blocks)
+	for _, arm := range s.arms {
+		if arm >= len(observed.runs) || len(observed.runs[arm]) == 0 {
+			continue
+		}
+		result.arms = append(result.arms, arm)
+		values := make([]float64, len(blocks))
+		for i, block := range blocks {
+			values[i] = math.NaN()
+			if block < len(observed.runs[arm]) && observed.runs[arm][block].place != 0 {
+				values[i] = observed.runs[arm][block].value
+			}
+		}
+		result.plain[arm] = values
+	}
+	return blocks
+}
+
+func (s comparer) names(blocks []int) []string {
+	result := make([]string, len(blocks))
+	for i, block := range blocks {
+		result[i] = s.table.blocks.list[block]
+	}
+	return result
+}
+
+// choose settles the scale.
+func (f *fit) choose(unit string) {
+	f.scale = ScaleOf(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
+	if f.scale == Difference && unit != metric.UnitPercent {
+		f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
+	}
+	for arm, values := range f.plain {
+		f.scaled[arm] = f.scale.Of(values)
+	}
+}
+
+// effect is the arm's against the baseline, on the scale of the fit.
+func (f *fit) effect(arm int) stats.Estimate {
+	if f.baseline < 0 {
+		return stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
+	}
+	return f.model.Effect(f.place[arm])
+}
+
+// differences to the baseline in the blocks that hold both.
+func (f *fit) differences(arm int) []float64 {
+	if f.baseline < 0 {
+		return nil
+	}
+	var differences []float64
+	for block, value := range f.scaled[arm] {
+		if difference := value - f.scaled[f.baseline][block]; !math.IsNaN(difference) {
+			differences = append(differences, difference)
+		}
+	}
+	return differences
+}
+
+// center of an arm's runs; NaN where it has none.
+func (f *fit) center(arm int) float64 {
+	var values []float64
+	for _, value := range f.plain[arm] {
+		if !math.IsNaN(value) {
+			values = append(values, value)
+		}
+	}
+	return f.scale.Center(values)
+}
+
+// displayed turns an effect into what people read: percent, or the unit.
+func (f *fit) displayed(effect float64) float64 { return f.scale.Told(effect) }
+
+func (f *fit) warnings(arm int) []string {
+	warnings := append([]string{}, f.shared...)
+	warnings = append(warnings, f.particular[arm]...)
+	if f.baseline >= 0 {
+		warnings = append(warnings, f.particular[f.baseline]...)
+	}
+	return warnings
+}
+
+// unevenLevel is the p-value under which an arm's spread is told to be larger than
+// that of the rest.
+const unevenLevel = 0.01
+
+// blockTotal is what the runs of a block add up to.
+type blockTotal struct{ sum, runs float64 }
+
+func blockTotals(cells []stats.Cell, blocks int) []blockTotal {
+	totals := make([]blockTotal, blocks)
+	for _, cell := range cells {
+		totals[cell.Block].sum += cell.Value
+		totals[cell.Block].runs++
+	}
+	return totals
+}
+
+// unevenSpread is how many times as much as the other arms an arm spreads; false
+// where the F test of its part of the residual, its differences to the mean of
+// the others, against the rest does not tell.
+func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
+	var differences, weights []float64
+	for block, value := range f.scaled[arm] {
+		if others := blocks[block].runs - 1; others > 0 && !math.IsNaN(value) {
+			differences = append(differences, value-(blocks[block].sum-value)/others)
+			weights = append(weights, others/(others+1))
+		}
+	}
+	own := float64(len(differences) - 1)
+	rest := float64(f.model.DegreesOfFreedom) - own
+	if own < 2 || rest < 2 {
+		return 0, false
+	}
+	ownSquares := stat.Variance(differences, weights) * (floats.Sum(weights) - 1)
+	restSquares := f.model.Deviation*f.model.Deviation*float64(f.model.DegreesOfFreedom) - ownSquares
+	if restSquares <= 0 {
+		return 0, false
+	}
+	ratio := ownSquares / own / (restSquares / rest)
+	return math.Sqrt(ratio), distuv.F{D1: own, D2: rest}.Survival(ratio) < unevenLevel
+}
+
+// spreadWarning tells that the pooled interval is too narrow for an arm that
+// spreads more than the others, or whose baseline does, and what its own
+// differences give.
+func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) (string, bool) {
+	for _, suspect := range []struct {
+		arm  int
+		name string
+	}{{arm, "the arm"}, {f.baseline, "the baseline"}} {
+		if times, found := f.uneven[suspect.arm]; found {
+			low, high := stats.Mean(differences).Interval(confidence)
+			return fmt.Sprintf("%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
+				suspect.name, times, f.displayed(low), f.displayed(high)), true
+		}
+	}
+	return "", false
+}
+
+// outlying is the chance that a sound series lists any run.
+const outlying = 0.01
+
+// listOutliers names the runs that the model can hardly explain: those whose
+// externally studentised residual is beyond the t quantile of 1 % over all
+// runs (Cook and Weisberg 1982). They stay in: only a person can tell a
+// broken run from a rare one. Leverage is taken as alike, which is exact for
+// complete blocks.
+func (f *fit) listOutliers(cells []stats.Cell, blocks []string) {
+	degrees := float64(f.model.DegreesOfFreedom)
+	if f.model.DegreesOfFreedom < 3 || f.model.Deviation == 0 {
+		return
+	}
+	critical := stats.TQuantile(1-outlying/2/float64(len(cells)), f.model.DegreesOfFreedom-1)
+	spread := f.model.Deviation * math.Sqrt(degrees/float64(len(cells)))
+	for i, cell := range cells {
+		internal := f.model.Residuals[i] / spread
+		if room := degrees - internal*internal; room > 0 && math.Abs(internal)*math.Sqrt((degrees-1)/room) <= critical {
+			continue
+		}
+		if math.IsNaN(internal) {
+			continue
+		}
+		arm := f.arms[cell.Arm]
+		whose := "the arm"
+		if arm == f.baseline {
+			whose = "the baseline"
+		}
+		f.particular[arm] = append(f.particular[arm], fmt.Sprintf("outlier: the run of %s in block %q lies %.1f deviations from the model", whose, blocks[cell.Block], internal))
+	}
+}

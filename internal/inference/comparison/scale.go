@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"math"
+
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// Scale is how an arm's value is set against the baseline's.
+type Scale string
+
+// Ratio compares on logarithms and speaks in percent of the baseline.
+// Difference compares plain values and speaks in the metric's unit.
+const (
+	Ratio      Scale = "ratio"
+	Difference Scale = "difference"
+)
+
+// ScaleOf values in a unit: logarithms where every value is above zero, since
+// effects on times and rates are shares and the spread grows with the value.
+// NaN stands for no value.
+func ScaleOf(unit string, values []float64) Scale {
+	if unit == metric.UnitPercent {
+		return Difference
+	}
+	for _, value := range values {
+		if value <= 0 {
+			return Difference
+		}
+	}
+	return Ratio
+}
+
+// Of brings values onto the scale.
+func (s Scale) Of(values []float64) []float64 {
+	if s != Ratio {
+		return values
+	}
+	logs := make([]float64, len(values))
+	for i, value := range values {
+		logs[i] = math.Log(value)
+	}
+	return logs
+}
+
+// Center of values: their geometric mean on the ratio scale, else their mean.
+func (s Scale) Center(values []float64) float64 {
+	if s == Ratio {
+		return stats.GeometricMean(values)
+	}
+	return stats.Describe(values).Mean
+}
+
+// CenterWord says what the center is.
+func (s Scale) CenterWord() string {
+	if s == Ratio {
+		return "geometric mean"
+	}
+	return "mean"
+}
+
+// Margin is what does not matter, in percent of the baseline's center, on the
+// scale.
+func (s Scale) Margin(marginPercent, center float64) (low, high float64) {
+	share := marginPercent / 100
+	if s == Ratio {
+		// A margin of 100 % has no lower end: nothing loses more than all.
+		return math.Log(math.Max(1-share, 0)), math.Log1p(share)
+	}
+	high = share * math.Abs(center)
+	return -high, high
+}
+
+// Told turns an effect on the scale of a fit into what people read: percent, or
+// the metric's unit.
+func (s Scale) Told(effect float64) float64 {
+	if s == Ratio {
+		return 100 * math.Expm1(effect)
+	}
+	return effect
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"math"
+	"slices"
+
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// Series are the values of one metric in one scenario, for models of one's own.
+type Series struct {
+	Unit  string
+	Scale Scale
+	// Plain values as they were measured, Scaled as they are to be fitted:
+	// logarithms on the ratio scale. Arms count as they were asked for, blocks
+	// as in Blocks.
+	Plain, Scaled []stats.Cell
+	Blocks        []string
+}
+
+// Series gives the values of a metric for the arms asked for, by block and then
+// by arm; false where there are none.
+func (t *Table) Series(scenario, name string, arms []string) (Series, bool) {
+	observed, known := t.series[scenario][name]
+	if !known {
+		return Series{}, false
+	}
+	result := Series{Unit: observed.unit, Scale: Ratio}
+	if observed.unit == metric.UnitPercent {
+		result.Scale = Difference
+	}
+	for _, block := range t.blocks.sorted() {
+		before := len(result.Plain)
+		for i, name := range arms {
+			arm, known := t.arms.number[name]
+			if !known || arm >= len(observed.runs) || block >= len(observed.runs[arm]) || observed.runs[arm][block].place == 0 {
+				continue
+			}
+			value := observed.runs[arm][block].value
+			result.Plain = append(result.Plain, stats.Cell{Arm: i, Block: len(result.Blocks), Value: value})
+			if value <= 0 {
+				result.Scale = Difference
+			}
+		}
+		if len(result.Plain) > before {
+			result.Blocks = append(result.Blocks, t.blocks.list[block])
+		}
+	}
+	result.Scaled = result.Plain
+	if result.Scale == Ratio {
+		result.Scaled = logarithms(result.Plain)
+	}
+	return result, len(result.Plain) > 0
+}
+
+func logarithms(cells []stats.Cell) []stats.Cell {
+	logs := make([]stats.Cell, len(cells))
+	for i, cell := range cells {
+		logs[i] = stats.Cell{Arm: cell.Arm, Block: cell.Block, Value: math.Log(cell.Value)}
+	}
+	return logs
+}
+
+// Metrics are the names of all metrics of a scenario, in order.
+func (t *Table) Metrics(scenario string) []string {
+	var names []string
+	for _, series := range t.sorted() {
+		if series.scenario == scenario {
+			names = append(names, series.metric)
+		}
+	}
+	return names
+}
+
+// Names are those of all metrics, each once.
+func (t *Table) Names() []string {
+	var names []string
+	for _, series := range t.sorted() {
+		names = append(names, series.metric)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Scenarios are the names of all scenarios, in order.
+func (t *Table) Scenarios() []string {
+	var names []string
+	for _, series := range t.sorted() {
+		if len(names) == 0 || names[len(names)-1] != series.scenario {
+			names = append(names, series.scenario)
+		}
+	}
+	return names
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package crosscompare compares two experiments with each other. Arms of one
+// experiment share blocks, those of two share nothing but their baseline, if
+// that: so the baselines are looked at first, and arms are compared through
+// them. It is pure.
+package crosscompare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/runs/provenance"
+)
+
+// ErrNothing says that two experiments have nothing that could be compared.
+var ErrNothing = errors.New("there is nothing to compare")
+
+// Record is an experiment and its runs.
+type Record struct {
+	Experiment *v1alpha1.PerfExperiment
+	Runs       []v1alpha1.PerfRun
+}
+
+// Pair is an arm of the first experiment and one of the second.
+type Pair struct{ First, Second string }
+
+// Options say what is compared.
+type Options struct {
+	// MarginPercent is the difference of the baselines, and of the arms, that
+	// does not matter; 0: the smaller of what the experiments declare.
+	MarginPercent float64
+	// Pairs of arms; none: those of the same name or, where there are none,
+	// every arm of the first with every arm of the second.
+	Pairs []Pair
+}
+
+// Comparison is the second experiment against the first, for one metric of one
+// scenario.
+type Comparison struct {
+	Scenario, Metric, Unit string
+	// Pair of arms; of baselines, both baselines.
+	Pair
+	// FirstValue and SecondValue are, of baselines, the centers of their runs in
+	// the metric's unit; of other arms, their deltas to their own baselines as
+	// Scale tells them.
+	FirstValue, SecondValue float64
+	Scale                   comparison.Scale
+	// Delta is the second against the first, Low and High its interval,
+	// EquivalenceLow and EquivalenceHigh that of the equivalence test; percent
+	// of the first on the ratio scale, else in the unit.
+	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
+	// P is that of Welch's t test, Adjusted the same by Holm's procedure over
+	// all pairs and metrics; of baselines, P is that of the equivalence test and
+	// stands as it is: all of them have to be alike.
+	P, Adjusted float64
+	// Verdict of a pair of arms. Of baselines it is Equivalent, or none.
+	Verdict verdict.Verdict
+	// Warnings are sentences on what the numbers can't show.
+	Warnings []string
+
+	estimate  stats.Estimate
+	low, high float64
+	blocks    int
+	direction verdict.Direction
+}
+
+// Result is what a comparison of two experiments gives.
+type Result struct {
+	// MarginPercent and ConfidencePercent that were used.
+	MarginPercent, ConfidencePercent float64
+	// Baselines against each other, in every primary metric both have.
+	Baselines []Comparison
+	// Alike tells that all of them are, so that arms are compared.
+	Alike bool
+	// Arms against each other, through their baselines; none unless Alike.
+	Arms []Comparison
+	// Notes are sentences on what differs between the experiments.
+	Notes []string
+}
+
+// Compare sets the second experiment against the first. It fails with
+// ErrNothing where they share no primary metric of a scenario that was loaded
+// alike, and on a pair of arms that they don't have.
+func Compare(first, second Record, options Options) (*Result, error) {
+	a, err := newSide(first)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newSide(second)
+	if err != nil {
+		return nil, err
+	}
+	made := &Result{
+		MarginPercent:     options.MarginPercent,
+		ConfidencePercent: float64(max(a.answer.Question.ConfidencePercent, b.answer.Question.ConfidencePercent)),
+	}
+	if made.MarginPercent == 0 {
+		made.MarginPercent = float64(min(a.answer.Question.MarginPercent, b.answer.Question.MarginPercent))
+	}
+	pairs, err := pairsOf(a, b, options.Pairs)
+	if err != nil {
+		return nil, err
+	}
+	made.note(a, b)
+	shared := made.shared(a, b)
+	for _, series := range shared {
+		made.Baselines = append(made.Baselines, made.baselines(a, b, series))
+	}
+	if len(made.Baselines) == 0 {
+		return nil, fmt.Errorf("%w: %s and %s share no primary metric of a scenario with the same load: %s", ErrNothing, a.name, b.name, strings.Join(made.Notes, "; "))
+	}
+	made.Alike = !slices.ContainsFunc(made.Baselines, func(c Comparison) bool { return c.Verdict != verdict.Equivalent })
+	if made.Alike {
+		made.compareArms(a, b, pairs, shared)
+	}
+	return made, nil
+}
+
+func (r *Result) alpha() float64 { return 1 - r.ConfidencePercent/100 }
+
+// side is one of the two experiments.
+type side struct {
+	name   string
+	record Record
+	answer analysis.Answer
+	// arms but the baseline and its twin.
+	arms []string
+}
+
+func newSide(of Record) (*side, error) {
+	status := &of.Experiment.Status
+	if len(status.Arms) == 0 || status.Seed == nil {
+		return nil, fmt.Errorf("%w: experiment %q has not begun", ErrNothing, of.Experiment.Name)
+	}
+	made := &side{name: fmt.Sprintf("%q", of.Experiment.Name), record: of}
+	for _, arm := range status.Arms {
+		if !arm.Baseline && !arm.Twin {
+			made.arms = append(made.arms, arm.Name)
+		}
+	}
+	made.answer = analysis.Of(&of.Experiment.Spec, arms.Recorded(status.Arms), *status.Seed, of.Runs)
+	if made.answer.Blocks == 0 {
+		return nil, fmt.Errorf("%w: experiment %q has no complete block", ErrNothing, of.Experiment.Name)
+	}
+	return made, nil
+}
+
+func pairsOf(a, b *side, wanted []Pair) ([]Pair, error) {
+	for _, pair := range wanted {
+		for _, has := range []struct {
+			side *side
+			arm  string
+		}{{a, pair.First}, {b, pair.Second}} {
+			if !slices.Contains(has.side.arms, has.arm) {
+				return nil, fmt.Errorf("%w: experiment %s has no arm %q beside its baseline; it has %s", ErrNothing, has.side.name, has.arm, strings.Join(has.side.arms, ", "))
+			}
+		}
+	}
+	if len(wanted) > 0 {
+		return wanted, nil
+	}
+	var same, all []Pair
+	for _, first := range a.arms {
+		for _, second := range b.arms {
+			all = append(all, Pair{first, second})
+			if first == second {
+				same = append(same, Pair{first, second})
+			}
+		}
+	}
+	if len(same) > 0 {
+		return same, nil
+	}
+	return all, nil
+}
+
+// series is a metric of a scenario.
+type series struct{ scenario, metric string }
+
+// shared are the primary metrics of both, in scenarios that were loaded alike.
+func (r *Result) shared(a, b *side) []series {
+	var both []series
+	for _, own := range a.record.Experiment.Spec.Scenarios {
+		at := slices.IndexFunc(b.record.Experiment.Spec.Scenarios, func(s v1alpha1.Scenario) bool { return s.Name == own.Name })
+		switch {
+		case at < 0:
+			r.say("scenario %q is only in %s", own.Name, a.name)
+			continue
+		case !equality.Semantic.DeepEqual(own, b.record.Experiment.Spec.Scenarios[at]):
+			r.say("scenario %q is declared differently: its numbers are not of the same load and are not compared", own.Name)
+			continue
+		}
+		for _, metric := range a.answer.Question.Primary {
+			of := series{own.Name, metric}
+			if b.answer.Question.IsPrimary(metric) && a.hasBaseline(of) && b.hasBaseline(of) {
+				both = append(both, of)
+			}
+		}
+	}
+	return both
+}
+
+// hasBaseline tells whether a run of the baseline that counts has the metric.
+func (s *side) hasBaseline(of series) bool {
+	values, _ := s.baseline(of)
+	return len(values) > 0
+}
+
+// baseline is what its runs that count measured, and in what unit.
+func (s *side) baseline(of series) (values []float64, unit string) {
+	return observation.Values(s.record.Runs, observation.Place{
+		Arm: s.answer.Baseline, Scenario: of.scenario, Metric: of.metric, Blocks: s.answer.Blocks,
+	})
+}
+
+// baselines against each other, as two independent samples.
+func (r *Result) baselines(a, b *side, of series) Comparison {
+	first, unit := a.baseline(of)
+	second, otherUnit := b.baseline(of)
+	made := Comparison{Scenario: of.scenario, Metric: of.metric, Unit: unit, Pair: Pair{a.answer.Baseline, b.answer.Baseline}}
+	made.Scale = comparison.ScaleOf(made.Unit, slices.Concat(first, second))
+	if otherUnit != unit {
+		made.FirstValue, made.SecondValue = math.NaN(), math.NaN()
+		made.Warnings = append(made.Warnings, fmt.Sprintf("measured in %q and in %q", unit, otherUnit))
+		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())
+		return made
+	}
+	made.FirstValue, made.SecondValue = made.Scale.Center(first), made.Scale.Center(second)
+	made.low, made.high = made.Scale.Margin(r.MarginPercent, made.FirstValue)
+	made.set(stats.Difference(stats.Mean(made.Scale.Of(second)), stats.Mean(made.Scale.Of(first))), r.alpha())
+	made.P = made.estimate.Equivalence(made.low, made.high)
+	made.Adjusted = made.P
+	if made.P <= r.alpha() {
+		made.Verdict = verdict.Equivalent
+	}
+	return made
+}
+
+// set fills in what the estimate gives.
+func (c *Comparison) set(estimate stats.Estimate, alpha float64) {
+	c.estimate = estimate
+	c.Delta, c.P = c.Scale.Told(estimate.Value), estimate.P()
+	low, high := estimate.Interval(1 - alpha)
+	c.Low, c.High = c.Scale.Told(low), c.Scale.Told(high)
+	low, high = estimate.Interval(1 - 2*alpha)
+	c.EquivalenceLow, c.EquivalenceHigh = c.Scale.Told(low), c.Scale.Told(high)
+	for _, warning := range estimate.Warnings {
+		c.Warnings = append(c.Warnings, string(warning))
+	}
+}
+
+// compareArms compares pairs of arms by their effects against their own
+// baselines (Bucher and others 1997), which takes away what the experiments
+// have each to themselves: another day, another node.
+func (r *Result) compareArms(a, b *side, pairs []Pair, shared []series) {
+	for _, pair := range pairs {
+		r.noteArms(a, b, pair)
+		for _, of := range shared {
+			first, second := a.comparison(of, pair.First), b.comparison(of, pair.Second)
+			if first != nil && second != nil {
+				r.Arms = append(r.Arms, r.arms(a, first, second, pair))
+			}
+		}
+	}
+	p := make([]float64, len(r.Arms))
+	for i := range r.Arms {
+		p[i] = r.Arms[i].P
+	}
+	adjusted := stats.Holm(p, r.alpha())
+	doubtful := uncalibrated(a, b)
+	for i := range r.Arms {
+		r.Arms[i].Adjusted = adjusted[i].P
+		r.Arms[i].judge(adjusted[i], r.alpha(), doubtful)
+	}
+}
+
+func (s *side) comparison(of series, arm string) *comparison.Comparison {
+	at := slices.IndexFunc(s.answer.Comparisons, func(c comparison.Comparison) bool {
+		return c.Scenario == of.scenario && c.Metric == of.metric && c.Arm == arm
+	})
+	if at < 0 {
+		return nil
+	}
+	return &s.answer.Comparisons[at]
+}
+
+func (r *Result) arms(a *side, first, second *comparison.Comparison, pair Pair) Comparison {
+	made := Comparison{
+		Scenario: first.Scenario, Metric: first.Metric, Unit: first.Unit, Pair: pair,
+		FirstValue: first.Delta, SecondValue: second.Delta, Scale: first.Scale,
+		blocks: min(first.Blocks, second.Blocks),
+	}
+	made.direction = a.answer.Question.Direction(first.Metric, first.Unit)
+	if first.Scale != second.Scale {
+		made.refuse("one experiment compares it as a ratio, the other as a difference")
+		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())
+		return made
+	}
+	made.low, made.high = made.Scale.Margin(r.MarginPercent, first.BaselineCenter)
+	made.set(stats.Difference(second.Effect(), first.Effect()), r.alpha())
+	for _, own := range []*comparison.Comparison{first, second} {
+		if own.Blocks >= verdict.MinimumBlocks && own.Verdict == verdict.None {
+			made.refuse("arm %q has no verdict in its own experiment: %s", own.Arm, strings.Join(own.Warnings, "; "))
+		}
+	}
+	return made
+}
+
+// refuse takes the verdict away before it is given.
+func (c *Comparison) refuse(format string, values ...any) {
+	c.blocks = 0
+	c.Warnings = append(c.Warnings, "no verdict: "+fmt.Sprintf(format, values...))
+}
+
+// uncalibrated names what keeps any verdict from being given; empty: nothing.
+func uncalibrated(sides ...*side) string {
+	for _, s := range sides {
+		if len(s.answer.Uncalibrated()) > 0 {
+			return fmt.Sprintf("experiment %s is not calibrated: its twin differs from its baseline", s.name)
+		}
+	}
+	return ""
+}
+
+// judge gives the verdict. Runs of two experiments stand in no pairs whose signs
+// one could flip, so it rests on the t test alone.
+func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful string) {
+	if doubtful != "" {
+		c.refuse("%s", doubtful)
+		return
+	}
+	if c.blocks == 0 {
+		return
+	}
+	if c.blocks < verdict.MinimumBlocks {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("descriptive only: a verdict takes %d blocks in each experiment", verdict.MinimumBlocks))
+		return
+	}
+	decision := verdict.Decide(verdict.Evidence{
+		Effect: c.estimate, Low: c.low, High: c.high, Adjusted: adjusted,
+		Permutation: 0, Blocks: c.blocks, Direction: c.direction,
+	}, alpha)
+	c.Verdict, c.Low, c.High = decision.Verdict, c.Scale.Told(decision.Low), c.Scale.Told(decision.High)
+}
+
+func (r *Result) say(format string, values ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
+}
+
+// mostDifferences are listed of two systems.
+const mostDifferences = 10
+
+// note tells what differs between the experiments.
+func (r *Result) note(a, b *side) {
+	for _, one := range []*side{a, b} {
+		if said := provenance.Elsewhere(one.record.Experiment); said != "" {
+			r.say("%s was %s: PerfLab saw nothing of its system", one.name, said)
+		}
+	}
+	r.differences("the baselines", differing(a, b, a.answer.Baseline, b.answer.Baseline))
+	own, other := &a.record.Experiment.Spec, &b.record.Experiment.Spec
+	for _, part := range []struct {
+		name  string
+		alike bool
+	}{
+		{"measurement", equality.Semantic.DeepEqual(own.Measurement, other.Measurement)},
+		{"reset", equality.Semantic.DeepEqual(own.Reset, other.Reset)},
+		{"validity", equality.Semantic.DeepEqual(own.Validity, other.Validity)},
+	} {
+		if !part.alike {
+			r.say("the experiments declare spec.%s differently", part.name)
+		}
+	}
+	if x, y := a.answer.Question, b.answer.Question; x.MarginPercent != y.MarginPercent || x.ConfidencePercent != y.ConfidencePercent {
+		r.say("margins are %d %% and %d %%, confidences %d %% and %d %%: the smaller margin and the larger confidence are used where no other is given",
+			x.MarginPercent, y.MarginPercent, x.ConfidencePercent, y.ConfidencePercent)
+	}
+}
+
+// noteArms tells what differs between two arms beyond their baselines.
+func (r *Result) noteArms(a, b *side, pair Pair) {
+	what := fmt.Sprintf("the arms %q", pair.First)
+	if pair.First != pair.Second {
+		what = fmt.Sprintf("the arms %q and %q", pair.First, pair.Second)
+	}
+	known := differing(a, b, a.answer.Baseline, b.answer.Baseline)
+	r.differences(what, slices.DeleteFunc(differing(a, b, pair.First, pair.Second), func(d v1alpha1.Difference) bool {
+		return slices.Contains(known, d)
+	}))
+}
+
+// differing are the settings in which an arm of one differs from one of the other.
+func differing(a, b *side, first, second string) []v1alpha1.Difference {
+	before, after := arms.SystemOf(a.record.Runs, first), arms.SystemOf(b.record.Runs, second)
+	if before == nil || after == nil {
+		return nil
+	}
+	return arms.Differences(*before, *after)
+}
+
+func (r *Result) differences(what string, differing []v1alpha1.Difference) {
+	changes := arms.Changes(differing)
+	for _, change := range changes[:min(len(changes), mostDifferences)] {
+		r.say("%s differ in %s: %s, then %s", what, change.Setting, change.Baseline, change.Arm)
+	}
+	if more := len(changes) - mostDifferences; more > 0 {
+		r.say("%s differ in %s more settings", what, strconv.Itoa(more))
+	}
+}

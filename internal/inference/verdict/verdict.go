@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verdict says in one word what a comparison shows. It is pure: it
+// judges estimates and knows neither metrics nor arms.
+package verdict
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"perflab.dev/perflab/internal/inference/stats"
+)
+
+// Verdict is what a comparison of an arm with the baseline shows.
+type Verdict string
+
+// The verdicts. None is the answer below MinimumBlocks, and where the numbers
+// must not be compared.
+const (
+	Better       Verdict = "Better"
+	Worse        Verdict = "Worse"
+	Equivalent   Verdict = "Equivalent"
+	Inconclusive Verdict = "Inconclusive"
+	None         Verdict = ""
+)
+
+// Decides tells whether the runs can tell.
+func (v Verdict) Decides() bool { return v != None && v != Inconclusive }
+
+// MinimumBlocks is the smallest number of blocks that gets a verdict: with
+// fewer, the sign-flip test can't reach 5 % whatever the effect.
+const MinimumBlocks = 6
+
+// Direction tells which way a metric gets better.
+type Direction int
+
+// Latencies, errors and use of resources are better when lower; throughput is
+// better when higher. Where nobody said which, a difference is neither.
+const (
+	LowerIsBetter Direction = iota
+	HigherIsBetter
+	UnknownDirection
+)
+
+// WhyNoDirection says why a difference of UnknownDirection has no verdict.
+const WhyNoDirection = "it is unknown whether higher or lower is better"
+
+// DirectionOf what gets better when higher, or when lower, if that is known.
+func DirectionOf(higher, known bool) Direction {
+	switch {
+	case !known:
+		return UnknownDirection
+	case higher:
+		return HigherIsBetter
+	}
+	return LowerIsBetter
+}
+
+// Evidence is what is known of one arm against the baseline, for one metric of
+// one scenario.
+type Evidence struct {
+	// Effect is the estimated difference to the baseline.
+	Effect stats.Estimate
+	// Low and High are the margin within which arms count as alike, on the
+	// scale of Effect.
+	Low, High float64
+	// Adjusted is the p-value of Effect, adjusted for all looks and then for its
+	// family, and its interval's level there.
+	Adjusted stats.Adjusted
+	// Permutation is the p-value of the sign-flip test, adjusted for all looks.
+	Permutation float64
+	// Look at the data that these numbers are from.
+	Look stats.Look
+	// Blocks hold both the arm and the baseline.
+	Blocks int
+	// Direction is the metric's.
+	Direction Direction
+}
+
+// Decision is a verdict with the interval that it rests on.
+type Decision struct {
+	Verdict Verdict
+	// Low and High are the ends of the interval, on the scale of the effect. NaN
+	// where the effect has none.
+	Low, High float64
+	// Confidence of the interval, between 0 and 1, over all looks.
+	Confidence float64
+}
+
+// Decide gives the verdict at an error share such as 0.05. It first asks
+// whether the arms are alike (the 1-2*alpha interval lies within the margin,
+// which is two one-sided tests), then whether both the t test and the
+// sign-flip test tell them apart. A difference that is sure but within the
+// margin is thus Equivalent: it is too small to matter. Where the data is looked at
+// more than once, both questions are put at the level of this look. A difference of
+// unknown direction has no verdict.
+//
+// The interval never contradicts the verdict: that of Equivalent lies within the
+// margin, those of Better and Worse exclude 0, and that of Inconclusive does neither.
+func Decide(evidence Evidence, alpha float64) Decision {
+	if evidence.Blocks < MinimumBlocks {
+		return Describe(evidence, alpha)
+	}
+	if alike := evidence.at(2*alpha, Equivalent); alike.Low >= evidence.Low && alike.High <= evidence.High {
+		return alike
+	}
+	return Apart(evidence, alpha)
+}
+
+// Apart asks only whether the arms differ, by however little: Better, Worse or
+// Inconclusive, whose intervals are those of Decide.
+func Apart(evidence Evidence, alpha float64) Decision {
+	if !evidence.Effect.Sure() {
+		return Describe(evidence, alpha)
+	}
+	decided := evidence.at(evidence.Adjusted.Level, Inconclusive)
+	if evidence.Adjusted.P >= alpha || evidence.Permutation > alpha {
+		// No effect is not excluded by all tests, so the interval reaches to it.
+		decided.Low, decided.High = math.Min(decided.Low, 0), math.Max(decided.High, 0)
+	}
+	switch {
+	case decided.Low <= 0 && decided.High >= 0:
+	case evidence.Direction == UnknownDirection:
+		decided.Verdict = None
+	case (evidence.Effect.Value < 0) == (evidence.Direction == LowerIsBetter):
+		decided.Verdict = Better
+	default:
+		decided.Verdict = Worse
+	}
+	return decided
+}
+
+// Describe gives no verdict, and the interval at confidence 1-alpha.
+func Describe(evidence Evidence, alpha float64) Decision { return evidence.at(alpha, None) }
+
+// at gives a verdict with the t interval at a level of all looks.
+func (e Evidence) at(level float64, verdict Verdict) Decision {
+	low, high := e.Effect.Interval(1 - e.Look.Level(level))
+	return Decision{verdict, low, high, 1 - level}
+}
+
+// Wins is the guard rule: an arm wins with a Better primary metric and only if
+// neither a primary nor a guarded metric is Worse.
+func Wins(primary, guarded []Verdict) bool {
+	better := false
+	for _, verdict := range primary {
+		if verdict == Worse {
+			return false
+		}
+		better = better || verdict == Better
+	}
+	for _, verdict := range guarded {
+		if verdict == Worse {
+			return false
+		}
+	}
+	return better
+}
+
+const (
+	// mostFurther is the largest number of further blocks worth telling.
+	mostFurther = 1000
+	// settled is the power asked of the larger experiment.
+	settled = 0.8
+	// normal is the number of degrees of freedom from which Student's
+	// distribution is taken as normal, for planning only.
+	normal = 500
+)
+
+// FurtherBlocks is about the number of blocks to add until an inconclusive
+// comparison is settled with a chance of 80 %, one way or the other, if effect
+// and spread are as estimated. It is false where that takes more than a
+// thousand, or where no number would do.
+func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
+	effect := evidence.Effect
+	if !effect.Sure() || evidence.Blocks < 2 {
+		return 0, false
+	}
+	apart := blocksFor(evidence, math.Abs(effect.Value), 1-evidence.Adjusted.Level/2)
+	room := math.Min(evidence.High-effect.Value, effect.Value-evidence.Low)
+	alike := blocksFor(evidence, room, 1-alpha)
+	needed := math.Max(math.Min(apart, alike), MinimumBlocks)
+	if math.IsInf(needed, 1) || needed > float64(evidence.Blocks+mostFurther) {
+		return 0, false
+	}
+	return max(int(needed)-evidence.Blocks, 1), true
+}
+
+// Chance is that of a verdict which says more than Inconclusive at the last look, after
+// so many blocks, if effect and spread are as estimated: the predictive power of
+// Spiegelhalter, Freedman and Blackburn (1986), with the normal distribution for what is
+// still to come. It is 0 where no block is, and where runs show no spread.
+func Chance(evidence Evidence, last stats.Look, blocks int, alpha float64) float64 {
+	effect := evidence.Effect
+	if !effect.Sure() || effect.StandardError == 0 || evidence.Blocks < 1 || blocks <= evidence.Blocks {
+		return 0
+	}
+	share := float64(evidence.Blocks) / float64(blocks)
+	deviation := effect.StandardError * math.Sqrt(share)
+	degrees := float64(effect.DegreesOfFreedom) * float64(blocks-1) / float64(max(evidence.Blocks-1, 1))
+	apart := deviation * studentQuantile(1-last.Level(evidence.Adjusted.Level)/2, degrees)
+	reach := deviation * studentQuantile(1-last.Level(2*alpha)/2, degrees)
+	low, high := evidence.Low+reach, evidence.High-reach
+	final := distuv.Normal{Mu: effect.Value, Sigma: effect.StandardError * math.Sqrt(1-share)}
+	between := func(from, to float64) float64 { return math.Max(0, final.CDF(to)-final.CDF(from)) }
+	if low >= high {
+		return 1 - between(-apart, apart)
+	}
+	return 1 - between(-apart, low) - between(high, apart)
+}
+
+// blocksFor is the number of blocks at which the distance is as large as the
+// quantiles of the test and of the power together; infinite for no distance.
+func blocksFor(evidence Evidence, distance, quantile float64) float64 {
+	if distance <= 0 {
+		return math.Inf(1)
+	}
+	perBlock := evidence.Effect.StandardError * math.Sqrt(float64(evidence.Blocks)) / distance
+	degreesPerBlock := float64(evidence.Effect.DegreesOfFreedom) / float64(evidence.Blocks-1)
+	degrees, needed := float64(normal), 0.0
+	// The quantiles depend on the number of blocks, though little.
+	for range 3 {
+		reach := perBlock * (studentQuantile(quantile, degrees) + studentQuantile(settled, degrees))
+		needed = math.Ceil(reach * reach)
+		degrees = math.Max(degreesPerBlock*(needed-1), 1)
+	}
+	return needed
+}
+
+func studentQuantile(probability, degrees float64) float64 {
+	if degrees >= normal {
+		return distuv.UnitNormal.Quantile(probability)
+	}
+	return stats.TQuantile(probability, int(degrees))
+}

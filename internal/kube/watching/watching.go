@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package watching keeps an eye on an experiment: by one watch of it and one of its
+// runs, whoever and however many look. It only reads.
+package watching
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/view"
+	"perflab.dev/perflab/internal/view/progress"
+)
+
+const (
+	// watchFor is how long a watch lasts before it is asked for anew.
+	watchFor = 5 * time.Minute
+	// A cluster that does not answer is asked again after these times.
+	firstPause, longestPause = time.Second, 15 * time.Second
+)
+
+var (
+	errGone = errors.New("the experiment was deleted")
+	// errOutdated: the cluster no longer knows what was seen last, so all is read
+	// again.
+	errOutdated = errors.New("what was seen is too old")
+)
+
+// Experiment that is followed. Run has to be running.
+type Experiment struct {
+	client client.WithWatch
+	key    client.ObjectKey
+	now    func() time.Time
+
+	mu         sync.Mutex
+	version    uint64
+	experiment *v1alpha1.PerfExperiment
+	runs       map[string]*v1alpha1.PerfRun
+	courses    view.Courses
+	seen       time.Time
+	lost       *view.Loss
+	gone       bool
+	// traces of runs that ended, which a report takes from their raw results.
+	traces map[string]*report.Trace
+	// made is the sight of this version.
+	made *view.Sight
+
+	// Versions from which the watches go on; of Run alone.
+	experimentAt, runsAt string
+}
+
+// New makes one of the experiment with this key.
+func New(c client.WithWatch, key client.ObjectKey, now func() time.Time) *Experiment {
+	return &Experiment{client: c, key: key, now: now, runs: map[string]*v1alpha1.PerfRun{}, traces: map[string]*report.Trace{}}
+}
+
+// Run follows until the experiment is deleted, or the context ends.
+func (e *Experiment) Run(ctx context.Context) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		err := e.look(ctx)
+		switch {
+		case errors.Is(err, errGone):
+			e.change(func() { e.gone = true })
+			return
+		case errors.Is(err, errOutdated):
+			continue
+		case ctx.Err() != nil:
+			return
+		}
+		if e.lose(err) {
+			pause = firstPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// lose notes that the cluster does not answer, and says whether that is new.
+func (e *Experiment) lose(err error) (isNew bool) {
+	e.change(func() {
+		isNew = e.lost == nil
+		loss := view.Loss{Since: e.now(), Why: why(err)}
+		if !isNew {
+			loss.Since = e.lost.Since
+		}
+		e.lost = &loss
+	})
+	return isNew
+}
+
+// why in a sentence for people.
+func why(err error) string {
+	switch {
+	case apierrors.IsForbidden(err):
+		return "It refuses: " + prose.Sentence(err.Error()) + "."
+	case apierrors.IsUnauthorized(err):
+		return "It no longer knows who asks: log in again."
+	}
+	return "It is asked again every few seconds: " + prose.Sentence(err.Error()) + "."
+}
+
+// look reads all there is, and then what changes. It ends with what went wrong.
+func (e *Experiment) look(ctx context.Context) error {
+	if err := e.take(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := e.watch(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *Experiment) take(ctx context.Context) error {
+	experiment := &v1alpha1.PerfExperiment{}
+	err := e.client.Get(ctx, e.key, experiment)
+	if apierrors.IsNotFound(err) && e.knows() {
+		return errGone
+	}
+	if err != nil {
+		return fmt.Errorf("reading experiment %q: %w", e.key.Name, err)
+	}
+	if e.isAnother(experiment.UID) {
+		return errGone
+	}
+	runs := &v1alpha1.PerfRunList{}
+	if err := e.client.List(ctx, runs, e.ofExperiment()...); err != nil {
+		return fmt.Errorf("listing the runs of experiment %q: %w", e.key.Name, err)
+	}
+	e.experimentAt, e.runsAt = experiment.ResourceVersion, runs.ResourceVersion
+	e.change(func() {
+		e.experiment, e.lost = experiment, nil
+		clear(e.runs)
+		for i := range runs.Items {
+			e.keep(&runs.Items[i])
+		}
+	})
+	return nil
+}
+
+func (e *Experiment) knows() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.experiment != nil
+}
+
+// isAnother: under the name there is another experiment by now.
+func (e *Experiment) isAnother(uid types.UID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.experiment != nil && e.experiment.UID != uid
+}
+
+func (e *Experiment) ofExperiment() []client.ListOption {
+	return []client.ListOption{client.InNamespace(e.key.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: e.key.Name}}
+}
+
+// watch takes what changes until the server ends it, as it was told to.
+func (e *Experiment) watch(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	named := client.MatchingFields{"metadata.name": e.key.Name}
+	experiments, err := e.client.Watch(ctx, &v1alpha1.PerfExperimentList{}, client.InNamespace(e.key.Namespace), named, from(e.experimentAt))
+	if err != nil {
+		return outdatedOr(err)
+	}
+	defer experiments.Stop()
+	runs, err := e.client.Watch(ctx, &v1alpha1.PerfRunList{}, append(e.ofExperiment(), from(e.runsAt))...)
+	if err != nil {
+		return outdatedOr(err)
+	}
+	defer runs.Stop()
+	e.change(func() { e.lost = nil })
+	for {
+		select {
+		case event, open := <-experiments.ResultChan():
+			if !open {
+				return nil
+			}
+			err = e.takeExperiment(event)
+		case event, open := <-runs.ResultChan():
+			if !open {
+				return nil
+			}
+			err = e.takeRun(event)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// from what was seen last.
+func from(version string) client.ListOption {
+	seconds := int64(watchFor.Seconds())
+	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: &seconds, AllowWatchBookmarks: true}}
+}
+
+func outdatedOr(err error) error {
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return errOutdated
+	}
+	return fmt.Errorf("watching the experiment: %w", err)
+}
+
+func (e *Experiment) takeExperiment(event watch.Event) error {
+	experiment, is := event.Object.(*v1alpha1.PerfExperiment)
+	if !is {
+		return outdatedOr(apierrors.FromObject(event.Object))
+	}
+	e.experimentAt = experiment.ResourceVersion
+	switch event.Type {
+	case watch.Deleted:
+		return errGone
+	case watch.Added, watch.Modified:
+		if e.isAnother(experiment.UID) {
+			return errGone
+		}
+		e.change(func() { e.experiment = experiment })
+	case watch.Bookmark, watch.Error:
+		// The version alone is new; errors are no experiments.
+	}
+	return nil
+}
+
+func (e *Experiment) takeRun(event watch.Event) error {
+	run, is := event.Object.(*v1alpha1.PerfRun)
+	if !is {
+		return outdatedOr(apierrors.FromObject(event.Object))
+	}
+	e.runsAt = run.ResourceVersion
+	switch event.Type {
+	case watch.Deleted:
+		e.change(func() { delete(e.runs, run.Name) })
+	case watch.Added, watch.Modified:
+		e.change(func() { e.keep(run) })
+	case watch.Bookmark, watch.Error:
+		// The version alone is new; errors are no runs.
+	}
+	return nil
+}
+
+func (e *Experiment) keep(run *v1alpha1.PerfRun) {
+	run.ManagedFields = nil
+	e.runs[run.Name] = run
+	if current := e.experiment.Status.Current; current != nil && current.Run == run.Name || run.Status.Phase == v1alpha1.RunLoading {
+		e.courses.Take(run)
+	}
+}
+
+// change what is known; the cluster has just said so, unless it is lost.
+func (e *Experiment) change(by func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	by()
+	e.version++
+	if e.lost == nil {
+		e.seen = e.now()
+	}
+}
+
+// Sight is what is known by now.
+func (e *Experiment) Sight() view.Sight {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.made == nil || e.made.Version != e.version {
+		e.made = e.sight()
+	}
+	return *e.made
+}
+
+func (e *Experiment) sight() *view.Sight {
+	made := &view.Sight{Version: e.version, Seen: e.seen, Lost: e.lost, Gone: e.gone}
+	if e.experiment == nil {
+		return made
+	}
+	made.Experiment = e.experiment.DeepCopy()
+	var all []v1alpha1.PerfRun
+	for _, name := range slices.Sorted(maps.Keys(e.runs)) {
+		all = append(all, *e.runs[name])
+	}
+	made.Runs, _ = runfilter.Following(made.Experiment, runfilter.Recorded(made.Experiment), all)
+	progress.CatchUp(made.Experiment, made.Runs)
+	if current := made.Experiment.Status.Current; current != nil {
+		made.Courses = e.courses.Loads(current.Run)
+	}
+	return made
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package collector says what a run's servers are asked while loads are on: a
+// Config for the collector, and the Job that runs it beside the loads with the
+// few rights it needs. It is pure; its subpackage sampler does the asking.
+package collector
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/network/egress"
+)
+
+// Variables of the collector's environment. Logins are there by reference to
+// their Secrets; nothing else is secret.
+const (
+	// EnvConfig holds the Config as JSON.
+	EnvConfig = "PERFLAB_COLLECTOR"
+	// EnvPod holds the name of the collector's own pod.
+	EnvPod = "POD_NAME"
+	// EnvNode holds the name of the node it runs on.
+	EnvNode = "NODE_NAME"
+	// EnvKafkaUsername and its neighbours log in to Kafka.
+	EnvKafkaUsername = "KAFKA_USERNAME"
+	EnvKafkaPassword = "KAFKA_PASSWORD"
+	// EnvKafkaCA is the brokers' authority, in PEM.
+	EnvKafkaCA = "KAFKA_CA"
+	// EnvPrometheusToken is a bearer token.
+	EnvPrometheusToken = "PROMETHEUS_TOKEN"
+)
+
+// Config is what a collector is told. It holds no secret.
+type Config struct {
+	Run       string `json:"run"`
+	Namespace string `json:"namespace"`
+	// Interval between two rounds of questions. It doubles as a run gets long.
+	Interval time.Duration `json:"interval"`
+	// Longest is how long the collector works if nobody tells it to end.
+	Longest time.Duration `json:"longest"`
+	// Components are the pods to look at, the first that fits a pod counts.
+	Components []Component `json:"components"`
+	Prometheus *Prometheus `json:"prometheus,omitempty"`
+	Postgres   *Postgres   `json:"postgres,omitempty"`
+	Kafka      *Kafka      `json:"kafka,omitempty"`
+	// Egress are the operator's lists of what is connected to.
+	Egress egress.Lists `json:"egress,omitzero"`
+}
+
+// Component is a part of the system with pods of its own.
+type Component struct {
+	// Name in metrics, for example module/mod-users; the name's beginning, for
+	// example kafka/broker-, where the pods are numbered.
+	Name string `json:"name"`
+	// Selector of the component's pods' labels, as kubectl writes it.
+	Selector string `json:"selector"`
+	// Numbered says where the number of a pod comes from; empty: all pods
+	// together are the component.
+	Numbered Numbering `json:"numbered,omitempty"`
+	// Controller is the UID of the object that controls its pods; empty: those of any
+	// that the selector chooses.
+	Controller types.UID `json:"controller,omitempty"`
+}
+
+// ControlInstances takes only those pods for servers of PostgreSQL that this object
+// controls: they are logged in to, and anybody's pod can have their labels.
+func (c *Config) ControlInstances(by types.UID) {
+	for i := range c.Components {
+		if one := &c.Components[i]; one.Name == metric.Primary || one.Name == metric.Replica {
+			one.Controller = by
+		}
+	}
+}
+
+// Numbering says where the number of a pod comes from.
+type Numbering string
+
+const (
+	// ByOrdinal takes the number at the end of the pod's name.
+	ByOrdinal Numbering = "Ordinal"
+	// ByRank counts the pods in the order of their names, from 1.
+	ByRank Numbering = "Rank"
+)
+
+// Prometheus says what to ask a Prometheus.
+type Prometheus struct {
+	URL     string   `json:"url"`
+	Metrics []Metric `json:"metrics,omitempty"`
+	// Databases that Amazon runs.
+	Databases []Database `json:"databases,omitempty"`
+	// Cluster is the name of the MSK cluster whose brokers CloudWatch tells of.
+	Cluster string `json:"cluster,omitempty"`
+	// BrokerDomain is what MSK's names of its brokers' hosts have behind b-1. and so
+	// on, where the brokers tell of themselves.
+	BrokerDomain string `json:"brokerDomain,omitempty"`
+}
+
+// Database is an instance of Amazon RDS.
+type Database struct {
+	Component string `json:"component"`
+	Instance  string `json:"instance"`
+}
+
+// Metric is a number somebody declared.
+type Metric struct {
+	Name  string `json:"name"`
+	Query string `json:"query"`
+	// Label whose values tell the answer's series apart; empty: one number.
+	Label string `json:"label,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// Postgres says which servers to ask. Database, user and password are in the
+// environment, under the names libpq reads.
+type Postgres struct {
+	// Servers that are already there. None: those of the pods.
+	Servers []Server `json:"servers,omitempty"`
+}
+
+// Server is a PostgreSQL.
+type Server struct {
+	Component string `json:"component"`
+	Host      string `json:"host"`
+	Port      int32  `json:"port"`
+}
+
+// Kafka says how the brokers are reached. A login is in the environment.
+type Kafka struct {
+	Servers   []string               `json:"servers"`
+	TLS       bool                   `json:"tls,omitempty"`
+	Mechanism v1alpha1.SASLMechanism `json:"mechanism,omitempty"`
+	// InsecurePlaintext lets PLAIN go without TLS.
+	InsecurePlaintext bool `json:"insecurePlaintext,omitempty"`
+}

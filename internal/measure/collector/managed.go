@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// CatchUp is how long a collector that is told to end goes on asking for figures that
+// come late, at the most. CloudWatch has those of a minute one or two minutes after it.
+const CatchUp = 3 * time.Minute
+
+// CatchUpOf is how much longer the collector of a run may take to end for that.
+func CatchUpOf(run *v1alpha1.PerfRun) time.Duration {
+	if run.Spec.Measurement.Prometheus == nil {
+		return 0
+	}
+	asked := &Prometheus{}
+	asked.addManaged(&run.Spec.System)
+	if len(asked.Databases) == 0 && asked.Cluster == "" {
+		return 0
+	}
+	return CatchUp
+}
+
+// addManaged adds what Amazon runs of the system.
+func (p *Prometheus) addManaged(system *v1alpha1.System) {
+	if postgres := system.Postgres; postgres != nil && postgres.External != nil && postgres.External.Prometheus != nil {
+		declared := postgres.External.Prometheus
+		p.Databases = []Database{{Component: metric.Primary, Instance: string(declared.Instance)}}
+		for i, reader := range declared.ReaderInstances {
+			p.Databases = append(p.Databases, Database{Component: fmt.Sprintf("%s%d", metric.Replica, i+1), Instance: string(reader)})
+		}
+	}
+	if kafka := system.Kafka; kafka != nil && kafka.External != nil && kafka.External.Prometheus != nil {
+		p.Cluster = kafka.External.Prometheus.Cluster
+		if kafka.External.Prometheus.Source == v1alpha1.BrokerSourceOpenMonitoring {
+			p.BrokerDomain = brokerDomain(kafka.External.BootstrapServers)
+		}
+	}
+}
+
+// brokerHost is how MSK names the host of a broker, and its port.
+var brokerHost = regexp.MustCompile(`^b-[0-9]+(?:-public)?\.([A-Za-z0-9.-]+):[0-9]+$`)
+
+// brokerDomain is what the names of MSK's brokers have in common; empty where none of
+// these is one.
+func brokerDomain(servers []string) string {
+	for _, server := range servers {
+		if parts := brokerHost.FindStringSubmatch(server); parts != nil {
+			return parts[1]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
+	"perflab.dev/perflab/internal/measure/collector"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/payload"
+)
+
+// amazon asks a Prometheus for what CloudWatch tells of servers that Amazon runs.
+//
+// An exporter has it with CloudWatch's own times, a minute or more late, or as what
+// CloudWatch said last. So the samples themselves are asked for, each with its time,
+// and each is written down once, however late it comes.
+type amazon struct {
+	prometheus prometheusv1.API
+	// source names it in failures; what, in notes, with the names of whom it tells.
+	source, what string
+	// names are the values of the label that tells whose a series is.
+	names []string
+	// component of a series by its labels; empty for those of somebody else.
+	component func(*exporter, model.Metric) string
+	// components that are known before they are told of.
+	components []string
+	figures    []figure
+	exporters  []exporter
+
+	// found is the exporter that tells; nil before.
+	found *exporter
+	// sizes of the instances, by component, where the exporter knows them.
+	sizes map[string]size
+	// newest are the times of what was written down last, by component and resource.
+	newest map[[2]string]time.Time
+	// reach of what was written down last; stamped: it has CloudWatch's own times.
+	reach   time.Duration
+	stamped bool
+	// doubled are components that several services tell of.
+	doubled map[string]bool
+}
+
+// lookback is how late samples may come into Prometheus to be seen. Exporters ask
+// CloudWatch for what is up to ten minutes old unless they are told otherwise.
+const lookback = 20 * time.Minute
+
+// figure is a quantity of a server that CloudWatch knows.
+type figure struct {
+	resource, unit string
+	// scale its values are multiplied by.
+	scale float64
+	// parts are added up. Of each, these are the names that exporters give it.
+	parts [][]string
+}
+
+// exporter is how an exporter tells series apart.
+type exporter struct {
+	// server is the label with the name of the instance, or of the cluster; broker and
+	// topic those of brokers.
+	server, broker, topic string
+	// late is how old a value may be, at the most, that has no time of CloudWatch's.
+	late time.Duration
+	// hasSizes: it tells how large instances are.
+	hasSizes bool
+}
+
+const (
+	// lateOfScrapes: yet-another-cloudwatch-exporter asks, unless told otherwise, every
+	// five minutes for the five before the last whole ones; cloudwatch_exporter for the
+	// ten minutes that ended ten minutes ago.
+	lateOfScrapes = 20 * time.Minute
+	// lateOfRDSExporter: prometheus-rds-exporter asks at each scrape for the newest
+	// minute of the last three.
+	lateOfRDSExporter = 3 * time.Minute
+	// cloudWatchStep: the times of CloudWatch are whole minutes. Those of scrapes are
+	// spread over the milliseconds.
+	cloudWatchStep = time.Minute
+)
+
+var databaseExporters = []exporter{
+	{server: "dimension_DBInstanceIdentifier", late: lateOfScrapes},
+	{server: "dimension_dbinstance_identifier", late: lateOfScrapes},
+	{server: "dbinstance_identifier", late: lateOfScrapes},
+	{server: "dbidentifier", late: lateOfRDSExporter, hasSizes: true},
+}
+
+var brokerExporters = []exporter{
+	{server: "dimension_Cluster_Name", broker: "dimension_Broker_ID", topic: "dimension_Topic", late: lateOfScrapes},
+	{server: "dimension_cluster_name", broker: "dimension_broker_id", topic: "dimension_topic", late: lateOfScrapes},
+	{server: "cluster_name", broker: "broker_id", topic: "topic", late: lateOfScrapes},
+}
+
+const perMebibyte = 1.0 / (1 << 20)
+
+// databaseFigures are those of AWS/RDS. The names are those of exporters of CloudWatch
+// and that of prometheus-rds-exporter. What the server tells of itself is not asked for:
+// connections, lag, and what sessions wait for.
+var databaseFigures = []figure{
+	{metric.CPUUsed, metric.UnitPercent, 1, [][]string{{"aws_rds_cpuutilization_average", "rds_cpu_usage_percent_average"}}},
+	{metric.MemoryFree, metric.UnitMebibytes, perMebibyte, [][]string{{"aws_rds_freeable_memory_average", "rds_freeable_memory_bytes"}}},
+	{metric.StorageFree, metric.UnitMebibytes, perMebibyte, [][]string{{"aws_rds_free_storage_space_average", "rds_free_storage_bytes"}}},
+	{metric.ReadsPerSecond, metric.UnitPerSecond, 1, [][]string{{"aws_rds_read_iops_average", "rds_read_iops_average"}}},
+	{metric.WritesPerSecond, metric.UnitPerSecond, 1, [][]string{{"aws_rds_write_iops_average", "rds_write_iops_average"}}},
+	{metric.DiskRead, metric.UnitBytesPerSec, 1, [][]string{{"aws_rds_read_throughput_average", "rds_read_throughput_bytes"}}},
+	{metric.DiskWritten, metric.UnitBytesPerSec, 1, [][]string{{"aws_rds_write_throughput_average", "rds_write_throughput_bytes"}}},
+	{metric.ReadLatency, metric.UnitMilliseconds, 1000, [][]string{{"aws_rds_read_latency_average"}}},
+	{metric.WriteLatency, metric.UnitMilliseconds, 1000, [][]string{{"aws_rds_write_latency_average"}}},
+	{metric.ActiveSessions, metric.UnitCount, 1, [][]string{{"aws_rds_dbload_average", "rds_dbload_average"}}},
+}
+
+// brokerFigures are those of AWS/Kafka. One exporter leaves a part of a metric's name out
+// that its namespace has as well. How large logs are Kafka tells itself.
+var brokerFigures = []figure{
+	{metric.CPUUsed, metric.UnitPercent, 1, [][]string{{"aws_kafka_cpu_user_average"}, {"aws_kafka_cpu_system_average"}}},
+	{metric.Memory, metric.UnitMebibytes, perMebibyte, [][]string{{"aws_kafka_memory_used_average"}}},
+	{metric.DiskUsed, metric.UnitPercent, 1, [][]string{{"aws_kafka_data_logs_disk_used_average", "aws_kafka_kafka_data_logs_disk_used_average"}}},
+	{metric.BytesIn, metric.UnitBytesPerSec, 1, [][]string{{"aws_kafka_bytes_in_per_sec_average"}}},
+	{metric.BytesOut, metric.UnitBytesPerSec, 1, [][]string{{"aws_kafka_bytes_out_per_sec_average"}}},
+}
+
+// newDatabases asks for instances of RDS.
+func newDatabases(prometheus prometheusv1.API, databases []collector.Database) *amazon {
+	made := &amazon{
+		prometheus: prometheus, source: "RDS in Prometheus", what: "RDS instance", figures: databaseFigures, exporters: databaseExporters,
+		newest: map[[2]string]time.Time{}, doubled: map[string]bool{},
+	}
+	of := map[string]string{}
+	for _, database := range databases {
+		of[database.Instance] = database.Component
+		made.names = append(made.names, database.Instance)
+		made.components = append(made.components, database.Component)
+	}
+	made.component = func(by *exporter, labels model.Metric) string { return of[string(labels[model.LabelName(by.server)])] }
+	return made
+}
+
+// newBrokers asks for the brokers of an MSK cluster.
+func newBrokers(prometheus prometheusv1.API, cluster string) *amazon {
+	return &amazon{
+		prometheus: prometheus, source: "MSK in Prometheus", what: "MSK cluster", names: []string{cluster},
+		figures: brokerFigures, exporters: brokerExporters,
+		newest: map[[2]string]time.Time{}, doubled: map[string]bool{},
+		component: func(by *exporter, labels model.Metric) string {
+			id, err := strconv.Atoi(string(labels[model.LabelName(by.broker)]))
+			isWhole := labels[model.LabelName(by.topic)] == ""
+			if err != nil || id < 0 || !isWhole {
+				return ""
+			}
+			return metric.Broker + strconv.Itoa(id)
+		},
+	}
+}
+
+func (a *amazon) name() string { return a.source }
+
+func (a *amazon) sample(ctx context.Context, now round) (record, error) {
+	for i := range a.exporters {
+		by := &a.exporters[i]
+		if a.found != nil && a.found != by {
+			continue
+		}
+		series, err := samplesOf(ctx, a.prometheus, a.query(by), now.at)
+		if err != nil {
+			return nil, fmt.Errorf("asking Prometheus for %s: %w", a.whom(), err)
+		}
+		if told := a.byComponent(by, series); len(told)+len(a.doubled) > 0 {
+			a.found = by
+			if err := a.learnSizes(ctx, by, now.at); err != nil {
+				return nil, err
+			}
+			return a.write(by, told), nil
+		}
+	}
+	return nil, nil
+}
+
+// query asks for all samples of all figures over some time.
+func (a *amazon) query(by *exporter) string {
+	var names, servers []string
+	for _, figure := range a.figures {
+		for _, part := range figure.parts {
+			names = append(names, part...)
+		}
+	}
+	for _, name := range a.names {
+		servers = append(servers, regexp.QuoteMeta(name))
+	}
+	return fmt.Sprintf(`{__name__=~%q,%s=~%q}[%s]`, strings.Join(names, "|"), by.server, strings.Join(servers, "|"), model.Duration(lookback))
+}
+
+// answers are the points of a component, by the name of the metric.
+type answers map[string]payload.Points
+
+// byComponent puts series together that are of the same: an exporter that was started
+// anew has other labels.
+func (a *amazon) byComponent(by *exporter, matrix model.Matrix) map[string]answers {
+	all, origins := map[string]answers{}, map[string]string{}
+	for _, series := range matrix {
+		component := a.component(by, series.Metric)
+		if component == "" {
+			continue
+		}
+		origin := originOf(series.Metric)
+		if known, seen := origins[component]; seen && known != origin {
+			a.doubled[component] = true
+		}
+		origins[component] = origin
+		if all[component] == nil {
+			all[component] = answers{}
+		}
+		name := string(series.Metric[model.MetricNameLabel])
+		for _, sample := range series.Values {
+			all[component][name] = append(all[component][name], payload.Point{At: sample.Timestamp.Time(), Value: float64(sample.Value)})
+		}
+	}
+	for component, of := range all {
+		for name, points := range of {
+			slices.SortStableFunc(points, func(a, b payload.Point) int { return a.At.Compare(b.At) })
+			of[name] = slices.CompactFunc(points, func(a, b payload.Point) bool { return a.At.Equal(b.At) })
+		}
+		if a.doubled[component] {
+			delete(all, component)
+		}
+	}
+	return all
+}
+
+// originOf is the account and the region of a series, as far as its exporter tells them.
+func originOf(labels model.Metric) string {
+	var origin []string
+	for _, label := range []model.LabelName{"account_id", "region", "aws_account_id", "aws_region"} {
+		origin = append(origin, string(labels[label]))
+	}
+	return strings.Join(origin, "/")
+}
+
+// write writes down what is newer than what was written before.
+func (a *amazon) write(by *exporter, all map[string]answers) record {
+	period, stamped := periodOf(all)
+	if stamped && period == 0 {
+		// Of what stretch the one value is will be seen with the next.
+		return nil
+	}
+	a.stamped, a.reach = stamped, by.late
+	if stamped {
+		a.reach = period
+	}
+	var found []payload.SampleSeries
+	for _, component := range slices.Sorted(maps.Keys(all)) {
+		for _, figure := range a.figures {
+			points := sumOf(figure, all[component])
+			if stamped {
+				// CloudWatch's time is that at which the stretch begins.
+				points = later(points, period)
+			}
+			found = append(found, a.unwritten(component, figure.resource, figure.unit, points)...)
+		}
+		found = append(found, a.sized(found, component)...)
+	}
+	return func(into *payload.SampleRecorder) {
+		for _, series := range found {
+			into.Add(series)
+		}
+	}
+}
+
+// unwritten is a series of the points that are newer than what was written before; none
+// where there are no such.
+func (a *amazon) unwritten(component, resource, unit string, points payload.Points) []payload.SampleSeries {
+	key := [2]string{component, resource}
+	points = slices.DeleteFunc(points, func(p payload.Point) bool { return !p.At.After(a.newest[key]) })
+	if len(points) == 0 {
+		return nil
+	}
+	a.newest[key] = points[len(points)-1].At
+	return []payload.SampleSeries{{Component: component, Resource: resource, Unit: unit, Reach: a.reach.Seconds(), Points: points}}
+}
+
+// sumOf is a figure's parts added up, at the times at which all of them are told. What is
+// no number was not measured.
+func sumOf(figure figure, of answers) payload.Points {
+	sums, counts := map[time.Time]float64{}, map[time.Time]int{}
+	for _, names := range figure.parts {
+		at := slices.IndexFunc(names, func(name string) bool { return len(of[name]) > 0 })
+		if at < 0 {
+			return nil
+		}
+		for _, point := range of[names[at]] {
+			sums[point.At] += point.Value * figure.scale
+			counts[point.At]++
+		}
+	}
+	var points payload.Points
+	for _, at := range slices.SortedFunc(maps.Keys(sums), time.Time.Compare) {
+		if sum := sums[at]; counts[at] == len(figure.parts) && !math.IsNaN(sum) {
+			points = append(points, payload.Point{At: at, Value: sum})
+		}
+	}
+	return points
+}
+
+func later(points payload.Points, by time.Duration) payload.Points {
+	for i := range points {
+		points[i].At = points[i].At.Add(by)
+	}
+	return points
+}
+
+// periodOf says whether the points have CloudWatch's own times, and how far apart these
+// are at the least: so long are the stretches that they tell of. Zero: there is but one.
+func periodOf(all map[string]answers) (period time.Duration, stamped bool) {
+	for _, of := range all {
+		for _, points := range of {
+			for i, point := range points {
+				if !point.At.Equal(point.At.Truncate(cloudWatchStep)) {
+					return 0, false
+				}
+				if i > 0 {
+					apart := point.At.Sub(points[i-1].At)
+					period = cmp.Or(min(period, apart), apart)
+				}
+			}
+		}
+	}
+	return period, true
+}
+
+// size of an instance.
+type size struct{ cpus, memory float64 }
+
+// sizeQuery is how many CPUs, or how much memory, the class of an instance has.
+const sizeQuery = `max by (instance_class) (%s) * on (instance_class) group_right () max by (dbidentifier, instance_class) (rds_instance_info{dbidentifier=~%q})`
+
+// learnSizes asks, until that is known, how large the instances are.
+func (a *amazon) learnSizes(ctx context.Context, by *exporter, at time.Time) error {
+	if !by.hasSizes || len(a.sizes) > 0 {
+		return nil
+	}
+	sizes := map[string]size{}
+	for _, of := range []struct {
+		metric string
+		put    func(*size, float64)
+	}{
+		{"rds_instance_vcpu_average", func(s *size, value float64) { s.cpus = value }},
+		{"rds_instance_memory_bytes", func(s *size, value float64) { s.memory = value * perMebibyte }},
+	} {
+		vector, err := instant(ctx, a.prometheus, fmt.Sprintf(sizeQuery, of.metric, strings.Join(a.names, "|")), at)
+		if err != nil {
+			return fmt.Errorf("asking Prometheus for the size of %s: %w", a.whom(), err)
+		}
+		for _, sample := range vector {
+			if component := a.component(by, sample.Metric); component != "" {
+				known := sizes[component]
+				of.put(&known, float64(sample.Value))
+				sizes[component] = known
+			}
+		}
+	}
+	a.sizes = sizes
+	return nil
+}
+
+// sized are the figures that follow from an instance's size, in the units of servers that
+// PerfLab runs: cores, and memory in use.
+func (a *amazon) sized(found []payload.SampleSeries, component string) []payload.SampleSeries {
+	own := a.sizes[component]
+	var more []payload.SampleSeries
+	for _, series := range found {
+		switch {
+		case series.Component != component:
+		case series.Resource == metric.CPUUsed && own.cpus > 0:
+			more = append(more, recast(series, metric.CPU, metric.UnitCores, func(percent float64) float64 { return percent / 100 * own.cpus }))
+		case series.Resource == metric.MemoryFree && own.memory > 0:
+			more = append(more, recast(series, metric.Memory, metric.UnitMebibytes, func(free float64) float64 { return own.memory - free }))
+		}
+	}
+	return more
+}
+
+func recast(series payload.SampleSeries, resource, unit string, value func(float64) float64) payload.SampleSeries {
+	series.Resource, series.Unit = resource, unit
+	series.Points = slices.Clone(series.Points)
+	for i := range series.Points {
+		series.Points[i].Value = value(series.Points[i].Value)
+	}
+	return series
+}
+
+// isBehind: a stretch that ended before this time is still to come, and soon enough to be
+// waited for.
+func (a *amazon) isBehind(end time.Time) bool {
+	newest := a.latest()
+	return a.stamped && !newest.Add(a.reach).After(end) && end.Sub(newest) <= collector.CatchUp+a.reach
+}
+
+func (a *amazon) latest() time.Time {
+	var newest time.Time
+	for _, at := range a.newest {
+		if at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
+}
+
+// atEnd says what was not told, and how exactly the rest was.
+func (a *amazon) atEnd(end time.Time) []string {
+	if a.found == nil {
+		var first []string
+		for _, part := range a.figures[0].parts {
+			first = append(first, strings.Join(part, " or "))
+		}
+		return []string{fmt.Sprintf("what %s uses is not measured: Prometheus has no %s of it by any of the labels %s",
+			a.whom(), strings.Join(first, ", no "), a.labels())}
+	}
+	notes := a.missing()
+	switch newest := a.latest(); {
+	case newest.IsZero():
+	case !a.stamped:
+		notes = append(notes, fmt.Sprintf("what %s uses is measured without CloudWatch's times and may be of up to %s before: shorter windows, and those up to twice as long, have no figure; exporters that can add the times do so with addCloudwatchTimestamp or set_timestamp: true",
+			a.whom(), minutes(a.reach)))
+	case !newest.Add(a.reach).After(end):
+		notes = append(notes, fmt.Sprintf("what %s used at the end of the loads came into Prometheus more than %s later and is in no figure: have its exporter ask CloudWatch for what is not as old",
+			a.whom(), minutes(collector.CatchUp)))
+	}
+	return notes
+}
+
+// missing says which figures of each server Prometheus does not have.
+func (a *amazon) missing() []string {
+	components := slices.Clone(a.components)
+	for key := range a.newest {
+		components = append(components, key[0])
+	}
+	for component := range a.doubled {
+		components = append(components, component)
+	}
+	slices.Sort(components)
+	var notes []string
+	for _, component := range slices.Compact(components) {
+		if a.doubled[component] {
+			notes = append(notes, fmt.Sprintf("what %s uses is not measured: Prometheus has several of this name, of other regions or accounts", component))
+			continue
+		}
+		var resources, names []string
+		for _, figure := range a.figures {
+			if a.newest[[2]string{component, figure.resource}].IsZero() {
+				resources = append(resources, figure.resource)
+				names = append(names, a.namesOf(figure)...)
+			}
+		}
+		if len(resources) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %s not measured, because Prometheus has no %s of it", component, strings.Join(resources, ", "), strings.Join(names, ", ")))
+		}
+	}
+	return notes
+}
+
+// namesOf are a figure's metrics as the exporter that was found calls them; those of
+// another where it has no such.
+func (a *amazon) namesOf(figure figure) []string {
+	var names []string
+	for _, part := range figure.parts {
+		at := slices.IndexFunc(part, func(name string) bool { return strings.HasPrefix(name, "rds_") == a.found.hasSizes })
+		names = append(names, part[max(at, 0)])
+	}
+	return names
+}
+
+func (a *amazon) labels() string {
+	var labels []string
+	for _, by := range a.exporters {
+		labels = append(labels, by.server)
+	}
+	return strings.Join(labels, ", ")
+}
+
+func (a *amazon) whom() string {
+	var names []string
+	for _, name := range a.names {
+		names = append(names, strconv.Quote(name))
+	}
+	return a.what + " " + strings.Join(names, ", ")
+}
+
+func minutes(of time.Duration) string { return fmt.Sprintf("%g min", of.Minutes()) }
+
+// samplesOf asks for the samples of series as they are, with their times.
+func samplesOf(ctx context.Context, prometheus prometheusv1.API, query string, at time.Time) (model.Matrix, error) {
+	value, _, err := prometheus.Query(ctx, query, at)
+	if err != nil {
+		return nil, err
+	}
+	matrix, isMatrix := value.(model.Matrix)
+	if !isMatrix {
+		return nil, fmt.Errorf("the answer is a %s, not the samples of each series", value.Type())
+	}
+	return matrix, nil
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
+	"perflab.dev/perflab/internal/measure/collector"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/network/egress"
+	"perflab.dev/perflab/payload"
+)
+
+// rateWindow is how old the two samples may be, at the least, that a rate is
+// formed from. It is that between Prometheus' last two, as the metrics API's is:
+// one over a fixed time would reach out of windows, and be too low for pods that
+// are younger than that.
+const rateWindow = 2 * time.Minute
+
+// connectPrometheus makes a client that asks where the rules let it. The token may be
+// empty.
+func connectPrometheus(url, token string, rules egress.Rules) (prometheusv1.API, error) {
+	client, err := api.NewClient(api.Config{Address: url, RoundTripper: bearer{token: token, next: rules.Transport()}})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Prometheus at %s: %w", url, err)
+	}
+	return prometheusv1.NewAPI(client), nil
+}
+
+// bearer puts a token on requests, and takes no redirect for an answer: the token is for
+// the server that was named.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
+	if b.token != "" {
+		request = request.Clone(request.Context())
+		request.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	answer, err := b.next.RoundTrip(request)
+	if err != nil || !egress.IsRedirect(answer.StatusCode) {
+		return answer, err
+	}
+	return nil, errors.Join(
+		fmt.Errorf("it answers with a redirect (%d %s), which PerfLab does not follow: name the address of Prometheus itself", answer.StatusCode, http.StatusText(answer.StatusCode)),
+		answer.Body.Close())
+}
+
+// podQuery is a question whose answer has a value for each pod, or container.
+type podQuery struct {
+	resource, unit string
+	// query with %[1]s in the place of the namespace, %[2]s of the window.
+	query string
+	// scale the answer is multiplied by.
+	scale float64
+	// perContainer: the answer tells containers apart.
+	perContainer bool
+	// missing says what is not measured where Prometheus knows nothing of it;
+	// empty: it has to.
+	missing string
+}
+
+// podQueries are what Prometheus is asked about the system's pods.
+var podQueries = []podQuery{
+	{
+		resource: metric.CPU, unit: metric.UnitCores, scale: 1, perContainer: true,
+		query: `sum by (pod, container) (irate(container_cpu_usage_seconds_total{namespace="%[1]s",container!="",container!="POD"}[%[2]s]))`,
+	},
+	{
+		resource: metric.Memory, unit: metric.UnitMebibytes, scale: 1.0 / (1 << 20), perContainer: true,
+		query: `sum by (pod, container) (container_memory_working_set_bytes{namespace="%[1]s",container!="",container!="POD"})`,
+	},
+	{
+		resource: metric.CPUThrottled, unit: metric.UnitPercent, scale: 100, perContainer: true,
+		query: `sum by (pod, container) (irate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
+			` / sum by (pod, container) (irate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
+		missing: "CPU throttling is not measured: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
+	},
+	{
+		resource: metric.HeapUsed, unit: metric.UnitMebibytes, scale: 1.0 / (1 << 20),
+		query:   `sum by (pod) ({__name__=~"jvm_memory_used_bytes|jvm_memory_bytes_used",namespace="%[1]s",area="heap"})`,
+		missing: "the JVMs' heaps are not measured: Prometheus has no jvm_memory_used_bytes of these pods",
+	},
+	{
+		resource: metric.GCShare, unit: metric.UnitPercent, scale: 100,
+		query:   `sum by (pod) (irate({__name__=~"jvm_gc_pause_seconds_sum|jvm_gc_collection_seconds_sum",namespace="%[1]s"}[%[2]s]))`,
+		missing: "the JVMs' time in garbage collection is not measured: Prometheus has no jvm_gc_pause_seconds of these pods",
+	},
+	{
+		resource: metric.BytesIn, unit: metric.UnitBytesPerSec, scale: 1,
+		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesin(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
+		missing: "the brokers' bytes in are not measured: Prometheus has no kafka_server_brokertopicmetrics_bytesin_total of these pods",
+	},
+	{
+		resource: metric.BytesOut, unit: metric.UnitBytesPerSec, scale: 1,
+		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesout(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
+		missing: "the brokers' bytes out are not measured: Prometheus has no kafka_server_brokertopicmetrics_bytesout_total of these pods",
+	},
+}
+
+// podMetrics asks a Prometheus what pods use.
+type podMetrics struct {
+	prometheus prometheusv1.API
+	namespace  string
+}
+
+func (p *podMetrics) name() string { return "metrics" }
+
+func (p *podMetrics) sample(ctx context.Context, now round) (record, error) {
+	var (
+		records []record
+		failed  []error
+	)
+	for _, query := range podQueries {
+		write, err := p.ask(ctx, query, now)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		records = append(records, write)
+	}
+	return combined(records), errors.Join(failed...)
+}
+
+func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record, error) {
+	vector, err := instant(ctx, p.prometheus, fmt.Sprintf(query.query, p.namespace, windowFor(now.interval)), now.at)
+	if err != nil {
+		return nil, fmt.Errorf("asking Prometheus for %s: %w", query.resource, err)
+	}
+	byName := map[string]pod{}
+	for _, pod := range now.pods {
+		byName[pod.name] = pod
+	}
+	matched := 0
+	write := func(into *payload.SampleRecorder) {
+		for _, sample := range vector {
+			pod, belongs := byName[string(sample.Metric["pod"])]
+			if !belongs {
+				continue
+			}
+			instance := pod.name
+			if query.perContainer {
+				instance = instanceOf(pod.name, string(sample.Metric["container"]))
+			}
+			into.Record(pod.component, instance, query.resource, query.unit, now.at, float64(sample.Value)*query.scale)
+		}
+	}
+	for _, sample := range vector {
+		if _, belongs := byName[string(sample.Metric["pod"])]; belongs {
+			matched++
+		}
+	}
+	switch {
+	case matched > 0:
+		return write, nil
+	case query.missing != "":
+		return func(into *payload.SampleRecorder) { into.Samples.Note(query.missing) }, nil
+	default:
+		return nil, fmt.Errorf("no %s in Prometheus for the pods of namespace %q over the last %s: it needs the kubelets' cAdvisor metrics, taken at least every %s",
+			query.resource, p.namespace, windowFor(now.interval), windowFor(now.interval)/2)
+	}
+}
+
+// nodeNetwork asks a Prometheus what went over the network of the collector's node: a
+// container sees its own network alone.
+type nodeNetwork struct {
+	prometheus prometheusv1.API
+	node       string
+}
+
+// networkQuery is of what kubelets' cAdvisor tells of a whole node. Interfaces that pods
+// hang on carry what another carries as well, or what never leaves the node.
+const networkQuery = `irate(container_network_%s_bytes_total{id="/",interface!~"lo|veth.*|cni.*|cali.*|cilium.*|lxc.*|flannel.*|vxlan.*|tunl.*|docker.*|br-.*|kube-.*|nodelocaldns"}[%s])`
+
+func (n *nodeNetwork) name() string { return "node network" }
+
+func (n *nodeNetwork) sample(ctx context.Context, now round) (record, error) {
+	var records []record
+	for _, way := range []struct{ resource, direction string }{{metric.NetworkIn, "receive"}, {metric.NetworkOut, "transmit"}} {
+		vector, err := instant(ctx, n.prometheus, fmt.Sprintf(networkQuery, way.direction, windowFor(now.interval)), now.at)
+		if err != nil {
+			return nil, fmt.Errorf("asking Prometheus for what nodes %s: %w", way.direction, err)
+		}
+		own, known := 0.0, false
+		for _, sample := range vector {
+			if n.isOwn(sample.Metric) {
+				own, known = own+float64(sample.Value), true
+			}
+		}
+		records = append(records, func(into *payload.SampleRecorder) {
+			if !known {
+				into.Samples.Note(fmt.Sprintf("the network of the collector's node is not measured: Prometheus has no container_network_receive_bytes_total with id=\"/\" of node %q", n.node))
+				return
+			}
+			into.Record(metric.Node, n.node, way.resource, metric.UnitBytesPerSec, now.at, own)
+		})
+	}
+	return combined(records), nil
+}
+
+// isOwn: some label names the node, whatever it is called: that differs from one
+// configuration of Prometheus to the next. An instance has a port behind it.
+func (n *nodeNetwork) isOwn(labels model.Metric) bool {
+	for _, value := range labels {
+		if host, _, _ := strings.Cut(string(value), ":"); host == n.node {
+			return true
+		}
+	}
+	return false
+}
+
+func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 4*interval) }
+
+// customMetric asks a Prometheus for a number somebody declared.
+type customMetric struct {
+	prometheus prometheusv1.API
+	metric     collector.Metric
+}
+
+func (c *customMetric) name() string { return metric.Name(metric.Custom, c.metric.Name) }
+
+func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
+	vector, err := instant(ctx, c.prometheus, c.metric.Query, now.at)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("asking Prometheus for metric %q: %w", c.metric.Name, err)
+	case len(vector) == 0:
+		return nil, fmt.Errorf("the query of metric %q has no answer in Prometheus", c.metric.Name)
+	case c.metric.Label == "" && len(vector) > 1:
+		return nil, fmt.Errorf("the query of metric %q has %d answers in Prometheus: sum them up, or name the label that distinguishes them", c.metric.Name, len(vector))
+	}
+	return func(into *payload.SampleRecorder) {
+		for _, sample := range vector {
+			component := c.name()
+			if c.metric.Label != "" {
+				component = metric.OwnName(c.metric.Name, string(sample.Metric[model.LabelName(c.metric.Label)]))
+			}
+			into.Record(component, "", "", c.metric.Unit, now.at, float64(sample.Value))
+		}
+	}, nil
+}
+
+// instant asks for the values at a time.
+func instant(ctx context.Context, prometheus prometheusv1.API, query string, at time.Time) (model.Vector, error) {
+	// Prometheus' warnings are about its storage, not about the answer.
+	value, _, err := prometheus.Query(ctx, query, at)
+	if err != nil {
+		return nil, err
+	}
+	switch answer := value.(type) {
+	case model.Vector:
+		return answer, nil
+	case *model.Scalar:
+		return model.Vector{{Value: answer.Value, Timestamp: answer.Timestamp}}, nil
+	default:
+		return nil, fmt.Errorf("the answer is a %s, not one number for each series", value.Type())
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"perflab.dev/perflab/internal/measure/sqltext"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// maxStatements of each period are kept.
+	maxStatements = 20
+	// oldestStatements is the version of PostgreSQL from which on
+	// pg_stat_statements tells times of execution apart from those of planning.
+	oldestStatements = 130000
+	// topLevelSince is the version from which on it tells statements within
+	// functions apart, whose time is in that of the statement around them.
+	topLevelSince = 140000
+)
+
+// statements read what pg_stat_statements has counted.
+type statements struct {
+	// missing says why nothing can be read; empty: it can.
+	missing string
+	// schema of the extension, quoted.
+	schema string
+	where  string
+	// before is what was counted until the last print, by statement.
+	before map[int64]statementCount
+	since  time.Time
+	// written are the statements whose text was written down.
+	written map[int64]bool
+}
+
+type statementCount struct {
+	calls, rows  int64
+	milliseconds float64
+}
+
+func findStatements(ctx context.Context, connection *pgx.Conn) (*statements, error) {
+	var (
+		version int
+		schema  string
+	)
+	if err := connection.QueryRow(ctx, `SELECT pg_catalog.current_setting('server_version_num')::int4`).Scan(&version); err != nil {
+		return nil, fmt.Errorf("asking for the server's version: %w", err)
+	}
+	err := connection.QueryRow(ctx, `
+SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e
+JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`).Scan(&schema)
+	found := &statements{schema: schema, written: map[int64]bool{}}
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		found.missing = "the top statements are not measured: the extension pg_stat_statements is not in the database"
+	case err != nil:
+		return nil, fmt.Errorf("looking for pg_stat_statements: %w", err)
+	case version < oldestStatements:
+		found.missing = "the top statements are not measured: that needs PostgreSQL 13 or later"
+	case version >= topLevelSince:
+		found.where = " AND toplevel"
+	}
+	if found.missing == "" {
+		// The first texts are read a minute from now.
+		sqltext.Prepare()
+	}
+	return found, nil
+}
+
+// topStatements are those that took most time since the print before. Their
+// texts are not read each time: PostgreSQL keeps them in a file.
+func (d *database) topStatements(ctx context.Context, now round) (record, error) {
+	own := d.statements
+	if own.missing != "" || !d.monitors {
+		return func(into *payload.SampleRecorder) {
+			if own.missing != "" {
+				into.Samples.Note(d.component + ": " + own.missing)
+			}
+		}, nil
+	}
+	if own.before != nil && !now.last {
+		return func(*payload.SampleRecorder) {}, nil
+	}
+	after, err := own.count(ctx, d.Conn)
+	if err != nil {
+		return nil, err
+	}
+	before, since := own.before, own.since
+	own.before, own.since = after, now.at
+	if before == nil {
+		return func(*payload.SampleRecorder) {}, nil
+	}
+	period := payload.StatementPeriod{Component: d.component, From: since.UTC().Truncate(time.Millisecond), To: now.at.UTC().Truncate(time.Millisecond)}
+	var ids []int64
+	period.Top, ids, period.Milliseconds = topOf(before, after)
+	texts, err := own.texts(ctx, d.Conn, ids)
+	if err != nil {
+		return nil, err
+	}
+	return func(into *payload.SampleRecorder) {
+		into.Samples.Statements = append(into.Samples.Statements, period)
+		for id, text := range texts {
+			into.Samples.SetText(strconv.FormatInt(id, 10), text)
+		}
+		if sqltext.Failed() {
+			into.Samples.Note(d.component + ": top statements are reduced to their first word: the parser that removes literals failed")
+		}
+	}, nil
+}
+
+// count reads all that was counted in this database.
+func (s *statements) count(ctx context.Context, connection *pgx.Conn) (map[int64]statementCount, error) {
+	rows, err := connection.Query(ctx, `
+SELECT queryid, sum(calls)::int8, sum(rows)::int8, sum(total_exec_time)
+FROM `+s.schema+`.pg_stat_statements(false)
+WHERE queryid IS NOT NULL AND dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())`+s.where+`
+GROUP BY queryid`)
+	if err != nil {
+		return nil, fmt.Errorf("reading pg_stat_statements: %w", err)
+	}
+	counts := map[int64]statementCount{}
+	var (
+		id    int64
+		count statementCount
+	)
+	_, err = pgx.ForEachRow(rows, []any{&id, &count.calls, &count.rows, &count.milliseconds}, func() error {
+		counts[id] = count
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading pg_stat_statements: %w", err)
+	}
+	return counts, nil
+}
+
+// texts reads, without literals, the texts of those that were not written yet.
+// A text that is too long to be read is not fetched as a whole.
+func (s *statements) texts(ctx context.Context, connection *pgx.Conn, ids []int64) (map[int64]string, error) {
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.written[id] })
+	texts := map[int64]string{}
+	if len(ids) == 0 {
+		return texts, nil
+	}
+	rows, err := connection.Query(ctx, `
+SELECT queryid, pg_catalog.left(pg_catalog.min(query), $2) FROM `+s.schema+`.pg_stat_statements(true)
+WHERE queryid = ANY ($1) GROUP BY queryid`, ids, sqltext.MaxText+1)
+	if err != nil {
+		return nil, fmt.Errorf("reading statements: %w", err)
+	}
+	var (
+		id   int64
+		text *string
+	)
+	_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
+		if text != nil {
+			texts[id] = sqltext.WithoutLiterals(*text)
+			s.written[id] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading statements: %w", err)
+	}
+	return texts, nil
+}
+
+// topOf are the statements that took most time between two counts, and the
+// time that all of them took.
+func topOf(before, after map[int64]statementCount) (top []payload.StatementTime, ids []int64, total float64) {
+	type spent struct {
+		id int64
+		statementCount
+	}
+	var list []spent
+	for id, count := range after {
+		was := before[id]
+		if count.calls < was.calls {
+			// The server's statistics began anew in between.
+			was = statementCount{}
+		}
+		if count.calls == was.calls {
+			continue
+		}
+		total += count.milliseconds - was.milliseconds
+		list = append(list, spent{id, statementCount{
+			calls: count.calls - was.calls, rows: count.rows - was.rows, milliseconds: count.milliseconds - was.milliseconds,
+		}})
+	}
+	slices.SortFunc(list, func(a, b spent) int {
+		return cmp.Or(cmp.Compare(b.milliseconds, a.milliseconds), cmp.Compare(a.id, b.id))
+	})
+	for _, one := range list[:min(len(list), maxStatements)] {
+		ids = append(ids, one.id)
+		top = append(top, payload.StatementTime{
+			ID: strconv.FormatInt(one.id, 10), Calls: one.calls, Rows: one.rows, Milliseconds: one.milliseconds,
+		})
+	}
+	return top, ids, total
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// What is kept of a run's observations, whatever its loads were called: by the
+// status, whose object the API server bounds, and by the raw results.
+const (
+	maxInStatus    = 1000
+	maxStatusBytes = 256 << 10
+	maxKeptBytes   = 384 << 10
+)
+
+// Kept are the observations of a run that are kept.
+type Kept struct {
+	// Status has room for the first of them.
+	Status []v1alpha1.Observation
+	// Raw are all as JSON, where the status does not hold them.
+	Raw []byte
+	// Warnings count what is left out.
+	Warnings []string
+}
+
+// Keep sorts observations and keeps the first of them, as many as there is room
+// for: windows are left out before whole stretches. Of several with one name, the
+// first is kept.
+func Keep(observations []v1alpha1.Observation) (Kept, error) {
+	Sort(observations)
+	unique := distinct(observations)
+	sizes, err := encodedSizes(unique)
+	if err != nil {
+		return Kept{}, err
+	}
+	stored := fitting(sizes, len(unique), maxKeptBytes)
+	shown := fitting(sizes, maxInStatus, maxStatusBytes)
+	kept := Kept{Status: unique[:shown], Warnings: leftOut(len(observations)-len(unique), len(unique)-max(stored, shown), len(unique))}
+	if shown < len(unique) {
+		kept.Raw, err = json.Marshal(unique[:stored])
+	}
+	return kept, err
+}
+
+// distinct leaves out observations with a name that was there before.
+func distinct(observations []v1alpha1.Observation) []v1alpha1.Observation {
+	seen := map[string]bool{}
+	unique := make([]v1alpha1.Observation, 0, len(observations))
+	for _, one := range observations {
+		if !seen[one.Metric] {
+			seen[one.Metric] = true
+			unique = append(unique, one)
+		}
+	}
+	return unique
+}
+
+// encodedSizes are the bytes that each takes as JSON.
+func encodedSizes(observations []v1alpha1.Observation) ([]int, error) {
+	sizes := make([]int, 0, len(observations))
+	for _, one := range observations {
+		text, err := json.Marshal(one)
+		if err != nil {
+			return nil, fmt.Errorf("encoding observation %q: %w", one.Metric, err)
+		}
+		sizes = append(sizes, len(text)+len(","))
+	}
+	return sizes, nil
+}
+
+// fitting is how many of the first fit.
+func fitting(sizes []int, count, bytes int) int {
+	for i, size := range sizes {
+		if bytes -= size; i >= count || bytes < 0 {
+			return i
+		}
+	}
+	return len(sizes)
+}
+
+func leftOut(twins, surplus, all int) (warnings []string) {
+	if twins > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s left out, which %s the name of another: transactions of one load have names that cannot be distinguished",
+			prose.Counted(twins, "observation")+" "+prose.Verb(twins, "is", "are"), prose.Verb(twins, "has", "have")))
+	}
+	if surplus > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %s %s not kept: more than %d KiB of them are too much for one run; group the transactions of its loads",
+			surplus, prose.Counted(all, "observation"), prose.Verb(surplus, "is", "are"), maxKeptBytes>>10))
+	}
+	return warnings
+}

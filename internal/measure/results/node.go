@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// fullNode is the share of its CPUs, in percent, from which a node is full.
+	// Below it a run finds a free CPU, however much others use.
+	fullNode = 80
+	// highPressure is the share of the time, in percent, in which some task
+	// waited for a CPU, from which waiting shows in response times.
+	highPressure = 25
+	// firstFigures is how long a pod may be there before its use is known: the
+	// sources need two figures of it.
+	firstFigures = time.Minute
+	// certain is how long the use of the run's pods has to be known for others to
+	// be blamed. A figure comes late and stands for the time before it, so of a
+	// stretch of one or two the rest may be the pods' own work.
+	certain = 45 * time.Second
+	// busyBefore is how many tasks each CPU may have had in the minute before the loads
+	// without a warning. Modules that start want more than one.
+	busyBefore = 2
+	// maxNeighbours are named in a sentence.
+	maxNeighbours = 3
+)
+
+// NodeUse is what went on, over a stretch of a run, on its collector's node.
+type NodeUse struct {
+	Name string
+	CPUs int
+	// Shared with pods of the run.
+	Shared bool
+	// BusyPercent of the CPUs were not idle, OtherPercent were used by what is
+	// not the run's, and in PressurePercent of the time some task waited for one.
+	// NaN is not known.
+	BusyPercent, OtherPercent, PressurePercent float64
+	// LoadBefore is the load average of the minute before the collector's first look,
+	// which comes before the loads. NaN is not known.
+	LoadBefore float64
+	// Known is the time over which the use of the run's pods is known.
+	Known time.Duration
+	// Neighbours are pods of the run's namespace whose use is not known.
+	Neighbours []string
+}
+
+// NodeOf is the use of the collector's node; of several, because one took
+// another's place, the last. It says false where nothing is known of the node.
+func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
+	node, found := lastNode(samples, window)
+	if !found || node.CPUs == 0 {
+		return NodeUse{}, false
+	}
+	average := func(points payload.Points) float64 {
+		if own := within(points, window); len(own) > 0 {
+			return mean(own)
+		}
+		return math.NaN()
+	}
+	cpus := float64(node.CPUs)
+	others, own := othersOn(samples, node.Name)
+	before := math.NaN()
+	if loads := ofNode(samples, node.Name, metric.LoadAverage); len(loads) > 0 && loads[0].At.Before(window.From) {
+		before = loads[0].Value
+	}
+	return NodeUse{
+		Name: node.Name, CPUs: node.CPUs, Shared: isOnNode(samples, node.Name), Neighbours: node.Neighbours,
+		BusyPercent:     100 * average(ofNode(samples, node.Name, metric.CPU)) / cpus,
+		OtherPercent:    100 * average(others) / cpus,
+		LoadBefore:      before,
+		Known:           span(own, within(others, window)),
+		PressurePercent: average(ofNode(samples, node.Name, metric.CPUPressure)),
+	}, true
+}
+
+// IsFull says that whoever wanted a CPU had to wait for it. Where the kernel does
+// not tell of waiting, that no CPU was idle has to do.
+func (u NodeUse) IsFull() bool {
+	return u.BusyPercent >= fullNode && (math.IsNaN(u.PressurePercent) || u.PressurePercent >= highPressure)
+}
+
+// CheckNode says whether the node had CPU left for the run's pods that were
+// there. Where it was full
+// by the run's own doing, that is a warning: the run has measured a system at its
+// limit. Where others took more than they may, it has measured them.
+func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning string) {
+	limit := float64(validity.MaxOtherCPUPercentOrDefault())
+	switch {
+	case !use.Shared || !use.IsFull():
+		return nil, ""
+	case use.OtherPercent > limit && use.Known >= certain:
+		return kind.Faultf(v1alpha1.ReasonNodeShared,
+			"the node %q had too little CPU left for the run: %s%s; wait until the neighbours are done, keep them off the node by placement, or raise validity.maxOtherCPUPercent, which allows %s %%",
+			use.Name, use.shares(), use.known(), decimal.Format(limit)), ""
+	default:
+		return nil, fmt.Sprintf("the node %q was full: %s%s: response times tell of waiting for a CPU as well", use.Name, use.shares(), use.known())
+	}
+}
+
+// CheckCalm warns where the node had more to do than it could before the loads began.
+func CheckCalm(use NodeUse) (warning string) {
+	if !use.Shared || !(use.LoadBefore > busyBefore*float64(use.CPUs)) {
+		return ""
+	}
+	return fmt.Sprintf("the node %q was busy before the loads began: a load average of %s on its %s over the minute before, by work of others or by modules that were still starting; a longer measurement.warmUp leaves more of it out",
+		use.Name, decimal.Format(math.Round(10*use.LoadBefore)/10), prose.Counted(use.CPUs, "CPU"))
+}
+
+func (u NodeUse) shares() string {
+	whole := func(percent float64) string { return decimal.Format(math.Round(percent)) }
+	text := fmt.Sprintf("its %s were %s %% busy", prose.Counted(u.CPUs, "CPU"), whole(u.BusyPercent))
+	if !math.IsNaN(u.OtherPercent) {
+		text += fmt.Sprintf(", %s %% by what is not the run's", whole(u.OtherPercent))
+	}
+	if !math.IsNaN(u.PressurePercent) {
+		text += fmt.Sprintf(", and in %s %% of the time a task waited for one", whole(u.PressurePercent))
+	}
+	return text
+}
+
+// known names who else was there, as far as the collector sees.
+func (u NodeUse) known() string {
+	if len(u.Neighbours) == 0 {
+		return ""
+	}
+	names := strings.Join(u.Neighbours[:min(len(u.Neighbours), maxNeighbours)], ", ")
+	if more := len(u.Neighbours) - maxNeighbours; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf(" (of the run's namespace, beside its own pods: %s)", names)
+}
+
+// lastNode is the one whose figures in the window are the latest.
+func lastNode(samples *payload.Samples, window Window) (payload.Node, bool) {
+	var (
+		found  payload.Node
+		latest time.Time
+	)
+	for _, node := range samples.Nodes {
+		points := within(ofNode(samples, node.Name, metric.CPU), window)
+		if len(points) > 0 && points[len(points)-1].At.After(latest) {
+			found, latest = node, points[len(points)-1].At
+		}
+	}
+	return found, !latest.IsZero()
+}
+
+func isOnNode(samples *payload.Samples, name string) bool {
+	return slices.ContainsFunc(samples.Containers, func(c payload.Container) bool { return c.Node == name })
+}
+
+func ofNode(samples *payload.Samples, name, resource string) payload.Points {
+	for _, series := range samples.Series {
+		if series.Component == metric.Node && series.Instance == name && series.Resource == resource {
+			return series.Points
+		}
+	}
+	return nil
+}
+
+// othersOf are the cores that something else than the run's pods used on the
+// collector's node, or nodes, one after the other.
+func othersOf(samples *payload.Samples) payload.Points {
+	var points payload.Points
+	for _, node := range samples.Nodes {
+		others, _ := othersOn(samples, node.Name)
+		points = append(points, others...)
+	}
+	slices.SortStableFunc(points, func(a, b payload.Point) int { return a.At.Compare(b.At) })
+	return points
+}
+
+// othersOn are the same of one node: its busy cores in the time that a figure of
+// the run's own pods stands for, without that figure.
+func othersOn(samples *payload.Samples, name string) (points, own payload.Points) {
+	busy, pods := ofNode(samples, name, metric.CPU), podsOn(samples, name)
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	own = together(pods, false)
+	for i, point := range own {
+		if i == 0 || isNew(pods, point.At, own[0].At) {
+			continue
+		}
+		if all, known := during(busy, own[i-1].At, point.At); known {
+			points = append(points, payload.Point{At: point.At, Value: max(0, all-point.Value)})
+		}
+	}
+	return points, own
+}
+
+// span is the time that the pods' own figures stand for, up to the last of these
+// points.
+func span(own, points payload.Points) time.Duration {
+	if len(points) == 0 {
+		return 0
+	}
+	before := own[0].At
+	for _, point := range own {
+		if point.At.Before(points[0].At) {
+			before = point.At
+		}
+	}
+	return points[len(points)-1].At.Sub(before)
+}
+
+// podsOn are the series of CPU of the run's containers on a node.
+func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
+	on := map[string]bool{}
+	for _, container := range samples.Containers {
+		on[podOf(container.Instance)] = container.Node == name
+	}
+	var found []payload.SampleSeries
+	for _, series := range samples.Series {
+		if series.Resource == metric.CPU && series.Component != metric.Node && on[podOf(series.Instance)] {
+			found = append(found, series)
+		}
+	}
+	return found
+}
+
+// podOf is the pod of an instance.
+func podOf(instance string) string {
+	pod, _, _ := strings.Cut(instance, "/")
+	return pod
+}
+
+// isNew: a pod that came later than the first may have been there at this time,
+// without a figure yet, and would be taken for another's.
+func isNew(pods []payload.SampleSeries, at, first time.Time) bool {
+	return slices.ContainsFunc(pods, func(series payload.SampleSeries) bool {
+		begin := series.Points[0].At
+		return begin.After(first) && at.Before(begin) && begin.Sub(at) <= firstFigures
+	})
+}
+
+// during is the mean between two times of what each point says of the time since
+// the point before; false where most of that time is not covered.
+func during(points payload.Points, from, to time.Time) (float64, bool) {
+	var sum, covered float64
+	first, _ := slices.BinarySearchFunc(points, from, func(p payload.Point, at time.Time) int { return cmp.Compare(p.At.UnixNano(), at.UnixNano()) })
+	for i := max(first, 1); i < len(points) && points[i-1].At.Before(to); i++ {
+		part := earlier(points[i].At, to).Sub(later(points[i-1].At, from)).Seconds()
+		sum += part * points[i].Value
+		covered += part
+	}
+	return sum / covered, covered > to.Sub(from).Seconds()/2
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// modulePrefix begins the components that are modules.
+	modulePrefix = metric.Module + "/"
+	// maxModulePods of a module are listed, and maxPods of all.
+	maxModulePods = 16
+	maxPods       = 200
+	// unevenTimes the mean of a module's other pods is what none may use, or the
+	// load is not shared.
+	unevenTimes = 2
+	// littleCPU is what all pods of a module together use, in cores, below which
+	// it does not matter who does.
+	littleCPU = 0.1
+	// wholeTime is the share of the samples from which a pod was there all the
+	// time: one that came later has no share in what was before.
+	wholeTime = 0.8
+	// shareSpan is the shortest stretch over which pods are compared. The metrics API
+	// tells of ten to fifteen seconds of each pod, not the same ones of all, and of some
+	// twice: of half a minute one pod may show its start and another the load.
+	shareSpan = 2 * time.Minute
+)
+
+// podUse is what a pod used in a window.
+type podUse struct {
+	name, node  string
+	cpu, memory payload.Points
+}
+
+// Pods tells what each pod used of the modules that have several, by module and
+// name, and, one sentence each, where one pod did the work of the others.
+func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, uneven []string) {
+	modules := podsOfModules(samples, window)
+	for _, module := range slices.Sorted(maps.Keys(modules)) {
+		own := modules[module]
+		if len(own) < 2 {
+			continue
+		}
+		for i, pod := range own[:min(len(own), maxModulePods)] {
+			pods = append(pods, v1alpha1.PodUse{
+				Name: fmt.Sprintf("%s/pod-%d", module, i+1), Pod: pod.name, Node: pod.node,
+				CPU: averageOf(pod.cpu), Memory: averageOf(pod.memory),
+			})
+		}
+		if sentence := unevenShare(strings.TrimPrefix(module, modulePrefix), own); sentence != "" {
+			uneven = append(uneven, sentence)
+		}
+	}
+	return pods[:min(len(pods), maxPods)], uneven
+}
+
+// PodShare is that of the busiest pod in the CPU of its module's pods.
+type PodShare struct {
+	Percent float64
+	Pods    int
+}
+
+// PodShares are those of the modules whose pods a run tells of, as Pods named them.
+func PodShares(pods []v1alpha1.PodUse) map[string]PodShare {
+	cores := map[string][]float64{}
+	for _, pod := range pods {
+		if used, err := decimal.Parse(cmp.Or(pod.CPU, "0")); err == nil {
+			module, _ := metric.CutStatistic(strings.TrimPrefix(pod.Name, modulePrefix))
+			cores[module] = append(cores[module], used)
+		}
+	}
+	shares := map[string]PodShare{}
+	for module, own := range cores {
+		all := 0.0
+		for _, used := range own {
+			all += used
+		}
+		if all > 0 {
+			shares[module] = PodShare{100 * slices.Max(own) / all, len(own)}
+		}
+	}
+	return shares
+}
+
+func averageOf(points payload.Points) string {
+	if len(points) == 0 {
+		return ""
+	}
+	return decimal.Format(mean(points))
+}
+
+// podsOfModules are the pods that gave anything within a window, by module, each
+// module's sorted by name.
+func podsOfModules(samples *payload.Samples, window Window) map[string][]podUse {
+	nodes := map[string]string{}
+	for _, container := range samples.Containers {
+		nodes[podOf(container.Instance)] = container.Node
+	}
+	type key struct{ module, pod string }
+	found := map[key]podUse{}
+	for of, series := range seriesOfPods(samples) {
+		points := within(together(series, false), window)
+		if len(points) == 0 {
+			continue
+		}
+		at := key{of.module, of.pod}
+		pod := found[at]
+		pod.name, pod.node = of.pod, nodes[of.pod]
+		if of.resource == metric.CPU {
+			pod.cpu = points
+		} else {
+			pod.memory = points
+		}
+		found[at] = pod
+	}
+	sorted := map[string][]podUse{}
+	for at, pod := range found {
+		sorted[at.module] = append(sorted[at.module], pod)
+	}
+	for _, pods := range sorted {
+		slices.SortFunc(pods, func(a, b podUse) int { return cmp.Compare(a.name, b.name) })
+	}
+	return sorted
+}
+
+type podResource struct{ module, pod, resource string }
+
+// seriesOfPods are the series of CPU and memory of the modules' containers.
+func seriesOfPods(samples *payload.Samples) map[podResource][]payload.SampleSeries {
+	series := map[podResource][]payload.SampleSeries{}
+	for _, one := range samples.Series {
+		isUse := one.Resource == metric.CPU || one.Resource == metric.Memory
+		if isUse && strings.HasPrefix(one.Component, modulePrefix) {
+			at := podResource{one.Component, podOf(one.Instance), one.Resource}
+			series[at] = append(series[at], one)
+		}
+	}
+	return series
+}
+
+// unevenShare says that a pod used more than twice what the module's others did
+// on average; empty where none did, all used little, or it can't be told yet.
+func unevenShare(module string, pods []podUse) string {
+	longest := 0
+	for _, pod := range pods {
+		longest = max(longest, len(pod.cpu))
+	}
+	var (
+		busiest      podUse
+		highest, all float64
+		count        int
+	)
+	for _, pod := range pods {
+		if length(pod.cpu) < shareSpan || float64(len(pod.cpu)) < wholeTime*float64(longest) {
+			continue
+		}
+		// The first is of a time before.
+		used := mean(pod.cpu[1:])
+		count++
+		all += used
+		if used > highest {
+			busiest, highest = pod, used
+		}
+	}
+	if count < 2 || all < littleCPU || highest <= unevenTimes*(all-highest)/float64(count-1) {
+		return ""
+	}
+	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",
+		busiest.name, decimal.Format(math.Round(100*highest/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
+)
+
+const (
+	// groupLags is the component whose instances are groups of consumers.
+	groupLags = metric.Kafka + "/" + metric.ConsumerLag
+	// maxGroups are listed by name, those that were furthest behind.
+	maxGroups = 10
+	// generators are the components of the load's own pods.
+	generators = metric.Generator + "/"
+	// oomKilled is the kubelet's word.
+	oomKilled = "OOMKilled"
+)
+
+// others is the quantity that is the node's CPU without that of the run's pods.
+const others = metric.Node + "/" + metric.OtherCPU
+
+// shares are the resources in percent: several instances have a mean, no sum.
+var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true, metric.CPUUsed: true, metric.DiskUsed: true}
+
+// CountedWindow is the stretch over which servers are judged: from the first
+// load's counted start to the last load's counted end.
+func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	return around(loads, func(load v1alpha1.Load) Window { return Whole(load, measured, measurement) })
+}
+
+// ObserveServersThroughout gives the observations of a run's servers: over all that
+// counts, and in each window of the scenario.
+func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
+	counted := CountedWindow(loads, measured, measurement)
+	observations := append(ObserveServers(samples, counted), ObserveGrowth(samples, growing(loads, measured, measurement, counted), measurement)...)
+	// The stretch that counts of a load that lasts until an import has ended is
+	// that import's, so windows beside it are within a larger one.
+	steady := Steady(loads, measured, measurement)
+	for _, window := range Windows(loads, measured) {
+		observations = append(observations, ObserveServers(samples, window.Within(steady))...)
+	}
+	return observations
+}
+
+// ObserveServers gives the observations of the servers in a window: average and
+// maximum of each resource. What was not sampled within the window has no
+// observation.
+func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
+	add := func(of, statistic, unit string, value float64, count int) {
+		observations = append(observations, observed(metric.In(metric.Name(of, statistic), window.Name), unit, value, count))
+	}
+	for _, quantity := range quantities(samples) {
+		points := quantity.within(window)
+		if len(points) == 0 {
+			continue
+		}
+		average, highest := mean(points), maximum(points)
+		add(quantity.name, metric.Average, quantity.unit, average, len(points))
+		// A mean of numbers that are alike may exceed them by its rounding.
+		add(quantity.name, metric.Max, quantity.unit, max(highest, average), len(points))
+		if percents := within(quantity.ofRequest, window); len(percents) > 0 {
+			add(quantity.name, metric.PercentOfRequest, metric.UnitPercent, mean(percents), len(percents))
+		}
+		if percents := within(quantity.ofLimit, window); len(percents) > 0 && quantity.resource == metric.CPU {
+			add(quantity.name, metric.PercentOfLimit, metric.UnitPercent, mean(percents), len(percents))
+		}
+	}
+	for component, ends := range endsOf(samples, window) {
+		add(component, metric.Restarts, metric.UnitCount, float64(ends.all), 0)
+		add(component, metric.OOMKills, metric.UnitCount, float64(ends.oom), 0)
+	}
+	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return cmp.Compare(a.Metric, b.Metric) })
+	return observations
+}
+
+func observed(name, unit string, value float64, count int) v1alpha1.Observation {
+	return v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit, Samples: int64(count)}
+}
+
+// quantity is a resource of a component, its instances taken together.
+type quantity struct {
+	name, resource, unit string
+	points               payload.Points
+	// reach is how far before its time a point's value may be of.
+	reach time.Duration
+	// ofRequest and ofLimit are in percent; empty where nothing was asked for.
+	ofRequest, ofLimit payload.Points
+}
+
+// quantities are what the samples hold, by component.
+func quantities(samples *payload.Samples) []quantity {
+	parts := map[[2]string][]payload.SampleSeries{}
+	for _, series := range samples.Series {
+		key := [2]string{series.Component, series.Resource}
+		if series.Component == groupLags {
+			key[0] = metric.Name(key[0], label.Join(series.Instance))
+		}
+		parts[key] = append(parts[key], series)
+	}
+	asked := map[string]payload.Container{}
+	for _, container := range samples.Containers {
+		asked[container.Component+"/"+container.Instance] = container
+	}
+	var found []quantity
+	for key, series := range parts {
+		own := quantity{name: strings.TrimSuffix(key[0]+"/"+key[1], "/"), resource: key[1], unit: series[0].Unit}
+		own.points, own.reach = together(series, shares[own.resource]), reachOf(series)
+		switch own.resource {
+		case metric.CPU:
+			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.CPURequest })
+			own.ofLimit = percentOf(series, asked, func(c payload.Container) float64 { return c.CPULimit })
+		case metric.Memory:
+			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
+		}
+		found = append(found, own)
+	}
+	if points := othersOf(samples); len(points) > 0 {
+		found = append(found, quantity{name: others, resource: metric.CPU, unit: metric.UnitCores, points: points})
+	}
+	return furthestBehind(found)
+}
+
+// furthestBehind leaves out the groups of consumers that were least behind.
+func furthestBehind(found []quantity) []quantity {
+	var groups []quantity
+	for _, one := range found {
+		if strings.HasPrefix(one.name, groupLags+"/") {
+			groups = append(groups, one)
+		}
+	}
+	slices.SortFunc(groups, func(a, b quantity) int {
+		return cmp.Or(cmp.Compare(maximum(b.points), maximum(a.points)), cmp.Compare(a.name, b.name))
+	})
+	left := map[string]bool{}
+	for _, one := range groups[min(len(groups), maxGroups):] {
+		left[one.name] = true
+	}
+	return slices.DeleteFunc(found, func(one quantity) bool { return left[one.name] })
+}
+
+// together adds up the instances of a component, or takes their mean. A time
+// at which an instance that was there told nothing is left out: the sum of the
+// others would be too small.
+func together(series []payload.SampleSeries, average bool) payload.Points {
+	if len(series) == 1 {
+		return series[0].Points
+	}
+	sums, counts := map[time.Time]float64{}, map[time.Time]int{}
+	for _, one := range series {
+		for _, point := range one.Points {
+			sums[point.At] += point.Value
+			counts[point.At]++
+		}
+	}
+	var points payload.Points
+	for _, at := range slices.SortedFunc(maps.Keys(sums), time.Time.Compare) {
+		if counts[at] < present(series, at) {
+			continue
+		}
+		value := sums[at]
+		if average {
+			value /= float64(counts[at])
+		}
+		points = append(points, payload.Point{At: at, Value: value})
+	}
+	return points
+}
+
+// present counts the instances that were there at a time.
+func present(series []payload.SampleSeries, at time.Time) int {
+	count := 0
+	for _, one := range series {
+		if n := len(one.Points); n > 0 && !at.Before(one.Points[0].At) && !at.After(one.Points[n-1].At) {
+			count++
+		}
+	}
+	return count
+}
+
+// percentOf is the use of the containers that asked for something as a share
+// of that.
+func percentOf(series []payload.SampleSeries, asked map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
+	var used, wanted []payload.SampleSeries
+	for _, one := range series {
+		total := amount(asked[one.Component+"/"+one.Instance])
+		if total <= 0 {
+			continue
+		}
+		reference := one
+		reference.Points = slices.Clone(one.Points)
+		for i := range reference.Points {
+			reference.Points[i].Value = total
+		}
+		used, wanted = append(used, one), append(wanted, reference)
+	}
+	if len(used) == 0 {
+		return nil
+	}
+	shares, totals := slices.Clone(together(used, false)), together(wanted, false)
+	for i := range shares {
+		shares[i].Value = 100 * shares[i].Value / totals[i].Value
+	}
+	return shares
+}
+
+// within are the points of a window, both ends included: a sample stands for
+// the time before it.
+func within(points payload.Points, window Window) payload.Points {
+	from := slices.IndexFunc(points, func(p payload.Point) bool { return !p.At.Before(window.From) })
+	if from < 0 {
+		return nil
+	}
+	own := points[from:]
+	if to := slices.IndexFunc(own, func(p payload.Point) bool { return p.At.After(window.To) }); to >= 0 {
+		own = own[:to]
+	}
+	return own
+}
+
+// mean weighs each point by the time it stands for, that since the point
+// before: the interval grows as a run gets long.
+func mean(points payload.Points) float64 {
+	if len(points) == 1 {
+		return points[0].Value
+	}
+	var sum, weights float64
+	for i, point := range points {
+		since := points[max(i, 1)].At.Sub(points[max(i, 1)-1].At).Seconds()
+		sum += since * point.Value
+		weights += since
+	}
+	return sum / weights
+}
+
+// length is the time from the first of the points to the last.
+func length(points payload.Points) time.Duration {
+	if len(points) == 0 {
+		return 0
+	}
+	return points[len(points)-1].At.Sub(points[0].At)
+}
+
+func maximum(points payload.Points) float64 {
+	highest := math.Inf(-1)
+	for _, point := range points {
+		highest = max(highest, point.Value)
+	}
+	return highest
+}
+
+// Ends are the containers that ended within a window and were started again. Those of
+// load generators are no result.
+func Ends(samples *payload.Samples, window Window) []payload.ContainerEnd {
+	var found []payload.ContainerEnd
+	for _, end := range samples.Ends {
+		if !strings.HasPrefix(end.Component, generators) && !end.At.Before(window.From) && !end.At.After(window.To) {
+			found = append(found, end)
+		}
+	}
+	return found
+}
+
+type ends struct{ all, oom int32 }
+
+// endsOf counts how often containers ended within a window, by component. The
+// components that had none are there as well; generators are not.
+func endsOf(samples *payload.Samples, window Window) map[string]ends {
+	counts := map[string]ends{}
+	for _, container := range samples.Containers {
+		if !strings.HasPrefix(container.Component, generators) {
+			counts[container.Component] = ends{}
+		}
+	}
+	for _, end := range Ends(samples, window) {
+		count, known := counts[end.Component]
+		if !known {
+			continue
+		}
+		count.all += end.Count
+		if end.Reason == oomKilled {
+			count.oom += end.Count
+		}
+		counts[end.Component] = count
+	}
+	return counts
+}

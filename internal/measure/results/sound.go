@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// Judgement says what of a run's results counts.
+type Judgement struct {
+	// Fault says why nothing does; nil where something does.
+	Fault *Fault
+	// unsound are the stretches that do not count in a run that does.
+	unsound []unsound
+}
+
+// unsound is a stretch of a load that does not count.
+type unsound struct {
+	load, window string
+	fault        *Fault
+}
+
+// Judge looks at all loads. By the rule a run counts as a whole or not at all; where
+// validity says so, each stretch of it counts by itself.
+func Judge(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) Judgement {
+	var judged Judgement
+	for _, load := range loads {
+		fault := Check(load, measured, measurement, validity)
+		switch {
+		case !validity.LeavesOutUnsound() || measured[load.Name].Summary != nil:
+			judged.blame(fault)
+		case kinds.IsBatch(load):
+			judged.leaveOutBatch(load, fault)
+		default:
+			judged.leaveOutWindows(load, fault, loads, measured, measurement, validity)
+		}
+	}
+	if judged.Fault == nil && !judged.anythingSound(loads, measured) {
+		judged.Fault = judged.unsound[0].fault
+	}
+	return judged
+}
+
+func (j *Judgement) blame(fault *Fault) {
+	if j.Fault == nil {
+		j.Fault = fault
+	}
+}
+
+// leaveOutBatch: what was on beside a batch that did not do its work is not like what is on
+// beside one that does.
+func (j *Judgement) leaveOutBatch(load v1alpha1.Load, fault *Fault) {
+	switch {
+	case fault == nil:
+	case fault.Reason == v1alpha1.ReasonResultsMissing:
+		j.blame(fault)
+	default:
+		j.unsound = append(j.unsound, unsound{load.Name, "", fault}, unsound{"", metric.During(load.Name), fault})
+	}
+}
+
+// leaveOutWindows judges the stretches of a steady load one by one. What is wrong with its
+// generator is wrong with all of them.
+func (j *Judgement) leaveOutWindows(load v1alpha1.Load, whole *Fault, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) {
+	own := measured[load.Name]
+	if fault := checkGenerator(load.Name, own); fault != nil || !own.Histograms.Final {
+		j.blame(whole)
+		return
+	}
+	if whole != nil {
+		j.unsound = append(j.unsound, unsound{load.Name, "", whole})
+	}
+	for _, window := range Windows(loads, measured) {
+		part := window.Within(steady(load, measured, measurement))
+		if part.empty() {
+			continue
+		}
+		counted := own.Histograms.Between(part.From, part.To)
+		if len(counted.Transactions()) == 0 {
+			continue
+		}
+		if fault := checkCounted(load, counted, validity); fault != nil {
+			j.unsound = append(j.unsound, unsound{load.Name, window.Name, fault})
+		}
+	}
+}
+
+// anythingSound: some stretch of some load counts.
+func (j *Judgement) anythingSound(loads []v1alpha1.Load, measured map[string]Measured) bool {
+	if len(j.unsound) == 0 {
+		return true
+	}
+	names := []string{""}
+	for _, window := range Windows(loads, measured) {
+		names = append(names, window.Name)
+	}
+	return slices.ContainsFunc(loads, func(load v1alpha1.Load) bool {
+		return slices.ContainsFunc(names, func(window string) bool {
+			return !j.leavesOut(load.Name, window) && (window == "" || !kinds.IsBatch(load))
+		})
+	})
+}
+
+// leavesOut says whether what a load did in a window does not count.
+func (j *Judgement) leavesOut(load, window string) bool {
+	return slices.ContainsFunc(j.unsound, func(one unsound) bool {
+		return one.window == window && (one.load == load || one.load == "")
+	})
+}
+
+// Counting are the observations that count. Those of servers count over the whole run, for what
+// they used they used, and in windows in which every load is sound. A single import of a series
+// has observations only if it worked.
+func (j Judgement) Counting(observations []v1alpha1.Observation) []v1alpha1.Observation {
+	return slices.DeleteFunc(observations, func(observation v1alpha1.Observation) bool {
+		name, window := metric.CutWindow(observation.Metric)
+		if of := metric.Parse(name); of.Part > 0 {
+			return false
+		} else if of.IsServer() {
+			return window != "" && slices.ContainsFunc(j.unsound, func(one unsound) bool { return one.window == window })
+		}
+		owner, _ := metric.CutOwner(name)
+		return j.leavesOut(owner, window)
+	})
+}
+
+// Warnings tell what does not count, a sentence for each stretch.
+func (j Judgement) Warnings() []string {
+	var sentences []string
+	for _, one := range j.unsound {
+		if one.load == "" {
+			continue
+		}
+		where := "over the whole run"
+		if one.window != "" {
+			where = metric.WindowPhrase(one.window)
+		}
+		sentences = append(sentences, leftOutPrefix+where+": "+one.fault.Message)
+	}
+	return sentences
+}
+
+const leftOutPrefix = "left out "
+
+// CutLeftOut is what a run's warning tells of a stretch that does not count; false for other
+// warnings.
+func CutLeftOut(warning string) (what string, found bool) {
+	return strings.CutPrefix(warning, leftOutPrefix)
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/payload"
+)
+
+// Tally is how many requests and checks a load made in the stretch that counts.
+// With k6's own summary, which can't be cut, that is the whole test.
+type Tally struct {
+	Requests, Checks Share
+}
+
+// Share is how many there were of something, and how many of them failed.
+type Share struct {
+	Count, Failed int64
+}
+
+// TallyOf counts what a load did.
+func TallyOf(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Tally {
+	own := measured[load.Name]
+	if own.Summary != nil {
+		return own.Summary.tally()
+	}
+	window := Whole(load, measured, measurement)
+	return tallyOf(own.Histograms.Between(window.From, window.To))
+}
+
+// tallyOf rests on counters, which payloads have had from the first.
+func tallyOf(p *payload.Payload) Tally {
+	passed, failed := int64(p.Total(metricChecksPassed)), int64(p.Total(metricChecksFailed))
+	return Tally{
+		Requests: Share{Count: int64(p.Total(metricRequests)), Failed: int64(p.Total(metricRequestFailed))},
+		Checks:   Share{Count: passed + failed, Failed: failed},
+	}
+}
+
+func (s *Summary) tally() Tally {
+	return Tally{
+		Requests: Share{Count: int64(s.Requests), Failed: int64(s.FailedRequests)},
+		Checks:   Share{Count: int64(s.Checks), Failed: int64(s.FailedChecks)},
+	}
+}
+
+// Status is the share as a run's status has it; nil for nothing at all.
+func (s Share) Status() *v1alpha1.FailedShare {
+	if s.Count == 0 {
+		return nil
+	}
+	return &v1alpha1.FailedShare{Count: s.Count, FailedPercent: decimal.Format(s.percent())}
+}
+
+func (s Share) percent() float64 { return percent(float64(s.Failed), float64(s.Count)) }
+
+// checkRequests judges a load by its requests and its checks.
+func checkRequests(load string, tally Tally, validity v1alpha1.Validity) *Fault {
+	for _, judged := range []struct {
+		what, limit string
+		share       Share
+		max         int32
+		remedy      string
+	}{
+		{
+			"requests", "maxFailedRequestsPercent", tally.Requests, validity.MaxFailedRequestsPercentOrDefault(),
+			"see what was answered with perflab logs; if the script expects such answers, let it say so with http.setResponseCallback, or raise the limit (100: any share)",
+		},
+		{
+			"checks", "maxFailedChecksPercent", tally.Checks, validity.MaxFailedChecksPercentOrDefault(),
+			"see what was answered with perflab logs; if the script's checks are meant to fail, raise the limit (100: any share)",
+		},
+	} {
+		if share := judged.share.percent(); share > float64(judged.max) {
+			return kind.Faultf(v1alpha1.ReasonTooManyErrors, "load %q: %d of %d %s failed (%s %%), more than the %d %% that validity.%s allows: %s",
+				load, judged.share.Failed, judged.share.Count, judged.what, decimal.Format(share), judged.max, judged.limit, judged.remedy)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"slices"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/payload"
+)
+
+// Measured is what one load gave, and when it was on.
+type Measured struct {
+	// Histograms are nil where the load's k6 has no output of ours.
+	Histograms *payload.Payload
+	// Summary is k6's own, where there are no histograms.
+	Summary *Summary
+	// GeneratorPercent is the share of its CPUs that the busiest of the load's
+	// runners used; zero where that is not known.
+	GeneratorPercent float64
+	// Start and End are those of the load's first and last request or, with a
+	// summary, of its runners.
+	Start, End time.Time
+}
+
+// FromHistograms is what a load with our output gave, as one runner or the sum
+// of several.
+func FromHistograms(p *payload.Payload) Measured {
+	measured := Measured{Histograms: p, Start: p.Start, End: p.End}
+	if average, _, known := p.GeneratorLoad(); known {
+		measured.GeneratorPercent = 100 * average
+	}
+	return measured
+}
+
+// Window is a stretch of a run; its end is not part of it.
+type Window struct {
+	// Name is empty for the whole stretch that counts.
+	Name     string
+	From, To time.Time
+}
+
+func (w Window) empty() bool { return !w.To.After(w.From) }
+
+// Within is the part of w that lies in other.
+func (w Window) Within(other Window) Window {
+	w.From, w.To = later(w.From, other.From), earlier(w.To, other.To)
+	return w
+}
+
+// Windows cuts a scenario into stretches after the fact, from its loads' own
+// start and end: before the first batch, during each, after the last. A scenario
+// without batches beside other loads has none. Warm-up and tail are not cut off
+// yet: each load has its own.
+func Windows(loads []v1alpha1.Load, measured map[string]Measured) []Window {
+	run, ok := extent(loads, measured, func(v1alpha1.Load) bool { return true })
+	working, any := extent(loads, measured, kinds.IsBatch)
+	batches := batchesOf(loads)
+	if !ok || !any || len(batches) == len(loads) {
+		return nil
+	}
+	windows := []Window{{Name: metric.Alone, From: run.From, To: working.From}}
+	for _, load := range batches {
+		if own, found := measured[load.Name]; found {
+			windows = append(windows, Window{Name: metric.During(load.Name), From: own.Start, To: own.End})
+		}
+	}
+	return append(windows, Window{Name: metric.After, From: working.To, To: run.To})
+}
+
+func batchesOf(loads []v1alpha1.Load) []v1alpha1.Load {
+	return slices.DeleteFunc(slices.Clone(loads), func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
+}
+
+// extent is from the first start to the last end of some loads; false where
+// none of them was measured.
+func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1alpha1.Load) bool) (Window, bool) {
+	var some []v1alpha1.Load
+	for _, load := range loads {
+		if _, found := measured[load.Name]; found && among(load) {
+			some = append(some, load)
+		}
+	}
+	return around(some, func(load v1alpha1.Load) Window {
+		own := measured[load.Name]
+		return Window{From: own.Start, To: own.End}
+	}), len(some) > 0
+}
+
+// Whole is the part of a load that counts. A batch counts from its start to its
+// end. Other loads count without warm-up and tail; where they last until
+// another load has ended, only while that load is on.
+func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	window := steady(load, measured, measurement)
+	if other, ok := measured[load.Until]; ok {
+		window = window.Within(Window{From: other.Start, To: other.End})
+	}
+	return window
+}
+
+// Steady is from the first load's start without its warm-up to the last load's
+// end without its tail.
+func Steady(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	return around(loads, func(load v1alpha1.Load) Window { return steady(load, measured, measurement) })
+}
+
+// around is the stretch from the first to the last of the loads' windows.
+func around(loads []v1alpha1.Load, of func(v1alpha1.Load) Window) Window {
+	var all Window
+	for i, load := range loads {
+		own := of(load)
+		if i == 0 {
+			all = own
+		}
+		all.From, all.To = earlier(all.From, own.From), later(all.To, own.To)
+	}
+	return all
+}
+
+// steady is a load without its warm-up and tail.
+func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	own := measured[load.Name]
+	window := Window{From: own.Start, To: own.End}
+	if kinds.IsBatch(load) {
+		return window
+	}
+	window.From = window.From.Add(measurement.WarmUpOrDefault())
+	if load.Until == "" {
+		// What lasts until another load has ended has no end of its own.
+		window.To = window.To.Add(-measurement.TailOrDefault())
+	}
+	return window
+}
+
+func later(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+
+func earlier(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }

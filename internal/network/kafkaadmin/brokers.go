@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kafkaadmin asks Kafka's brokers what they have and makes topics in
+// them, over Kafka's own admin API. Each call connects anew, is bounded in
+// time, and can be repeated: the operator may be killed within any of them.
+package kafkaadmin
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/network/allowedhosts"
+	"perflab.dev/perflab/internal/network/egress"
+)
+
+// timeout is for one question to the brokers: they are asked again.
+const timeout = 5 * time.Second
+
+// maxAnswer bounds an answer, in bytes: whoever is named as a broker may send anything.
+// The metadata of a hundred thousand partitions take half of it.
+const maxAnswer = 8 << 20
+
+// Brokers say how a Kafka is reached.
+type Brokers struct {
+	// Servers are host:port.
+	Servers []string
+	// TLS encrypts the connection; CA, in PEM, is the authority to believe
+	// in. Empty: those of the operating system.
+	TLS bool
+	CA  []byte
+	// Mechanism to log in by. Empty: without.
+	Mechanism          v1alpha1.SASLMechanism
+	Username, Password string
+	// Hosts that the login may be sent to. Brokers name further ones.
+	Hosts allowedhosts.List
+	// InsecurePlaintext lets PLAIN go without TLS.
+	InsecurePlaintext bool
+}
+
+// String names the brokers. It holds no secret.
+func (b Brokers) String() string { return strings.Join(b.Servers, ",") }
+
+// GoString is what %#v prints. It holds no secret either.
+func (b Brokers) GoString() string { return b.String() }
+
+// Admin does its work over the network.
+type Admin struct {
+	// Egress says which addresses are connected to, of brokers that other brokers
+	// tell of as well.
+	Egress egress.Rules
+	// Hooks hear of every request; usually there are none.
+	Hooks []kgo.Hook
+}
+
+// connect opens a client. It does not talk to anybody yet.
+func (a Admin) connect(b Brokers) (*kgo.Client, error) {
+	options := []kgo.Opt{
+		kgo.WithHooks(a.Hooks...),
+		kgo.ClientID("perflab"),
+		kgo.SeedBrokers(b.Servers...),
+		kgo.RequestTimeoutOverhead(timeout),
+		kgo.RetryTimeout(timeout),
+		kgo.BrokerMaxReadBytes(maxAnswer),
+		kgo.FetchMaxBytes(maxAnswer),
+	}
+	dial, err := b.dialer(a.Egress)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, kgo.Dialer(dial))
+	if b.Mechanism != "" {
+		login, err := b.login()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, kgo.SASL(login))
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Kafka at %q: %w", b, err)
+	}
+	return client, nil
+}
+
+// dialer connects to the hosts that the login may be sent to, and to no others:
+// who answers at one address tells of the others.
+func (b Brokers) dialer(rules egress.Rules) (func(ctx context.Context, network, address string) (net.Conn, error), error) {
+	direct := rules.Dialer(timeout)
+	connect := direct.DialContext
+	if b.TLS {
+		encryption, err := b.encryption()
+		if err != nil {
+			return nil, err
+		}
+		// The name that the certificate is for is the address's.
+		connect = (&tls.Dialer{NetDialer: direct, Config: encryption}).DialContext
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if err := b.Hosts.Allow(address); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return connect(ctx, network, address)
+	}, nil
+}
+
+func (b Brokers) encryption() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(b.CA) == 0 {
+		return config, nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(b.CA) {
+		return nil, errors.New("what kafka.external.tls.ca names is no certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----")
+	}
+	return config, nil
+}
+
+func (b Brokers) login() (sasl.Mechanism, error) {
+	auth := scram.Auth{User: b.Username, Pass: b.Password}
+	switch b.Mechanism {
+	case v1alpha1.SASLPlain:
+		if !b.TLS && !b.InsecurePlaintext {
+			return nil, errors.New(kafka.PlaintextRefused)
+		}
+		return plain.Auth{User: b.Username, Pass: b.Password}.AsMechanism(), nil
+	case v1alpha1.SASLScramSHA256:
+		return auth.AsSha256Mechanism(), nil
+	case v1alpha1.SASLScramSHA512:
+		return auth.AsSha512Mechanism(), nil
+	default:
+		return nil, fmt.Errorf("the mechanism %q in kafka.external.sasl is not known", b.Mechanism)
+	}
+}
+
+// explain adds to an error of the client what it means to a person.
+func explain(err error) error {
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return fmt.Errorf("the brokers refuse the name or the password of kafka.external.sasl.credentialsSecret: %w", err)
+	case errors.As(err, &authority):
+		return fmt.Errorf("the brokers' certificate is not signed by kafka.external.tls.ca: %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no answer within %s: %w", timeout, err)
+	default:
+		return err
+	}
+}

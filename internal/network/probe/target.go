@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package probe asks the running system what it is: whether the load's target
+// answers, what PostgreSQL's servers tell, and, of k6 runners, to end. Every question has a
+// deadline, follows no redirect, and is sent only where the rules of egress let it.
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"perflab.dev/perflab/internal/network/egress"
+)
+
+// timeout bounds one question. A reconciler waits for it, so it is short.
+const timeout = 3 * time.Second
+
+// HTTP asks over HTTP.
+type HTTP struct{ client *http.Client }
+
+// NewHTTP makes a prober that asks where the rules let it.
+func NewHTTP(rules egress.Rules) *HTTP { return &HTTP{client: rules.Client(timeout)} }
+
+// Reach returns nil when the address answers with anything but a server error. A redirect
+// is an answer: where it leads is for the load to see.
+func (h *HTTP) Reach(ctx context.Context, url string) error {
+	code, err := h.do(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	if code >= http.StatusInternalServerError {
+		return answered(http.MethodGet, url, code)
+	}
+	return nil
+}
+
+// answered is the error of an answer that is not the expected one.
+func answered(method, url string, code int) error {
+	if egress.IsRedirect(code) {
+		return fmt.Errorf("%s %s answered with a redirect (%d %s), which PerfLab does not follow", method, url, code, http.StatusText(code))
+	}
+	return fmt.Errorf("%s %s answered %d %s", method, url, code, http.StatusText(code))
+}
+
+// StopRunner tells the k6 whose REST API is at the address to end its test. It
+// delivers its results and exits with 103.
+func (h *HTTP) StopRunner(ctx context.Context, address string) error {
+	body := []byte(`{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`)
+	url := address + "/v1/status"
+	code, err := h.do(ctx, http.MethodPatch, url, body)
+	if err != nil {
+		return err
+	}
+	if code != http.StatusOK {
+		return answered(http.MethodPatch, url, code)
+	}
+	return nil
+}
+
+// do returns the status code of the answer.
+func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, fmt.Errorf("asking %s: %w", url, err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := h.client.Do(request)
+	if err != nil {
+		// The client's error names method and address.
+		return 0, err
+	}
+	// Reading to the end lets the connection be used again.
+	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return 0, fmt.Errorf("reading the answer of %s: %w", url, err)
+	}
+	return response.StatusCode, nil
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/network/egress"
+	"perflab.dev/perflab/internal/network/probe"
+	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
+)
+
+// answering is a server that gives one answer and notes what it was asked.
+func answering(t *testing.T, status int, headers map[string]string) (address string, asked *string) {
+	t.Helper()
+	asked = new(string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*asked = r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body)
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+func TestReachTakesAnyAnswerButAServerError(t *testing.T) {
+	for status, reached := range map[int]bool{200: true, 204: true, 302: true, 401: true, 404: true, 500: false, 502: false, 503: false} {
+		// A redirect leads to an address that does not answer.
+		address, asked := answering(t, status, map[string]string{"Location": "http://127.0.0.1:1/"})
+		err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), address+"/admin/health")
+		if (err == nil) != reached {
+			t.Errorf("an answer of %d gave %v, want it reached: %t", status, err, reached)
+		}
+		if err != nil && !strings.Contains(err.Error(), http.StatusText(status)) {
+			t.Errorf("an answer of %d gave %q, want it to say so", status, err)
+		}
+		if !strings.HasPrefix(*asked, "GET /admin/health ") {
+			t.Errorf("asked %q", *asked)
+		}
+	}
+}
+
+func TestReachOfATargetThatIsNotThere(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	if err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), closed.URL); err == nil || !strings.Contains(err.Error(), closed.URL) {
+		t.Errorf("a closed port gave %v, want an error that names it", err)
+	}
+}
+
+func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer hanging.Close()
+	defer close(release)
+	begun := time.Now()
+	err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), hanging.URL)
+	if took := time.Since(begun); err == nil || took > 8*time.Second {
+		t.Errorf("a hanging target gave %v after %s, want an error after about 3s", err, took)
+	}
+}
+
+func TestStopRunnerSpeaksTheLanguageOfK6(t *testing.T) {
+	address, asked := answering(t, http.StatusOK, nil)
+	expect.NoError(t, probe.NewHTTP(loopback.Rules()).StopRunner(t.Context(), address))
+	want := `PATCH /v1/status application/json {"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`
+	if *asked != want {
+		t.Errorf("asked\n%s, want\n%s", *asked, want)
+	}
+}
+
+// Nobody has the operator ask what it may not reach, by whatever name.
+func TestProbesAskOnlyWhereTheyMay(t *testing.T) {
+	address, asked := answering(t, http.StatusOK, nil)
+	named := strings.Replace(address, "127.0.0.1", "localhost", 1)
+	for _, url := range []string{address, named, "http://169.254.169.254:80", "http://[::ffff:169.254.169.254]:80", "http://0.0.0.0:80"} {
+		host := strings.TrimPrefix(url, "http://")
+		postgres := probe.NewPostgres(egress.Rules{})
+		_, metrics := postgres.Metrics(t.Context(), url+"/metrics")
+		for what, err := range map[string]error{
+			"Reach": probe.NewHTTP(egress.Rules{}).Reach(t.Context(), url), "StopRunner": probe.NewHTTP(egress.Rules{}).StopRunner(t.Context(), url),
+			"Metrics": metrics, "Listens": postgres.Listens(t.Context(), host),
+		} {
+			if !egress.IsDenied(err) || !strings.Contains(err.Error(), "--allow-targets=") {
+				t.Errorf("%s of %s gave %v", what, url, err)
+			}
+		}
+	}
+	if *asked != "" {
+		t.Errorf("asked %q", *asked)
+	}
+}
+
+func TestStopRunnerThatIsRefused(t *testing.T) {
+	for _, status := range []int{302, 400, 404, 500} {
+		address, _ := answering(t, status, nil)
+		if err := probe.NewHTTP(loopback.Rules()).StopRunner(t.Context(), address); err == nil || !strings.Contains(err.Error(), "/v1/status") {
+			t.Errorf("an answer of %d gave %v, want an error that names the address", status, err)
+		}
+	}
+}

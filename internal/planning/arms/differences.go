@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arms
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// Differences lists the settings in which an arm's system differs from the
+// baseline's, sorted by setting. Entries of lists are told by their name:
+// modules[mod-users].jvm.heap.
+func Differences(baseline, arm v1alpha1.System) []v1alpha1.Difference {
+	return DifferencesOf(Settings(baseline), Settings(arm))
+}
+
+// DifferencesOf settings, as Differences tells those of systems.
+func DifferencesOf(before, after map[string]string) []v1alpha1.Difference {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	var differences []v1alpha1.Difference
+	for _, setting := range slices.Sorted(maps.Keys(all)) {
+		if before[setting] != after[setting] {
+			differences = append(differences, v1alpha1.Difference{Setting: setting, Baseline: before[setting], Arm: after[setting]})
+		}
+	}
+	return differences
+}
+
+// Confounded is an arm in which more than one thing differs from the baseline.
+type Confounded struct {
+	// Arm is the arm's name, or what makes it in a matrix: a factor's level.
+	Arm string
+	// Moved are the things that differ, one entry each, sorted.
+	Moved []Moved
+}
+
+// Moved is one thing that differs, wherever it is set: a heap that differs in
+// twenty modules is one thing.
+type Moved struct {
+	// Factor names the thing, for example modules[*].jvm.heap.
+	Factor string
+	// Example is one of the differences that show it.
+	Example v1alpha1.Difference
+}
+
+// ConfoundedOf returns the arms, or levels of a matrix, that differ from the
+// baseline in more than one thing, so that an effect could come from any of
+// them. In a matrix several factors are meant to vary together, so each level
+// is looked at by itself, with the other factors as in the baseline.
+func ConfoundedOf(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Confounded {
+	if spec.Matrix != nil {
+		return confoundedLevels(spec.Matrix, system)
+	}
+	all := Of(spec, system)
+	baseline, found := Baseline(all)
+	if !found {
+		return nil
+	}
+	var confounded []Confounded
+	for _, arm := range all {
+		if moved := moved(baseline.System, arm.System); len(moved) > 1 {
+			confounded = append(confounded, Confounded{Arm: fmt.Sprintf("arm %q", arm.Name), Moved: moved})
+		}
+	}
+	return confounded
+}
+
+func confoundedLevels(matrix *v1alpha1.Matrix, system v1alpha1.System) []Confounded {
+	base := system
+	for _, factor := range matrix.Factors {
+		base = Resolve(base, baselineLevel(factor).Set)
+	}
+	var confounded []Confounded
+	for varied, factor := range matrix.Factors {
+		for _, level := range factor.Levels {
+			changed := system
+			for i, other := range matrix.Factors {
+				set := baselineLevel(other).Set
+				if i == varied {
+					set = level.Set
+				}
+				changed = Resolve(changed, set)
+			}
+			if moved := moved(base, changed); len(moved) > 1 {
+				name := fmt.Sprintf("level %q of factor %q", level.Name, factor.Name)
+				confounded = append(confounded, Confounded{Arm: name, Moved: moved})
+			}
+		}
+	}
+	return confounded
+}
+
+// String says in a sentence what differs.
+func (c Confounded) String() string {
+	parts := make([]string, 0, len(c.Moved))
+	for _, moved := range c.Moved {
+		setting := moved.Example.Setting
+		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor,
+			short(readable(setting, moved.Example.Baseline)), short(readable(setting, moved.Example.Arm))))
+	}
+	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Moved), strings.Join(parts, ", "))
+}
+
+// Warning says what that means, and what to do about it.
+func (c Confounded) Warning() string {
+	return c.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix"
+}
+
+func short(value string) string {
+	const maxBytes = 43
+	return prose.Cut(value, maxBytes)
+}
+
+func moved(baseline, arm v1alpha1.System) []Moved {
+	byFactor := map[string]Moved{}
+	for _, difference := range Differences(baseline, arm) {
+		factor := factorOf(difference.Setting)
+		if _, seen := byFactor[factor]; !seen {
+			byFactor[factor] = Moved{Factor: factor, Example: difference}
+		}
+	}
+	// Another mode takes other nodes for the metadata; that is one thing.
+	if _, changed := byFactor["kafka.mode"]; changed {
+		delete(byFactor, "kafka.controllers")
+		delete(byFactor, "kafka.zooKeeper")
+	}
+	return slices.SortedFunc(maps.Values(byFactor), func(a, b Moved) int { return cmp.Compare(a.Factor, b.Factor) })
+}
+
+// wholes are settings whose parts are one thing: nobody would ask which of
+// them had the effect.
+var wholes = []*regexp.Regexp{
+	regexp.MustCompile(`^kafka\.(controllers|zooKeeper|external)`),
+	regexp.MustCompile(`^postgres\.(readWriteSplit|pooler|external)`),
+	regexp.MustCompile(`^.*\.(placement|metaspace|storage)`),
+	regexp.MustCompile(`^.*\.resources\.(limits|requests)`),
+}
+
+var named = regexp.MustCompile(`\[[^]]*\]`)
+
+// factorOf is the thing a setting belongs to: the same setting in several
+// modules or topic groups is one thing.
+func factorOf(setting string) string {
+	factor := named.ReplaceAllString(setting, "[*]")
+	for _, whole := range wholes {
+		if found := whole.FindString(factor); found != "" {
+			return found
+		}
+	}
+	return factor
+}
+
+// Settings flattens a system: what is set, by where it is set.
+func Settings(system v1alpha1.System) map[string]string {
+	flat := map[string]string{}
+	system = *system.DeepCopy()
+	for i := range system.Modules {
+		module := &system.Modules[i]
+		for _, variable := range module.Env {
+			flat[fmt.Sprintf("modules[%s].env[%s]", module.Name, variable.Name)] = valueOf(variable)
+		}
+		module.Env = nil
+	}
+	flatten(flat, "", treeOf(system))
+	return flat
+}
+
+func treeOf(system v1alpha1.System) any {
+	encoded, err := json.Marshal(system)
+	if err != nil {
+		// Only API values come here; they always marshal.
+		panic(fmt.Sprintf("encoding a system: %v", err))
+	}
+	var tree any
+	if err := json.Unmarshal(encoded, &tree); err != nil {
+		panic(fmt.Sprintf("decoding a system: %v", err))
+	}
+	return tree
+}
+
+func flatten(flat map[string]string, path string, node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if strings.HasSuffix(path, ".jvm.heap") {
+			flat[path] = heap(node)
+			return
+		}
+		for key, value := range node {
+			flatten(flat, join(path, key), value)
+		}
+	case []any:
+		flattenList(flat, path, node)
+	default:
+		if text := fmt.Sprint(node); text != "" {
+			flat[path] = text
+		}
+	}
+}
+
+// flattenList tells the entries of a list by their key, so that one more entry
+// does not make all that follow it differ. A list without keys is one value.
+func flattenList(flat map[string]string, path string, list []any) {
+	for _, entry := range list {
+		field, keyed := keyOf(entry)
+		if !keyed {
+			flat[path] = compact(list)
+			return
+		}
+		// The key stands in the path, and is no setting of its own.
+		fields := maps.Clone(entry.(map[string]any))
+		place, known := fmt.Sprintf("%s[%s]", path, fields[field]), len(flat)
+		delete(fields, field)
+		flatten(flat, place, fields)
+		if len(flat) == known {
+			flat[place] = "set"
+		}
+	}
+}
+
+// keyOf is the field by which an entry of a list is told from the others.
+func keyOf(entry any) (field string, keyed bool) {
+	fields, _ := entry.(map[string]any)
+	for _, field := range []string{"name", "group", "topologyKey"} {
+		// A patch has a name too, but several may be about one object.
+		if _, isText := fields[field].(string); isText && fields["merge"] == nil {
+			return field, true
+		}
+	}
+	return "", false
+}
+
+func heap(fields map[string]any) string {
+	if percentage, given := fields["maxRAMPercentage"]; given {
+		return fmt.Sprintf("%v%% of the limit", percentage)
+	}
+	return fmt.Sprint(fields["max"])
+}
+
+func compact(value any) string {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("encoding %T: %v", value, err))
+	}
+	return string(encoded)
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+const (
+	// long is the time from which on an experiment is worth a cheaper design: it no
+	// longer ends on the day it began.
+	long = 8 * time.Hour
+	// shortest is the window below which none is halved: garbage collections and
+	// checkpoints come minutes apart.
+	shortest = 5 * time.Minute
+	// mostBlocks is what a declaration can have.
+	mostBlocks = 100
+)
+
+// Design is one way to ask an experiment's question: what it finds, and how long it
+// takes.
+type Design struct {
+	Blocks int32 `json:"blocks"`
+	Runs   int   `json:"runs"`
+	// Alone is the metric that decides alone; empty: the declared ones do.
+	Alone string `json:"alone,omitempty"`
+	// Scenarios that have that metric's load, where others have not: they are all it
+	// takes.
+	Scenarios []string `json:"scenarios,omitempty"`
+	// Windows that are shorter than declared.
+	Windows []ShorterWindow `json:"windows,omitempty"`
+	// Family is the number of primary comparisons p-values are adjusted for.
+	Family int `json:"family"`
+	// CVPercent is how much runs of one arm spread, that of the metric that spreads
+	// most; in shorter windows the most that chance alone makes it.
+	CVPercent float64 `json:"cvPercent"`
+	// DetectablePercent is the smallest slowdown that is found with 80 % on every
+	// primary metric; 0: none is.
+	DetectablePercent float64 `json:"detectablePercent,omitempty"`
+	// Looks stop the experiment at verdicts: Blocks, Runs and WallTime are the means
+	// where no arm differs.
+	Looks *Looks `json:"looks,omitempty"`
+	// WallTime is the estimate for all runs.
+	WallTime Duration `json:"wallTime"`
+}
+
+// ShorterWindow is a load whose counted part is half as long.
+type ShorterWindow struct {
+	Scenario string   `json:"scenario"`
+	Load     string   `json:"load"`
+	Declared Duration `json:"declared"`
+	Duration Duration `json:"duration"`
+}
+
+// finds tells whether a design shows an effect as large as the margin.
+func (d Design) finds(margin int32) bool {
+	return d.DetectablePercent > 0 && d.DetectablePercent <= float64(margin)
+}
+
+// variant is a declaration with something changed.
+type variant struct {
+	spec *v1alpha1.PerfExperimentSpec
+	// spread is by how much runs spread more than assumed.
+	spread float64
+	design Design
+}
+
+// designs are the declared one and up to four others, where it can't find an effect as
+// large as the margin or takes long; none elsewhere.
+func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Design {
+	if familyOf(spec, all) == 0 {
+		return nil
+	}
+	margin := analysisplan.Of(spec).MarginPercent
+	as := designer{arms: all, assumed: assumed, margin: margin}
+	declared := variant{spec: spec, spread: 1}
+	first := as.declared(declared)
+	if first.finds(margin) && time.Duration(first.WallTime) <= long {
+		return nil
+	}
+	found := slices.Concat([]Design{first}, as.enough(declared), as.untilVerdicts(declared))
+	// Others rest on enough blocks for a verdict.
+	blocks := max(spec.DesignOrDefault().Blocks, verdict.MinimumBlocks)
+	base := as.with(declared, blocks)
+	var changes []variant
+	for _, change := range []func(variant) (variant, bool){alone, shorter} {
+		changed, can := change(declared)
+		if !can || base.noWorse(as.with(changed, blocks)) {
+			continue
+		}
+		found = append(found, as.with(changed, blocks))
+		if len(changes) > 0 {
+			both, _ := change(changes[0])
+			changes = append(changes, both)
+		}
+		changes = append(changes, changed)
+	}
+	return withoutWorse(append(found, as.cheapest(changes)...))
+}
+
+// cheapest is the variant that finds the margin in the shortest time.
+func (d designer) cheapest(variants []variant) []Design {
+	var found []Design
+	for _, changed := range variants {
+		found = append(found, d.enough(changed)...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return []Design{slices.MinFunc(found, func(a, b Design) int { return cmp.Compare(a.WallTime, b.WallTime) })}
+}
+
+// withoutWorse leaves out each design that one before it equals or betters in both
+// effect and time.
+func withoutWorse(all []Design) []Design {
+	kept := all[:1:1]
+	for _, one := range all[1:] {
+		if !slices.ContainsFunc(kept, func(other Design) bool { return other.noWorse(one) }) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+// noWorse tells whether a design finds as small an effect in as short a time, on no
+// fewer metrics, whatever comes out.
+func (d Design) noWorse(than Design) bool {
+	if d.Looks != nil {
+		return false
+	}
+	if d.Alone != "" && d.Alone != than.Alone {
+		return false
+	}
+	finds := than.DetectablePercent == 0 || d.DetectablePercent > 0 && d.DetectablePercent <= than.DetectablePercent
+	return finds && d.WallTime <= than.WallTime
+}
+
+// designer knows what all designs have in common.
+type designer struct {
+	arms    []arms.Arm
+	assumed Assumptions
+	margin  int32
+}
+
+// with is a variant in so many blocks.
+func (d designer) with(changed variant, blocks int32) Design {
+	design := changed.design
+	design.Blocks, design.Family = blocks, familyOf(changed.spec, d.arms)
+	design.Runs = int(blocks) * len(d.arms) * len(changed.spec.Scenarios)
+	perBlock := time.Duration(0)
+	for _, scenario := range changed.spec.Scenarios {
+		perBlock += d.assumed.scenario(scenario) + d.assumed.Overhead
+	}
+	design.WallTime = Duration(perBlock * time.Duration(int(blocks)*len(d.arms)))
+	tried := d.trial(changed, blocks)
+	design.CVPercent, design.DetectablePercent = 100*tried.Deviation, percentOf(tried.Detectable(wanted))
+	return design
+}
+
+// enough is a variant in as few blocks as give either verdict where it is right; none
+// where no number that can be declared does.
+func (d designer) enough(changed variant) []Design {
+	low, high := comparison.Ratio.Margin(float64(d.margin), 1)
+	blocks, can := d.trial(changed, 1).BlocksForVerdicts(low, high, wanted)
+	if !can || blocks > mostBlocks {
+		return nil
+	}
+	return []Design{d.with(changed, int32(max(blocks, verdict.MinimumBlocks)))}
+}
+
+// untilVerdicts is a variant that stops at verdicts, and gives either where it is right in
+// as few blocks at the most as can be.
+func (d designer) untilVerdicts(changed variant) []Design {
+	if changed.spec.DesignOrDefault().Target != nil {
+		return nil
+	}
+	low, high := comparison.Ratio.Margin(float64(d.margin), 1)
+	tried := d.trial(changed, 1)
+	blocks, can := tried.BlocksForVerdicts(low, high, wanted)
+	if !can {
+		return nil
+	}
+	// Looking costs a few blocks at the end.
+	for last := max(blocks, verdict.MinimumBlocks+1); last <= mostBlocks; last++ {
+		looks := stats.Looks{First: verdict.MinimumBlocks, Last: last}
+		tried.Blocks, tried.Look = last, looks.At(last)
+		if !tried.Answers(low, high, wanted) {
+			continue
+		}
+		return []Design{d.looking(changed, looks)}
+	}
+	return nil
+}
+
+// declared is a variant as it is declared.
+func (d designer) declared(changed variant) Design {
+	if looks := analysisplan.Of(changed.spec).Looks; looks.Last > 0 {
+		return d.looking(changed, looks)
+	}
+	return d.with(changed, changed.spec.DesignOrDefault().Blocks)
+}
+
+// looking is a variant that stops at verdicts.
+func (d designer) looking(changed variant, looks stats.Looks) Design {
+	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
+	tried.Look = looks.At(looks.Last)
+	told := looksOf(tried, looks, d.margin)
+	design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
+	design.Looks, design.DetectablePercent = told, percentOf(tried.Detectable(wanted))
+	return design
+}
+
+// trial is for the metric that spreads most: what finds on it finds on all.
+func (d designer) trial(changed variant, blocks int32) stats.Design {
+	most := 0.0
+	for _, spread := range d.spreads(changed.design.Alone) {
+		most = max(most, spread.CV)
+	}
+	return stats.Design{
+		Arms: len(d.arms), Blocks: int(blocks), Deviation: most * changed.spread,
+		Alpha: analysisplan.Of(changed.spec).Alpha(), Family: familyOf(changed.spec, d.arms),
+	}
+}
+
+// spreads are those of one metric; of all, where it is empty or was not piloted.
+func (d designer) spreads(alone string) []Spread {
+	own := slices.DeleteFunc(slices.Clone(d.assumed.Piloted), func(spread Spread) bool { return spread.Metric != alone })
+	switch {
+	case len(own) > 0:
+		return own
+	case len(d.assumed.Piloted) > 0:
+		return d.assumed.Piloted
+	}
+	return []Spread{{CV: d.assumed.CV}}
+}
+
+// alone lets the first of several primary metrics decide, in the scenarios that have
+// its load.
+func alone(from variant) (variant, bool) {
+	primary := analysisplan.Of(from.spec).Primary
+	if len(primary) < 2 {
+		return from, false
+	}
+	changed := from
+	changed.spec, changed.design.Alone = from.spec.DeepCopy(), primary[0]
+	changed.spec.Analysis.Primary = primary[:1:1]
+	if first := metric.Parse(primary[0]); !first.IsServer() {
+		changed.spec.Scenarios = slices.DeleteFunc(changed.spec.Scenarios, func(scenario v1alpha1.Scenario) bool { return !hasLoad(scenario, first.Of) })
+	}
+	if len(changed.spec.Scenarios) == 0 {
+		return from, false
+	}
+	if len(changed.spec.Scenarios) < len(from.spec.Scenarios) {
+		for _, scenario := range changed.spec.Scenarios {
+			changed.design.Scenarios = append(changed.design.Scenarios, scenario.Name)
+		}
+	}
+	return changed, true
+}
+
+// shorter halves the counted part of loads that last a while. Half as many requests
+// spread by a factor of √2 more, if chance is all that makes runs spread; by less, if
+// something else makes whole runs fast or slow.
+func shorter(from variant) (variant, bool) {
+	changed := from
+	changed.spec, changed.spread = from.spec.DeepCopy(), from.spread*math.Sqrt2
+	changed.design.Windows = nil
+	for i := range changed.spec.Scenarios {
+		scenario := &changed.spec.Scenarios[i]
+		for j := range scenario.Loads {
+			load := &scenario.Loads[j]
+			whole, isCounted := counted(*load, changed.spec.Measurement)
+			if !isCounted || whole/2 < shortest {
+				continue
+			}
+			declared := load.Duration.Duration
+			load.Duration.Duration = (declared - whole/2).Round(time.Second)
+			changed.design.Windows = append(changed.design.Windows, ShorterWindow{
+				Scenario: scenario.Name, Load: load.Name, Declared: Duration(declared), Duration: Duration(load.Duration.Duration),
+			})
+		}
+	}
+	return changed, len(changed.design.Windows) > 0
+}
+
+// counted is the part of a load that counts: without its ramp-up, warm-up and tail.
+func counted(load v1alpha1.Load, measurement v1alpha1.Measurement) (time.Duration, bool) {
+	if load.Duration == nil || load.Until != "" || kinds.IsBatch(load) {
+		return 0, false
+	}
+	before := measurement.WarmUpOrDefault()
+	if users := load.CheckInCheckOut; users != nil && users.RampUp != nil {
+		before = max(before, users.RampUp.Duration)
+	}
+	return load.Duration.Duration - before - measurement.TailOrDefault(), true
+}
+
+// String says what is other than declared.
+func (d Design) String() string {
+	text := prose.Counted(d.Blocks, "block")
+	if d.Looks != nil {
+		text = fmt.Sprintf("%d to %d blocks, until verdicts", d.Looks.First, d.Looks.Last)
+	}
+	if d.Alone != "" {
+		text += ", " + d.Alone + " decides alone"
+	}
+	if len(d.Windows) > 0 {
+		text += ", windows half as long"
+	}
+	return text
+}

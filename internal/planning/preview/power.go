@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+	"math"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// wanted is the chance with which an effect is to be found.
+const wanted = 0.8
+
+// Power is what the design can show on a primary metric.
+type Power struct {
+	// Scenario and Metric the spread was piloted for; empty: assumed for all.
+	Scenario string `json:"scenario,omitempty"`
+	Metric   string `json:"metric,omitempty"`
+	// CVPercent is how much runs of one arm spread within blocks, in percent.
+	CVPercent float64 `json:"cvPercent"`
+	// Runs of the pilot the spread is from; 0: assumed.
+	Runs int `json:"runs,omitempty"`
+	// Family is the number of primary comparisons p-values are adjusted for.
+	Family int `json:"family"`
+	// Blocks these numbers are for.
+	Blocks int32 `json:"blocks"`
+	// DetectablePercent is the smallest slowdown that is found with 80 %; 0:
+	// none is.
+	DetectablePercent float64 `json:"detectablePercent,omitempty"`
+	// HalfWidthPercent is about that of the intervals; 0: there are none.
+	HalfWidthPercent float64 `json:"halfWidthPercent,omitempty"`
+	// BlocksForMargin find a slowdown of the margin with 80 %; 0: no thousand
+	// does.
+	BlocksForMargin int `json:"blocksForMargin,omitempty"`
+	// IfAlike are the chances of verdicts on an arm that does not differ from the
+	// baseline, IfSlower those on an arm that is slower by the margin.
+	IfAlike  Chances `json:"ifAlike"`
+	IfSlower Chances `json:"ifSlower"`
+	// BlocksForVerdicts give either the right verdict with 80 %; 0: no thousand does.
+	BlocksForVerdicts int `json:"blocksForVerdicts,omitempty"`
+	// BlocksForTarget make intervals as narrow as design.target asks; 0: no
+	// target, or no thousand does.
+	BlocksForTarget int `json:"blocksForTarget,omitempty"`
+	// Looks that design.target.verdicts asks for; the numbers above are for the last.
+	Looks *Looks `json:"looks,omitempty"`
+}
+
+// Chances of the verdicts, in percent.
+type Chances struct {
+	Equivalent   float64 `json:"equivalentPercent"`
+	Apart        float64 `json:"betterOrWorsePercent"`
+	Inconclusive float64 `json:"inconclusivePercent"`
+}
+
+func chancesOf(of stats.Chances) Chances {
+	return Chances{100 * of.Equivalent, 100 * of.Apart, 100 * (1 - of.Equivalent - of.Apart)}
+}
+
+// String tells the chances in percent.
+func (c Chances) String() string {
+	return fmt.Sprintf("Equivalent %.0f %%, Better or Worse %.0f %%, Inconclusive %.0f %%", c.Equivalent, c.Apart, c.Inconclusive)
+}
+
+// Looks are those after which an experiment may stop, and when it does so on average:
+// where no arm differs from the baseline, and where each is slower by twice the margin.
+type Looks struct {
+	First           int     `json:"first"`
+	Last            int     `json:"last"`
+	MeanBlocksAlike float64 `json:"meanBlocksAlike"`
+	MeanBlocksApart float64 `json:"meanBlocksApart"`
+}
+
+// looksOf a design whose last look is given.
+func looksOf(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
+	margin := float64(marginPercent)
+	low, high := comparison.Ratio.Margin(margin, 1)
+	told := &Looks{First: looks.First, Last: looks.Last}
+	told.MeanBlocksAlike, _ = design.MeanBlocks(looks, 0, low, high)
+	told.MeanBlocksApart, _ = design.MeanBlocks(looks, math.Log1p(2*margin/100), low, high)
+	return told
+}
+
+// String says when an experiment stops.
+func (l Looks) String() string {
+	return fmt.Sprintf("about %.0f blocks if no arm differs, %.0f if each is slower by twice the margin", l.MeanBlocksAlike, l.MeanBlocksApart)
+}
+
+// Spread is how much runs of one arm spread within blocks.
+type Spread struct {
+	Scenario, Metric string
+	// CV is the share of the value.
+	CV float64
+	// Runs it is from.
+	Runs int
+}
+
+// Pilot estimates the spread of an experiment's primary metrics from earlier
+// runs, of whatever arms. Metrics that have no ratio scale are left out: of
+// them there is no share.
+func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
+	var found []Spread
+	for _, scenario := range table.Scenarios() {
+		for _, metric := range analysisplan.Of(spec).Primary {
+			series, measured := table.Series(scenario, metric, table.Arms())
+			if !measured || series.Scale != comparison.Ratio {
+				continue
+			}
+			if deviation := deviationOf(series, len(table.Arms())); deviation > 0 {
+				found = append(found, Spread{scenario, metric, deviation, len(series.Scaled)})
+			}
+		}
+	}
+	return found
+}
+
+// deviationOf is that of the residual of arms and blocks; of one arm alone, that
+// of its runs.
+func deviationOf(series comparison.Series, arms int) float64 {
+	if arms > 1 {
+		model, err := stats.FitBlocks(series.Scaled, arms, len(series.Blocks), series.Scaled[0].Arm)
+		if err != nil || model.DegreesOfFreedom < 1 {
+			return 0
+		}
+		return model.Deviation
+	}
+	values := make([]float64, 0, len(series.Scaled))
+	for _, cell := range series.Scaled {
+		values = append(values, cell.Value)
+	}
+	if len(values) < 2 {
+		return 0
+	}
+	return stats.Describe(values).StandardDeviation
+}
+
+// powers say what the design can show, for each spread that was piloted, else for
+// the one assumed.
+func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Power {
+	family := familyOf(spec, all)
+	if family == 0 {
+		return nil
+	}
+	spreads := assumed.Piloted
+	if len(spreads) == 0 {
+		spreads = []Spread{{CV: assumed.CV}}
+	}
+	var powers []Power
+	for _, spread := range spreads {
+		powers = append(powers, powerOf(spec, len(all), family, spread))
+	}
+	return powers
+}
+
+func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
+	asked := analysisplan.Of(spec)
+	design := stats.Design{
+		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
+	}
+	if asked.Looks.Last > 0 {
+		design.Blocks, design.Look = asked.Looks.Last, asked.Looks.At(asked.Looks.Last)
+	}
+	power := Power{
+		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
+		Family: family, Blocks: int32(design.Blocks),
+		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
+	}
+	low, high := comparison.Ratio.Margin(float64(asked.MarginPercent), 1)
+	power.BlocksForMargin, _ = design.BlocksForEffect(high, wanted)
+	power.BlocksForVerdicts, _ = design.BlocksForVerdicts(low, high, wanted)
+	power.IfAlike, power.IfSlower = chancesOf(design.Chances(0, low, high)), chancesOf(design.Chances(high, low, high))
+	if asked.Looks.Last > 0 {
+		power.Looks = looksOf(design, asked.Looks, asked.MarginPercent)
+	}
+	if asked.HalfWidthPercent > 0 {
+		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
+	}
+	return power
+}
+
+// percentOf is an effect on logarithms in percent; 0 where there is none.
+func percentOf(effect float64) float64 {
+	if math.IsInf(effect, 0) {
+		return 0
+	}
+	return 100 * math.Expm1(effect)
+}
+
+// familyOf counts the primary comparisons: each primary metric in each scenario
+// that has its load, for every arm but the baseline and its twin, and for every
+// further pair that is asked for.
+func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
+	candidates := len(arms.Pairs(spec.Analysis.Comparisons, spec.Matrix, all))
+	for _, arm := range all {
+		if !arm.Baseline && !arm.Twin {
+			candidates++
+		}
+	}
+	family := 0
+	for _, name := range analysisplan.Of(spec).Primary {
+		primary := metric.Parse(name)
+		for _, scenario := range spec.Scenarios {
+			if primary.IsServer() || hasLoad(scenario, primary.Of) {
+				family += candidates
+			}
+		}
+	}
+	return family
+}
+
+func hasLoad(scenario v1alpha1.Scenario, name string) bool {
+	for _, load := range scenario.Loads {
+		if load.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Sentences say in words what the design can show, at a margin in percent.
+func (p Power) Sentences(margin int32) []string {
+	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
+	if p.Runs > 0 {
+		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", metric.Named(p.Metric, p.Scenario), p.Runs, p.CVPercent)
+	}
+	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", prose.Counted(p.Blocks, "block"), spread)
+	if p.DetectablePercent > 0 {
+		found = fmt.Sprintf("%s %s an effect of %.1f %% or more with a chance of 80 %%, %s; intervals are about ±%.1f %%",
+			prose.Counted(p.Blocks, "block"), prose.Verb(p.Blocks, "finds", "find"), p.DetectablePercent, spread, p.HalfWidthPercent)
+	}
+	takes := fmt.Sprintf("an effect as large as the margin of %d %% takes more than a thousand blocks", margin)
+	if p.BlocksForMargin > 0 {
+		takes = fmt.Sprintf("an effect as large as the margin of %d %% takes %s", margin, prose.Counted(p.BlocksForMargin, "block"))
+	}
+	if p.BlocksForTarget > 0 {
+		takes += fmt.Sprintf(", intervals as narrow as design.target about %d", p.BlocksForTarget)
+	}
+	if p.BlocksForVerdicts > 0 {
+		takes += fmt.Sprintf("; to show as well that an arm does not differ takes %d", p.BlocksForVerdicts)
+	}
+	alike := fmt.Sprintf("if an arm does not differ: %s", p.IfAlike)
+	slower := fmt.Sprintf("if an arm is slower by the margin: %s", p.IfSlower)
+	if p.Looks != nil {
+		return []string{found, takes, alike, slower, fmt.Sprintf("looks after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
+	}
+	return []string{found, takes, alike, slower}
+}

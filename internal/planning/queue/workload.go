@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package queue
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/podrequests"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// WorkloadKind is what Kueue admits.
+var WorkloadKind = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
+
+// maxPodSets is how many sets of pods a Workload may have in every version of Kueue
+// since the first that has the kind.
+const maxPodSets = 8
+
+// asked is what pods that choose the same nodes ask for together.
+type asked struct {
+	selector map[string]string
+	amounts  corev1.ResourceList
+}
+
+// Workload asks Kueue for what the runs of one block take up: the most that any of the
+// systems takes, with the runners of the loads. Of pods that choose the same nodes it
+// has one that asks for as much as all of them, for a quota counts sums.
+func Workload(experiment *v1alpha1.PerfExperiment, version string, block int32, systems []v1alpha1.System) *unstructured.Unstructured {
+	most := map[string]*asked{}
+	for i := range systems {
+		for key, amount := range together(&systems[i], experiment.Spec.Scenarios) {
+			if most[key] == nil {
+				most[key] = &asked{amount.selector, corev1.ResourceList{}}
+			}
+			raise(most[key].amounts, amount.amounts)
+		}
+	}
+	workload := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"queueName": experiment.Spec.Lane.Name, "podSets": podSets(most),
+	}}}
+	workload.SetGroupVersionKind(WorkloadKind.WithVersion(version))
+	workload.SetNamespace(experiment.Namespace)
+	workload.SetName(WorkloadName(experiment.Name, block))
+	workload.SetLabels(naming.Labels(experiment.Name))
+	workload.SetOwnerReferences([]metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)})
+	return workload
+}
+
+// WorkloadName is that of a block.
+func WorkloadName(experiment string, block int32) string {
+	return fmt.Sprintf("%s-block-%d", experiment, block)
+}
+
+// together adds up what pods ask for that choose the same nodes, by their choice.
+func together(system *v1alpha1.System, scenarios []v1alpha1.Scenario) map[string]*asked {
+	sums := map[string]*asked{}
+	for _, pods := range podrequests.Of(*system) {
+		sum := sumOf(sums, pods.NodeSelector())
+		for _, name := range counted {
+			addTimes(sum.amounts, name, pods.Requested(name), pods.Count)
+		}
+	}
+	runners := corev1.ResourceList{}
+	for i := range scenarios {
+		raise(runners, runnersOf(&scenarios[i]))
+	}
+	for name, amount := range runners {
+		addTimes(sumOf(sums, nil).amounts, name, amount, 1)
+	}
+	return sums
+}
+
+// counted are the resources that quotas are of.
+var counted = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+
+func runnersOf(scenario *v1alpha1.Scenario) corev1.ResourceList {
+	sum := corev1.ResourceList{}
+	for i := range scenario.Loads {
+		for _, name := range counted {
+			load := &scenario.Loads[i]
+			addTimes(sum, name, podrequests.Requested(load.Resources, name), int(load.ParallelismOrDefault()))
+		}
+	}
+	return sum
+}
+
+func sumOf(sums map[string]*asked, selector map[string]string) *asked {
+	key := sentenceOf(selector)
+	if sums[key] == nil {
+		sums[key] = &asked{selector, corev1.ResourceList{}}
+	}
+	return sums[key]
+}
+
+func addTimes(to corev1.ResourceList, name corev1.ResourceName, amount resource.Quantity, times int) {
+	sum := to[name]
+	for range times {
+		sum.Add(amount)
+	}
+	to[name] = sum
+}
+
+// raise brings amounts up to those of another list.
+func raise(amounts, to corev1.ResourceList) {
+	for name, amount := range to {
+		if current, has := amounts[name]; !has || current.Cmp(amount) < 0 {
+			amounts[name] = amount
+		}
+	}
+}
+
+// podSets are those of a Workload. Where pods choose among more nodes than it may tell
+// apart, the last set takes in the others, on any node.
+func podSets(most map[string]*asked) []any {
+	var sets []any
+	rest := &asked{nil, corev1.ResourceList{}}
+	for i, key := range slices.Sorted(maps.Keys(most)) {
+		if i < maxPodSets-1 || len(most) <= maxPodSets {
+			sets = append(sets, podSet(fmt.Sprintf("pods-%d", i+1), most[key]))
+			continue
+		}
+		for name, amount := range most[key].amounts {
+			addTimes(rest.amounts, name, amount, 1)
+		}
+	}
+	if len(most) > maxPodSets {
+		sets = append(sets, podSet(fmt.Sprintf("pods-%d", maxPodSets), rest))
+	}
+	return sets
+}
+
+func podSet(name string, of *asked) any {
+	requests := map[string]any{}
+	for resource, amount := range of.amounts {
+		if !amount.IsZero() {
+			requests[string(resource)] = amount.String()
+		}
+	}
+	spec := map[string]any{"containers": []any{map[string]any{
+		"name": "asks", "resources": map[string]any{"requests": requests},
+	}}}
+	if len(of.selector) > 0 {
+		selector := map[string]any{}
+		for key, value := range of.selector {
+			selector[key] = value
+		}
+		spec["nodeSelector"] = selector
+	}
+	return map[string]any{"name": name, "count": int64(1), "template": map[string]any{"spec": spec}}
+}
+
+// Admitted reports whether Kueue has admitted a Workload; if not, what it says.
+func Admitted(workload *unstructured.Unstructured) (admitted bool, says string) {
+	// What has another form says nothing.
+	conditions, _, _ := unstructured.NestedSlice(workload.Object, "status", "conditions")
+	for _, entry := range conditions {
+		condition, is := entry.(map[string]any)
+		if !is {
+			continue
+		}
+		switch message, _ := condition["message"].(string); condition["type"] {
+		case "Admitted":
+			admitted = condition["status"] == "True"
+		case "QuotaReserved":
+			if condition["status"] != "True" {
+				says = message
+			}
+		}
+	}
+	return admitted, says
+}

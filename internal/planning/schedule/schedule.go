@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schedule decides what an experiment does next from its plan and the
+// attempts seen so far. It is pure: no client, no clock.
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/planning/plan"
+)
+
+// Attempt is one try of a place in the plan, as seen in the cluster.
+type Attempt struct {
+	Name     string
+	Block    int32
+	Arm      string
+	Scenario string
+	// Number of the attempt, from 1.
+	Number int32
+	Phase  v1alpha1.RunPhase
+	// Cause is why the attempt failed where chance has no part in it: before
+	// load was on, or by the script. Empty: it may have been chance.
+	Cause string
+}
+
+// Action is what to do next.
+type Action string
+
+const (
+	// Start the run Decision.Run as attempt Decision.Attempt.
+	Start Action = "Start"
+	// Wait for the attempt Decision.Active, which is on.
+	Wait Action = "Wait"
+	// Hold because the experiment is suspended.
+	Hold Action = "Hold"
+	// Finish because every place in the plan has a valid attempt.
+	Finish Action = "Finish"
+	// GiveUp because the place Decision.Run failed as often as allowed, or twice
+	// in the same way.
+	GiveUp Action = "GiveUp"
+)
+
+// Decision is what to do next, with the counts it rests on.
+type Decision struct {
+	Action  Action
+	Run     plan.Run
+	Attempt int32
+	// Active is the name of the attempt that is on.
+	Active string
+	// Alike: the attempts at Decision.Run failed in the same way, so that another
+	// would, too.
+	Alike bool
+	// Done is the number of places with a valid attempt.
+	Done int32
+	// Invalid is the number of attempts that don't count.
+	Invalid int32
+}
+
+// Limits bound what may be done.
+type Limits struct {
+	// MaxAttempts is how many attempts of one place may be there. Whoever deletes one
+	// has it tried again.
+	MaxAttempts int32
+	// Suspend starts nothing new.
+	Suspend bool
+	// Made counts the attempts by position in the plan, deleted ones included: the
+	// next one has another number.
+	Made v1alpha1.Attempts
+}
+
+type place struct {
+	block         int32
+	arm, scenario string
+}
+
+// Next decides. A run that is on is waited for, whatever else is true; a place
+// whose attempts were invalid is tried again before the next one, so that
+// blocks stay together in time.
+func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
+	attempts := byPlace(seen)
+	decision := count(planned, seen, attempts)
+	if decision.Active != "" {
+		decision.Action = Wait
+		return decision
+	}
+	for _, run := range planned.Runs {
+		tried := attempts[place{run.Block, run.Arm, run.Scenario}]
+		if succeeded(tried) {
+			continue
+		}
+		decision.Run = run
+		decision.Attempt = max(lastNumber(tried), limits.Made.At(run.Position)) + 1
+		decision.Alike = alike(tried)
+		decision.Action = next(decision, len(tried), limits)
+		return decision
+	}
+	decision.Action = Finish
+	return decision
+}
+
+// alike reports whether the last two attempts failed for the same cause.
+func alike(attempts []Attempt) bool {
+	if len(attempts) < 2 {
+		return false
+	}
+	last := slices.SortedFunc(slices.Values(attempts), func(a, b Attempt) int { return cmp.Compare(b.Number, a.Number) })
+	return last[0].Cause != "" && last[0].Cause == last[1].Cause
+}
+
+func next(decision Decision, tried int, limits Limits) Action {
+	switch {
+	case tried >= int(limits.MaxAttempts) || decision.Alike:
+		return GiveUp
+	case limits.Suspend:
+		return Hold
+	default:
+		return Start
+	}
+}
+
+func byPlace(seen []Attempt) map[place][]Attempt {
+	attempts := make(map[place][]Attempt, len(seen))
+	for _, attempt := range seen {
+		key := place{attempt.Block, attempt.Arm, attempt.Scenario}
+		attempts[key] = append(attempts[key], attempt)
+	}
+	return attempts
+}
+
+func count(planned plan.Plan, seen []Attempt, attempts map[place][]Attempt) Decision {
+	var decision Decision
+	for _, attempt := range seen {
+		switch {
+		case attempt.Phase == v1alpha1.RunInvalid:
+			decision.Invalid++
+		case !attempt.Phase.IsFinal() && (decision.Active == "" || attempt.Name < decision.Active):
+			decision.Active = attempt.Name
+		}
+	}
+	for _, run := range planned.Runs {
+		if succeeded(attempts[place{run.Block, run.Arm, run.Scenario}]) {
+			decision.Done++
+		}
+	}
+	return decision
+}
+
+func succeeded(attempts []Attempt) bool {
+	for _, attempt := range attempts {
+		if attempt.Phase == v1alpha1.RunSucceeded {
+			return true
+		}
+	}
+	return false
+}
+
+func lastNumber(attempts []Attempt) int32 {
+	var last int32
+	for _, attempt := range attempts {
+		last = max(last, attempt.Number)
+	}
+	return last
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+)
+
+// judgeAnalysis judges the question: whether the metrics that decide it can be
+// measured, as far as that is known before a run.
+func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, scripts *scripts) {
+	path := field.NewPath("spec", "analysis")
+	loads := loadsOf(spec.Scenarios)
+	for _, list := range []struct {
+		name    string
+		metrics []string
+	}{{"primary", spec.Analysis.Primary}, {"guards", spec.Analysis.Guards}} {
+		for i, name := range list.metrics {
+			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios, scripts)
+		}
+	}
+	judgePairs(j, path.Child("comparisons"), spec, variants)
+	if len(loads) > 0 && len(analysisplan.Of(spec).Primary) == 0 {
+		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + metric.Name(loads[0], "<transaction>", metric.Average))
+	}
+	if len(variants) == 1 && !spec.Design.Calibrate {
+		j.warn("there is no arm beside the baseline: its runs are summed up, and nothing is compared")
+	}
+}
+
+// judgePairs judges the pairs of arms that are asked for.
+func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
+	const enough = 3
+	switch pairs := spec.Analysis.Comparisons; {
+	case pairs == v1alpha1.PairsWithinLevels && spec.Matrix == nil:
+		j.refuse(field.Invalid(path, pairs, "pairs within levels are those of a matrix, and there is none: write All or Chain"))
+	case pairs != "" && len(variants) < enough:
+		j.warn("analysis.comparisons asks for pairs beside those with the baseline, and there are none with fewer than three arms")
+	}
+}
+
+func judgeMetric(j *judgement, path *field.Path, name string, scenarios []v1alpha1.Scenario, scripts *scripts) {
+	fault := faultOfName(name, scenarios)
+	if fault == "" {
+		fault = faultOfWindow(name, loadsOf(scenarios))
+	}
+	if fault != "" {
+		j.refuse(field.Invalid(path, name, fault))
+		return
+	}
+	if doubt := doubtOfTransaction(name, scripts); doubt != "" {
+		j.warn(fmt.Sprintf("%s: %s (%s)", name, doubt, path))
+	}
+}
+
+func faultOfName(written string, scenarios []v1alpha1.Scenario) string {
+	loads := loadsOf(scenarios)
+	name, window := metric.CutWindow(written)
+	first, rest := metric.CutOwner(name)
+	switch {
+	case name == metric.Cost:
+		return ""
+	case slices.Contains(loads, first):
+		return faultOfLoadMetric(scenarios, first, rest, window)
+	case first == metric.System:
+		return fmt.Sprintf("the system as a whole has no such metric: write %s, or begin with a part of it", metric.Cost)
+	case slices.Contains(metric.Components(), first):
+		return faultOfServerMetric(name)
+	}
+	return fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
+		first, strings.Join(loads, ", "), strings.Join(metric.Components(), ", "))
+}
+
+func faultOfWindow(written string, loads []string) string {
+	_, window := metric.CutWindow(written)
+	during, isDuring := metric.CutDuring(window)
+	switch {
+	case isDuring && !slices.Contains(loads, during):
+		return fmt.Sprintf("the window is while load %q is on, and no scenario has one of this name: write during- with one there is (%s)",
+			during, strings.Join(loads, ", "))
+	case window != "" && !metric.IsWindow(window):
+		return fmt.Sprintf("there is no window %q: write alone, after, or during- with the name of an import", window)
+	default:
+		return ""
+	}
+}
+
+// loadsOf are the names of all loads, in the order in which they are written.
+func loadsOf(scenarios []v1alpha1.Scenario) []string {
+	var names []string
+	for _, scenario := range scenarios {
+		for _, load := range scenario.Loads {
+			if !slices.Contains(names, load.Name) {
+				names = append(names, load.Name)
+			}
+		}
+	}
+	return names
+}

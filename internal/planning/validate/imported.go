@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/runs/provenance"
+)
+
+// Imported keeps records and experiments apart. An experiment that became a
+// record would leave its environment behind; a record that became an experiment
+// would put loads on what its runs never saw.
+func Imported(before, after *v1alpha1.PerfExperiment) field.ErrorList {
+	annotation := field.NewPath("metadata", "annotations").Key(v1alpha1.AnnotationImported)
+	was, is := before.Annotations[v1alpha1.AnnotationImported], after.Annotations[v1alpha1.AnnotationImported]
+	switch {
+	case !provenance.IsImported(before) && provenance.IsImported(after):
+		return field.ErrorList{field.Forbidden(annotation,
+			"an experiment that was made here can't become an imported one: take the annotation out again, and write spec.suspend: true to start no further runs")}
+	case !provenance.IsImported(before):
+		return nil
+	case !provenance.IsImported(after) || was != is:
+		return field.ErrorList{field.Forbidden(annotation,
+			fmt.Sprintf("an imported experiment is a record of what was measured elsewhere and stays one: put the annotation back as it was (%q), or create the experiment under another name to run it here", was))}
+	case !equality.Semantic.DeepEqual(before.Spec, after.Spec):
+		return field.ErrorList{field.Forbidden(field.NewPath("spec"),
+			"an imported experiment is a record of what was measured elsewhere, so its spec stays as it was there: put it back, or create the changed experiment under another name to run it here")}
+	}
+	return nil
+}

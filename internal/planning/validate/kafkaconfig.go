@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/kafkasettings"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+const (
+	minInSync     = "min.insync.replicas"
+	defaultFactor = "default.replication.factor"
+)
+
+// replication names settings of brokers that say on how many brokers Kafka
+// keeps its own topics, with the setting of how many of them have to be in sync.
+var replication = []struct{ factor, inSync string }{
+	{defaultFactor, ""},
+	{"offsets.topic.replication.factor", ""},
+	{"transaction.state.log.replication.factor", "transaction.state.log.min.isr"},
+	{"share.coordinator.state.topic.replication.factor", "share.coordinator.state.topic.min.isr"},
+}
+
+// brokerConfigFindings judge counts in the brokers' configuration.
+func brokerConfigFindings(kafka *v1alpha1.Kafka) []finding {
+	at := func(key string) setting { return setting{"kafka", "config", key} }
+	found := settingFindings("kafka.config", kafkasettings.Broker, kafka.Config, at)
+	for _, keys := range replication {
+		found = append(found, factorFindings(kafka, keys.factor, keys.inSync, at)...)
+	}
+	if least, given := count(kafka.Config, minInSync); given && least > int(kafka.Brokers.Replicas) {
+		found = append(found, wrong(kafka.Config[minInSync],
+			fmt.Sprintf("kafka.config has %s: %d on %s: nothing could be written; write %d or less, or raise kafka.brokers.replicas",
+				minInSync, least, prose.Counted(kafka.Brokers.Replicas, "broker"), kafka.Brokers.Replicas),
+			at(minInSync), setting{"kafka", "brokers", "replicas"}))
+	}
+	return found
+}
+
+func factorFindings(kafka *v1alpha1.Kafka, factor, inSync string, at func(string) setting) []finding {
+	brokers := int(kafka.Brokers.Replicas)
+	copies, given := count(kafka.Config, factor)
+	if given && copies > brokers {
+		sentence := fmt.Sprintf("kafka.config has %s: %d on %s: write %d or less, or raise kafka.brokers.replicas", factor, copies, prose.Counted(brokers, "broker"), brokers)
+		places := []setting{at(factor), {"kafka", "brokers", "replicas"}}
+		if factor == defaultFactor {
+			// Topics that say how many replicas they have are made all the same.
+			return []finding{doubtful(sentence, places...)}
+		}
+		return []finding{wrong(kafka.Config[factor], sentence, places...)}
+	}
+	if !given {
+		// Kafka's default, or what PerfLab writes for fewer brokers.
+		copies = min(3, brokers)
+	}
+	least, given := count(kafka.Config, inSync)
+	if !given || least <= copies {
+		return nil
+	}
+	return []finding{wrong(kafka.Config[inSync],
+		fmt.Sprintf("kafka.config has %s: %d, more than %s: %d: nothing could be written there; write %d or less", inSync, least, factor, copies, copies),
+		at(inSync), at(factor))}
+}
+
+// topicConfigFindings: where more replicas have to be in sync than a topic has,
+// Kafka refuses what is written to it with acks=all.
+func topicConfigFindings(kafka *v1alpha1.Kafka) []finding {
+	var found []finding
+	for _, topics := range kafka.Topics {
+		group := setting{"kafka", "topics", topics.Group}
+		at := func(key string) setting { return below(group, "config", key) }
+		found = append(found, settingFindings(fmt.Sprintf("topic group %q", topics.Group), kafkasettings.Topic, topics.Config, at)...)
+		where, place := "its config", at(minInSync)
+		least, given := count(topics.Config, minInSync)
+		if !given {
+			where, place = "kafka.config", setting{"kafka", "config", minInSync}
+			least, given = count(kafka.Config, minInSync)
+		}
+		replicas := max(1, int(topics.Replicas))
+		if !given || least <= replicas || least > int(kafka.Brokers.Replicas) && where == "kafka.config" {
+			continue
+		}
+		found = append(found, wrong(least,
+			fmt.Sprintf("the topics of group %q have %s and %s: %d in %s: nothing could be written to them with acks=all; write %d or less, or raise the group's replicas",
+				topics.Group, prose.Counted(replicas, "replica"), minInSync, least, where, replicas),
+			below(group, "replicas"), place))
+	}
+	return found
+}
+
+// settingFindings judge settings one by one, by name and value.
+func settingFindings(who string, scope kafkasettings.Scope, config map[string]string, at func(string) setting) []finding {
+	var found []finding
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		value := config[name]
+		switch err := kafkasettings.Check(scope, name, value); {
+		case scope == kafkasettings.Broker && kafka.IsIgnored(name):
+			found = append(found, doubtful(fmt.Sprintf("%s has %s, which Strimzi sets itself, and ignores here: leave it out", who, name), at(name)))
+		case err != nil:
+			found = append(found, wrong(value, fmt.Sprintf("%s has %s: %q: %v", who, name, value, err), at(name)))
+		case !kafkasettings.IsKnown(scope, name):
+			found = append(found, unknownSettingFindings(who, scope, name, at(name))...)
+		}
+	}
+	return found
+}
+
+// unknownSettingFindings: brokers ignore settings they don't have, which may be a
+// plugin's. Topics with such settings are refused; later releases may have more.
+func unknownSettingFindings(who string, scope kafkasettings.Scope, name string, at setting) []finding {
+	meant := kafkasettings.Meant(scope, name)
+	switch {
+	case meant != "" && scope == kafkasettings.Topic:
+		return []finding{wrong(name, fmt.Sprintf("%s has %q, which is no setting of a topic: write %s", who, name, meant), at)}
+	case meant != "":
+		return []finding{doubtful(fmt.Sprintf("%s has %q, which is no setting of a broker: write %s, or ignore this if a plugin reads it", who, name, meant), at)}
+	case scope == kafkasettings.Topic:
+		return []finding{doubtful(fmt.Sprintf("%s has %q, which Kafka 3.9 to 4.3 refuses: leave it out, unless your Kafka has it", who, name), at)}
+	default:
+		return nil
+	}
+}
+
+// count is a setting's number; false where there is none.
+func count(config map[string]string, key string) (int, bool) {
+	number, err := strconv.Atoi(config[key])
+	return number, err == nil && number > 0
+}

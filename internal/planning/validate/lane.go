@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/planning/queue"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// judgeLane refuses nodes as a lane where not everything is bound to nodes: what is
+// not could be on those of somebody who measures.
+func judgeLane(found *judgement, asked *v1alpha1.Lane, systems []*v1alpha1.System) {
+	if asked == nil || asked.Type != v1alpha1.LaneNodes {
+		return
+	}
+	compared := make([]v1alpha1.System, 0, len(systems))
+	for _, system := range systems {
+		compared = append(compared, *system)
+	}
+	free := queue.Unbound(compared)
+	if len(free) == 0 {
+		return
+	}
+	named := free[:min(len(free), maxNamed)]
+	if more := len(free) - len(named); more > 0 {
+		named = append(named, prose.Counted(more, "other"))
+	}
+	found.refuse(field.Invalid(field.NewPath("spec", "lane", "type"), asked.Type,
+		fmt.Sprintf("a lane of nodes needs a placement.nodeSelector wherever pods are made, and there is none for %s: add it, or write type: Cluster", prose.Enumerate(named))))
+}
+
+// maxNamed is how many parts of a system are named in one sentence.
+const maxNamed = 5

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload/label"
+)
+
+// faultOfLoadMetric says why no load of the name can have a metric; empty where
+// one can. Loads of one name may be of different kinds in different scenarios.
+func faultOfLoadMetric(scenarios []v1alpha1.Scenario, name, rest, window string) string {
+	first := ""
+	for _, scenario := range scenarios {
+		for _, load := range scenario.Loads {
+			if load.Name != name {
+				continue
+			}
+			fault := faultOfMetric(load, rest, window)
+			if fault == "" {
+				return ""
+			}
+			if first == "" {
+				first = fault
+			}
+		}
+	}
+	return first
+}
+
+func faultOfMetric(load v1alpha1.Load, rest, window string) string {
+	loadKind := kinds.Of(load)
+	if batch, is := loadKind.(kind.Batch); is {
+		return faultOfBatchMetric(load.Name, batch, rest, window)
+	}
+	if slices.Contains(metric.Rates(), rest) {
+		return ""
+	}
+	if fault := faultOfTransaction(load.Name, loadKind.Transactions(), rest); fault != "" {
+		return fault
+	}
+	return faultOfStatistic(load.Name, rest, loadKind.Statistics())
+}
+
+func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) string {
+	verb := batch.Words().Verb
+	switch known := batch.Statistics(); {
+	case !slices.Contains(known, rest):
+		meant := prose.Closest(rest, slices.Sorted(slices.Values(known)))
+		return fmt.Sprintf("load %q %s, and has no metric %q: %s %s/ and one of %s", load, verb, rest, write(meant), load, choices(known))
+	case window != "":
+		return fmt.Sprintf("load %q %s, and counts from its start to its end: take the window %q away", load, verb, window)
+	default:
+		return ""
+	}
+}
+
+// mostChoices are as many as a sentence lists; a series of imports has more.
+const mostChoices = 12
+
+// choices lists what may be written, the last one after an ellipsis where there
+// are too many.
+func choices(known []string) string {
+	if len(known) <= mostChoices {
+		return strings.Join(known, ", ")
+	}
+	return strings.Join(known[:mostChoices-1], ", ") + " … " + known[len(known)-1]
+}
+
+// faultOfTransaction lets requests of a transaction pass: load, transaction,
+// request, statistic; and any transaction where nobody knows them before.
+func faultOfTransaction(load string, known []string, rest string) string {
+	path, _ := label.Cut(rest)
+	transaction := path[0]
+	if len(known) == 0 || slices.Contains(known, transaction) {
+		return ""
+	}
+	meant := prose.Closest(transaction, known)
+	return fmt.Sprintf("load %q has no transaction %q: %s one it has (%s), for example %s/%s/average",
+		load, transaction, write(meant), strings.Join(known, ", "), load, cmp.Or(meant, known[0]))
+}
+
+// write begins the advice what to write, with what was meant if that is known.
+func write(meant string) string {
+	if meant == "" {
+		return "write"
+	}
+	return fmt.Sprintf("did you mean %s? Write", meant)
+}

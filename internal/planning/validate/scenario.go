@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+)
+
+// judgeLogins refuses loads that log in where nobody says as whom.
+func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Target) {
+	if target.CredentialsSecret.Name != "" {
+		return
+	}
+	for i, scenario := range scenarios {
+		for n, load := range scenario.Loads {
+			if kinds.Of(load).IsFOLIO() {
+				j.refuse(field.Required(field.NewPath("spec", "scenarios").Index(i).Child("loads").Index(n), fmt.Sprintf(
+					"load %q logs in, and the system does not say as whom: write target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
+			}
+		}
+	}
+}
+
+func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *scripts) {
+	for i, scenario := range scenarios {
+		loads := field.NewPath("spec", "scenarios").Index(i).Child("loads")
+		for n, load := range scenario.Loads {
+			judgeName(j, load.Name, loads.Index(n).Child("name"))
+			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
+			for _, finding := range resourceFindings(title("load", load.Name), load.Resources, setting{"resources"}) {
+				j.report(finding, childOf(loads.Index(n), finding.settings[0]), "")
+			}
+			faults, warnings := kinds.Of(load).Validate(loads.Index(n), scripts.configMaps)
+			j.refuse(faults...)
+			for _, warning := range warnings {
+				j.warn(warning)
+			}
+			judgeTransactions(j, loads.Index(n), load, scripts)
+		}
+	}
+}
+
+// judgeName refuses loads whose metrics would be taken for those of servers.
+func judgeName(j *judgement, load string, place *field.Path) {
+	if metric.Reserved(load) {
+		j.refuse(field.Invalid(place, load, fmt.Sprintf(
+			"the metrics of load %q cannot be distinguished from those of servers: rename it, for example %s-load", load, load)))
+	}
+}
+
+// judgeAfter refuses loads that wait for each other in a circle.
+func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *field.Path) {
+	at := load
+	for range loads {
+		if at.After == "" {
+			return
+		}
+		next := named(loads, at.After)
+		if next == nil {
+			return // The API server has refused it.
+		}
+		at = *next
+	}
+	j.refuse(field.Invalid(place, load.After,
+		fmt.Sprintf("load %q never starts: it waits for %q, which waits for it in turn; take one after out", load.Name, load.After)))
+}
+
+func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {
+	for i := range loads {
+		if loads[i].Name == name {
+			return &loads[i]
+		}
+	}
+	return nil
+}
+
+func childOf(path *field.Path, below setting) *field.Path { return path.Child(below[0], below[1:]...) }

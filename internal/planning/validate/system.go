@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"cmp"
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// findings are everything wrong with a system but for its patches.
+func findings(system *v1alpha1.System) []finding {
+	var found []finding
+	found = append(found, kafkaFindings(system.Kafka, tenantOf(system))...)
+	found = append(found, postgresFindings(system)...)
+	found = append(found, targetFindings(system)...)
+	found = append(found, workloadFindings(system)...)
+	for i := range system.Modules {
+		found = append(found, moduleFindings(&system.Modules[i])...)
+	}
+	return found
+}
+
+// tenantOf is whose topics presets make that name no tenant.
+func tenantOf(system *v1alpha1.System) string {
+	return cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
+}
+
+// targetFindings: a target that does not run takes no load.
+func targetFindings(system *v1alpha1.System) []finding {
+	for _, module := range system.Modules {
+		if module.Name == system.Target.Module && module.Replicas != nil && *module.Replicas == 0 {
+			return []finding{wrong(0,
+				fmt.Sprintf("module %q receives the load and has 0 replicas: write 1 or more, or another target.module", module.Name),
+				setting{"modules", module.Name, "replicas"})}
+		}
+	}
+	return nil
+}
+
+// workloadFindings: a workload that two modules borrow would be changed twice.
+func workloadFindings(system *v1alpha1.System) []finding {
+	var found []finding
+	borrower := map[string]string{}
+	for _, module := range system.Modules {
+		if module.WorkloadRef == nil {
+			continue
+		}
+		workload := fmt.Sprintf("%s %q", kindOf(module.WorkloadRef), module.WorkloadRef.Name)
+		if first, taken := borrower[workload]; taken {
+			found = append(found, wrong(module.WorkloadRef.Name,
+				fmt.Sprintf("module %q borrows %s, which module %q borrows already: name another workload, or take one of the modules out", module.Name, workload, first),
+				setting{"modules", module.Name, "workloadRef", "name"}))
+			continue
+		}
+		borrower[workload] = module.Name
+	}
+	return found
+}
+
+func kindOf(ref *v1alpha1.WorkloadRef) v1alpha1.WorkloadKind {
+	if ref.Kind == "" {
+		return v1alpha1.WorkloadDeployment
+	}
+	return ref.Kind
+}
+
+func unknownModule(name string, system *v1alpha1.System) string {
+	names := make([]string, 0, len(system.Modules))
+	for _, module := range system.Modules {
+		names = append(names, module.Name)
+	}
+	return fmt.Sprintf("the system has no module %q: write one it has (%s)", name, prose.Enumerate(names))
+}
+
+func title(what, name string) string { return fmt.Sprintf("%s %q", what, name) }
+
+// quoted lists names in a sentence, cut to what a reader takes in at once.
+func quoted(names []string) string {
+	marked := make([]string, 0, len(names))
+	for _, name := range names {
+		marked = append(marked, fmt.Sprintf("%q", name))
+	}
+	return prose.Enumerate(marked)
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload/label"
+)
+
+// scripts are those of the loads, as far as they are at hand. Each is read once.
+type scripts struct {
+	scenarios  []v1alpha1.Scenario
+	configMaps kind.ConfigMaps
+	read       map[string]written
+}
+
+// written are the transactions that stand in a script.
+type written struct {
+	names    []string
+	complete bool
+}
+
+func newScripts(scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) *scripts {
+	return &scripts{scenarios: scenarios, configMaps: configMaps, read: map[string]written{}}
+}
+
+// in the script of a load.
+func (s *scripts) in(load v1alpha1.Load) written {
+	script, is := kinds.Of(load).(kind.Written)
+	if !is {
+		return written{}
+	}
+	key, err := json.Marshal(load.Script)
+	if found, known := s.read[string(key)]; known || err != nil {
+		return found
+	}
+	names, complete := script.Written(s.configMaps)
+	s.read[string(key)] = written{names, complete}
+	return s.read[string(key)]
+}
+
+// of the loads of a name, whatever the scenario; none where there may be others.
+func (s *scripts) of(name string) []string {
+	var all []string
+	for _, scenario := range s.scenarios {
+		for _, load := range scenario.Loads {
+			if load.Name != name {
+				continue
+			}
+			found := s.in(load)
+			if !found.complete {
+				return nil
+			}
+			all = append(all, found.names...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// judgeTransactions warns of a script without any.
+func judgeTransactions(j *judgement, path *field.Path, load v1alpha1.Load, scripts *scripts) {
+	script, is := kinds.Of(load).(kind.Written)
+	if found := scripts.in(load); is && found.complete && len(found.names) == 0 {
+		j.warn(script.NoTransactions(path))
+	}
+}
+
+// doubtOfTransaction says that no script at hand has the transaction of a metric. It is
+// no fault: what the script is when the load is on, nobody knows before.
+func doubtOfTransaction(name string, scripts *scripts) string {
+	name, _ = metric.CutWindow(name)
+	load, rest := metric.CutOwner(name)
+	transaction, _ := metric.CutStatistic(rest)
+	known := scripts.of(load)
+	if transaction == "" || len(known) == 0 || isTransaction(transaction, known) {
+		return ""
+	}
+	return unknownTransaction(transaction, known)
+}
+
+// unknownTransaction names the outermost part of a transaction that is not known.
+func unknownTransaction(transaction string, known []string) string {
+	path, _ := label.Cut(transaction)
+	at := slices.IndexFunc(path, func(part string) bool { return !slices.Contains(known, part) })
+	meant := cmp.Or(prose.Closest(path[at], known), prose.Closest(metric.Plain(transaction), known))
+	return fmt.Sprintf("the script has no transaction %s: %s one it has (%s)", path[at], write(meant), choices(known))
+}
+
+// isTransaction: it is one of those known, a request of one, or one within another.
+func isTransaction(written string, known []string) bool {
+	path, _ := label.Cut(written)
+	return slices.Contains(known, metric.Plain(written)) ||
+		!slices.ContainsFunc(path, func(part string) bool { return !slices.Contains(known, part) })
+}
+
+// faultOfStatistic judges the last part of a load's metric; what is before it is
+// a transaction.
+func faultOfStatistic(load, rest string, known []string) string {
+	switch of, statistic := metric.CutStatistic(rest); {
+	case !slices.Contains(known, statistic):
+		return fmt.Sprintf("there is no statistic %q of a transaction: end with one there is (%s)", statistic, strings.Join(known, ", "))
+	case of == "":
+		return fmt.Sprintf("the metric names no transaction of load %q: write %s/<transaction>/%s", load, load, statistic)
+	default:
+		return ""
+	}
+}
+
+func faultOfServerMetric(name string) string {
+	known := metric.ServerStatistics()
+	if _, statistic := metric.CutStatistic(name); !slices.Contains(known, statistic) {
+		return fmt.Sprintf("there is no statistic %q of what servers use: end with one there is (%s), for example %s",
+			statistic, strings.Join(known, ", "), metric.Name(name, metric.Average))
+	}
+	return ""
+}

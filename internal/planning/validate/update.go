@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/planning/analysisplan"
+)
+
+// Update says what may not change any more: once the first run is planned,
+// everything the runs are compared under.
+func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
+	if before.Status.StartTime == nil {
+		return nil
+	}
+	found := &judgement{}
+	spec := field.NewPath("spec")
+	for _, part := range frozenParts(&before.Spec, &after.Spec) {
+		if !equality.Semantic.DeepEqual(part.before, part.after) {
+			found.refuse(field.Forbidden(spec.Child(part.name),
+				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
+		}
+	}
+	was, is := before.Spec.DesignOrDefault().Blocks, after.Spec.DesignOrDefault().Blocks
+	if is < was {
+		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
+			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", was)))
+	}
+	if before, after := analysisplan.Of(&before.Spec).Looks, analysisplan.Of(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
+		found.refuse(field.Forbidden(spec.Child("design"),
+			fmt.Sprintf("the experiment has begun, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
+	}
+	if gone := before.Status.History; gone != nil && gone.Runs != nil && is > was {
+		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
+			fmt.Sprintf("the runs were taken away on %s, as history.runs bids, so no block can be added to them: put design.blocks back to %d, and give an experiment with more a new name",
+				gone.Runs.UTC().Format(time.DateOnly), was)))
+	}
+	if gone := before.Status.History; gone != nil && gone.Runs != nil && !equality.Semantic.DeepEqual(before.Spec.Notes, after.Spec.Notes) {
+		found.refuse(field.Forbidden(spec.Child("notes"),
+			fmt.Sprintf("the runs were deleted on %s (history.runs), so the report cannot be written again with other notes: restore spec.notes", gone.Runs.UTC().Format(time.DateOnly))))
+	}
+	return found.errors
+}
+
+// frozenPart is a part of the spec before and after a change.
+type frozenPart struct {
+	name          string
+	before, after any
+}
+
+func (p frozenPart) title() string {
+	if p.name == "design" {
+		return "spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"
+	}
+	return "spec." + p.name
+}
+
+func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
+	order := func(spec *v1alpha1.PerfExperimentSpec) any {
+		design := spec.DesignOrDefault()
+		target := v1alpha1.PrecisionTarget{}
+		if design.Target != nil {
+			target = *design.Target
+			target.MaxBlocks = 0
+		}
+		return []any{design.Order, design.Seed, design.Calibrate, target}
+	}
+	return []frozenPart{
+		{"question", before.Question, after.Question},
+		{"system", before.System, after.System},
+		{"systemRef", before.SystemRef, after.SystemRef},
+		{"arms", before.Arms, after.Arms},
+		{"matrix", before.Matrix, after.Matrix},
+		{"scenarios", before.Scenarios, after.Scenarios},
+		{"design", order(before), order(after)},
+		{"analysis", before.Analysis, after.Analysis},
+		{"measurement", before.Measurement, after.Measurement},
+		{"reset", before.Reset, after.Reset},
+		{"restore", before.Restore, after.Restore},
+		{"keepWarm", before.KeepWarm, after.KeepWarm},
+		{"cost", before.Cost, after.Cost},
+		{"validity", before.Validity, after.Validity},
+		{"deadlines", before.Deadlines, after.Deadlines},
+	}
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validate says what is wrong with a declaration that the API
+// server's own rules can't see: what one part of it says about another, and
+// what its arms make of it. It is pure. Admission, planning and the
+// experiment's reconciler ask it.
+//
+// Errors stop an experiment. Warnings are sentences about what makes it answer
+// less than it could.
+package validate
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/planning/arms"
+)
+
+// judgement collects what is found.
+type judgement struct {
+	errors   field.ErrorList
+	warnings []string
+}
+
+func (j *judgement) refuse(errors ...*field.Error) { j.errors = append(j.errors, errors...) }
+
+func (j *judgement) warn(sentence string) {
+	if !slices.Contains(j.warnings, sentence) {
+		j.warnings = append(j.warnings, sentence)
+	}
+}
+
+// Known is what an experiment refers to, as far as it could be read.
+type Known struct {
+	// System of the systemRef; nil: then only what needs no system is judged.
+	System *v1alpha1.System
+	// ConfigMaps with scripts.
+	ConfigMaps kind.ConfigMaps
+	// NoAccounts: the operator writes with its own rights, whatever ServiceAccount is named.
+	NoAccounts bool
+}
+
+// Experiment judges an experiment. One with a system of its own is judged by
+// that.
+func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorList, []string) {
+	spec, system, found := &experiment.Spec, known.System, &judgement{}
+	scripts := newScripts(spec.Scenarios, known.ConfigMaps)
+	base := systemPlace{path: field.NewPath("spec", "system")}
+	if spec.SystemRef == nil {
+		system = &spec.System
+	} else {
+		base = systemPlace{path: field.NewPath("spec", "systemRef", "name"), shared: spec.SystemRef.Name}
+	}
+	if isStoredTooLarge(found, spec) {
+		return found.errors, found.warnings
+	}
+	judgeAccount(found, spec.ServiceAccountName, known)
+	judgeMatrix(found, spec.Matrix)
+	// A matrix that is wrong makes no arms worth a look, or too many.
+	variants := variantsOf(spec, len(found.errors) == 0)
+	judgeSets(found, variants)
+	judgeScenarios(found, spec.Scenarios, scripts)
+	judgeNotes(found, spec.Notes, spec.Scenarios)
+	judgeDesign(found, spec, variants)
+	judgeAnalysis(found, spec, variants, scripts)
+	if system == nil || isTooLarge(found, variants, system, base) {
+		return found.errors, found.warnings
+	}
+	judgeNames(found, experiment.Name, system, base)
+	judgeTopicNames(found, experiment.Name, system, base)
+	judgeRestore(found, spec.Restore, system)
+	judgeLogins(found, spec.Scenarios, system.Target)
+	judgeReferences(found, variants, system)
+	resolved := make([]*v1alpha1.System, 0, len(variants))
+	for _, variant := range variants {
+		changed := variant.over(*system)
+		resolved = append(resolved, &changed)
+	}
+	wrongs := func(system *v1alpha1.System) []finding {
+		return append(resolvedFindings(system), unaskedFindings(system, spec.Measurement)...)
+	}
+	judgeSystem(found, wrongs, resolved, system, base)
+	judgeArms(found, wrongs, variants, resolved, system)
+	judgeComparison(found, spec, variants, resolved, system)
+	judgeLane(found, spec.Lane, resolved)
+	return found.errors, found.warnings
+}
+
+// judgeAccount refuses a ServiceAccount that would not be used: its author would believe
+// that its rights hold.
+func judgeAccount(found *judgement, name string, known Known) {
+	if name != "" && known.NoAccounts {
+		found.refuse(field.Forbidden(field.NewPath("spec", "serviceAccountName"),
+			"this operator writes with its own rights, not with those of ServiceAccounts: take serviceAccountName out, or ask for an operator with --act-as-author"))
+	}
+}
+
+// System judges a system by itself, at its place in the object it stands in.
+func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
+	found, base := &judgement{}, systemPlace{path: path}
+	if isTooLargeAlone(found, system, base) {
+		return found.errors, found.warnings
+	}
+	for _, finding := range resolvedFindings(system) {
+		found.report(finding, base.of(system, finding), "")
+	}
+	judgePatches(found, base.patches(system), []*v1alpha1.System{system})
+	return found.errors, found.warnings
+}
+
+// report turns a finding into an error or a warning, with who it is about in
+// front where that is not the system itself. A warning is read as a sentence, so
+// its place stands behind it.
+func (j *judgement) report(finding finding, place *field.Path, who string) {
+	sentence := who + finding.sentence
+	if finding.warning {
+		j.warn(fmt.Sprintf("%s (%s)", sentence, place))
+		return
+	}
+	j.refuse(field.Invalid(place, finding.value, sentence))
+}
+
+// judgeSystem judges the system itself.
+func judgeSystem(j *judgement, wrongs func(*v1alpha1.System) []finding, resolved []*v1alpha1.System, system *v1alpha1.System, base systemPlace) {
+	for _, finding := range wrongs(system) {
+		j.report(finding, base.of(system, finding), base.who())
+	}
+	judgePatches(j, base.patches(system), append(slices.Clone(resolved), system))
+}
+
+// judgeArms judges what each arm makes of the system. What is wrong with the
+// system itself has been said.
+func judgeArms(j *judgement, wrongs func(*v1alpha1.System) []finding, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
+	known := map[string]bool{}
+	for _, finding := range wrongs(system) {
+		known[finding.sentence] = true
+	}
+	met := &meetings{}
+	for i, variant := range variants {
+		for _, finding := range wrongs(resolved[i]) {
+			if !known[finding.sentence] {
+				met.add(finding, variant.place(finding), variant.name)
+			}
+		}
+	}
+	for _, meeting := range met.all {
+		j.report(meeting.finding, meeting.place, meeting.who())
+	}
+	for _, written := range writtenSets(variants) {
+		judgePatches(j, written.patches(), buildsWith(written, variants, resolved))
+	}
+}
+
+// buildsWith are the systems of the variants that have the set.
+func buildsWith(written writtenSet, variants []variant, resolved []*v1alpha1.System) []*v1alpha1.System {
+	var builds []*v1alpha1.System
+	for i, variant := range variants {
+		if slices.ContainsFunc(variant.sets, func(other writtenSet) bool { return other.set == written.set }) {
+			builds = append(builds, resolved[i])
+		}
+	}
+	return builds
+}
+
+// meetings are findings of arms, each with all the arms that have it.
+type meetings struct{ all []*meeting }
+
+type meeting struct {
+	finding finding
+	place   *field.Path
+	arms    []string
+}
+
+func (m *meetings) add(finding finding, place *field.Path, arm string) {
+	for _, known := range m.all {
+		if known.finding.sentence == finding.sentence && known.place.String() == place.String() {
+			known.arms = append(known.arms, arm)
+			return
+		}
+	}
+	m.all = append(m.all, &meeting{finding: finding, place: place, arms: []string{arm}})
+}
+
+func (m *meeting) who() string {
+	if len(m.arms) == 1 {
+		return fmt.Sprintf("arm %q: ", m.arms[0])
+	}
+	return "arms " + quoted(m.arms) + ": "
+}
+
+// judgeComparison says where arms tell less than they seem to.
+func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
+	if len(j.errors) > 0 {
+		// Arms that can't be built are not worth comparing yet.
+		return
+	}
+	first := map[string]string{}
+	for i, variant := range variants {
+		digest := naming.Hash(resolved[i])
+		if twin, seen := first[digest]; seen {
+			j.warn(fmt.Sprintf("arm %q is the same as arm %q: whatever differs between them is noise; give it a set that changes something, or take it out", variant.name, twin))
+			continue
+		}
+		first[digest] = variant.name
+	}
+	for _, confounded := range arms.ConfoundedOf(spec, *system) {
+		j.warn(confounded.Warning())
+	}
+}

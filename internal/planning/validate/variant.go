@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/planning/arms"
+)
+
+// variant is an arm with the places its settings are written at.
+type variant struct {
+	name string
+	// path of the arm; of the matrix, where a combination makes it.
+	path *field.Path
+	// sets in the order in which they are applied.
+	sets []writtenSet
+}
+
+// writtenSet is a set and where it is written.
+type writtenSet struct {
+	// title says in words whose set it is.
+	title string
+	path  *field.Path
+	set   *v1alpha1.SystemSet
+}
+
+// variantsOf lists the arms of an experiment; of a matrix only where it is
+// sound.
+func variantsOf(spec *v1alpha1.PerfExperimentSpec, sound bool) []variant {
+	if spec.Matrix == nil {
+		return listed(spec.Arms)
+	}
+	if !sound {
+		return nil
+	}
+	return combined(spec.Matrix)
+}
+
+func listed(all []v1alpha1.Arm) []variant {
+	variants := make([]variant, 0, len(all))
+	for i, arm := range all {
+		path := field.NewPath("spec", "arms").Index(i)
+		variants = append(variants, variant{name: arm.Name, path: path, sets: []writtenSet{
+			{title: title("arm", arm.Name), path: path.Child("set"), set: arm.Set},
+		}})
+	}
+	return variants
+}
+
+func combined(matrix *v1alpha1.Matrix) []variant {
+	var variants []variant
+	for _, combination := range arms.Combinations(matrix) {
+		levels := variant{name: combination.Name, path: matrixPath}
+		for i, level := range combination.Levels {
+			levels.sets = append(levels.sets, writtenLevel(matrix, i, level.Name))
+		}
+		variants = append(variants, levels)
+	}
+	return variants
+}
+
+func writtenLevel(matrix *v1alpha1.Matrix, factor int, name string) writtenSet {
+	for i, level := range matrix.Factors[factor].Levels {
+		if level.Name == name {
+			return writtenSet{
+				title: title("level", name) + " of " + title("factor", matrix.Factors[factor].Name),
+				path:  matrixPath.Child("factors").Index(factor).Child("levels").Index(i).Child("set"),
+				set:   level.Set,
+			}
+		}
+	}
+	// Combinations are made of the factors' own levels.
+	panic("a combination has a level that its factor does not have: " + name)
+}
+
+// over is the system with the variant's settings applied.
+func (v variant) over(system v1alpha1.System) v1alpha1.System {
+	for _, written := range v.sets {
+		system = arms.Resolve(system, written.set)
+	}
+	return system
+}
+
+// place is where the variant's author can mend what was found: the setting
+// that comes first in the finding and that one of the sets gives, the last
+// applied one before others.
+func (v variant) place(finding finding) *field.Path {
+	for _, written := range slices.Backward(v.sets) {
+		if written.set == nil {
+			continue
+		}
+		if place := patchPlace(written.set.Patches, written.path.Child("patches").Index, finding); place != nil {
+			return place
+		}
+	}
+	for _, setting := range finding.settings {
+		for i := len(v.sets) - 1; i >= 0; i-- {
+			if path, given := v.sets[i].locate(setting); given {
+				return path
+			}
+		}
+	}
+	return v.path
+}

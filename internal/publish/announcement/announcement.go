@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package announcement says what the world outside the cluster is told of an
+// experiment: that it is complete or stalled, and where a series of releases changed.
+// It is pure: who is told, and how, is others' business.
+package announcement
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/text/redact"
+)
+
+// Types of announcements, as CloudEvents call them.
+const (
+	TypeCompleted = "dev.perflab.experiment.completed"
+	TypeStalled   = "dev.perflab.experiment.stalled"
+	TypeChanged   = "dev.perflab.series.changed"
+)
+
+const (
+	// mostVerdicts are told of one experiment; the status has all.
+	mostVerdicts = 50
+	// mostDifferences and mostText bound what is told of a change.
+	mostDifferences, mostText = 20, 300
+)
+
+// Announcement is one thing to be told.
+type Announcement struct {
+	// ID is the same whenever it is told, and of nothing else.
+	ID   string
+	Type string
+	// Source and Subject are where it comes from, and what it is about.
+	Source, Subject string
+	// Time at which it came about.
+	Time time.Time
+	// Data that programs read, as JSON.
+	Data any
+
+	// Change is what a TypeChanged is about; nil of the others.
+	Change                *v1alpha1.SeriesChange
+	Namespace, Experiment string
+}
+
+// Experiment is what every announcement says of its experiment.
+type Experiment struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	// Release is the experiment's annotation perflab.dev/release, or its name.
+	Release string `json:"release"`
+}
+
+// Completed is the data of a TypeCompleted.
+type Completed struct {
+	Experiment
+	Started   *metav1.Time `json:"started,omitempty"`
+	Completed *metav1.Time `json:"completed,omitempty"`
+	// Verdict sums the primary comparisons up.
+	Verdict  string    `json:"verdict,omitempty"`
+	Verdicts []Verdict `json:"verdicts"`
+	// Warnings and Changes count those of the status.
+	Warnings int    `json:"warnings"`
+	Changes  int    `json:"changes"`
+	Report   Report `json:"report"`
+}
+
+// Verdict is a primary comparison with the baseline.
+type Verdict struct {
+	Scenario string           `json:"scenario"`
+	Metric   string           `json:"metric"`
+	Arm      string           `json:"arm"`
+	Verdict  v1alpha1.Verdict `json:"verdict,omitempty"`
+	// Delta and its interval: percent on the scale ratio, else in the unit.
+	Delta string `json:"delta,omitempty"`
+	Low   string `json:"low,omitempty"`
+	High  string `json:"high,omitempty"`
+	Scale string `json:"scale"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// Report says where the report is.
+type Report struct {
+	// ConfigMap that holds it; empty: it could not be stored.
+	ConfigMap string `json:"configMap,omitempty"`
+	// Command that writes it.
+	Command string `json:"command"`
+}
+
+// Stalled is the data of a TypeStalled.
+type Stalled struct {
+	Experiment
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Changed is the data of a TypeChanged.
+type Changed struct {
+	// Experiment at whose end the change was found.
+	Experiment
+	Change v1alpha1.SeriesChange `json:"change"`
+	// Bisect is the command that tells which difference it was.
+	Bisect string `json:"bisect"`
+}
+
+// Occasion is what there is to announce an experiment for; nil: nothing. ready says
+// that all is known which is to be told.
+func Occasion(experiment *v1alpha1.PerfExperiment, ready bool) *v1alpha1.AnnouncementStatus {
+	status := &experiment.Status
+	switch {
+	case status.Phase == v1alpha1.ExperimentComplete && status.CompletionTime != nil && ready:
+		return &v1alpha1.AnnouncementStatus{Phase: status.Phase, Time: *status.CompletionTime}
+	case status.Phase == v1alpha1.ExperimentStalled:
+		if stalled := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionStalled); stalled != nil {
+			return &v1alpha1.AnnouncementStatus{Phase: status.Phase, Time: stalled.LastTransitionTime}
+		}
+	}
+	return nil
+}
+
+// IsSame reports whether both are of one occasion, however far they are.
+func IsSame(one, other *v1alpha1.AnnouncementStatus) bool {
+	return one != nil && other != nil && one.Phase == other.Phase && one.Time.Equal(&other.Time)
+}
+
+// Of is what is told of an experiment that has come to an occasion, always in the same
+// order.
+func Of(experiment *v1alpha1.PerfExperiment) []Announcement {
+	told := experiment.Status.Announcement
+	if told == nil || told.Phase != experiment.Status.Phase {
+		return nil
+	}
+	if told.Phase == v1alpha1.ExperimentStalled {
+		return []Announcement{stalled(experiment)}
+	}
+	all := []Announcement{completed(experiment)}
+	for i := range experiment.Status.Changes {
+		all = append(all, changed(experiment, &experiment.Status.Changes[i]))
+	}
+	return all
+}
+
+// announce something of a type, told from others of the type and the occasion by which
+// it is.
+func announce(experiment *v1alpha1.PerfExperiment, kind string, data any, which ...string) Announcement {
+	occasion := experiment.Status.Announcement
+	return Announcement{
+		ID:   naming.Hash(experiment.UID, kind, occasion.Time.UTC().Format(time.RFC3339), which)[:32],
+		Type: kind, Source: sourceOf(experiment), Subject: experiment.Namespace + "/" + experiment.Name,
+		Time: occasion.Time.UTC(), Data: data, Namespace: experiment.Namespace, Experiment: experiment.Name,
+	}
+}
+
+// sourceOf is the experiment's path in its API server.
+func sourceOf(experiment *v1alpha1.PerfExperiment) string {
+	return fmt.Sprintf("/apis/%s/namespaces/%s/perfexperiments/%s", v1alpha1.GroupVersion, experiment.Namespace, experiment.Name)
+}
+
+func identityOf(experiment *v1alpha1.PerfExperiment) Experiment {
+	return Experiment{
+		Namespace: experiment.Namespace, Name: experiment.Name, UID: string(experiment.UID),
+		Release: releases.NameOf(experiment),
+	}
+}
+
+func stalled(experiment *v1alpha1.PerfExperiment) Announcement {
+	why := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionStalled)
+	if why == nil {
+		why = &metav1.Condition{}
+	}
+	return announce(experiment, TypeStalled, Stalled{identityOf(experiment), why.Reason, prose.Printable(redact.Hide("", why.Message))})
+}
+
+func completed(experiment *v1alpha1.PerfExperiment) Announcement {
+	status := &experiment.Status
+	data := Completed{
+		Experiment: identityOf(experiment), Started: status.StartTime, Completed: status.CompletionTime,
+		Verdict: status.Verdict, Verdicts: []Verdict{}, Warnings: len(status.Warnings), Changes: len(status.Changes),
+		Report: Report{ConfigMap: status.Report, Command: fmt.Sprintf("perflab report %s -n %s", experiment.Name, experiment.Namespace)},
+	}
+	for i := range status.Comparisons {
+		one := &status.Comparisons[i]
+		if !one.Primary || one.Twin || one.Against != "" || len(data.Verdicts) == mostVerdicts {
+			continue
+		}
+		data.Verdicts = append(data.Verdicts, Verdict{one.Scenario, one.Metric, one.Arm, one.Verdict, one.Delta, one.Low, one.High, one.Scale, one.Unit})
+	}
+	return announce(experiment, TypeCompleted, data)
+}
+
+func changed(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChange) Announcement {
+	change := found.DeepCopy()
+	change.Differences = change.Differences[:min(len(change.Differences), mostDifferences)]
+	for i := range change.Differences {
+		change.Differences[i] = prose.Printable(cut(change.Differences[i]))
+	}
+	data := Changed{identityOf(experiment), *change, fmt.Sprintf("perflab bisect %s %s -n %s", change.Experiments[0], change.Experiments[1], experiment.Namespace)}
+	told := announce(experiment, TypeChanged, data, change.Scenario, change.Metric, change.Arm, change.Experiments[1])
+	told.Change = change
+	return told
+}
+
+// cut bounds a sentence.
+func cut(text string) string { return prose.Cut(text, mostText) }
+
+// Pause between two tries to tell something that came about so long ago: a third of it,
+// so that tries become rare by themselves, whoever makes them.
+func Pause(since time.Duration) time.Duration {
+	const shortest, longest = 5 * time.Second, 30 * time.Minute
+	return min(max(since/3, shortest), longest)
+}
+
+// Deadline is how long after an occasion it is told to a sink that does not take it.
+const Deadline = 24 * time.Hour
+
+// Progress of a sink.
+func Progress(told *v1alpha1.AnnouncementStatus, sink string) int32 {
+	for _, one := range told.Sinks {
+		if one.Name == sink {
+			return one.Told
+		}
+	}
+	return 0
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sinks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cloudevents/sdk-go/v2/binding"
+	"github.com/cloudevents/sdk-go/v2/event"
+	cehttp "github.com/cloudevents/sdk-go/v2/protocol/http"
+
+	"perflab.dev/perflab/internal/publish/announcement"
+)
+
+// events is a receiver of CloudEvents 1.0 over HTTP, in the structured mode: the whole
+// event is in the body, which every log and every queue on its way keeps.
+type events struct{ *caller }
+
+// Wants all there is.
+func (*events) Wants(announcement.Announcement) bool { return true }
+
+// Tell sends it as an event, whose id tells a receiver what it knows already.
+func (e *events) Tell(ctx context.Context, told announcement.Announcement) error {
+	made := event.New(event.CloudEventsVersionV1)
+	made.SetID(told.ID)
+	made.SetType(told.Type)
+	made.SetSource(told.Source)
+	made.SetSubject(told.Subject)
+	made.SetTime(told.Time)
+	if err := made.SetData(event.ApplicationJSON, told.Data); err != nil {
+		return fmt.Errorf("writing the event: %w", err)
+	}
+	ctx, stop := context.WithTimeout(ctx, callTime)
+	defer stop()
+	request, err := cehttp.NewHTTPRequestFromEvent(binding.WithForceStructured(ctx), e.target.String(), made)
+	if err != nil {
+		return fmt.Errorf("writing the event: %w", err)
+	}
+	_, err = e.call(request)
+	return err
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sinks tells announcements to servers outside the cluster that the
+// installation names: receivers of CloudEvents, and Grafana.
+//
+// A sink is told with a deadline, is followed to no other address, and what it answers
+// is neither believed nor repeated: its status code is all that counts.
+package sinks
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/network/egress"
+	"perflab.dev/perflab/internal/publish/announcement"
+)
+
+var (
+	// ErrAway says that a sink does not answer, or with an error of its own.
+	ErrAway = errors.New("it does not answer")
+	// ErrRefuses says that a sink does not take what it is told.
+	ErrRefuses = errors.New("it refuses the announcement")
+	// ErrConfiguration says that a sink can't be told as it is configured.
+	ErrConfiguration = errors.New("it is not configured correctly")
+)
+
+// Bounds of a call, of what a sink may answer, and of a credential.
+const (
+	callTime      = 10 * time.Second
+	maxAnswer     = 64 << 10
+	maxCredential = 16 << 10
+	// Most is how many sinks there may be.
+	Most = 8
+)
+
+// Sink is told announcements.
+type Sink interface {
+	// Name by which flags, conditions and logs call it.
+	Name() string
+	// Wants says whether it is told of this.
+	Wants(announcement.Announcement) bool
+	// Tell it. It may be told the same again. Fails with ErrAway, ErrRefuses or
+	// ErrConfiguration, in words that hold neither its address, nor what it answered,
+	// nor credentials.
+	Tell(context.Context, announcement.Announcement) error
+}
+
+// name of a sink: a DNS label, so that Secrets and directories can have it.
+var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
+
+// Parse reads a sink from NAME=URL.
+func parse(given string) (string, *url.URL, error) {
+	called, address, found := strings.Cut(given, "=")
+	if !found || !name.MatchString(called) {
+		return "", nil, fmt.Errorf("write NAME=URL, with a name of lower-case letters, digits and dashes, 32 at most: %q has none", shortened(called))
+	}
+	target, err := url.Parse(address)
+	switch {
+	case err != nil || target.Host == "":
+		return "", nil, fmt.Errorf("sink %q: its URL is none: write https://HOST/PATH", called)
+	case target.User != nil:
+		return "", nil, fmt.Errorf("sink %q: its URL holds a user, and flags can be read by many: put the login into a Secret", called)
+	case target.Fragment != "":
+		return "", nil, fmt.Errorf("sink %q: its URL has a fragment, which no server is sent: leave out what begins with #", called)
+	case target.Scheme != "https" && (target.Scheme != "http" || !isNear(target.Hostname())):
+		return "", nil, fmt.Errorf("sink %q: its URL must begin with https://; http:// will do for a Service of the cluster (NAME.NAMESPACE.svc)", called)
+	}
+	return called, target, nil
+}
+
+func shortened(text string) string {
+	const most = 40
+	if len(text) > most {
+		return text[:most]
+	}
+	return text
+}
+
+// isNear tells hosts that are reached without leaving the cluster, or the machine.
+func isNear(host string) bool {
+	address := net.ParseIP(host)
+	return host == "localhost" || address != nil && address.IsLoopback() ||
+		strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local")
+}
+
+// Open makes the sinks of flags: receivers of CloudEvents, and Grafana's, each as
+// NAME=URL. A sink's credentials are files in a directory of its name below credentials,
+// and are read whenever it is told something: token, for an Authorization header with a
+// bearer token, or header, for one line NAME: VALUE. A file ca.crt, read now, holds
+// authorities that its certificate is trusted by beside the machine's own. The rules say
+// which addresses are connected to.
+func Open(cloudEvents, grafana []string, credentials string, rules egress.Rules) ([]Sink, error) {
+	var all []Sink
+	for i, given := range slices.Concat(cloudEvents, grafana) {
+		called, target, err := parse(given)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(known Sink) bool { return known.Name() == called }) {
+			return nil, fmt.Errorf("two sinks are called %q: give each a name of its own", called)
+		}
+		caller := &caller{name: called, target: target}
+		if credentials != "" {
+			caller.credentials = filepath.Join(credentials, called)
+		}
+		if caller.http, err = caller.client(rules); err != nil {
+			return nil, fmt.Errorf("sink %q: %w", called, err)
+		}
+		if i < len(cloudEvents) {
+			all = append(all, &events{caller})
+			continue
+		}
+		if target.RawQuery != "" {
+			return nil, fmt.Errorf("sink %q: Grafana's URL has a query: write https://HOST, or https://HOST/PATH where Grafana is served from one", called)
+		}
+		all = append(all, &grafanaSink{caller})
+	}
+	if len(all) > Most {
+		return nil, fmt.Errorf("there are %d sinks, and may be %d: let one of them forward announcements", len(all), Most)
+	}
+	return all, nil
+}
+
+// caller calls one server.
+type caller struct {
+	name   string
+	target *url.URL
+	http   *http.Client
+	// credentials is the directory with them; empty: there are none.
+	credentials string
+}
+
+// client that the sink is called with. Credentials go to the server that was named, and to
+// no other.
+func (c *caller) client(rules egress.Rules) (*http.Client, error) {
+	transport := rules.ProxiedTransport()
+	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout, transport.MaxResponseHeaderBytes = 1, time.Minute, maxAnswer
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.credentials != "" {
+		authorities, err := os.ReadFile(filepath.Join(c.credentials, "ca.crt"))
+		switch {
+		case err == nil:
+			roots, err := x509.SystemCertPool()
+			if err != nil {
+				roots = x509.NewCertPool()
+			}
+			if !roots.AppendCertsFromPEM(authorities) {
+				return nil, errors.New("the file ca.crt of its credentials holds no certificate in PEM")
+			}
+			transport.TLSClientConfig.RootCAs = roots
+		case !errors.Is(err, os.ErrNotExist):
+			return nil, errors.New("the file ca.crt of its credentials can't be read")
+		}
+	}
+	return &http.Client{Timeout: callTime, Transport: transport, CheckRedirect: egress.NoRedirects}, nil
+}
+
+// Name of the sink.
+func (c *caller) Name() string { return c.name }
+
+// call sends a request, with credentials, and gives what was answered, bounded.
+func (c *caller) call(request *http.Request) ([]byte, error) {
+	if err := c.authorize(request); err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "perflab")
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, unanswered(err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // What was read is there, the rest is wanted by nobody.
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	switch status := answer.StatusCode; {
+	case status >= 200 && status < 300 && err == nil:
+		return body, nil
+	case status >= 200 && status < 300:
+		return nil, fmt.Errorf("%w: its answer broke off", ErrAway)
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return nil, fmt.Errorf("%w but with %d %s", ErrAway, status, http.StatusText(status))
+	case egress.IsRedirect(status):
+		return nil, fmt.Errorf("%w: it sends to another address (%d), which is not followed: name that one", ErrRefuses, status)
+	default:
+		return nil, fmt.Errorf("%w: %d %s", ErrRefuses, status, http.StatusText(status))
+	}
+}
+
+// unanswered is why nobody answered. The client's error would repeat the address.
+func unanswered(err error) error {
+	var denied *egress.Denied
+	if errors.As(err, &denied) {
+		return fmt.Errorf("%w: its address is %s: allow it with --%s, or name another", ErrConfiguration, denied.What, egress.FlagAllow)
+	}
+	return fmt.Errorf("%w: %s", ErrAway, reasonOf(err))
+}
+
+// reasonOf an error, in words that are the same at each try.
+func reasonOf(err error) string {
+	var resolve *net.DNSError
+	var wrapped *url.Error
+	switch {
+	case errors.As(err, &wrapped) && wrapped.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("not within %s", callTime)
+	case errors.As(err, &resolve):
+		return "its host's name is not known"
+	case strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: "):
+		return "its certificate is not trusted, or it speaks no TLS"
+	}
+	return "there is no connection"
+}
+
+// authorize adds what the sink's credentials say.
+func (c *caller) authorize(request *http.Request) error {
+	if c.credentials == "" {
+		return nil
+	}
+	token, err := c.credential("token")
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	line, err := c.credential("header")
+	if line == "" || err != nil {
+		return err
+	}
+	called, value, found := strings.Cut(line, ":")
+	if !found || strings.TrimSpace(called) == "" || strings.TrimSpace(value) == "" {
+		return fmt.Errorf("%w: the file header of its credentials has to hold one line NAME: VALUE", ErrConfiguration)
+	}
+	request.Header.Set(strings.TrimSpace(called), strings.TrimSpace(value))
+	return nil
+}
+
+// credential is what a file holds; empty: there is none.
+func (c *caller) credential(key string) (string, error) {
+	file, err := os.Open(filepath.Join(c.credentials, key)) //nolint:gosec // A sink's name has no path in it.
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: the file %s of its credentials can't be read", ErrConfiguration, key)
+	}
+	defer file.Close() //nolint:errcheck // It has been read.
+	text, err := io.ReadAll(io.LimitReader(file, maxCredential+1))
+	found := strings.TrimSpace(string(text))
+	if err != nil || len(text) > maxCredential || strings.ContainsFunc(found, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", fmt.Errorf("%w: the file %s of its credentials has to hold one line of text", ErrConfiguration, key)
+	}
+	return found, nil
+}

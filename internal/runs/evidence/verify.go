@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evidence
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// ErrNoChain says that there is nothing to follow.
+var ErrNoChain = errors.New("it has no manifest of digests: no block of it is complete yet, or it was measured by a PerfLab that kept none")
+
+// Kind is what a link of the chain is about.
+type Kind string
+
+// Kinds of links, in the order in which they are followed.
+const (
+	KindManifest   Kind = "manifest"
+	KindExperiment Kind = "experiment"
+	KindPlan       Kind = "plan"
+	KindRecord     Kind = "record"
+	KindAttempts   Kind = "attempts"
+	KindRawResults Kind = "raw results"
+	KindSamples    Kind = "samples"
+	KindScripts    Kind = "scripts"
+	KindAnswer     Kind = "answer"
+	KindHistory    Kind = "history"
+	KindReport     Kind = "report"
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindAttempts, KindRawResults, KindSamples, KindScripts, KindAnswer, KindHistory, KindReport}
+
+// Found is what there is of an experiment.
+type Found struct {
+	Experiment *v1alpha1.PerfExperiment
+	Runs       []v1alpha1.PerfRun
+	// Manifest is the text; empty: there is none.
+	Manifest string
+	// Contents are the digests of the ConfigMaps with raw results, by name.
+	Contents map[string]string
+	// History is the digest of what is kept for histories; empty: there is none.
+	History string
+	// Report is the digest of the stored report; empty: there is none; nil: nobody
+	// has looked.
+	Report *string
+	// Published is the manifest's digest as it was published; empty: it was not.
+	Published string
+}
+
+// AddContent adds the digest of a ConfigMap that is kept of a run.
+func (f *Found) AddContent(kept *corev1.ConfigMap) error {
+	sum, err := Content(kept)
+	if err != nil {
+		return err
+	}
+	if f.Contents == nil {
+		f.Contents = map[string]string{}
+	}
+	f.Contents[kept.Name] = sum
+	return nil
+}
+
+// Broken is a link that does not hold.
+type Broken struct {
+	Link Kind `json:"link"`
+	// Object that the link is about.
+	Object   string `json:"object"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// String is a sentence.
+func (b Broken) String() string {
+	return fmt.Sprintf("%s: %s: expected %s, found %s", b.Link, b.Object, b.Expected, b.Found)
+}
+
+// Result is what following the chain has shown.
+type Result struct {
+	// SHA256 of the manifest.
+	SHA256 string
+	Stage  Stage
+	// Followed counts the links by kind.
+	Followed map[Kind]int
+	// Broken are those that don't hold, in the order of the chain.
+	Broken []Broken
+	// Notes say what the chain does not cover.
+	Notes []string
+}
+
+// Verify follows the chain. It fails with ErrNoChain where there is none, and
+// with ErrManifest where a manifest that holds can't be read.
+func Verify(found Found) (*Result, error) {
+	recorded := found.Experiment.Status.Evidence
+	if recorded == nil && found.Manifest == "" {
+		return nil, ErrNoChain
+	}
+	f := &follower{Found: found, result: &Result{SHA256: Sum([]byte(found.Manifest)), Followed: map[Kind]int{}}}
+	f.followManifest(recorded)
+	if found.Manifest == "" {
+		return f.result, nil
+	}
+	manifest, err := Parse(found.Manifest)
+	if err != nil {
+		if len(f.result.Broken) > 0 {
+			return f.result, nil
+		}
+		return nil, err
+	}
+	f.manifest, f.result.Stage = manifest, manifest.Stage
+	return f.result, f.follow()
+}
+
+// follower goes along a chain.
+type follower struct {
+	Found
+	manifest *Manifest
+	result   *Result
+	// silent counts the ConfigMaps of which no digest was kept: an older operator
+	// wrote them.
+	silent int
+}
+
+// check is one link.
+func (f *follower) check(link Kind, object, expected, found string) {
+	f.result.Followed[link]++
+	if expected != found {
+		f.result.Broken = append(f.result.Broken, Broken{link, object, expected, cmp.Or(found, nothing)})
+	}
+}
+
+// nothing is found where something is missing.
+const nothing = "nothing"
+
+func (f *follower) followManifest(recorded *v1alpha1.ExperimentEvidence) {
+	name := naming.Evidence(f.Experiment.Name)
+	object := fmt.Sprintf("ConfigMap %q", name)
+	sum := f.result.SHA256
+	if f.Manifest == "" {
+		sum, f.result.SHA256 = "", ""
+	}
+	if recorded == nil {
+		f.check(KindManifest, fmt.Sprintf("status.evidence of PerfExperiment %q", f.Experiment.Name), sum, "")
+	} else {
+		f.check(KindManifest, object, recorded.SHA256, sum)
+	}
+	if f.Published != "" && (recorded == nil || f.Published != recorded.SHA256) {
+		f.check(KindManifest, object+" against the published digest", f.Published, sum)
+	}
+}
+
+func (f *follower) follow() error {
+	f.check(KindExperiment, fmt.Sprintf("PerfExperiment %q", f.Experiment.Name), f.manifest.Experiment.String(), identityOf(f.Experiment).String())
+	sum, err := f.manifest.Forms[f.manifest.Plan.Form].ofPlan(f.Experiment)
+	if err != nil {
+		return err
+	}
+	f.check(KindPlan, fmt.Sprintf("spec, planHash and seed of PerfExperiment %q", f.Experiment.Name), f.manifest.Plan.SHA256, sum)
+	if err := f.followRuns(); err != nil {
+		return err
+	}
+	f.followAttempts()
+	if err := f.followAnswer(); err != nil {
+		return err
+	}
+	f.followHistory()
+	f.followReport()
+	return nil
+}
+
+func (f *follower) followRuns() error {
+	runs := slices.Clone(f.Runs)
+	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
+		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt), cmp.Compare(a.Name, b.Name))
+	})
+	links := f.manifest.links()
+	later := 0
+	for i := range runs {
+		run := &runs[i]
+		link, covered := links[run.Name]
+		delete(links, run.Name)
+		switch {
+		case covered:
+			if err := f.followRun(run, link); err != nil {
+				return err
+			}
+		case f.manifest.covers(run):
+			f.result.Followed[KindRecord]++
+			f.result.Broken = append(f.result.Broken, Broken{KindRecord, title(run), "a run of the manifest", "one that is not in it"})
+		default:
+			later++
+		}
+	}
+	for _, run := range f.manifest.Runs {
+		if link, missing := links[run.Name]; missing {
+			f.check(KindRecord, fmt.Sprintf("PerfRun %q", run.Name), link.SHA256, "")
+		}
+	}
+	f.note(later, "run", "is not covered: it ended after the manifest was written, or has not ended", "are not covered: they ended after the manifest was written, or have not ended")
+	f.note(f.silent, "ConfigMap", "is not covered: its run kept no digest of it", "are not covered: their runs kept no digest of them")
+	return nil
+}
+
+func (f *follower) note(count int, noun, one, several string) {
+	if count > 0 {
+		f.result.Notes = append(f.result.Notes, prose.Counted(count, noun)+" "+prose.Verb(count, one, several))
+	}
+}
+
+func title(run *v1alpha1.PerfRun) string { return fmt.Sprintf("PerfRun %q", run.Name) }
+
+// followRun compares a run's record, then what goes with it. What the status does
+// not name is no part of it, though it may have been written.
+func (f *follower) followRun(run *v1alpha1.PerfRun, link Link) error {
+	sum, err := f.manifest.Forms[link.Form].ofRecord(run)
+	if err != nil {
+		return fmt.Errorf("run %q: %w", run.Name, err)
+	}
+	f.check(KindRecord, title(run), link.SHA256, sum)
+	expected := keptOf(run)
+	for _, name := range naming.RawNames(run) {
+		if expected[name] == "" {
+			f.silent++
+			continue
+		}
+		f.check(kindOf(run, name), fmt.Sprintf("ConfigMap %q of run %q", name, run.Name), expected[name], f.Contents[name])
+	}
+	return nil
+}
+
+// keptOf are the digests of what is kept of a run, by the ConfigMap's name.
+func keptOf(run *v1alpha1.PerfRun) map[string]string {
+	kept := map[string]string{}
+	if run.Status.Evidence != nil {
+		for _, one := range run.Status.Evidence.Kept {
+			kept[one.Name] = one.SHA256
+		}
+	}
+	return kept
+}
+
+func kindOf(run *v1alpha1.PerfRun, name string) Kind {
+	switch name {
+	case naming.RawSamples(run.Name):
+		return KindSamples
+	case naming.RawScripts(run.Name):
+		return KindScripts
+	default:
+		return KindRawResults
+	}
+}
+
+// followAttempts looks for runs that were made and are not there. One that was deleted for a
+// reason that somebody wrote is told of.
+func (f *follower) followAttempts() {
+	for _, made := range f.Experiment.Status.Attempts {
+		f.result.Followed[KindAttempts] += int(made)
+	}
+	for _, deleted := range runfilter.DeletedOf(f.Experiment, f.Runs) {
+		if deleted.Reason != "" {
+			f.result.Notes = append(f.result.Notes, deleted.String())
+			continue
+		}
+		f.result.Broken = append(f.result.Broken, Broken{
+			KindAttempts,
+			fmt.Sprintf("attempt %d at position %d of the plan", deleted.Attempt, deleted.Position), "a PerfRun", nothing,
+		})
+	}
+}
+
+func (f *follower) followAnswer() error {
+	if f.manifest.Answer == nil {
+		f.result.Notes = append(f.result.Notes, "results and verdicts are not covered: the experiment had not ended")
+		return nil
+	}
+	sum, err := f.manifest.Forms[f.manifest.Answer.Form].ofAnswer(&f.Experiment.Status)
+	if err != nil {
+		return err
+	}
+	f.check(KindAnswer, fmt.Sprintf("results and verdicts of PerfExperiment %q", f.Experiment.Name), f.manifest.Answer.SHA256, sum)
+	return nil
+}
+
+// followHistory: of experiments that were measured by a PerfLab that digested none, and of
+// those that had not ended, what is kept is not covered.
+func (f *follower) followHistory() {
+	switch {
+	case f.manifest.History != "":
+		f.check(KindHistory, fmt.Sprintf("ConfigMap %q", naming.History(f.Experiment.Name)), f.manifest.History, f.History)
+	case f.History != "":
+		f.result.Notes = append(f.result.Notes, "what is kept for histories is not covered: the manifest has no digest of it")
+	}
+}
+
+func (f *follower) followReport() {
+	recorded := f.Experiment.Status.Evidence
+	if f.Report == nil || recorded == nil || recorded.Report == "" {
+		f.result.Notes = append(f.result.Notes, "the stored report was not looked at")
+		return
+	}
+	f.check(KindReport, fmt.Sprintf("ConfigMap %q", naming.Report(f.Experiment.Name)), recorded.Report, *f.Report)
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package provenance says where an imported experiment comes from. What is imported
+// was measured elsewhere and is a record: the operator leaves it alone.
+package provenance
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Origin is where an experiment was measured, and when it came from there.
+type Origin struct {
+	Namespace, Name string
+	UID             types.UID
+	Imported        time.Time
+}
+
+// noUID stands for a UID that is not known.
+const noUID = "-"
+
+// IsImported reports whether an experiment or a run is a record of one elsewhere.
+// The annotation alone decides, whatever it says.
+func IsImported(object metav1.Object) bool {
+	_, found := object.GetAnnotations()[v1alpha1.AnnotationImported]
+	return found
+}
+
+// Of is where an experiment was measured: where its annotation says so, else
+// where it is.
+func Of(object metav1.Object) Origin {
+	here := Origin{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}
+	words := strings.Fields(object.GetAnnotations()[v1alpha1.AnnotationImported])
+	if len(words) != 3 {
+		return here
+	}
+	namespace, name, found := strings.Cut(words[0], "/")
+	imported, err := time.Parse(time.RFC3339, words[2])
+	if !found || err != nil {
+		// Written by hand: it is imported, nobody can tell from where.
+		return here
+	}
+	uid := types.UID(words[1])
+	if uid == noUID {
+		uid = ""
+	}
+	return Origin{Namespace: namespace, Name: name, UID: uid, Imported: imported}
+}
+
+// String is what the annotation says.
+func (o Origin) String() string {
+	return fmt.Sprintf("%s/%s %s %s", o.Namespace, o.Name, cmp.Or(string(o.UID), noUID), o.Imported.UTC().Format(time.RFC3339))
+}
+
+// Tool that put an experiment's loads on, where PerfLab did not; empty: PerfLab did.
+// It stands in the declaration, which nobody can change.
+func Tool(spec *v1alpha1.PerfExperimentSpec) string {
+	for _, scenario := range spec.Scenarios {
+		for _, load := range scenario.Loads {
+			if load.Elsewhere != nil {
+				return load.Elsewhere.Tool
+			}
+		}
+	}
+	return ""
+}
+
+// Elsewhere says of an experiment that PerfLab did not measure by what it was
+// measured, and what it was read from: measured elsewhere by JMeter, read from
+// run1.jtl. It is empty where PerfLab measured it.
+func Elsewhere(experiment *v1alpha1.PerfExperiment) string {
+	tool := Tool(&experiment.Spec)
+	if tool == "" {
+		return ""
+	}
+	said := "measured elsewhere by " + tool
+	if files := strings.TrimSpace(experiment.Annotations[v1alpha1.AnnotationElsewhere]); files != "" {
+		said += fmt.Sprintf(", read from %s", files)
+	}
+	return said
+}
