@@ -17,9 +17,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/runs/provenance"
+	"perflab.dev/perflab/internal/runs/runfilter"
 	"perflab.dev/perflab/internal/telemetry"
 )
 
@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, run, client.UnsafeDisableDeepCopy); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if run.DeletionTimestamp != nil || origin.IsImported(run) {
+	if run.DeletionTimestamp != nil || provenance.IsImported(run) {
 		return ctrl.Result{}, nil
 	}
 	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
@@ -96,7 +96,7 @@ func (r *Reconciler) writingFor(ctx context.Context, run *v1alpha1.PerfRun, expe
 
 // work goes on with a run that is on, if it is its experiment's.
 func (r *Reconciler) work(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
-	if why := journal.Why(experiment, journal.Recorded(experiment), run); why != "" {
+	if why := runfilter.Why(experiment, runfilter.Recorded(experiment), run); why != "" {
 		// The experiment names it. What is known of the plan may be old.
 		log.FromContext(ctx).V(1).Info("The run is left alone", "why", why)
 		return ctrl.Result{RequeueAfter: foreignPause}, nil
@@ -140,7 +140,7 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 			return ctrl.Result{RequeueAfter: readingPause}, nil
 		}
 		defer r.reading.Unlock()
-		s.readUntil = time.Now().Add(logTimeout)
+		s.readUntil = time.Now().Add(logTimeout) //nolint:forbidigo // The deadline of a connection is in real time.
 	}
 
 	result, stepErr := r.runSteps(ctx, s)
@@ -213,7 +213,7 @@ func (r *Reconciler) experimentOf(ctx context.Context, run *v1alpha1.PerfRun) (*
 	if err != nil {
 		return nil, fmt.Errorf("reading experiment %q: %w", key.Name, err)
 	}
-	if experiment.DeletionTimestamp != nil || origin.IsImported(experiment) {
+	if experiment.DeletionTimestamp != nil || provenance.IsImported(experiment) {
 		return nil, nil
 	}
 	return experiment, nil
