@@ -252,16 +252,16 @@ func (p pastCache) check(list client.ObjectList, options []client.ListOption) {
 func asCached(err error, read any) error {
 	switch object := read.(type) {
 	case *v1alpha1.PerfExperiment:
-		*object = *component.Outline(object)
+		*object = *component.StripExperiment(object)
 	case *v1alpha1.PerfExperimentList:
 		for i := range object.Items {
-			object.Items[i] = *component.Outline(&object.Items[i])
+			object.Items[i] = *component.StripExperiment(&object.Items[i])
 		}
 	case *v1alpha1.PerfRun:
-		*object = *component.Summary(object)
+		*object = *component.StripRun(object)
 	case *v1alpha1.PerfRunList:
 		for i := range object.Items {
-			object.Items[i] = *component.Summary(&object.Items[i])
+			object.Items[i] = *component.StripRun(&object.Items[i])
 		}
 	case *unstructured.Unstructured:
 		leanly(object)
@@ -278,7 +278,7 @@ func leanly(object *unstructured.Unstructured) {
 	if object.GetKind() == "ConfigMap" {
 		return
 	}
-	if lean, err := component.Lean()(object); err == nil {
+	if lean, err := component.StripTransform()(object); err == nil {
 		*object = *lean.(*unstructured.Unstructured)
 	}
 }

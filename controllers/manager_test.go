@@ -127,7 +127,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.admin = l.uncached
 	own := installOn(l.t, server)
 	l.own = own.client
-	cached, err := component.Cache(own.config, l.namespace, l.lanes)
+	cached, err := component.NewOptions(own.config, l.namespace, l.lanes)
 	expect.NoError(l.t, err)
 	manager, err := ctrl.NewManager(own.config, ctrl.Options{
 		Scheme:     l.admin.Scheme(),
@@ -146,7 +146,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live), PodReader: pods.Reader(live)}
 	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, live, time.Now, manager.GetEventRecorder("perflab")
-	runs.Watches = &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods}
+	runs.Watches = &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods}
 	experiments.Cluster, experiments.Live, experiments.Now, experiments.Events = cluster, live, time.Now, runs.Events
 	expect.NoError(l.t, errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)), "setting the manager up")
 	ctx, stop := context.WithCancel(context.Background())

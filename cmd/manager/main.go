@@ -247,7 +247,7 @@ func serve(o options) error {
 }
 
 func managerOptions(o options, config *rest.Config, certificate *admission.Certificate) (ctrl.Options, error) {
-	cached, err := component.Cache(config, o.namespace, o.ticketNamespace())
+	cached, err := component.NewOptions(config, o.namespace, o.ticketNamespace())
 	if err != nil {
 		return ctrl.Options{}, err
 	}
@@ -260,7 +260,7 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
-			DisableFor:   []client.Object{component.Watched(uncached)},
+			DisableFor:   []client.Object{component.NewObject(uncached)},
 		}},
 		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
@@ -332,10 +332,10 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	tools := component.Tools{
 		Cluster:        cluster,
 		Accounts:       accounts,
-		Room:           component.NewRoom(),
-		Home:           o.ownNamespace,
+		ReadLimiter:           component.NewReadLimiter(),
+		OperatorNamespace:           o.ownNamespace,
 		Live:           live,
-		Lanes:          o.ticketNamespace(),
+		LeaseNamespace:          o.ticketNamespace(),
 		LongestTurn:    o.longestTurn,
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		CollectorImage: o.collectorImage,
@@ -348,19 +348,19 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Events:         component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
 		Archives:       beyond.archives,
 		Sinks:          beyond.sinks,
-		Surroundings:   surroundings(clientset.Discovery(), o),
+		ClusterInfo:   surroundings(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{
 		Tools:     tools,
 		Runners:   http,
 		Telemetry: counted,
 		Now:       time.Now,
-		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
-		Words:     component.Pace{Every: runsWords},
+		Watches:   &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
+		StatusThrottle:     component.StatusThrottle{Interval: runsWords},
 	}
 	experiments := &experiment.Reconciler{
 		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,
-		Words: component.Pace{Every: experimentsWords},
+		StatusThrottle: component.StatusThrottle{Interval: experimentsWords},
 	}
 	announcer := &experiment.Announcer{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}

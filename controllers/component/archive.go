@@ -16,13 +16,13 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// ArchivePause is the time between two tries to keep something in an archive that does not
+// ArchiveRetryInterval is the time between two tries to keep something in an archive that does not
 // take it.
-const ArchivePause = 30 * time.Second
+const ArchiveRetryInterval = 30 * time.Second
 
-// KeepRun keeps the record of a run that is over, and its raw results, in the archive of
+// ArchiveRun keeps the record of a run that is over, and its raw results, in the archive of
 // its namespace.
-func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
+func (t *Tools) ArchiveRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
 	raw, err := kube.RawResults(ctx, t.Live, run)
 	if err != nil {
 		return archive.Reference{}, err
@@ -34,14 +34,14 @@ func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment
 	return t.Archives.Of(run.Namespace).Keep(ctx, record)
 }
 
-// Archived is how ready it is that something is in an archive.
-func Archived(store *archive.Store) environment.Readiness {
+// ArchivedReadiness is how ready it is that something is in an archive.
+func ArchivedReadiness(store *archive.Store) environment.Readiness {
 	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + store.String()}
 }
 
-// Unarchived is how ready it is after an archive has not taken it. Its library's own words go
+// ArchiveErrorReadiness is how ready it is after an archive has not taken it. Its library's own words go
 // into the log. It says false where the error is none of the archive's.
-func Unarchived(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
+func ArchiveErrorReadiness(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
 	if !archive.IsOne(err) {
 		return environment.Readiness{}, false
 	}

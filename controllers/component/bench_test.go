@@ -41,10 +41,10 @@ func BenchmarkSummaries(b *testing.B) {
 	at := &metav1.Time{Time: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
 	run.Status.Timings = v1alpha1.RunTimings{ProvisionStart: at, Provisioned: at, Ready: at, LoadStart: at, LoadFinish: at, CollectStart: at, Finish: at}
 	whole := written(b, run)
-	small := written(b, component.Summary(run))
+	small := written(b, component.StripRun(run))
 	var shared, apart float64
 	for b.Loop() {
-		shared = held(b, whole, component.Summary)
+		shared = held(b, whole, component.StripRun)
 		apart = held(b, small, func(read *v1alpha1.PerfRun) *v1alpha1.PerfRun { return read })
 	}
 	b.ReportMetric(shared, "heap-B/run")
@@ -126,7 +126,7 @@ func copies(b *testing.B, pages int) http.Handler {
 
 func readInPart(b *testing.B, config *rest.Config) {
 	b.Helper()
-	server, err := component.Server(config)
+	server, err := component.NewRESTClient(config)
 	expect.NoError(b, err)
 	watcher := &toolscache.ListWatch{WatchFuncWithContext: (&shelf{}).watch}
 	made := component.NewInformer(server, "")(watcher, &v1alpha1.PerfRun{}, 0, toolscache.Indexers{})
@@ -152,7 +152,7 @@ func readWhole(b *testing.B, config *rest.Config, pages int) {
 		list := &v1alpha1.PerfRunList{}
 		expect.NoError(b, reader.List(b.Context(), list, client.Continue(strconv.Itoa(n))))
 		for i := range list.Items {
-			kept = append(kept, component.Summary(&list.Items[i]))
+			kept = append(kept, component.StripRun(&list.Items[i]))
 		}
 	}
 	goruntime.KeepAlive(kept)

@@ -13,38 +13,38 @@ import (
 // Component is one of the things that have to be so before a run can go on.
 // What a component has nothing to say about, the Part in it answers.
 type Component interface {
-	// About names it and the condition that speaks of it.
-	About() Part
-	// Needs are the operators without which what is declared can't be built.
-	Needs(environment.Request) []Operator
+	// Describe names it and the condition that speaks of it.
+	Describe() Base
+	// RequiredOperators are the operators without which what is declared can't be built.
+	RequiredOperators(environment.Request) []Operator
 	// Provision builds what is declared, as far as one pass can, and says how
 	// far it is.
 	Provision(context.Context, *Pass) (Progress, error)
 	// Render makes what Provision would apply for a request, and applies nothing.
 	Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error)
-	// Prove writes into the record what runs, before the loads begin, and says
+	// Verify writes into the record what runs, before the loads begin, and says
 	// in what it is not what was declared.
-	Prove(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error)
-	// ProveAgain does so when the loads are over.
-	ProveAgain(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error)
-	// Restarts writes into the record how often it ended under the loads.
-	Restarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
+	Verify(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error)
+	// VerifyAfterLoad does so when the loads are over.
+	VerifyAfterLoad(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error)
+	// CountRestarts writes into the record how often it ended under the loads.
+	CountRestarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
 	// TearDown takes away what of it outlives a run.
-	TearDown(context.Context, *Demolition) (Departure, error)
+	TearDown(context.Context, *Teardown) (TeardownState, error)
 }
 
 // The components that a run has a step of its own for.
 var (
-	Images  = imagePulls{Part{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: kindsOf(podKind)}}
-	Data    = restoredData{Part{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
-	Modules = moduleSet{Part{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: kindsOf(moduleKinds...)}}
-	Target  = loadTarget{Part{Condition: v1alpha1.ConditionTargetReachable, Name: "the target"}}
+	Images  = imagePulls{Base{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: kindsOf(podKind)}}
+	Data    = restoredData{Base{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
+	Modules = moduleSet{Base{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: kindsOf(moduleKinds...)}}
+	Target  = loadTarget{Base{Condition: v1alpha1.ConditionTargetReachable, Name: "the target"}}
 )
 
 // Stores are what modules connect to. They come up side by side, before them.
 var Stores = []Component{
-	kafkaCluster{Part{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}},
-	postgresCluster{Part{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: kindsOf(postgresKinds...)}},
+	kafkaCluster{Base{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}},
+	postgresCluster{Base{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: kindsOf(postgresKinds...)}},
 }
 
 // All components, in the order in which they come up; they are taken down in the
@@ -52,7 +52,7 @@ var Stores = []Component{
 // what an experiment shows of its current run and what goes with it come from
 // this list.
 var All = slices.Concat(
-	[]Component{Part{Condition: v1alpha1.ConditionScriptsAvailable, Name: "the scripts"}, Images},
+	[]Component{Base{Condition: v1alpha1.ConditionScriptsAvailable, Name: "the scripts"}, Images},
 	Stores,
-	[]Component{Data, Modules, Target, Part{Condition: v1alpha1.ConditionResultsKept, Name: "the results"}},
+	[]Component{Data, Modules, Target, Base{Condition: v1alpha1.ConditionResultsKept, Name: "the results"}},
 )

@@ -23,7 +23,7 @@ func ConditionSetter(conditions *[]metav1.Condition, generation int64) SetCondit
 			Type:               conditionType,
 			Status:             status,
 			Reason:             reason,
-			Message:            Cut(message),
+			Message:            TruncateMessage(message),
 			ObservedGeneration: generation,
 		})
 	}
@@ -38,8 +38,8 @@ func (set SetCondition) SetReadiness(condition string, readiness environment.Rea
 	set(condition, status, readiness.Reason, readiness.Message)
 }
 
-// FaultOf reads back why an earlier pass found that the run does not count.
-func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
+// RecordedFault reads back why an earlier pass found that the run does not count.
+func RecordedFault(run *v1alpha1.PerfRun) *results.Fault {
 	valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid)
 	if valid == nil || valid.Status != metav1.ConditionFalse {
 		return nil
@@ -50,18 +50,18 @@ func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
 // maxMessage is far below what a condition may hold: a message is a sentence.
 const maxMessage = 1024
 
-// Cut bounds a sentence.
-func Cut(message string) string { return prose.Cut(message, maxMessage) }
+// TruncateMessage bounds a sentence.
+func TruncateMessage(message string) string { return prose.Cut(message, maxMessage) }
 
-// IsOn tells a run that has not ended yet, and will here. An imported one that
+// IsActive tells a run that has not ended yet, and will here. An imported one that
 // had not ended when it was written down never goes on.
-func IsOn(run *v1alpha1.PerfRun) bool {
+func IsActive(run *v1alpha1.PerfRun) bool {
 	return !run.Status.Phase.IsFinal() && !provenance.IsImported(run)
 }
 
-// MessageOf is what a run's experiment shows of what it does. How far a load is
+// RunMessage is what a run's experiment shows of what it does. How far a load is
 // only the run tells: it would have to be written twice every few seconds.
-func MessageOf(run *v1alpha1.PerfRun) string {
+func RunMessage(run *v1alpha1.PerfRun) string {
 	loads := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadsComplete)
 	if run.Status.Phase == v1alpha1.RunLoading && loads != nil && loads.Reason == v1alpha1.ReasonLoading {
 		return loads.Message

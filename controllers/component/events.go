@@ -48,12 +48,12 @@ func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, a
 	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNote))
 }
 
-// EventsOf reads the events about pods that have not been ready for a while:
+// PodEvents reads the events about pods that have not been ready for a while:
 // only they say what a probe got for an answer, or why a volume can't be
 // mounted. They are read live and few at a time, not watched: a namespace may
 // have more events than anything else. They are words for people: where they can't be
 // read, what is known goes on without them.
-func (t *Tools) EventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
+func (t *Tools) PodEvents(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || environment.PodReady(pod) ||
@@ -64,7 +64,7 @@ func (t *Tools) EventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) 
 	for _, pod := range late[:min(len(late), maxAsked)] {
 		uids = append(uids, pod.UID)
 	}
-	return t.EventsAbout(ctx, namespaceOf(pods), uids...)
+	return t.ListEvents(ctx, namespaceOf(pods), uids...)
 }
 
 func namespaceOf(pods []corev1.Pod) string {
@@ -74,8 +74,8 @@ func namespaceOf(pods []corev1.Pod) string {
 	return pods[0].Namespace
 }
 
-// EventsAbout reads the events about objects.
-func (t *Tools) EventsAbout(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
+// ListEvents reads the events about objects.
+func (t *Tools) ListEvents(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
 	var events []corev1.Event
 	for _, uid := range uids {
 		list := &corev1.EventList{}
@@ -90,9 +90,9 @@ func (t *Tools) EventsAbout(ctx context.Context, namespace string, uids ...types
 	return events
 }
 
-// RefusedPods says why the API server takes no pods of Jobs that have none after
+// PodRefusal says why the API server takes no pods of Jobs that have none after
 // a while; empty: it does not say so. A Job has no condition for it, only events.
-func (t *Tools) RefusedPods(ctx context.Context, pods []corev1.Pod, now time.Time, jobs ...metav1.Object) string {
+func (t *Tools) PodRefusal(ctx context.Context, pods []corev1.Pod, now time.Time, jobs ...metav1.Object) string {
 	if len(pods) > 0 {
 		return ""
 	}
@@ -100,7 +100,7 @@ func (t *Tools) RefusedPods(ctx context.Context, pods []corev1.Pod, now time.Tim
 		if now.Sub(job.GetCreationTimestamp().Time) < podPatience {
 			continue
 		}
-		if refusal := environment.Refusal(t.EventsAbout(ctx, job.GetNamespace(), job.GetUID())); refusal != "" {
+		if refusal := environment.Refusal(t.ListEvents(ctx, job.GetNamespace(), job.GetUID())); refusal != "" {
 			return refusal
 		}
 	}

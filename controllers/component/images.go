@@ -17,7 +17,7 @@ import (
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // imagePulls are all images a run needs, on the nodes that need them.
-type imagePulls struct{ Part }
+type imagePulls struct{ Base }
 
 // Provision looks whether the images can be pulled, before people have waited
 // for databases that nothing will use.
@@ -28,7 +28,7 @@ func (i imagePulls) Provision(ctx context.Context, p *Pass) (Progress, error) {
 		return Progress{}, err
 	}
 	observed, err := p.observe(ctx, intents, naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentImages))
-	observed.Pods = LineageOf(p.Experiment).Pods(observed.Pods)
+	observed.Pods = NewLineage(p.Experiment).Pods(observed.Pods)
 	return Progress{Readiness: images.Assess(observed, others...)}, err
 }
 

@@ -30,18 +30,18 @@ const (
 	FieldPhase      = "status.phase"
 )
 
-// Cache says what the operator's cache holds of a namespace, or of all. What is
+// NewOptions says what the operator's cache holds of a namespace, or of all. What is
 // done and what is not ours costs next to nothing. The tickets of experiments are in the
 // namespace lanes.
-func Cache(config *rest.Config, namespace, lanes string) (cache.Options, error) {
-	server, err := Server(config)
+func NewOptions(config *rest.Config, namespace, lanes string) (cache.Options, error) {
+	server, err := NewRESTClient(config)
 	if err != nil {
 		return cache.Options{}, err
 	}
 	return cache.Options{
 		DefaultNamespaces: Namespaces(namespace),
 		ByObject:          tickets(lanes),
-		DefaultTransform:  Lean(),
+		DefaultTransform:  StripTransform(),
 		NewInformer:       NewInformer(server, namespace),
 	}, nil
 }
@@ -66,9 +66,9 @@ func tickets(lanes string) map[client.Object]cache.ByObject {
 	}
 }
 
-// Watched is an object of a kind to watch, which is read as kinds of other operators
+// NewObject is an object of a kind to watch, which is read as kinds of other operators
 // are: the cache would hold a second copy of each as a Go type.
-func Watched(kind schema.GroupVersionKind) client.Object {
+func NewObject(kind schema.GroupVersionKind) client.Object {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	return object
@@ -81,8 +81,8 @@ func stripped[T client.Object](object T, strip func(T) T) T {
 	return kept
 }
 
-// Index lets the cache find runs by their fields without looking at all.
-func Index(ctx context.Context, indexer client.FieldIndexer) error {
+// IndexRuns lets the cache find runs by their fields without looking at all.
+func IndexRuns(ctx context.Context, indexer client.FieldIndexer) error {
 	for field, value := range map[string]func(*v1alpha1.PerfRun) string{
 		FieldExperiment: func(run *v1alpha1.PerfRun) string { return run.Spec.Experiment },
 		FieldPhase:      func(run *v1alpha1.PerfRun) string { return string(run.Status.Phase) },
@@ -101,18 +101,18 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// IsOutlined tells the experiments of which the cache holds an outline alone: those with
+// IsStrippedExperiment tells the experiments of which the cache holds an outline alone: those with
 // which nothing is left to do, and records of what was measured elsewhere. There may be
 // thousands, for years.
-func IsOutlined(experiment *v1alpha1.PerfExperiment) bool {
+func IsStrippedExperiment(experiment *v1alpha1.PerfExperiment) bool {
 	return experiment.Status.Settled != "" || provenance.IsImported(experiment)
 }
 
-// Outline is what the cache keeps of an experiment: all of one that is running, and of a
+// StripExperiment is what the cache keeps of an experiment: all of one that is running, and of a
 // settled one neither its system nor its results. A reconcile that continues with it reads it
 // from the API server.
-func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
-	if !IsOutlined(experiment) {
+func StripExperiment(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
+	if !IsStrippedExperiment(experiment) {
 		return experiment
 	}
 	outline := *experiment
@@ -125,17 +125,17 @@ func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	return &outline
 }
 
-// isSummarised tells the runs of which the cache holds a summary alone. What is imported
+// isStrippedRun tells the runs of which the cache holds a summary alone. What is imported
 // never goes on, and nothing bounds what its spec takes when it is decoded.
-func isSummarised(run *v1alpha1.PerfRun) bool {
+func isStrippedRun(run *v1alpha1.PerfRun) bool {
 	return run.Status.Phase.IsFinal() || provenance.IsImported(run)
 }
 
-// Summary is what of a run is kept in mind: all of one that is on, and of one that
+// StripRun is what of a run is kept in mind: all of one that is on, and of one that
 // is over, or imported, what it takes to count it. What it gave is read from the API server
 // when an answer is worked out.
-func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
-	if !isSummarised(run) {
+func StripRun(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
+	if !isStrippedRun(run) {
 		return run
 	}
 	summary := &v1alpha1.PerfRun{ObjectMeta: inFamily(run.ObjectMeta)}
@@ -203,9 +203,9 @@ func inFamily(meta metav1.ObjectMeta) metav1.ObjectMeta {
 	return meta
 }
 
-// RunsOf are the runs that name an experiment by their spec, as the reader knows
+// ListRuns are the runs that name an experiment by their spec, as the reader knows
 // them. Options say how they are read.
-func RunsOf(ctx context.Context, reader client.Reader, namespace, experiment string, options ...client.ListOption) ([]v1alpha1.PerfRun, error) {
+func ListRuns(ctx context.Context, reader client.Reader, namespace, experiment string, options ...client.ListOption) ([]v1alpha1.PerfRun, error) {
 	runs := &v1alpha1.PerfRunList{}
 	options = append(options, client.InNamespace(namespace), client.MatchingFields{FieldExperiment: experiment})
 	err := reader.List(ctx, runs, options...)
@@ -218,9 +218,9 @@ func RunsOf(ctx context.Context, reader client.Reader, namespace, experiment str
 // unfinished are the phases of a run that is on.
 var unfinished = []v1alpha1.RunPhase{"", v1alpha1.RunPending, v1alpha1.RunProvisioning, v1alpha1.RunLoading, v1alpha1.RunCollecting}
 
-// RunsOn are the runs of a namespace that are on, as the reader knows them. They
+// ListActiveRuns are the runs of a namespace that are on, as the reader knows them. They
 // are the cache's own, not to be changed.
-func RunsOn(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfRun, error) {
+func ListActiveRuns(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfRun, error) {
 	var on []v1alpha1.PerfRun
 	for _, phase := range unfinished {
 		runs := &v1alpha1.PerfRunList{}
@@ -229,7 +229,7 @@ func RunsOn(ctx context.Context, reader client.Reader, namespace string) ([]v1al
 			return nil, fmt.Errorf("listing the runs that are on: %w", err)
 		}
 		for i := range runs.Items {
-			if IsOn(&runs.Items[i]) {
+			if IsActive(&runs.Items[i]) {
 				on = append(on, runs.Items[i])
 			}
 		}

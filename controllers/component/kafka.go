@@ -48,10 +48,10 @@ func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 }
 
 // kafkaCluster is Kafka with its topics: Strimzi's, or somebody else's brokers.
-type kafkaCluster struct{ Part }
+type kafkaCluster struct{ Base }
 
-// Needs Strimzi, unless the brokers are somebody else's.
-func (kafkaCluster) Needs(request environment.Request) []Operator {
+// RequiredOperators Strimzi, unless the brokers are somebody else's.
+func (kafkaCluster) RequiredOperators(request environment.Request) []Operator {
 	if !kafka.NeedsStrimzi(request.System.Kafka) {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (k kafkaCluster) Provision(ctx context.Context, p *Pass) (Progress, error) 
 		}
 	}
 	readiness, err := k.provisionTopics(ctx, p)
-	return Progress{Readiness: readiness, After: topicPause}, err
+	return Progress{Readiness: readiness, RequeueAfter: topicPause}, err
 }
 
 func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environment.Readiness, error) {
@@ -312,7 +312,7 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers,
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
-	object, err := p.Own(ctx, contract.KafkaKind(version), request.KafkaName())
+	object, err := p.GetOwned(ctx, contract.KafkaKind(version), request.KafkaName())
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
@@ -365,13 +365,13 @@ func (p *Pass) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) e
 // TearDown takes away what was built; its pods go with it, save those of a Kafka
 // that somebody else made under such a name. Topics in somebody else's brokers go
 // last, for the modules may hold on to them.
-func (k kafkaCluster) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
+func (k kafkaCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	version, _, err := down.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	departure, err := down.operated(ctx, k.Part, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
-	if err != nil || departure != Gone || !down.othersGone {
+	departure, err := down.operated(ctx, k.Base, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
+	if err != nil || departure != TeardownComplete || !down.othersGone {
 		return departure, err
 	}
 	return down.externalTopics(ctx)

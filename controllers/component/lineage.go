@@ -23,8 +23,8 @@ import (
 // connected to, only if an object of its lineage controls it.
 type Lineage map[types.UID]bool
 
-// LineageOf begins with an object that is known to be ours.
-func LineageOf(object metav1.Object) Lineage { return Lineage{object.GetUID(): true} }
+// NewLineage begins with an object that is known to be ours.
+func NewLineage(object metav1.Object) Lineage { return Lineage{object.GetUID(): true} }
 
 // Controls reports whether an object of the lineage controls this one.
 func (l Lineage) Controls(object metav1.Object) bool {
@@ -72,8 +72,8 @@ func extend[T any, O interface {
 	}
 }
 
-// Own reads an object of the environment; nil: there is none, or it is somebody else's.
-func (p *Pass) Own(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
+// GetOwned reads an object of the environment; nil: there is none, or it is somebody else's.
+func (p *Pass) GetOwned(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
 	object, err := p.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: p.Run.Namespace, Name: name})
 	if err != nil || object == nil || !metav1.IsControlledBy(object, p.Experiment) {
 		return nil, err

@@ -25,7 +25,7 @@ var (
 )
 
 // moduleSet are the modules: those that PerfLab makes and those it borrows.
-type moduleSet struct{ Part }
+type moduleSet struct{ Base }
 
 // Provision starts the modules, once what they connect to is there.
 func (m moduleSet) Provision(ctx context.Context, p *Pass) (Progress, error) {
@@ -97,21 +97,21 @@ func (m moduleSet) clear(ctx context.Context, p *Pass, intents []environment.Int
 
 // TearDown gives back what was borrowed before anything goes that the borrowed
 // modules use, and then takes away what was made.
-func (m moduleSet) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
-	returned, err := down.GiveBack(ctx, client.ObjectKeyFromObject(down.Experiment), down.Experiment)
+func (m moduleSet) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
+	returned, err := down.ReleaseWorkloads(ctx, client.ObjectKeyFromObject(down.Experiment), down.Experiment)
 	if err != nil {
-		return Holding, fmt.Errorf("giving back what was borrowed: %w", err)
+		return TeardownBlocking, fmt.Errorf("giving back what was borrowed: %w", err)
 	}
 	if !returned {
-		return Holding, nil
+		return TeardownBlocking, nil
 	}
-	departure, err := m.Part.TearDown(ctx, down)
-	if err != nil || departure != Gone {
+	departure, err := m.Base.TearDown(ctx, down)
+	if err != nil || departure != TeardownComplete {
 		return departure, err
 	}
 	left, err := down.Cluster.Pods(ctx, down.Experiment.Namespace, client.MatchingLabels(naming.ComponentLabels(down.Experiment.Name, environment.ComponentModule)))
 	if err != nil || len(left) > 0 {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }

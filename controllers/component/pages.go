@@ -23,8 +23,8 @@ import (
 // fewer asks more often, for more the API server needs more memory.
 const pageSize = 20
 
-// Server asks the API server for experiments and runs as they are stored.
-func Server(config *rest.Config) (rest.Interface, error) {
+// NewRESTClient asks the API server for experiments and runs as they are stored.
+func NewRESTClient(config *rest.Config) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/apis", &v1alpha1.GroupVersion
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON

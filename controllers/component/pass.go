@@ -54,16 +54,16 @@ type Tools struct {
 	Cluster kube.Cluster
 	// Accounts are those that the cluster's client writes as. Nil: as the operator.
 	Accounts *kube.Accounts
-	// Room is for objects of others' that are held as a whole.
-	Room *Room
-	// Home is the namespace that runs this operator, which tells it from others.
+	// ReadLimiter is for objects of others' that are held as a whole.
+	ReadLimiter *ReadLimiter
+	// OperatorNamespace is the namespace that runs this operator, which tells it from others.
 	// Empty: it runs outside of the cluster, and works on what is nobody's.
-	Home string
+	OperatorNamespace string
 	// Live reads from the API server, past the cache.
 	Live client.Reader
-	// Lanes is the namespace with the tickets of experiments that take turns with
+	// LeaseNamespace is the namespace with the tickets of experiments that take turns with
 	// those of other namespaces. Empty: they take none.
-	Lanes string
+	LeaseNamespace string
 	// LongestTurn is how long a run may take, whatever its deadlines say, and an experiment
 	// keep others waiting. 0: no limit.
 	LongestTurn time.Duration
@@ -84,21 +84,21 @@ type Tools struct {
 	Archives archive.Archives
 	// Sinks outside the cluster are told what there is to announce.
 	Sinks []sinks.Sink
-	// Surroundings tell what there is beside the system.
-	Surroundings Surroundings
+	// ClusterInfo tell what there is beside the system.
+	ClusterInfo ClusterInfo
 }
 
-// For has a pass over an experiment write as the ServiceAccount that the experiment names.
-func (t *Tools) For(ctx context.Context, experiment *v1alpha1.PerfExperiment) context.Context {
+// WithAccount has a pass over an experiment write as the ServiceAccount that the experiment names.
+func (t *Tools) WithAccount(ctx context.Context, experiment *v1alpha1.PerfExperiment) context.Context {
 	if experiment.DeletionTimestamp != nil {
-		return t.ToEnd(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
+		return t.WithTeardownAccount(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 	}
 	return kube.For(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 }
 
-// ToEnd has a pass take away, as the ServiceAccount, what was built as it; as the operator,
+// WithTeardownAccount has a pass take away, as the ServiceAccount, what was built as it; as the operator,
 // where that acts as none any more.
-func (t *Tools) ToEnd(ctx context.Context, namespace, account string) context.Context {
+func (t *Tools) WithTeardownAccount(ctx context.Context, namespace, account string) context.Context {
 	if t.Accounts == nil {
 		account = ""
 	}
@@ -123,10 +123,10 @@ type Pass struct {
 }
 
 // Request is what is to be built for the run.
-func (p *Pass) Request() environment.Request { return RequestOf(p.Run, p.Experiment) }
+func (p *Pass) Request() environment.Request { return NewRequest(p.Run, p.Experiment) }
 
-// RequestOf is what is to be built for a run of an experiment.
-func RequestOf(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
+// NewRequest is what is to be built for a run of an experiment.
+func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
 	return environment.Request{
 		Namespace:  run.Namespace,
 		Experiment: run.Spec.Experiment,
@@ -175,7 +175,7 @@ func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLab
 	}
 	pods, err := p.pods(ctx, podLabels)
 	observed.Pods = pods
-	observed.Events = p.EventsOf(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodOver), p.Now)
+	observed.Events = p.PodEvents(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodOver), p.Now)
 	return observed, err
 }
 

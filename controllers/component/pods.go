@@ -44,7 +44,7 @@ func NewPodCaches(to manager.Manager, namespaces map[string]cache.Config) (PodCa
 			HTTPClient: to.GetHTTPClient(), Scheme: to.GetScheme(), Mapper: to.GetRESTMapper(),
 			DefaultNamespaces:    namespaces,
 			DefaultLabelSelector: has(label),
-			DefaultTransform:     LeanPod(),
+			DefaultTransform:     StripPodTransform(),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("making the cache of pods with the label %s: %w", label, err)
@@ -81,20 +81,20 @@ func (c PodCaches) Sources(wake handler.EventHandler) []source.Source {
 
 // Reader reads pods from the caches, and one that is in none of them from the API server.
 func (c PodCaches) Reader(live client.Reader) client.Reader {
-	return Pods{Reader: live, Known: func(label string) client.Reader { return c[label] }}
+	return PodReader{Reader: live, Cached: func(label string) client.Reader { return c[label] }}
 }
 
-// Pods read the pods that work for experiments, and as the embedded reader does a single
+// PodReader read the pods that work for experiments, and as the embedded reader does a single
 // one that does not: one that stands in the place of ours shows to no cache.
-type Pods struct {
+type PodReader struct {
 	client.Reader
-	// Known has the pods with a label.
-	Known func(label string) client.Reader
+	// Cached has the pods with a label.
+	Cached func(label string) client.Reader
 }
 
 // Get reads a pod of an experiment's, or else of anybody's.
-func (p Pods) Get(ctx context.Context, key client.ObjectKey, pod client.Object, options ...client.GetOption) error {
-	err := p.Known(v1alpha1.LabelExperiment).Get(ctx, key, pod, options...)
+func (p PodReader) Get(ctx context.Context, key client.ObjectKey, pod client.Object, options ...client.GetOption) error {
+	err := p.Cached(v1alpha1.LabelExperiment).Get(ctx, key, pod, options...)
 	if apierrors.IsNotFound(err) {
 		return p.Reader.Get(ctx, key, pod, options...)
 	}
@@ -103,18 +103,18 @@ func (p Pods) Get(ctx context.Context, key client.ObjectKey, pod client.Object, 
 
 // List lists pods with one of the labels by which those that work for experiments are
 // found; it fails when the options ask for others as well.
-func (p Pods) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (p PodReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := client.ListOptions{}
 	asked.ApplyOptions(options)
 	label, found := labelAsked(asked.LabelSelector)
 	if !found {
-		return fmt.Errorf("listing pods %v: %w", asked.LabelSelector, ErrNotOurs)
+		return fmt.Errorf("listing pods %v: %w", asked.LabelSelector, ErrUncachedPods)
 	}
-	return p.Known(label).List(ctx, list, options...)
+	return p.Cached(label).List(ctx, list, options...)
 }
 
-// ErrNotOurs says that a list of pods is asked for that may have others than ours.
-var ErrNotOurs = errors.New("only those with one of these labels are known: " + strings.Join(podLabels, ", "))
+// ErrUncachedPods says that a list of pods is asked for that may have others than ours.
+var ErrUncachedPods = errors.New("only those with one of these labels are known: " + strings.Join(podLabels, ", "))
 
 // labelAsked is a label of ours that all that is selected carries.
 func labelAsked(selector labels.Selector) (string, bool) {

@@ -23,7 +23,7 @@ func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
 	live := fake.NewClientBuilder().WithObjects(pod("theirs", map[string]string{"app": "shop"})).Build()
 	known := fake.NewClientBuilder().WithObjects(pod("module", map[string]string{v1alpha1.LabelExperiment: "demo", "app": "shop"})).Build()
 	asked := ""
-	pods := component.Pods{Reader: live, Known: func(label string) client.Reader { asked = label; return known }}
+	pods := component.PodReader{Reader: live, Cached: func(label string) client.Reader { asked = label; return known }}
 	for label, which := range map[string]client.ListOption{
 		v1alpha1.LabelExperiment:      client.MatchingLabels{"app": "shop", v1alpha1.LabelExperiment: "demo"},
 		contract.LabelTestRun:         client.HasLabels{contract.LabelTestRun},
@@ -48,12 +48,12 @@ func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
 
 // A list that no cache has as a whole would be one of the pods that happen to be there.
 func TestPodsThatMayNotBeOursAreInNoList(t *testing.T) {
-	pods := component.Pods{Known: func(string) client.Reader { return fake.NewClientBuilder().Build() }}
+	pods := component.PodReader{Cached: func(string) client.Reader { return fake.NewClientBuilder().Build() }}
 	for name, which := range map[string][]client.ListOption{
 		"all":                     {client.InNamespace("lab")},
 		"by a label of anybody's": {client.MatchingLabels{"app": "shop"}},
 	} {
-		if err := pods.List(t.Context(), &corev1.PodList{}, which...); !errors.Is(err, component.ErrNotOurs) {
+		if err := pods.List(t.Context(), &corev1.PodList{}, which...); !errors.Is(err, component.ErrUncachedPods) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

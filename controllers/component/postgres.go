@@ -25,10 +25,10 @@ var postgresKinds = []schema.GroupVersionKind{
 }
 
 // postgresCluster is PostgreSQL: CloudNativePG's, or somebody else's server.
-type postgresCluster struct{ Part }
+type postgresCluster struct{ Base }
 
-// Needs CloudNativePG, unless the server is somebody else's.
-func (postgresCluster) Needs(request environment.Request) []Operator {
+// RequiredOperators CloudNativePG, unless the server is somebody else's.
+func (postgresCluster) RequiredOperators(request environment.Request) []Operator {
 	if len(postgres.Build(request)) == 0 {
 		return nil
 	}
@@ -107,6 +107,6 @@ func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environme
 
 // TearDown takes away what was built; its pods go with it, save those of a
 // PostgreSQL that somebody else made under such a name.
-func (d postgresCluster) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
-	return down.operated(ctx, d.Part, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
+func (d postgresCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
+	return down.operated(ctx, d.Base, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
 }

@@ -13,13 +13,13 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// RefusedPause is the time between two tries of a write that was refused. What
+// RefusalRetryInterval is the time between two tries of a write that was refused. What
 // is in its way, a policy, a quota or an object, tells nobody when it goes.
-const RefusedPause = 10 * time.Second
+const RefusalRetryInterval = 10 * time.Second
 
-// RefusalOf says why a write is not made, where people can do something about
+// RefusalReadiness says why a write is not made, where people can do something about
 // it, or why something can't be read for now; false: it is another error.
-func RefusalOf(err error) (environment.Readiness, bool) {
+func RefusalReadiness(err error) (environment.Readiness, bool) {
 	switch refusal := kube.RefusalOf(err); {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false

@@ -15,19 +15,19 @@ import (
 	"perflab.dev/perflab/internal/environment/rendering"
 )
 
-// Rendered are digests of what the components make of the run's declaration. What
+// RenderedDigests are digests of what the components make of the run's declaration. What
 // names the run would differ in each, so the request is for none.
-func (p *Pass) Rendered(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
+func (p *Pass) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
 	request := p.Request()
 	request.Run = ""
 	var rendered []v1alpha1.RenderedDigest
 	for _, part := range All {
 		intents, err := part.Render(ctx, p, request)
 		if err != nil {
-			return nil, fmt.Errorf("rendering %s: %w", part.About().Name, err)
+			return nil, fmt.Errorf("rendering %s: %w", part.Describe().Name, err)
 		}
 		if len(intents) > 0 {
-			rendered = append(rendered, rendering.Digest(part.About().Name, intents))
+			rendered = append(rendered, rendering.Digest(part.Describe().Name, intents))
 		}
 	}
 	return rendered, nil

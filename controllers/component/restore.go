@@ -20,7 +20,7 @@ import (
 )
 
 // restoredData is what the databases hold at the start of a run.
-type restoredData struct{ Part }
+type restoredData struct{ Base }
 
 // Provision makes the Job and says how far it is.
 func (d restoredData) Provision(ctx context.Context, p *Pass) (Progress, error) {
@@ -31,7 +31,7 @@ func (d restoredData) Provision(ctx context.Context, p *Pass) (Progress, error) 
 func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readiness, error) {
 	hook := d.hook(p)
 	if sql := hook.Restore.SQL; sql != nil {
-		_, missing, err := p.Files(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
+		_, missing, err := p.ReadScriptFiles(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
 		if err != nil {
 			return environment.Readiness{}, err
 		}
@@ -57,8 +57,8 @@ func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readi
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job); err != nil {
 		return environment.Readiness{}, fmt.Errorf("reading job %q: %w", intent.GetName(), err)
 	}
-	observed.Pods = LineageOf(object).Pods(observed.Pods)
-	observed.Refused = p.RefusedPods(ctx, observed.Pods, p.Now, object)
+	observed.Pods = NewLineage(object).Pods(observed.Pods)
+	observed.Refused = p.PodRefusal(ctx, observed.Pods, p.Now, object)
 	return restore.Assess(hook, job, observed), nil
 }
 

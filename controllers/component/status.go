@@ -71,18 +71,18 @@ func withLeftOut(warnings []string, leftOut string) []string {
 	return append(others[:min(len(others), MaxWarnings-1)], leftOut)
 }
 
-// TellRefused records an event if the API server refuses the status: the cause of the
+// RecordStatusRefusal records an event if the API server refuses the status: the cause of the
 // retries is visible nowhere else.
-func (t *Tools) TellRefused(object client.Object, err error) {
+func (t *Tools) RecordStatusRefusal(object client.Object, err error) {
 	if kube.IsRefused(err) {
 		t.Events.Eventf(object, nil, corev1.EventTypeWarning, v1alpha1.ReasonStatusRefused, "Write", "%s", prose.Sentence(err.Error()))
 	}
 }
 
-// RefusedStatus is what the API server has against a status that it would never take;
+// StatusRefusalReadiness is what the API server has against a status that it would never take;
 // false: the error is another one. Such a status is not retried: others would wait for it
 // forever.
-func RefusedStatus(err error) (environment.Readiness, bool) {
+func StatusRefusalReadiness(err error) (environment.Readiness, bool) {
 	if !kube.IsUnfit(err) {
 		return environment.Readiness{}, false
 	}

@@ -14,15 +14,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ProbePause is the time between two questions to somebody who does not answer,
+// ProbeInterval is the time between two questions to somebody who does not answer,
 // for which there is no watch.
-const ProbePause = 2 * time.Second
+const ProbeInterval = 2 * time.Second
 
 // loadTarget is what load is put on.
-type loadTarget struct{ Part }
+type loadTarget struct{ Base }
 
-// Needs whoever puts it on.
-func (loadTarget) Needs(environment.Request) []Operator {
+// RequiredOperators whoever puts it on.
+func (loadTarget) RequiredOperators(environment.Request) []Operator {
 	return []Operator{{contract.TestRunKind.GroupKind(), "k6-operator"}}
 }
 
@@ -32,7 +32,7 @@ func (loadTarget) Provision(ctx context.Context, p *Pass) (Progress, error) {
 	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
 		readiness = unanswered("the target does not answer", err)
 	}
-	return Progress{Readiness: readiness, After: ProbePause}, nil
+	return Progress{Readiness: readiness, RequeueAfter: ProbeInterval}, nil
 }
 
 // unanswered is the readiness of somebody who gave this error for an answer.

@@ -17,9 +17,9 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Demolition is what components see when an experiment's environment is taken
+// Teardown is what components see when an experiment's environment is taken
 // down.
-type Demolition struct {
+type Teardown struct {
 	Tools
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
@@ -31,47 +31,47 @@ type Demolition struct {
 
 // TearDown takes the environment of an experiment down and says true when all
 // of it is gone.
-func (d *Demolition) TearDown(ctx context.Context) (bool, error) {
+func (d *Teardown) TearDown(ctx context.Context) (bool, error) {
 	d.othersGone = true
 	for _, component := range slices.Backward(All) {
 		departure, err := component.TearDown(ctx, d)
 		if err != nil {
-			return false, fmt.Errorf("taking down %s: %w", component.About().Name, err)
+			return false, fmt.Errorf("taking down %s: %w", component.Describe().Name, err)
 		}
-		if departure == Holding {
+		if departure == TeardownBlocking {
 			return false, nil
 		}
-		d.othersGone = d.othersGone && departure == Gone
+		d.othersGone = d.othersGone && departure == TeardownComplete
 	}
 	return d.othersGone, nil
 }
 
 // TearDown deletes the objects of the part that outlive a run.
-func (p Part) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
+func (p Base) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	if p.kinds == nil {
-		return Gone, nil
+		return TeardownComplete, nil
 	}
 	kinds, err := p.kinds(down.Cluster)
 	if err != nil {
-		return Leaving, err
+		return TeardownPending, err
 	}
 	gone, err := Delete(ctx, down.Cluster, down.Experiment, naming.ComponentLabels(down.Experiment.Name, p.labels[0]), kinds...)
 	if err != nil || !gone {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }
 
 // operated takes away what another operator has made pods for. Those of an object
 // that somebody else made under such a name stay.
-func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (Departure, error) {
+func (d *Teardown) operated(ctx context.Context, part Base, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (TeardownState, error) {
 	departure, err := part.TearDown(ctx, d)
-	if err != nil || departure != Gone {
+	if err != nil || departure != TeardownComplete {
 		return departure, err
 	}
 	pods, err := d.Cluster.Pods(ctx, d.Experiment.Namespace, client.HasLabels{podLabel})
 	if err != nil {
-		return Leaving, err
+		return TeardownPending, err
 	}
 	looked := map[string]bool{}
 	for i := range pods {
@@ -81,14 +81,14 @@ func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupV
 		}
 		looked[name] = true
 		if foreign, err := d.isForeign(ctx, kind, name); err != nil || !foreign {
-			return Leaving, err
+			return TeardownPending, err
 		}
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }
 
 // isForeign reports whether there is such an object, which the experiment did not make.
-func (d *Demolition) isForeign(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
+func (d *Teardown) isForeign(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
 	object, err := d.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: d.Experiment.Namespace, Name: name})
 	return object != nil && !metav1.IsControlledBy(object, d.Experiment), err
 }

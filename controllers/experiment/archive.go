@@ -34,15 +34,15 @@ func (r *Reconciler) keepInArchive(ctx context.Context, s *scope) error {
 	if err == nil {
 		_, err = store.Keep(ctx, record)
 	}
-	readiness := component.Archived(store)
+	readiness := component.ArchivedReadiness(store)
 	readiness.Message += s.archiveMark()
 	if err != nil {
-		refused, known := component.Unarchived(ctx, store, err)
+		refused, known := component.ArchiveErrorReadiness(ctx, store, err)
 		if !known {
 			return err
 		}
 		readiness = refused
-		s.again(component.ArchivePause)
+		s.again(component.ArchiveRetryInterval)
 	}
 	status := &s.experiment.Status
 	component.ConditionSetter(&status.Conditions, s.experiment.Generation).SetReadiness(v1alpha1.ConditionArchived, readiness)
@@ -139,7 +139,7 @@ func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Refe
 			references = append(references, own[0])
 			continue
 		}
-		reference, err := r.KeepRun(ctx, s.experiment, &ended[i])
+		reference, err := r.ArchiveRun(ctx, s.experiment, &ended[i])
 		if err != nil {
 			return nil, err
 		}

@@ -55,8 +55,8 @@ type Reconciler struct {
 	Now       func() time.Time
 	// History is how long what complete experiments gave stays.
 	History History
-	// Words is the pace of what merely tells how far the current run is.
-	Words component.Pace
+	// StatusThrottle is the pace of what merely tells how far the current run is.
+	StatusThrottle component.StatusThrottle
 
 	// told are the experiments of which somebody has been told that another
 	// operator has them, by UID and operator.
@@ -181,10 +181,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
-	ctx = r.For(ctx, cached)
+	ctx = r.WithAccount(ctx, cached)
 	imported := provenance.IsImported(cached)
-	switch holder := component.Holder(cached); {
-	case holder != "" && !r.Holds(cached) && !imported:
+	switch holder := component.ClaimedBy(cached); {
+	case holder != "" && !r.HoldsClaim(cached) && !imported:
 		r.leave(ctx, cached)
 		return ctrl.Result{}, nil
 	case imported && cached.DeletionTimestamp == nil:
@@ -198,7 +198,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if rest, settled, err := r.rests(ctx, cached); settled || err != nil {
 		return ctrl.Result{RequeueAfter: rest}, err
 	}
-	if !component.IsOutlined(cached) {
+	if !component.IsStrippedExperiment(cached) {
 		return r.goOn(ctx, cached.DeepCopy())
 	}
 	whole := &v1alpha1.PerfExperiment{}
@@ -227,7 +227,7 @@ func (r *Reconciler) rests(ctx context.Context, experiment *v1alpha1.PerfExperim
 		return 0, false, err
 	}
 	r.memory.forget(client.ObjectKeyFromObject(experiment))
-	return component.Sooner(left, keep.until), true, nil
+	return component.MinRequeueAfter(left, keep.until), true, nil
 }
 
 // goOn does a pass over an experiment of which something may be left to do.
@@ -299,11 +299,11 @@ func (r *Reconciler) takeOn(ctx context.Context, experiment, before *v1alpha1.Pe
 // leave tells, once, that another operator has the experiment. The status is
 // the other one's to write.
 func (r *Reconciler) leave(ctx context.Context, experiment *v1alpha1.PerfExperiment) {
-	if _, known := r.told.LoadOrStore(string(experiment.UID)+"/"+component.Holder(experiment), true); known {
+	if _, known := r.told.LoadOrStore(string(experiment.UID)+"/"+component.ClaimedBy(experiment), true); known {
 		return
 	}
-	sentence := r.HeldByAnother(experiment)
-	log.FromContext(ctx).Info("Another operator has the experiment", "operator", component.Holder(experiment), "advice", sentence)
+	sentence := r.OtherOperatorMessage(experiment)
+	log.FromContext(ctx).Info("Another operator has the experiment", "operator", component.ClaimedBy(experiment), "advice", sentence)
 	r.Events.Eventf(experiment, nil, corev1.EventTypeWarning, "HeldByAnother", "Leave", "%s", prose.Sentence(sentence))
 }
 
@@ -317,14 +317,14 @@ func (r *Reconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExpe
 // conclude writes the status, then tells people.
 func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, stepErr error) (ctrl.Result, error) {
 	err := r.writeStatus(ctx, before, s)
-	if refused, is := component.RefusedStatus(err); is {
+	if refused, is := component.StatusRefusalReadiness(err); is {
 		err = r.giveUp(ctx, before, s, refused)
 	}
 	if err != nil {
 		if apierrors.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
-		r.TellRefused(before, err)
+		r.RecordStatusRefusal(before, err)
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
 	s.remember()
@@ -463,7 +463,7 @@ func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
 }
 
 func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOption) error {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name, how...)
+	runs, err := component.ListRuns(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name, how...)
 	if err != nil {
 		return err
 	}
@@ -488,7 +488,7 @@ func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
 // are the same for each attempt: what was declared could not be built or is not
 // what runs, or a script does not work.
 func causeOf(run *v1alpha1.PerfRun) string {
-	fault := component.FaultOf(run)
+	fault := component.RecordedFault(run)
 	scripts := slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool { return load.ScriptFailed(status.ExitCode) })
 	if fault == nil || run.Status.Timings.Ready != nil && !scripts {
 		return ""
@@ -597,7 +597,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 // taken notes that the next run can't have its name.
 func (s *scope) taken(message string) {
 	trouble := environment.NotReady(v1alpha1.ReasonNameTaken, message)
-	s.refusal, s.after = &trouble, component.RefusedPause
+	s.refusal, s.after = &trouble, component.RefusalRetryInterval
 }
 
 // blockedPause is the time between two looks at a run that is waited for, if
@@ -609,7 +609,7 @@ const blockedPause = 30 * time.Second
 // who finds none in it asks the API server.
 func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
 	for _, reader := range []client.Reader{r.Cluster.Client, r.Live} {
-		runs, err := component.RunsOn(ctx, reader, experiment.Namespace)
+		runs, err := component.ListActiveRuns(ctx, reader, experiment.Namespace)
 		if err != nil {
 			return "", err
 		}
@@ -643,7 +643,7 @@ func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (boo
 // isElsewhere: another operator has the experiment, or so its annotation says. This one
 // waits for none of its runs: nothing tells that there is such an operator.
 func (r *Reconciler) isElsewhere(experiment *v1alpha1.PerfExperiment) bool {
-	return component.Holder(experiment) != "" && !r.Holds(experiment)
+	return component.ClaimedBy(experiment) != "" && !r.HoldsClaim(experiment)
 }
 
 // scheme is how the runs so far are named, and so the next one.
@@ -744,7 +744,7 @@ func (s *scope) stay() time.Duration {
 }
 
 func (r *Reconciler) tearDown(ctx context.Context, s *scope, seen kube.Cluster) error {
-	demolition := component.Demolition{Tools: r.Tools, Experiment: s.experiment, Now: s.now}
+	demolition := component.Teardown{Tools: r.Tools, Experiment: s.experiment, Now: s.now}
 	demolition.Cluster = seen
 	gone, err := demolition.TearDown(ctx)
 	if err != nil {

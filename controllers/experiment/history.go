@@ -80,7 +80,7 @@ func (k *kept) outlived(age time.Duration, asked *metav1.Duration, standard time
 	}
 	left := life - age
 	if left > 0 {
-		k.until = component.Sooner(k.until, left)
+		k.until = component.MinRequeueAfter(k.until, left)
 	}
 	return left <= 0
 }
@@ -162,7 +162,7 @@ func isRetired(experiment *v1alpha1.PerfExperiment) bool {
 
 // retire takes the runs of an experiment away, and goes on for nothing else.
 func (r *Reconciler) retire(ctx context.Context, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, experiment.Namespace, experiment.Name)
+	runs, err := component.ListRuns(ctx, r.Cluster.Client, experiment.Namespace, experiment.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

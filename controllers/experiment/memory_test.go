@@ -39,7 +39,7 @@ func TestOnePassAtATimeHoldsWhatRunsGave(t *testing.T) {
 	summed := func() *scope {
 		experiment := &v1alpha1.PerfExperiment{}
 		experiment.Namespace, experiment.Name = "lab", "heap"
-		return &scope{experiment: experiment, runs: []v1alpha1.PerfRun{*component.Summary(body)}}
+		return &scope{experiment: experiment, runs: []v1alpha1.PerfRun{*component.StripRun(body)}}
 	}
 	first, second := summed(), summed()
 	if full, err := r.fullRuns(t.Context(), first); err != nil || len(full) != 1 || len(full[0].Status.Observations) != 1 {

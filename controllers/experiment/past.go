@@ -82,7 +82,7 @@ var errHistory = errors.New("taking what histories need")
 func (r *Reconciler) withoutHistory(ctx context.Context, s *scope, reached stage, err error) error {
 	switch {
 	case isRefused(err) && !tooLarge(err):
-		s.again(component.RefusedPause)
+		s.again(component.RefusalRetryInterval)
 	case isRefused(err), errors.Is(err, errHistory), errors.Is(err, regression.ErrKept):
 		s.lookedBack = reached.digest
 	default:

@@ -21,7 +21,7 @@ func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment
 	s.experiment, s.unwritten = before.DeepCopy(), refused.Message
 	s.place, s.refusal, s.leftover, s.decision = nil, nil, "", schedule.Decision{}
 	status := &s.experiment.Status
-	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.Cut(waitingFor(s)), nil
+	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.TruncateMessage(waitingFor(s)), nil
 	setExperimentConditions(s)
 	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, s.experiment); err != nil {
 		return err

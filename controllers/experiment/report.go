@@ -156,7 +156,7 @@ func (r *Reconciler) tryReport(ctx context.Context, s *scope, reached stage, nam
 		s.noteReported(reached)
 		return nil
 	case isRefused(err) && !tooLarge(err):
-		s.again(component.RefusedPause)
+		s.again(component.RefusalRetryInterval)
 		failed = refused
 	case !errors.Is(err, errRender) && !isRefused(err):
 		return err
@@ -198,7 +198,7 @@ func (r *Reconciler) refuses(ctx context.Context, s *scope, name string) bool {
 	if !isRefused(err) {
 		return false
 	}
-	s.again(component.RefusedPause)
+	s.again(component.RefusalRetryInterval)
 	return true
 }
 

@@ -199,7 +199,7 @@ func noteAttempts(status *v1alpha1.PerfExperimentStatus, runs []v1alpha1.PerfRun
 }
 
 func noteDeletion(status *v1alpha1.PerfExperimentStatus, run *v1alpha1.PerfRun) {
-	reason := component.Cut(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
+	reason := component.TruncateMessage(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
 	at := slices.IndexFunc(status.Deletions, func(known v1alpha1.RunDeletion) bool {
 		return known.Position == run.Spec.Position && known.Attempt == run.Spec.Attempt
 	})
@@ -218,7 +218,7 @@ func currentRun(s *scope) *v1alpha1.CurrentRun {
 	}
 	for i := range s.runs {
 		if run := &s.runs[i]; run.Name == s.decision.Active {
-			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.MessageOf(run)}
+			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.RunMessage(run)}
 		}
 	}
 	return nil
@@ -236,7 +236,7 @@ func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
 			continue
 		}
 		found := v1alpha1.InvalidRun{Run: run.Name, Message: run.Status.Message}
-		if fault := component.FaultOf(run); fault != nil {
+		if fault := component.RecordedFault(run); fault != nil {
 			found.Reason = fault.Reason
 		}
 		invalid = append(invalid, found)
@@ -417,7 +417,7 @@ func mirrorTrouble(s *scope, set component.SetCondition) {
 		}
 	}
 	for _, part := range component.All {
-		conditionType := part.About().Condition
+		conditionType := part.Describe().Condition
 		var found *metav1.Condition
 		if current != nil {
 			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)
@@ -460,14 +460,14 @@ func (r *Reconciler) writeStatus(ctx context.Context, before *v1alpha1.PerfExper
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	if left := r.Words.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
 		s.again(left)
 		return nil
 	}
 	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, after); err != nil {
 		return err
 	}
-	r.Words.Wrote(after.UID, r.Now())
+	r.StatusThrottle.RecordWrite(after.UID, r.Now())
 	return nil
 }
 
@@ -478,7 +478,7 @@ func merelyTells(before, after *v1alpha1.PerfExperimentStatus) bool {
 		rest := *status
 		rest.Current, rest.WaitingFor = nil, ""
 		rest.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(condition metav1.Condition) bool {
-			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.About().Condition == condition.Type })
+			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.Describe().Condition == condition.Type })
 		})
 		return rest
 	}
@@ -537,7 +537,7 @@ func (r *Reconciler) announceManifest(before, after *v1alpha1.PerfExperiment) {
 // refused notes what is in the way of an experiment's next write. Other errors
 // are passed on, and those that may pass as well.
 func (s *scope) refused(err error) error {
-	readiness, refused := component.RefusalOf(err)
+	readiness, refused := component.RefusalReadiness(err)
 	if !refused {
 		return err
 	}
@@ -545,6 +545,6 @@ func (s *scope) refused(err error) error {
 	if readiness.Reason == v1alpha1.ReasonRetrying {
 		return err
 	}
-	s.after = component.RefusedPause
+	s.after = component.RefusalRetryInterval
 	return nil
 }

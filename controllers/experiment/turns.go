@@ -43,7 +43,7 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 	switch {
 	case s.byKueue():
 		return r.isAdmitted(ctx, s)
-	case r.Lanes == "":
+	case r.LeaseNamespace == "":
 		return true, nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
@@ -126,7 +126,7 @@ func (s *scope) queueUp(known *line, ticket queue.Ticket) {
 // keepTurn keeps the turn of an experiment with a run on. One that was begun without
 // a ticket, or outlived it, gets one.
 func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
-	if r.Lanes == "" || s.byKueue() {
+	if r.LeaseNamespace == "" || s.byKueue() {
 		return nil
 	}
 	known, err := r.readLine(ctx, r.Cluster.Client)
@@ -158,7 +158,7 @@ func (r *Reconciler) endTurn(ctx context.Context, s *scope) error {
 	switch {
 	case !s.tearingDown || !clears(s.experiment, s.now):
 		return r.leaveLine(ctx, s)
-	case s.byKueue() || r.Lanes == "":
+	case s.byKueue() || r.LeaseNamespace == "":
 		return nil
 	}
 	known, err := r.readLine(ctx, r.Cluster.Client)
@@ -174,7 +174,7 @@ func (r *Reconciler) endTurn(ctx context.Context, s *scope) error {
 // letOthersPass gives up a turn that nothing comes of, if others wait for theirs. What
 // Kueue has admitted is kept, as Jobs do whose pods are refused.
 func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
-	if r.Lanes == "" || s.byKueue() {
+	if r.LeaseNamespace == "" || s.byKueue() {
 		return nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
@@ -192,12 +192,12 @@ func (r *Reconciler) leaveLine(ctx context.Context, s *scope) error {
 	switch {
 	case s.byKueue():
 		return r.leaveKueue(ctx, s)
-	case r.Lanes == "":
+	case r.LeaseNamespace == "":
 		return nil
 	}
 	lease := &coordinationv1.Lease{}
 	// Past the cache, which may not know of it yet: nobody would look again.
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: queue.NameOf(s.experiment.UID)}, lease)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.LeaseNamespace, Name: queue.NameOf(s.experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (r *Reconciler) lineFor(ctx context.Context, reader client.Reader, s *scope
 
 func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line, error) {
 	list := &coordinationv1.LeaseList{}
-	if err := reader.List(ctx, list, client.InNamespace(r.Lanes), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
+	if err := reader.List(ctx, list, client.InNamespace(r.LeaseNamespace), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
 		return nil, fmt.Errorf("reading who waits for a turn: %w", err)
 	}
 	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
@@ -289,7 +289,7 @@ func isDone(experiment *v1alpha1.PerfExperiment) bool {
 // addStrays adds those that have a run on but no turn: an operator that knew of no
 // turns has begun it, or it has outlived its ticket.
 func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error {
-	runs, err := component.RunsOn(ctx, r.Cluster.Client, "")
+	runs, err := component.ListActiveRuns(ctx, r.Cluster.Client, "")
 	if err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (r *Reconciler) makeTicket(ctx context.Context, ticket queue.Ticket) error 
 		return conflict
 	}
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = r.Lanes, queue.NameOf(ticket.UID)
+	lease.Namespace, lease.Name = r.LeaseNamespace, queue.NameOf(ticket.UID)
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}

@@ -18,19 +18,19 @@ func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error)
 	if store == nil {
 		return next(), nil
 	}
-	kept := component.Archived(store)
-	_, err := r.KeepRun(ctx, s.experiment, s.final(kept))
+	kept := component.ArchivedReadiness(store)
+	_, err := r.ArchiveRun(ctx, s.experiment, s.final(kept))
 	if err == nil {
 		s.archived = &kept
 		return next(), nil
 	}
-	refused, known := component.Unarchived(ctx, store, err)
+	refused, known := component.ArchiveErrorReadiness(ctx, store, err)
 	if !known {
 		return outcome{}, err
 	}
 	s.archived = &refused
 	s.loading = "what was measured waits in the cluster to be archived: " + refused.Message
-	return waitFor(component.ArchivePause), nil
+	return waitFor(component.ArchiveRetryInterval), nil
 }
 
 // final is the run as its status will tell it once it is over and archived.

@@ -37,7 +37,7 @@ func (r *Reconciler) stepBegin(_ context.Context, s *scope) (outcome, error) {
 // anything is built.
 func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error) {
 	for _, part := range component.All {
-		for _, needed := range part.Needs(s.request()) {
+		for _, needed := range part.RequiredOperators(s.request()) {
 			_, served, err := r.Cluster.Serves(needed.Kind)
 			if err != nil {
 				return outcome{}, err
@@ -45,7 +45,7 @@ func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error)
 			if !served {
 				missing := environment.NotReady(v1alpha1.ReasonOperatorMissing, fmt.Sprintf(
 					"the cluster does not serve %s: install %s", needed.Kind, needed.Name))
-				s.tell(part.About().Condition, missing)
+				s.tell(part.Describe().Condition, missing)
 				return s.notReady(needed.Name, missing).within(missingKindPause), nil
 			}
 		}
@@ -55,7 +55,7 @@ func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error)
 
 // ready is the step that builds a component and waits until it is ready.
 func (r *Reconciler) ready(part component.Component) step {
-	return step{part.About().Condition, func(ctx context.Context, s *scope) (outcome, error) {
+	return step{part.Describe().Condition, func(ctx context.Context, s *scope) (outcome, error) {
 		progress, err := part.Provision(ctx, r.seenBy(s))
 		if err != nil {
 			return outcome{}, err
@@ -67,11 +67,11 @@ func (r *Reconciler) ready(part component.Component) step {
 // settle tells how far a part is, and waits until it is ready. Pulls that are on
 // hold nothing up yet.
 func (s *scope) settle(part component.Component, progress component.Progress) outcome {
-	s.tell(part.About().Condition, progress.Readiness)
+	s.tell(part.Describe().Condition, progress.Readiness)
 	if progress.Ready || progress.Reason == v1alpha1.ReasonPulling {
 		return next()
 	}
-	return s.notReady(part.About().Name, progress.Readiness).within(progress.After)
+	return s.notReady(part.Describe().Name, progress.Readiness).within(progress.RequeueAfter)
 }
 
 // stepPulled waits for the images of loads and collector, which were pulled
@@ -103,7 +103,7 @@ func (r *Reconciler) stepStores(ctx context.Context, s *scope) (outcome, error) 
 		if err == nil {
 			stored = s.settle(store, progress)
 		} else {
-			stored, err = s.cannot(store.About().Condition, err)
+			stored, err = s.cannot(store.Describe().Condition, err)
 		}
 		if err != nil {
 			return outcome{}, troubleOf{store, err}

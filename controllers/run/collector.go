@@ -71,7 +71,7 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	}
 	if refusal := r.refusedCollector(ctx, s, there, pods); refusal != nil {
 		s.tell(v1alpha1.ConditionLoadsComplete, *refusal)
-		return s.notReady("the collector", *refusal).within(component.RefusedPause), nil
+		return s.notReady("the collector", *refusal).within(component.RefusalRetryInterval), nil
 	}
 	ready := s.status().Timings.Ready
 	if there != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
@@ -104,7 +104,7 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	config := collector.ConfigFor(s.run, request, selectors)
 	config.Egress = r.Egress
 	if declared := request.System.Postgres; declared != nil && declared.External == nil {
-		cluster, err := r.seenBy(s).Own(ctx, contract.PostgresClusterKind, request.PostgresName())
+		cluster, err := r.seenBy(s).GetOwned(ctx, contract.PostgresClusterKind, request.PostgresName())
 		if err != nil || cluster == nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.
 	if job == nil {
 		return nil
 	}
-	refusal := r.RefusedPods(ctx, pods, s.now, job)
+	refusal := r.PodRefusal(ctx, pods, s.now, job)
 	if refusal == "" {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.
 // borrowedSelectors are those of the workloads that were there before, by
 // module.
 func (r *Reconciler) borrowedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
-	loans, err := component.Modules.Loans(ctx, r.seenBy(s))
+	loans, err := component.Modules.Adoptions(ctx, r.seenBy(s))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) (
 	if err != nil {
 		return nil, fmt.Errorf("looking for the collector: %w", err)
 	}
-	pods = component.LineageOf(job).Pods(pods)
+	pods = component.NewLineage(job).Pods(pods)
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return pods, nil
 }

@@ -35,9 +35,9 @@ type Reconciler struct {
 	Runners   RunnerStopper
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
-	Watches   *ForeignWatches
-	// Words is the pace of what merely tells how far a run is.
-	Words component.Pace
+	Watches   *ThirdPartyWatches
+	// StatusThrottle is the pace of what merely tells how far a run is.
+	StatusThrottle component.StatusThrottle
 
 	// reading lets one run at a time read its logs: what may have to be held of
 	// them is half of the operator's memory.
@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	switch {
 	case err != nil:
 		return ctrl.Result{}, err
-	case experiment != nil && !r.Holds(experiment):
+	case experiment != nil && !r.HoldsClaim(experiment):
 		// The experiment tells whose it is.
 		return ctrl.Result{RequeueAfter: unheldPause(experiment)}, nil
 	case run.Status.Phase.IsFinal():
@@ -89,9 +89,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // names as well, for when its experiment is gone.
 func (r *Reconciler) writingFor(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) context.Context {
 	if experiment == nil {
-		return r.ToEnd(ctx, run.Namespace, run.Spec.ServiceAccountName)
+		return r.WithTeardownAccount(ctx, run.Namespace, run.Spec.ServiceAccountName)
 	}
-	return r.For(ctx, experiment)
+	return r.WithAccount(ctx, experiment)
 }
 
 // work goes on with a run that is on, if it is its experiment's.
@@ -114,7 +114,7 @@ const foreignPause = time.Minute
 // unheldPause is the time between two looks at a run of an experiment that is
 // not this operator's. One that is nobody's is claimed in the same moment.
 func unheldPause(experiment *v1alpha1.PerfExperiment) time.Duration {
-	if component.Holder(experiment) == "" {
+	if component.ClaimedBy(experiment) == "" {
 		return time.Second
 	}
 	return foreignPause
@@ -134,7 +134,7 @@ func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Re
 func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	before := run.DeepCopy()
 	s := &scope{run: run.DeepCopy(), experiment: experiment, now: r.Now()}
-	s.fault = component.FaultOf(before)
+	s.fault = component.RecordedFault(before)
 	if s.readsLogs() {
 		if !r.reading.TryLock() {
 			return ctrl.Result{RequeueAfter: readingPause}, nil
@@ -146,7 +146,7 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 	result, stepErr := r.runSteps(ctx, s)
 	reportRun(s)
 	later, err := r.writeRunStatus(ctx, before, s.run)
-	if refused, is := component.RefusedStatus(err); is {
+	if refused, is := component.StatusRefusalReadiness(err); is {
 		s, err = r.giveUp(ctx, before, s, refused)
 		result, stepErr, later = ctrl.Result{RequeueAfter: time.Second}, nil, 0
 	}
@@ -155,7 +155,7 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 			// This pass saw an old run. The next one sees it as it is.
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
-		r.TellRefused(before, err)
+		r.RecordStatusRefusal(before, err)
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
 	r.announceRun(before, s.run)
@@ -164,7 +164,7 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	if stepErr == nil {
-		result.RequeueAfter = component.Sooner(result.RequeueAfter, later)
+		result.RequeueAfter = component.MinRequeueAfter(result.RequeueAfter, later)
 	}
 	return result, stepErr
 }

@@ -197,8 +197,8 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 		made = append(made, &jobs[i])
 	}
 	observed.Pods = lineageOf(testRun, jobs).Pods(pods)
-	observed.Events = r.EventsOf(ctx, observed.Pods, s.now)
-	observed.Refused = r.RefusedPods(ctx, observed.Pods, s.now, made...)
+	observed.Events = r.PodEvents(ctx, observed.Pods, s.now)
+	observed.Refused = r.PodRefusal(ctx, observed.Pods, s.now, made...)
 	return observed, nil
 }
 

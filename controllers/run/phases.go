@@ -226,27 +226,27 @@ func (t troubleOf) Unwrap() error { return t.error }
 // its time. What the API server can't do for now is left to the back-off of
 // failed passes, once it has been told.
 func (s *scope) cannot(condition string, err error) (outcome, error) {
-	readiness, known := component.RefusalOf(err)
+	readiness, known := component.RefusalReadiness(err)
 	if !known {
 		return outcome{}, err
 	}
 	if known := (troubleOf{}); errors.As(err, &known) {
-		condition = known.part.About().Condition
+		condition = known.part.Describe().Condition
 	}
 	label := ""
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		label = refusal.Component
 	}
-	of := component.PartOf(label, condition)
+	of := component.FindComponent(label, condition)
 	s.tell(of.Condition, readiness)
 	if s.fault != nil {
 		s.held = readiness.Message
-		return waitFor(component.RefusedPause), nil
+		return waitFor(component.RefusalRetryInterval), nil
 	}
 	waiting := s.notReady(of.Name, readiness)
 	if readiness.Reason == v1alpha1.ReasonRetrying && s.fault == nil {
 		return outcome{}, err
 	}
-	waiting.after = component.RefusedPause
+	waiting.after = component.RefusalRetryInterval
 	return waiting, nil
 }

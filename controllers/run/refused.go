@@ -16,7 +16,7 @@ import (
 // count. Where what they write is refused too, the run is over: others wait for its end.
 func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfRun, s *scope, refused environment.Readiness) (*scope, error) {
 	left, err := r.writeFault(ctx, before, s.withFault(before, refused))
-	if _, again := component.RefusedStatus(err); again {
+	if _, again := component.StatusRefusalReadiness(err); again {
 		left, err = r.writeFault(ctx, before, left.bare())
 	}
 	return left, err
@@ -30,7 +30,7 @@ func (r *Reconciler) writeFault(ctx context.Context, before *v1alpha1.PerfRun, s
 // withFault is a scope that knows what was written before this pass, and the refusal. A run
 // whose fault was written before is over: it is what follows a fault that is refused.
 func (s *scope) withFault(before *v1alpha1.PerfRun, refused environment.Readiness) *scope {
-	left := &scope{run: before.DeepCopy(), experiment: s.experiment, now: s.now, fault: component.FaultOf(before)}
+	left := &scope{run: before.DeepCopy(), experiment: s.experiment, now: s.now, fault: component.RecordedFault(before)}
 	if left.fault != nil {
 		return left.bare()
 	}

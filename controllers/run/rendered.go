@@ -20,7 +20,7 @@ import (
 // is something else than for the run before of the same arm: an operator that was
 // upgraded in the middle may have built it anew.
 func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component.Pass) error {
-	rendered, err := seen.Rendered(ctx)
+	rendered, err := seen.RenderedDigests(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component
 // predecessor is the run that this one is to be built like, with what it noted;
 // nil: there is none.
 func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfRun, error) {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
+	runs, err := component.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ type scope struct {
 
 func (s *scope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
 
-func (s *scope) request() environment.Request { return component.RequestOf(s.run, s.experiment) }
+func (s *scope) request() environment.Request { return component.NewRequest(s.run, s.experiment) }
 
 // mark stamps a timing once.
 func (s *scope) mark(timing **metav1.Time) {
@@ -138,7 +138,7 @@ func (s *scope) tell(condition string, readiness environment.Readiness) {
 // come last: they hold nothing up yet.
 func (s *scope) trouble() (found environment.Readiness, any bool) {
 	for _, part := range component.All {
-		readiness, known := s.readiness[part.About().Condition]
+		readiness, known := s.readiness[part.Describe().Condition]
 		if known && !readiness.Ready && (!any || urgency(readiness) > urgency(found)) {
 			found, any = readiness, true
 		}

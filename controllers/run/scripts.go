@@ -28,7 +28,7 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 	}
 	found := map[string]map[string]string{}
 	for _, wanted := range due {
-		files, trouble, err := r.Files(ctx, s.run.Namespace, *scriptKey(wanted), fmt.Sprintf("load %q", wanted.Name))
+		files, trouble, err := r.ReadScriptFiles(ctx, s.run.Namespace, *scriptKey(wanted), fmt.Sprintf("load %q", wanted.Name))
 		if err == nil && trouble == nil {
 			trouble, err = r.changedScript(ctx, s, wanted, files)
 		}
@@ -89,7 +89,7 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 // measuredScript is what a script was in the first run that counts, and that
 // run's name.
 func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.ConfigMapKey) (run string, script *v1alpha1.ScriptStatus, err error) {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.run.Namespace, s.run.Spec.Experiment)
+	runs, err := component.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.run.Spec.Experiment)
 	if err != nil {
 		return "", nil, err
 	}

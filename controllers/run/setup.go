@@ -18,17 +18,17 @@ import (
 // SetupWithManager lets the manager run the reconciler, woken by the run
 // itself and by whatever changes in the environment of a run that is on.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	if err := component.Index(context.Background(), manager.GetFieldIndexer()); err != nil {
+	if err := component.IndexRuns(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return err
 	}
 	wake := wakeups{activeRuns(manager.GetClient())}
 	build := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isOpen})).
-		WithOptions(component.Patient()).
-		WithLogConstructor(component.LogsOf("run", manager.GetLogger())).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
-		Watches(component.Watched(jobKind), wake)
+		WithOptions(component.ControllerOptions()).
+		WithLogConstructor(component.LogConstructor("run", manager.GetLogger())).
+		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
+		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
+		Watches(component.NewObject(jobKind), wake)
 	for _, pods := range r.Watches.Pods.Sources(wake) {
 		build = build.WatchesRawSource(pods)
 	}

@@ -26,7 +26,7 @@ func reportRun(s *scope) {
 	set := component.ConditionSetter(&status.Conditions, s.run.Generation)
 
 	for _, part := range component.All {
-		condition := part.About().Condition
+		condition := part.Describe().Condition
 		if readiness, known := s.readiness[condition]; known {
 			set.SetReadiness(condition, readiness)
 		}
@@ -111,21 +111,21 @@ func phaseOf(s *scope) v1alpha1.RunPhase {
 
 func messageOf(s *scope) string {
 	if s.held != "" {
-		return component.Cut(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.held))
+		return component.TruncateMessage(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.held))
 	}
 	if s.fault != nil {
-		return component.Cut(s.fault.Message)
+		return component.TruncateMessage(s.fault.Message)
 	}
 	if s.over {
 		return remarkOf(s)
 	}
 	if trouble, known := s.trouble(); known {
-		return component.Cut(trouble.Message)
+		return component.TruncateMessage(trouble.Message)
 	}
 	if s.loading == "" {
-		return component.Cut(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
+		return component.TruncateMessage(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
 	}
-	return component.Cut(s.loading)
+	return component.TruncateMessage(s.loading)
 }
 
 // remarkOf is what there is to say about a run that counts.
@@ -134,7 +134,7 @@ func remarkOf(s *scope) string {
 	if priced == nil || priced.Status != metav1.ConditionFalse {
 		return ""
 	}
-	return component.Cut(priced.Message)
+	return component.TruncateMessage(priced.Message)
 }
 
 // writeRunStatus writes the status if it changed. What merely tells how far the run is
@@ -143,13 +143,13 @@ func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return 0, nil
 	}
-	if left := r.Words.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
 		return left, nil
 	}
 	if err := component.PatchStatus(ctx, r.Cluster, "run", before, after); err != nil {
 		return 0, err
 	}
-	r.Words.Wrote(after.UID, r.Now())
+	r.StatusThrottle.RecordWrite(after.UID, r.Now())
 	return 0, nil
 }
 

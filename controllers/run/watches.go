@@ -28,9 +28,9 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// ForeignWatches watches the kinds of other operators. They may be installed
+// ThirdPartyWatches watches the kinds of other operators. They may be installed
 // after us, so a kind is watched from the first pass that finds it served.
-type ForeignWatches struct {
+type ThirdPartyWatches struct {
 	Cluster kube.Cluster
 	Cache   cache.Cache
 	// Pods wake as well.
@@ -47,12 +47,12 @@ type ForeignWatches struct {
 // is the first to read a kind waits until it is filled, and one kind after the other
 // that is a second. Nobody waits here: a kind that can't be listed is in the way of
 // those alone who read it.
-func (w *ForeignWatches) Start(ctx context.Context) error {
+func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	kinds, err := w.ensure()
 	built, failed := component.Kinds(w.Cluster)
 	err = errors.Join(err, failed)
 	for _, kind := range slices.Concat(kinds, built, provisioned) {
-		_, failed := w.Cache.GetInformer(ctx, component.Watched(kind), cache.BlockUntilSynced(false))
+		_, failed := w.Cache.GetInformer(ctx, component.NewObject(kind), cache.BlockUntilSynced(false))
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *ForeignWatches) Start(ctx context.Context) error {
 
 // served are the kinds of other operators that the cluster has now, but for those that are
 // known, and why it can't be told of the rest.
-func (w *ForeignWatches) served(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
+func (w *ThirdPartyWatches) served(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
 	for _, kind := range contract.ForeignKinds() {
 		if known[kind] {
 			continue
@@ -78,7 +78,7 @@ func (w *ForeignWatches) served(known map[schema.GroupKind]bool) (kinds []schema
 }
 
 // NeedLeaderElection says no: an operator that waits to take over is ready to.
-func (*ForeignWatches) NeedLeaderElection() bool { return false }
+func (*ThirdPartyWatches) NeedLeaderElection() bool { return false }
 
 // provisioned are further kinds of Kubernetes' own that are read for a run and wake none.
 var provisioned = []schema.GroupVersionKind{
@@ -87,13 +87,13 @@ var provisioned = []schema.GroupVersionKind{
 }
 
 // Ensure starts the watches that are possible and not on yet.
-func (w *ForeignWatches) Ensure(context.Context) error {
+func (w *ThirdPartyWatches) Ensure(context.Context) error {
 	_, err := w.ensure()
 	return err
 }
 
 // ensure says which it has started.
-func (w *ForeignWatches) ensure() ([]schema.GroupVersionKind, error) {
+func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.watched == nil {
@@ -101,7 +101,7 @@ func (w *ForeignWatches) ensure() ([]schema.GroupVersionKind, error) {
 	}
 	kinds, err := w.served(w.watched)
 	for _, kind := range kinds {
-		if err := w.Controller.Watch(source.Kind(w.Cache, component.Watched(kind), w.Handler)); err != nil {
+		if err := w.Controller.Watch(source.Kind(w.Cache, component.NewObject(kind), w.Handler)); err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
 		}
 		w.watched[kind.GroupKind()] = true
@@ -132,7 +132,7 @@ func (w wakeups) Create(ctx context.Context, made event.CreateEvent, queue workq
 // There is at most one, so nothing is lost by not looking closer.
 func activeRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		runs, err := component.RunsOn(ctx, reader, object.GetNamespace())
+		runs, err := component.ListActiveRuns(ctx, reader, object.GetNamespace())
 		if err != nil {
 			// The cache only fails while it is being stopped.
 			return nil

@@ -81,10 +81,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
-	if refusal, refused := component.RefusedStatus(err); refused {
+	if refusal, refused := component.StatusRefusalReadiness(err); refused {
 		s.refusal, err = &refusal, nil
 	}
-	if refusal, refused := component.RefusalOf(err); refused {
+	if refusal, refused := component.RefusalReadiness(err); refused {
 		s.refusal = &refusal
 		if refusal.Reason != v1alpha1.ReasonRetrying {
 			err = nil
@@ -185,7 +185,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	}
 	for _, source := range s.schedule.Spec.OnImageChange {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
-		err := r.Room.Hold(ctx, func(ctx context.Context) error {
+		err := r.ReadLimiter.Do(ctx, func(ctx context.Context) error {
 			// Past the cache, which keeps of others' workloads only whose they are.
 			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
 			if err == nil {

@@ -32,11 +32,11 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	}
 	err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfSchedule{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WithOptions(component.Patient()).
-		WithLogConstructor(component.LogsOf("schedule", manager.GetLogger())).
+		WithOptions(component.ControllerOptions()).
+		WithLogConstructor(component.LogConstructor("schedule", manager.GetLogger())).
 		Owns(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: concerns})).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), lookersAt(manager.GetClient(), "Deployment")).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), lookersAt(manager.GetClient(), "StatefulSet")).
+		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), lookersAt(manager.GetClient(), "Deployment")).
+		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), lookersAt(manager.GetClient(), "StatefulSet")).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of schedules: %w", err)

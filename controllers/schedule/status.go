@@ -38,7 +38,7 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule
 	s.report()
 	if !equality.Semantic.DeepEqual(written.Status, s.schedule.Status) {
 		err := component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule)
-		if refused, is := component.RefusedStatus(err); is {
+		if refused, is := component.StatusRefusalReadiness(err); is {
 			s.schedule, s.refusal = written.DeepCopy(), &refused
 			s.setConditions()
 			err = component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule)
@@ -47,7 +47,7 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule
 			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: time.Second}, nil
 			}
-			r.TellRefused(written, err)
+			r.RecordStatusRefusal(written, err)
 			return ctrl.Result{}, errors.Join(failed, err)
 		}
 	}
@@ -64,8 +64,8 @@ func (s *scope) wait() time.Duration {
 	if look := s.decision.Look; !look.IsZero() {
 		wait = min(max(look.Sub(s.now), time.Millisecond), longestWait)
 	}
-	if s.refusal != nil && (wait == 0 || wait > component.RefusedPause) {
-		wait = component.RefusedPause
+	if s.refusal != nil && (wait == 0 || wait > component.RefusalRetryInterval) {
+		wait = component.RefusalRetryInterval
 	}
 	return wait
 }
@@ -208,12 +208,12 @@ func (r *Reconciler) announce(before *v1alpha1.PerfSchedule, s *scope) {
 		told(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Experiment %s is deleted by the limits of history", child.Name)
 	}
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionHeld)
-	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.Cut(held)) {
+	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.TruncateMessage(held)) {
 		told(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
 	}
 	stalled := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionStalled)
-	if reason, message := s.trouble(); reason != "" && (stalled == nil || stalled.Message != component.Cut(message)) {
-		told(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.Cut(message))
+	if reason, message := s.trouble(); reason != "" && (stalled == nil || stalled.Message != component.TruncateMessage(message)) {
+		told(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.TruncateMessage(message))
 	}
 }
 

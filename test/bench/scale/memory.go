@@ -33,7 +33,7 @@ func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun()).
 		WithInterceptorFuncs(interceptor.Funcs{Create: createWhole, List: listKnown}).WithObjects(objects...)
-	if err := component.Index(context.Background(), indexer{builder}); err != nil {
+	if err := component.IndexRuns(context.Background(), indexer{builder}); err != nil {
 		return nil, err
 	}
 	return builder.Build(), nil

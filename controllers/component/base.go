@@ -16,9 +16,9 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// Part is what all components have in common: a name, a condition, and objects
+// Base is what all components have in common: a name, a condition, and objects
 // that are found by label. It is a component of which nothing is built or proved.
-type Part struct {
+type Base struct {
 	// Condition speaks of it.
 	Condition string
 	// Name of the part in a sentence.
@@ -39,18 +39,18 @@ type Operator struct {
 // Progress says how far a part is.
 type Progress struct {
 	environment.Readiness
-	// After asks for another look when this much time has gone by. Zero: a watch
+	// RequeueAfter asks for another look when this much time has gone by. Zero: a watch
 	// will tell.
-	After time.Duration
+	RequeueAfter time.Duration
 }
 
-// Proof is what reading a part back gave.
-type Proof struct {
+// Verification is what reading a part back gave.
+type Verification struct {
 	// Differences between what runs and what was declared, one sentence each.
 	Differences []string
-	// Unsettled says what may still change or can't be read yet; nil: the proof
+	// Pending says what may still change or can't be read yet; nil: the proof
 	// is complete.
-	Unsettled *environment.Readiness
+	Pending *environment.Readiness
 	// Fault says why nobody knows what was measured.
 	Fault *results.Fault
 	// Pods that run the part.
@@ -58,62 +58,62 @@ type Proof struct {
 }
 
 // unsettled is a proof that has to be asked for again.
-func unsettled(readiness environment.Readiness) Proof { return Proof{Unsettled: &readiness} }
+func unsettled(readiness environment.Readiness) Verification { return Verification{Pending: &readiness} }
 
-// Departure says how far a part is on its way out.
-type Departure int
+// TeardownState says how far a part is on its way out.
+type TeardownState int
 
 const (
-	// Gone says that nothing of it is left.
-	Gone Departure = iota
-	// Leaving says that it is on its way; others may go meanwhile.
-	Leaving
-	// Holding says that it still needs the others.
-	Holding
+	// TeardownComplete says that nothing of it is left.
+	TeardownComplete TeardownState = iota
+	// TeardownPending says that it is on its way; others may go meanwhile.
+	TeardownPending
+	// TeardownBlocking says that it still needs the others.
+	TeardownBlocking
 )
 
-// About returns the part itself.
-func (p Part) About() Part { return p }
+// Describe returns the part itself.
+func (p Base) Describe() Base { return p }
 
-// Needs nobody.
-func (Part) Needs(environment.Request) []Operator { return nil }
+// RequiredOperators nobody.
+func (Base) RequiredOperators(environment.Request) []Operator { return nil }
 
 // Provision builds nothing.
-func (Part) Provision(context.Context, *Pass) (Progress, error) {
+func (Base) Provision(context.Context, *Pass) (Progress, error) {
 	return Progress{Readiness: notDeclared()}, nil
 }
 
 // Render makes nothing.
-func (Part) Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error) {
+func (Base) Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error) {
 	return nil, nil
 }
 
-// Prove has nothing to compare.
-func (Part) Prove(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error) {
-	return Proof{}, nil
+// Verify has nothing to compare.
+func (Base) Verify(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error) {
+	return Verification{}, nil
 }
 
-// ProveAgain has nothing to compare.
-func (Part) ProveAgain(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error) {
-	return Proof{}, nil
+// VerifyAfterLoad has nothing to compare.
+func (Base) VerifyAfterLoad(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error) {
+	return Verification{}, nil
 }
 
-// Restarts counts nothing.
-func (Part) Restarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+// CountRestarts counts nothing.
+func (Base) CountRestarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	return nil, nil
 }
 
-// PartOf finds the part an object is of by its label, or else that of the
+// FindComponent finds the part an object is of by its label, or else that of the
 // condition. What is of none is of the loads.
-func PartOf(label, condition string) Part {
-	at := slices.IndexFunc(All, func(c Component) bool { return label != "" && slices.Contains(c.About().labels, label) })
+func FindComponent(label, condition string) Base {
+	at := slices.IndexFunc(All, func(c Component) bool { return label != "" && slices.Contains(c.Describe().labels, label) })
 	if at < 0 {
-		at = slices.IndexFunc(All, func(c Component) bool { return c.About().Condition == condition })
+		at = slices.IndexFunc(All, func(c Component) bool { return c.Describe().Condition == condition })
 	}
 	if at < 0 {
-		return Part{Condition: v1alpha1.ConditionLoadsComplete, Name: "the loads"}
+		return Base{Condition: v1alpha1.ConditionLoadsComplete, Name: "the loads"}
 	}
-	return All[at].About()
+	return All[at].Describe()
 }
 
 // Kinds are those that components consist of and the cluster serves, but for pods and
@@ -121,7 +121,7 @@ func PartOf(label, condition string) Part {
 func Kinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	var found []schema.GroupVersionKind
 	for _, component := range All {
-		of := component.About().kinds
+		of := component.Describe().kinds
 		if of == nil {
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// Surroundings tell what there is beside the system under test.
-type Surroundings struct {
+// ClusterInfo tell what there is beside the system under test.
+type ClusterInfo struct {
 	// PerfLab is the operator's version; empty: nobody knows.
 	PerfLab string
 	// Pod is the operator's own; empty: it has none.
@@ -28,12 +28,12 @@ type Surroundings struct {
 	Kubernetes func() (string, error)
 }
 
-// Met are the versions that a run meets, as far as they can be told by what the
+// Versions are the versions that a run meets, as far as they can be told by what the
 // operator may see anyway. A version is not worth a run: what can't be read is not
 // known. The pods are those of the system.
-func (p *Pass) Met(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions {
+func (p *Pass) Versions(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions {
 	return v1alpha1.MetVersions{
-		PerfLab:       p.Surroundings.PerfLab,
+		PerfLab:       p.ClusterInfo.PerfLab,
 		Kubernetes:    p.kubernetes(),
 		Strimzi:       p.strimzi(ctx),
 		CloudNativePG: contract.PostgresOperatorImage(pods),
@@ -42,10 +42,10 @@ func (p *Pass) Met(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions 
 }
 
 func (p *Pass) kubernetes() string {
-	if p.Surroundings.Kubernetes == nil {
+	if p.ClusterInfo.Kubernetes == nil {
 		return ""
 	}
-	version, err := p.Surroundings.Kubernetes()
+	version, err := p.ClusterInfo.Kubernetes()
 	if err != nil {
 		return ""
 	}
@@ -101,14 +101,14 @@ func (p *Pass) k6Operator(ctx context.Context) string {
 	return slices.Collect(maps.Keys(images))[0]
 }
 
-// OwnImage is the operator's own, as the container runtime resolved it; empty:
+// OperatorImage is the operator's own, as the container runtime resolved it; empty:
 // nobody knows.
-func (t *Tools) OwnImage(ctx context.Context) string {
-	if t.Surroundings.Pod.Name == "" {
+func (t *Tools) OperatorImage(ctx context.Context) string {
+	if t.ClusterInfo.Pod.Name == "" {
 		return ""
 	}
 	pod := &corev1.Pod{}
-	if err := t.Live.Get(ctx, t.Surroundings.Pod, pod); err != nil || len(pod.Status.ContainerStatuses) == 0 {
+	if err := t.Live.Get(ctx, t.ClusterInfo.Pod, pod); err != nil || len(pod.Status.ContainerStatuses) == 0 {
 		return ""
 	}
 	return pod.Status.ContainerStatuses[0].ImageID

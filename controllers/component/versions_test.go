@@ -40,7 +40,7 @@ func TestTheK6OperatorThatIsMet(t *testing.T) {
 			}
 			pass := &component.Pass{Run: &v1alpha1.PerfRun{}, Experiment: &v1alpha1.PerfExperiment{}}
 			pass.Live = fake.NewClientBuilder().WithObjects(objects...).Build()
-			expect.Equal(t, test.want, pass.Met(t.Context(), nil).K6Operator)
+			expect.Equal(t, test.want, pass.Versions(t.Context(), nil).K6Operator)
 		})
 	}
 }

@@ -22,21 +22,21 @@ const (
 	topicsAfter = time.Minute
 )
 
-// Prove asks the brokers what they are and what topics they have.
-func (k kafkaCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Proof, error) {
+// Verify asks the brokers what they are and what topics they have.
+func (k kafkaCluster) Verify(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	if p.Run.Spec.System.Kafka == nil {
-		return Proof{}, nil
+		return Verification{}, nil
 	}
 	brokers, trouble, err := k.brokers(ctx, p)
 	if err != nil || trouble != nil {
-		return Proof{Unsettled: trouble}, err
+		return Verification{Pending: trouble}, err
 	}
 	state, err := p.Kafka.Describe(ctx, brokers)
 	if err != nil {
 		return unsettled(brokersAnswer(err)), nil
 	}
 	if err := k.addStrimziVersion(ctx, p, &state); err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	record.KafkaMode = string(state.Mode)
 	record.KafkaBrokers = state.Brokers
@@ -50,7 +50,7 @@ func (k kafkaCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.Effec
 
 // proveTopics compares the topics and their settings. Not every broker hears of
 // new topics at once.
-func (kafkaCluster) proveTopics(ctx context.Context, p *Pass, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Proof {
+func (kafkaCluster) proveTopics(ctx context.Context, p *Pass, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Verification {
 	wanted := kafka.Topics(p.Request())
 	found, err := p.Kafka.Topics(ctx, brokers, wanted)
 	if err != nil {
@@ -65,19 +65,19 @@ func (kafkaCluster) proveTopics(ctx context.Context, p *Pass, brokers kafkaadmin
 		return unsettled(brokersAnswer(err))
 	}
 	record.Topics = kafka.EffectiveTopics(wanted, found)
-	return Proof{Differences: kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))}
+	return Verification{Differences: kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))}
 }
 
-// ProveAgain reads the topics once more: brokers that have lost them, and their
+// VerifyAfterLoad reads the topics once more: brokers that have lost them, and their
 // disks, under the load would otherwise go unnoticed.
-func (k kafkaCluster) ProveAgain(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Proof, error) {
+func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Verification, error) {
 	wanted := kafka.Topics(p.Request())
 	if len(wanted) == 0 {
-		return Proof{}, nil
+		return Verification{}, nil
 	}
 	brokers, trouble, err := k.brokers(ctx, p)
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	found := map[string]kafka.TopicState{}
 	if trouble == nil {
@@ -88,11 +88,11 @@ func (k kafkaCluster) ProveAgain(ctx context.Context, p *Pass, _ *v1alpha1.Effec
 	}
 	switch {
 	case trouble == nil:
-		return Proof{Differences: afterwards(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
+		return Verification{Differences: afterwards(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
 	case p.within(topicsAfter, p.Run.Status.Timings.LoadFinish):
-		return Proof{Unsettled: trouble}, nil
+		return Verification{Pending: trouble}, nil
 	default:
-		return Proof{Differences: afterwards([]string{trouble.Message})}, nil
+		return Verification{Differences: afterwards([]string{trouble.Message})}, nil
 	}
 }
 
@@ -104,8 +104,8 @@ func afterwards(differences []string) []string {
 	return differences
 }
 
-// Restarts counts those of the brokers and controllers.
-func (k kafkaCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+// CountRestarts counts those of the brokers and controllers.
+func (k kafkaCluster) CountRestarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := k.running(ctx, p)
 	record.KafkaRestarts = environment.Restarts(record.KafkaPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "Kafka", Times: record.KafkaRestarts, Pods: pods}}, err
@@ -122,7 +122,7 @@ func (kafkaCluster) addStrimziVersion(ctx context.Context, p *Pass, state *kafka
 	if err != nil {
 		return err
 	}
-	object, err := p.Own(ctx, contract.KafkaKind(version), request.KafkaName())
+	object, err := p.GetOwned(ctx, contract.KafkaKind(version), request.KafkaName())
 	if err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ type kind struct {
 }
 
 var (
-	experiments = kindOf("perfexperiments", unoutlined, IsOutlined, Outline)
-	runs        = kindOf("perfruns", unsummarised, isSummarised, Summary)
+	experiments = kindOf("perfexperiments", unoutlined, IsStrippedExperiment, StripExperiment)
+	runs        = kindOf("perfruns", unsummarised, isStrippedRun, StripRun)
 	systems     = kindOf("perfsystems", nil, never[*v1alpha1.PerfSystem], same[*v1alpha1.PerfSystem])
 	schedules   = kindOf("perfschedules", nil, never[*v1alpha1.PerfSchedule], same[*v1alpha1.PerfSchedule])
 )

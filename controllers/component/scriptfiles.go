@@ -17,9 +17,9 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Files reads a script, and what lies beside it, from its ConfigMap. It finds
+// ReadScriptFiles reads a script, and what lies beside it, from its ConfigMap. It finds
 // out that the script is not there, which a pod would wait for without a word.
-func (t *Tools) Files(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {
+func (t *Tools) ReadScriptFiles(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {
 	object, err := t.Cluster.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKey{Namespace: namespace, Name: script.Name})
 	if err != nil {
 		return nil, nil, err

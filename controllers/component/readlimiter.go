@@ -13,20 +13,20 @@ import (
 const (
 	// wholeTimeout bounds how long a reconcile waits for room, and uses it.
 	wholeTimeout = 10 * time.Second
-	// MostWhole objects of others' are held at once, which the memory limit has room for.
-	MostWhole = 2
+	// MaxConcurrentReads objects of others' are held at once, which the memory limit has room for.
+	MaxConcurrentReads = 2
 )
 
-// Room bounds how many objects of others' an operator holds as a whole. Nil: it does not.
-type Room struct{ free *semaphore.Weighted }
+// ReadLimiter bounds how many objects of others' an operator holds as a whole. Nil: it does not.
+type ReadLimiter struct{ free *semaphore.Weighted }
 
-// NewRoom is empty.
-func NewRoom() *Room { return &Room{semaphore.NewWeighted(MostWhole)} }
+// NewReadLimiter is empty.
+func NewReadLimiter() *ReadLimiter { return &ReadLimiter{semaphore.NewWeighted(MaxConcurrentReads)} }
 
-// Hold lets a reconcile use an object of others' as a whole: a Deployment of a megabyte
+// Do lets a reconcile use an object of others' as a whole: a Deployment of a megabyte
 // takes fifty when it is decoded, and a change of it wakes all that look at it. It fails
 // where no room becomes free in time.
-func (r *Room) Hold(ctx context.Context, use func(context.Context) error) error {
+func (r *ReadLimiter) Do(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, wholeTimeout)
 	defer cancel()
 	if r == nil {

@@ -28,9 +28,9 @@ var borrowable = []schema.GroupVersionKind{
 	appsv1.SchemeGroupVersion.WithKind(string(v1alpha1.WorkloadStatefulSet)),
 }
 
-// Borrows reports whether the cache knows of a workload that an experiment of this
+// HasAdoptedWorkloads reports whether the cache knows of a workload that an experiment of this
 // name has borrowed.
-func (t *Tools) Borrows(ctx context.Context, key client.ObjectKey) (bool, error) {
+func (t *Tools) HasAdoptedWorkloads(ctx context.Context, key client.ObjectKey) (bool, error) {
 	for _, kind := range borrowable {
 		list := listOf(kind)
 		if err := t.Cluster.Client.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -55,10 +55,10 @@ func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 
 func notListed(err error) error { return fmt.Errorf("listing what is borrowed: %w", err) }
 
-// GiveBack gives back what an experiment has borrowed, one write for each
+// ReleaseWorkloads gives back what an experiment has borrowed, one write for each
 // workload, and says true when nothing is left to give back. The experiment is
 // nil when it is gone already.
-func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *v1alpha1.PerfExperiment) (bool, error) {
+func (t *Tools) ReleaseWorkloads(ctx context.Context, key client.ObjectKey, experiment *v1alpha1.PerfExperiment) (bool, error) {
 	done := true
 	for _, kind := range borrowable {
 		borrowed, err := t.borrowed(ctx, kind, key)
@@ -67,7 +67,7 @@ func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *
 		}
 		for i := range borrowed {
 			done = false
-			err := t.Room.Hold(ctx, func(ctx context.Context) error {
+			err := t.ReadLimiter.Do(ctx, func(ctx context.Context) error {
 				object, err := getLive(ctx, t.Live, &borrowed[i])
 				if err != nil || object == nil || !isBorrowedBy(object, key) {
 					return err

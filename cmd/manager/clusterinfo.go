@@ -13,8 +13,8 @@ import (
 )
 
 // surroundings tell runs what they meet beside the system under test.
-func surroundings(served discovery.ServerVersionInterface, o options) component.Surroundings {
-	return component.Surroundings{
+func surroundings(served discovery.ServerVersionInterface, o options) component.ClusterInfo {
+	return component.ClusterInfo{
 		PerfLab: version.Current(),
 		Pod:     ownPod(o.ownNamespace),
 		Kubernetes: func() (string, error) {

@@ -32,21 +32,21 @@ const (
 	startTimeout = time.Minute
 )
 
-// Prove reads from the modules' pods and their logs what runs, and waits while a
+// Verify reads from the modules' pods and their logs what runs, and waits while a
 // log that is needed can't be read.
-func (m moduleSet) Prove(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Proof, error) {
+func (m moduleSet) Verify(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	pods, err := m.pods(ctx, p)
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	starts, silent := m.readStarts(ctx, p, pods)
 	if silent != nil {
 		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules are unknown: %v", silent))), nil
 	}
-	proof := Proof{Pods: slices.Concat(slices.Collect(maps.Values(pods))...)}
+	proof := Verification{Pods: slices.Concat(slices.Collect(maps.Values(pods))...)}
 	labels, err := nodeLabels(ctx, p, proof.Pods)
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	for _, module := range p.Run.Spec.System.Modules {
 		var instances []modules.Instance
@@ -149,8 +149,8 @@ func (m moduleSet) readStart(ctx context.Context, p *Pass, pod corev1.Pod, conta
 	return start, errors.Join(err, log.Close())
 }
 
-// Restarts counts those of each module.
-func (m moduleSet) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+// CountRestarts counts those of each module.
+func (m moduleSet) CountRestarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := m.pods(ctx, p)
 	if err != nil {
 		return nil, err

@@ -41,12 +41,12 @@ var lookedFor = slices.Concat(ourLabels, slices.Collect(maps.Keys(naming.RunLabe
 	v1alpha1.LabelComponent, v1alpha1.LabelModule, v1alpha1.LabelLoad, contract.LabelRunner, contract.LabelPostgresRole, batchv1.JobNameLabel,
 })
 
-// Lean is what the cache keeps of any other kind: no managed fields, and of an object that
+// StripTransform is what the cache keeps of any other kind: no managed fields, and of an object that
 // is known by its kind alone only what passes read. A cluster may have tens of thousands
 // of them, anybody may set our labels on his, and a megabyte of text takes fifty when
 // it is decoded. Workloads to adopt are read from the API server, as is everything that an
 // experiment takes over.
-func Lean() toolscache.TransformFunc {
+func StripTransform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		if whole, is := object.(*unstructured.Unstructured); is {
 			return lean(whole), nil
@@ -169,9 +169,9 @@ func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
 	return known
 }
 
-// LeanPod is what is kept in mind of a pod: of its spec where it runs, and its containers if
+// StripPodTransform is what is kept in mind of a pod: of its spec where it runs, and its containers if
 // they are not very large.
-func LeanPod() toolscache.TransformFunc {
+func StripPodTransform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		if pod, is := object.(*corev1.Pod); is {
 			return leanPod(pod), nil

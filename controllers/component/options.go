@@ -24,8 +24,8 @@ const longestPass = 20 * time.Minute
 // of them do.
 const workers = 16
 
-// Patient tries what fails again, more and more seldom.
-func Patient() controller.Options {
+// ControllerOptions tries what fails again, more and more seldom.
+func ControllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
 		ReconciliationTimeout:   longestPass,
@@ -34,9 +34,9 @@ func Patient() controller.Options {
 	}
 }
 
-// LogsOf names what a pass is about in each of its log lines by the keys
+// LogConstructor names what a pass is about in each of its log lines by the keys
 // namespace and run or experiment, in place of the framework's five.
-func LogsOf(kind string, logger logr.Logger) func(*reconcile.Request) logr.Logger {
+func LogConstructor(kind string, logger logr.Logger) func(*reconcile.Request) logr.Logger {
 	return func(request *reconcile.Request) logr.Logger {
 		if request == nil {
 			return logger.WithValues("controller", kind)

@@ -17,11 +17,11 @@ import (
 
 func TestWordsKeepTheirPace(t *testing.T) {
 	began := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	pace := component.Pace{Every: 3 * time.Second}
-	if left := pace.Left("a", began); left != 0 {
+	pace := component.StatusThrottle{Interval: 3 * time.Second}
+	if left := pace.Remaining("a", began); left != 0 {
 		t.Errorf("the first word waits for %s", left)
 	}
-	pace.Wrote("a", began)
+	pace.RecordWrite("a", began)
 	for _, tc := range []struct {
 		reason string
 		of     types.UID
@@ -33,12 +33,12 @@ func TestWordsKeepTheirPace(t *testing.T) {
 		{"it was told long ago", "a", 3 * time.Second, 0},
 	} {
 		at := began.Add(tc.after)
-		expect.Equal(t, tc.want, pace.Left(tc.of, at), "%s: waits for", tc.reason)
+		expect.Equal(t, tc.want, pace.Remaining(tc.of, at), "%s: waits for", tc.reason)
 	}
 	// A lab's operator tells each word.
-	always := component.Pace{}
-	always.Wrote("a", began)
-	if left := always.Left("a", began); left != 0 {
+	always := component.StatusThrottle{}
+	always.RecordWrite("a", began)
+	if left := always.Remaining("a", began); left != 0 {
 		t.Errorf("without a pace a word waits for %s", left)
 	}
 }
@@ -47,7 +47,7 @@ func TestSooner(t *testing.T) {
 	for _, tc := range []struct{ one, other, want time.Duration }{
 		{0, 0, 0}, {0, 2, 2}, {2, 0, 2}, {2, 3, 2}, {3, 2, 2},
 	} {
-		expect.Equal(t, tc.want, component.Sooner(tc.one, tc.other), "of %d and %d the sooner", tc.one, tc.other)
+		expect.Equal(t, tc.want, component.MinRequeueAfter(tc.one, tc.other), "of %d and %d the sooner", tc.one, tc.other)
 	}
 }
 
@@ -60,7 +60,7 @@ func named(namespace string, n int) reconcile.Request {
 // A namespace with a single experiment waits for one of each other, however many
 // those have.
 func TestNamespacesTakeTurns(t *testing.T) {
-	options := component.Patient()
+	options := component.ControllerOptions()
 	queue := options.NewQueue("test", options.RateLimiter)
 	defer queue.ShutDown()
 	for n := range 100 {

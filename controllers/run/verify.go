@@ -23,12 +23,12 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 	var pods []corev1.Pod
 	var differences []string
 	for _, part := range component.All {
-		proof, err := part.Prove(ctx, seen, record)
+		proof, err := part.Verify(ctx, seen, record)
 		if err != nil {
 			return outcome{}, troubleOf{part, err}
 		}
-		if proof.Unsettled != nil {
-			return s.settle(part, component.Progress{Readiness: *proof.Unsettled, After: component.ProbePause}), nil
+		if proof.Pending != nil {
+			return s.settle(part, component.Progress{Readiness: *proof.Pending, RequeueAfter: component.ProbeInterval}), nil
 		}
 		pods, differences = append(pods, proof.Pods...), append(differences, proof.Differences...)
 	}
@@ -42,8 +42,8 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 		return outcome{}, err
 	}
 	s.status().Effective = record
-	s.evidence().Versions = seen.Met(ctx, pods)
-	s.noteImage("operator", r.OwnImage(ctx))
+	s.evidence().Versions = seen.Versions(ctx, pods)
+	s.noteImage("operator", r.OperatorImage(ctx))
 	if err := r.noteRendered(ctx, s, seen); err != nil {
 		return outcome{}, err
 	}
@@ -83,13 +83,13 @@ func (r *Reconciler) stepProveAgain(ctx context.Context, s *scope) (outcome, err
 	}
 	var differences []string
 	for _, part := range component.All {
-		proof, err := part.ProveAgain(ctx, r.seenAfresh(s), record)
+		proof, err := part.VerifyAfterLoad(ctx, r.seenAfresh(s), record)
 		if err != nil {
 			return outcome{}, troubleOf{part, err}
 		}
-		if proof.Unsettled != nil {
-			s.loading = "the loads are over; " + proof.Unsettled.Message
-			return waitFor(component.ProbePause), nil
+		if proof.Pending != nil {
+			s.loading = "the loads are over; " + proof.Pending.Message
+			return waitFor(component.ProbeInterval), nil
 		}
 		s.blame(proof.Fault)
 		differences = append(differences, proof.Differences...)
@@ -133,7 +133,7 @@ func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error
 func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Pass) (string, error) {
 	var restarted []environment.Restarted
 	for _, part := range component.All {
-		counted, err := part.Restarts(ctx, pass, s.status().Effective)
+		counted, err := part.CountRestarts(ctx, pass, s.status().Effective)
 		if err != nil {
 			return "", troubleOf{part, err}
 		}

@@ -33,25 +33,25 @@ const mostLedgers = 64
 const ledgerPage = 16
 
 // externalTopics deletes the experiment's topics in somebody else's brokers.
-func (d *Demolition) externalTopics(ctx context.Context) (Departure, error) {
+func (d *Teardown) externalTopics(ctx context.Context) (TeardownState, error) {
 	ledgers, err := d.ledgers(ctx)
 	if err != nil {
-		return Leaving, fmt.Errorf("listing the notes of external topics: %w", err)
+		return TeardownPending, fmt.Errorf("listing the notes of external topics: %w", err)
 	}
 	for i := range ledgers {
 		if err := d.workOff(ctx, &ledgers[i]); err != nil {
-			return Leaving, fmt.Errorf("deleting external topics: %w", err)
+			return TeardownPending, fmt.Errorf("deleting external topics: %w", err)
 		}
 	}
 	if len(ledgers) > 0 {
-		return Leaving, nil
+		return TeardownPending, nil
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }
 
 // ledgers are the first of what claims to be one, without what is in them: together that
 // may take more memory than the operator has.
-func (d *Demolition) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+func (d *Teardown) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	var ledgers []metav1.PartialObjectMetadata
@@ -71,7 +71,7 @@ func (d *Demolition) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadat
 
 // workOff deletes the topics a ledger tells of, and then the ledger. Its
 // deletion timestamp says since when that has been tried.
-func (d *Demolition) workOff(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
+func (d *Teardown) workOff(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	deleted := ledger.GetDeletionTimestamp()
 	if deleted == nil {
 		return d.Cluster.Delete(ctx, d.Experiment, ledger)
@@ -96,7 +96,7 @@ func (d *Demolition) workOff(ctx context.Context, ledger *metav1.PartialObjectMe
 }
 
 // deleteNoted says how many topics are left, or what is in the way.
-func (d *Demolition) deleteNoted(ctx context.Context, key client.ObjectKey) (left int, trouble string) {
+func (d *Teardown) deleteNoted(ctx context.Context, key client.ObjectKey) (left int, trouble string) {
 	ledger := &corev1.ConfigMap{}
 	if err := d.Live.Get(ctx, key, ledger); err != nil {
 		return 0, err.Error()
@@ -119,7 +119,7 @@ func (d *Demolition) deleteNoted(ctx context.Context, key client.ObjectKey) (lef
 	return left, ""
 }
 
-func (d *Demolition) release(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
+func (d *Teardown) release(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	before := ledger.DeepCopy()
 	ledger.SetFinalizers(nil)
 	return client.IgnoreNotFound(d.Cluster.Patch(ctx, ledger, before))

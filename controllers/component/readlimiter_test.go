@@ -17,17 +17,17 @@ import (
 
 // Sixteen schedules that look at one Deployment are woken at once.
 func TestFewHoldWholeObjects(t *testing.T) {
-	room := component.NewRoom()
+	room := component.NewReadLimiter()
 	var holding atomic.Int32
 	var passes errgroup.Group
 	for range 16 {
 		passes.Go(func() error {
-			return room.Hold(t.Context(), func(ctx context.Context) error {
+			return room.Do(t.Context(), func(ctx context.Context) error {
 				if _, bounded := ctx.Deadline(); !bounded {
 					return errors.New("it may be held for ever")
 				}
 				defer holding.Add(-1)
-				if holding.Add(1) > component.MostWhole {
+				if holding.Add(1) > component.MaxConcurrentReads {
 					return errors.New("too many hold one")
 				}
 				runtime.Gosched()

@@ -30,7 +30,7 @@ import (
 // run declares and says how far they are. As long as one of them can't be
 // borrowed, none is touched.
 func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, error) {
-	loans, err := m.Loans(ctx, p)
+	loans, err := m.Adoptions(ctx, p)
 	if err != nil || len(loans) == 0 {
 		return environment.Ready(""), err
 	}
@@ -48,15 +48,15 @@ func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, 
 		if loans[i].Pods, err = m.podsOf(ctx, p, loans[i].Object); err != nil {
 			return environment.Readiness{}, err
 		}
-		loans[i].Events = p.EventsOf(ctx, loans[i].Pods, p.Now)
+		loans[i].Events = p.PodEvents(ctx, loans[i].Pods, p.Now)
 	}
 	return workloads.Assess(loans, p.Now), nil
 }
 
-// Loans are the run's borrowed modules. What the cache shows is good enough for
+// Adoptions are the run's borrowed modules. What the cache shows is good enough for
 // those that were changed before; it leaves out who owns which field, so the
 // others are read anew.
-func (m moduleSet) Loans(ctx context.Context, p *Pass) ([]workloads.Loan, error) {
+func (m moduleSet) Adoptions(ctx context.Context, p *Pass) ([]workloads.Loan, error) {
 	return m.loans(ctx, p, p.Request())
 }
 
@@ -146,7 +146,7 @@ func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Uns
 	if err != nil {
 		return nil, err
 	}
-	lineage := LineageOf(object)
+	lineage := NewLineage(object)
 	if err := p.addReplicaSets(ctx, lineage); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Uns
 // addBorrowedPods adds, by module, the pods of borrowed modules that were made
 // for the run.
 func (m moduleSet) addBorrowedPods(ctx context.Context, p *Pass, pods map[string][]corev1.Pod) error {
-	loans, err := m.Loans(ctx, p)
+	loans, err := m.Adoptions(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -173,12 +173,12 @@ func (m moduleSet) addBorrowedPods(ctx context.Context, p *Pass, pods map[string
 	return nil
 }
 
-// ProveAgain finds workloads that somebody has changed back under the loads:
+// VerifyAfterLoad finds workloads that somebody has changed back under the loads:
 // nobody knows what was measured then.
-func (m moduleSet) ProveAgain(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Proof, error) {
-	loans, err := m.Loans(ctx, p)
+func (m moduleSet) VerifyAfterLoad(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Verification, error) {
+	loans, err := m.Adoptions(ctx, p)
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	for _, loan := range loans {
 		if loan.Refusal == nil && loan.IsApplied() {
@@ -188,7 +188,7 @@ func (m moduleSet) ProveAgain(ctx context.Context, p *Pass, _ *v1alpha1.Effectiv
 		if loan.Refusal != nil {
 			message = loan.Refusal.Message
 		}
-		return Proof{Fault: &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}}, nil
+		return Verification{Fault: &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}}, nil
 	}
-	return Proof{}, nil
+	return Verification{}, nil
 }

@@ -26,29 +26,29 @@ import (
 // until they follow their primary as declared and tell of it.
 const replicationPatience = time.Minute
 
-// Prove reads from PostgreSQL's servers how they replicate, and waits while that
+// Verify reads from PostgreSQL's servers how they replicate, and waits while that
 // may still change.
-func (d postgresCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Proof, error) {
+func (d postgresCluster) Verify(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	request := p.Request()
 	if request.System.Postgres == nil {
-		return Proof{}, nil
+		return Verification{}, nil
 	}
 	if addresses := postgres.ExternalAddresses(request); len(addresses) > 0 {
 		record.Postgres = &v1alpha1.EffectivePostgres{Unproved: fmt.Sprintf(
 			"PostgreSQL at %s is not run by PerfLab, which does not ask it for more than a connection", prose.Enumerate(addresses))}
-		return Proof{}, nil
+		return Verification{}, nil
 	}
-	object, err := p.Own(ctx, contract.PostgresClusterKind, request.PostgresName())
+	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, request.PostgresName())
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	servers, err := d.servers(ctx, p)
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
 	record.PostgresInstances = int32(contract.PostgresCluster{Object: object}.ReadyInstances())
 	record.Postgres = postgres.Effective(servers)
-	proof := Proof{Differences: postgres.Differences(request, record.Postgres)}
+	proof := Verification{Differences: postgres.Differences(request, record.Postgres)}
 	if doubts := doubtsAbout(proof, record.Postgres); len(doubts) > 0 && p.within(replicationPatience, p.Run.Status.Timings.Provisioned) {
 		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))), nil
 	}
@@ -58,34 +58,34 @@ func (d postgresCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.Ef
 }
 
 // doubtsAbout are the differences, and what could not be told.
-func doubtsAbout(proof Proof, found *v1alpha1.EffectivePostgres) []string {
+func doubtsAbout(proof Verification, found *v1alpha1.EffectivePostgres) []string {
 	if found.Unproved == "" {
 		return proof.Differences
 	}
 	return append(slices.Clone(proof.Differences), found.Unproved)
 }
 
-// ProveAgain finds out which servers the modules have read from, and whether they
+// VerifyAfterLoad finds out which servers the modules have read from, and whether they
 // still replicate as declared. A run whose reads went elsewhere, or whose replicas
 // fell away, does not count.
-func (d postgresCluster) ProveAgain(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Proof, error) {
+func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	found := record.Postgres
 	if found == nil || len(found.Servers) == 0 {
-		return Proof{}, nil
+		return Verification{}, nil
 	}
 	servers, err := d.servers(ctx, p)
 	if err != nil {
-		return Proof{}, err
+		return Verification{}, err
 	}
-	return Proof{Differences: slices.Concat(
+	return Verification{Differences: slices.Concat(
 		postgres.CountReads(found, servers),
 		postgres.ReadDifferences(p.Request(), found),
 		afterwards(postgres.Differences(p.Request(), postgres.Effective(servers))),
 	)}, nil
 }
 
-// Restarts counts those of the instances.
-func (d postgresCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+// CountRestarts counts those of the instances.
+func (d postgresCluster) CountRestarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := d.running(ctx, p)
 	record.PostgresRestarts = environment.Restarts(record.PostgresPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
@@ -94,7 +94,7 @@ func (d postgresCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1
 // instances are the pods that CloudNativePG has made for the Cluster that we have made:
 // it controls them, and names them in its status.
 func (postgresCluster) instances(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
-	object, err := p.Own(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
+	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
 	if err != nil || object == nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (postgresCluster) instances(ctx context.Context, p *Pass) ([]corev1.Pod, er
 		contract.LabelPostgresCluster: object.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
 	})
 	cluster := contract.PostgresCluster{Object: object}
-	return slices.DeleteFunc(LineageOf(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
+	return slices.DeleteFunc(NewLineage(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
 }
 
 // running are the instances and the pods of poolers that run.
