@@ -26,6 +26,7 @@ import (
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/publish/sinks"
 	"perflab.dev/perflab/internal/runs/provenance"
@@ -154,7 +155,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 // tools are those of an operator that has just been started.
 func (l *lab) tools() component.Tools {
 	reads := l.line.to(l.own)
-	pods := component.PodReader{Reader: l.reader(), Cached: func(string) client.Reader { return reads }}
+	pods := kubecache.PodReader{Reader: l.reader(), Cached: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
 		OperatorNamespace: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), LeaseNamespace: l.lanes, LongestTurn: l.longestTurn,
@@ -174,7 +175,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return kube.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
+	return kubecache.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.

@@ -23,10 +23,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -127,7 +127,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.admin = l.uncached
 	own := installOn(l.t, server)
 	l.own = own.client
-	cached, err := component.NewOptions(own.config, l.namespace, l.lanes)
+	cached, err := kubecache.NewOptions(own.config, l.namespace, l.lanes)
 	expect.NoError(l.t, err)
 	manager, err := ctrl.NewManager(own.config, ctrl.Options{
 		Scheme:     l.admin.Scheme(),
@@ -140,9 +140,9 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	expect.NoError(l.t, err, "building the manager")
 	_, runs := l.operator()
 	experiments, _ := l.operator()
-	pods, err := component.NewPodCaches(manager, component.Namespaces(l.namespace))
+	pods, err := kubecache.NewPodCaches(manager, kubecache.Namespaces(l.namespace))
 	expect.NoError(l.t, err, "making the caches of pods")
-	freshness := kube.NewFreshness()
+	freshness := kubecache.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live), PodReader: pods.Reader(live)}
 	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, live, time.Now, manager.GetEventRecorder("perflab")

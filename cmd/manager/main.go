@@ -42,6 +42,7 @@ import (
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/network/egress/apiserver"
@@ -247,7 +248,7 @@ func serve(o options) error {
 }
 
 func managerOptions(o options, config *rest.Config, certificate *admission.Certificate) (ctrl.Options, error) {
-	cached, err := component.NewOptions(config, o.namespace, o.ticketNamespace())
+	cached, err := kubecache.NewOptions(config, o.namespace, o.ticketNamespace())
 	if err != nil {
 		return ctrl.Options{}, err
 	}
@@ -260,7 +261,7 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
-			DisableFor:   []client.Object{component.NewObject(uncached)},
+			DisableFor:   []client.Object{kubecache.NewObject(uncached)},
 		}},
 		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
@@ -317,11 +318,11 @@ func openOutside(config *rest.Config, o options) (outside, error) {
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
-	pods, err := component.NewPodCaches(manager, component.Namespaces(o.namespace))
+	pods, err := kubecache.NewPodCaches(manager, kubecache.Namespaces(o.namespace))
 	if err != nil {
 		return err
 	}
-	freshness := kube.NewFreshness()
+	freshness := kubecache.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	accounts, err := o.accounts(manager)
 	if err != nil {
@@ -330,33 +331,33 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	cluster := kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)}
 	http := probe.NewHTTP(beyond.egress)
 	tools := component.Tools{
-		Cluster:        cluster,
-		Accounts:       accounts,
-		ReadLimiter:           component.NewReadLimiter(),
-		OperatorNamespace:           o.ownNamespace,
-		Live:           live,
-		LeaseNamespace:          o.ticketNamespace(),
-		LongestTurn:    o.longestTurn,
-		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
-		CollectorImage: o.collectorImage,
-		CollectorRole:  o.collectorRole,
-		Target:         http,
-		Kafka:          kafkaadmin.Admin{Egress: beyond.egress},
-		Databases:      probe.NewPostgres(beyond.egress),
-		Egress:         o.targets(),
-		Logs:           kube.PodLogs{Clientset: clientset},
-		Events:         component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
-		Archives:       beyond.archives,
-		Sinks:          beyond.sinks,
-		ClusterInfo:   surroundings(clientset.Discovery(), o),
+		Cluster:           cluster,
+		Accounts:          accounts,
+		ReadLimiter:       kube.NewReadLimiter(),
+		OperatorNamespace: o.ownNamespace,
+		Live:              live,
+		LeaseNamespace:    o.ticketNamespace(),
+		LongestTurn:       o.longestTurn,
+		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		CollectorImage:    o.collectorImage,
+		CollectorRole:     o.collectorRole,
+		Target:            http,
+		Kafka:             kafkaadmin.Admin{Egress: beyond.egress},
+		Databases:         probe.NewPostgres(beyond.egress),
+		Egress:            o.targets(),
+		Logs:              kube.PodLogs{Clientset: clientset},
+		Events:            component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
+		Archives:          beyond.archives,
+		Sinks:             beyond.sinks,
+		ClusterInfo:       surroundings(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{
-		Tools:     tools,
-		Runners:   http,
-		Telemetry: counted,
-		Now:       time.Now,
-		Watches:   &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
-		StatusThrottle:     component.StatusThrottle{Interval: runsWords},
+		Tools:          tools,
+		Runners:        http,
+		Telemetry:      counted,
+		Now:            time.Now,
+		Watches:        &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
+		StatusThrottle: component.StatusThrottle{Interval: runsWords},
 	}
 	experiments := &experiment.Reconciler{
 		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,

@@ -58,7 +58,9 @@ type Verification struct {
 }
 
 // unsettled is a proof that has to be asked for again.
-func unsettled(readiness environment.Readiness) Verification { return Verification{Pending: &readiness} }
+func unsettled(readiness environment.Readiness) Verification {
+	return Verification{Pending: &readiness}
+}
 
 // TeardownState says how far a part is on its way out.
 type TeardownState int

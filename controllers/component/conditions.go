@@ -9,7 +9,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/measure/results"
-	"perflab.dev/perflab/internal/runs/provenance"
 	"perflab.dev/perflab/internal/text/prose"
 )
 
@@ -52,12 +51,6 @@ const maxMessage = 1024
 
 // TruncateMessage bounds a sentence.
 func TruncateMessage(message string) string { return prose.Cut(message, maxMessage) }
-
-// IsActive tells a run that has not ended yet, and will here. An imported one that
-// had not ended when it was written down never goes on.
-func IsActive(run *v1alpha1.PerfRun) bool {
-	return !run.Status.Phase.IsFinal() && !provenance.IsImported(run)
-}
 
 // RunMessage is what a run's experiment shows of what it does. How far a load is
 // only the run tells: it would have to be written twice every few seconds.

@@ -9,6 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"perflab.dev/perflab/internal/kube/fairqueue"
 )
 
 // longestPause is the longest time between two tries of a pass that fails: what
@@ -29,7 +31,7 @@ func ControllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
 		ReconciliationTimeout:   longestPass,
-		NewQueue:                fairQueue,
+		NewQueue:                fairqueue.New,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
 	}
 }

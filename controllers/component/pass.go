@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/network/egress"
@@ -55,7 +56,7 @@ type Tools struct {
 	// Accounts are those that the cluster's client writes as. Nil: as the operator.
 	Accounts *kube.Accounts
 	// ReadLimiter is for objects of others' that are held as a whole.
-	ReadLimiter *ReadLimiter
+	ReadLimiter *kube.ReadLimiter
 	// OperatorNamespace is the namespace that runs this operator, which tells it from others.
 	// Empty: it runs outside of the cluster, and works on what is nobody's.
 	OperatorNamespace string
@@ -206,7 +207,7 @@ func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
 	every := &corev1.PodList{}
 	err := kube.Pages(ctx, p.Live, &corev1.PodList{}, othersPage, func(page *corev1.PodList) error {
 		for i := range page.Items {
-			every.Items = append(every.Items, *leanPod(&page.Items[i]))
+			every.Items = append(every.Items, *kubecache.StripPod(&page.Items[i]))
 		}
 		return nil
 	}, client.InNamespace(p.Run.Namespace))

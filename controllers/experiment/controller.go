@@ -26,6 +26,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/inference/analysis"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/analysisplan"
@@ -198,7 +199,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if rest, settled, err := r.rests(ctx, cached); settled || err != nil {
 		return ctrl.Result{RequeueAfter: rest}, err
 	}
-	if !component.IsStrippedExperiment(cached) {
+	if !kubecache.IsStrippedExperiment(cached) {
 		return r.goOn(ctx, cached.DeepCopy())
 	}
 	whole := &v1alpha1.PerfExperiment{}
@@ -463,7 +464,7 @@ func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
 }
 
 func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOption) error {
-	runs, err := component.ListRuns(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name, how...)
+	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name, how...)
 	if err != nil {
 		return err
 	}
@@ -609,7 +610,7 @@ const blockedPause = 30 * time.Second
 // who finds none in it asks the API server.
 func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
 	for _, reader := range []client.Reader{r.Cluster.Client, r.Live} {
-		runs, err := component.ListActiveRuns(ctx, reader, experiment.Namespace)
+		runs, err := kubecache.ListActiveRuns(ctx, reader, experiment.Namespace)
 		if err != nil {
 			return "", err
 		}

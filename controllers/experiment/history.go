@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
@@ -162,7 +163,7 @@ func isRetired(experiment *v1alpha1.PerfExperiment) bool {
 
 // retire takes the runs of an experiment away, and goes on for nothing else.
 func (r *Reconciler) retire(ctx context.Context, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
-	runs, err := component.ListRuns(ctx, r.Cluster.Client, experiment.Namespace, experiment.Name)
+	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, experiment.Namespace, experiment.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/planning/plan"
@@ -209,7 +209,7 @@ func (r *Reconciler) bodies(ctx context.Context, s *scope) (map[types.UID]v1alph
 			found[page.Items[i].UID] = page.Items[i]
 		}
 		return nil
-	}, client.InNamespace(s.experiment.Namespace), client.MatchingFields{component.FieldExperiment: s.experiment.Name})
+	}, client.InNamespace(s.experiment.Namespace), client.MatchingFields{kubecache.FieldExperiment: s.experiment.Name})
 	if err != nil {
 		return nil, fmt.Errorf("reading what the runs gave: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/kube/sizelimit"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/arms"
@@ -33,13 +33,13 @@ func TestOnePassAtATimeHoldsWhatRunsGave(t *testing.T) {
 	body.UID = "1"
 	body.Status.Observations = []v1alpha1.Observation{{Metric: "search/Search/p95", Value: "12", Unit: "ms"}}
 	byExperiment := func(object client.Object) []string { return []string{object.(*v1alpha1.PerfRun).Spec.Experiment} } //nolint:forcetypeassert // Nothing else is indexed.
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(body).WithIndex(&v1alpha1.PerfRun{}, component.FieldExperiment, byExperiment).Build()
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(body).WithIndex(&v1alpha1.PerfRun{}, kubecache.FieldExperiment, byExperiment).Build()
 	r := &Reconciler{}
 	r.Live = reader
 	summed := func() *scope {
 		experiment := &v1alpha1.PerfExperiment{}
 		experiment.Namespace, experiment.Name = "lab", "heap"
-		return &scope{experiment: experiment, runs: []v1alpha1.PerfRun{*component.StripRun(body)}}
+		return &scope{experiment: experiment, runs: []v1alpha1.PerfRun{*kubecache.StripRun(body)}}
 	}
 	first, second := summed(), summed()
 	if full, err := r.fullRuns(t.Context(), first); err != nil || len(full) != 1 || len(full[0].Status.Observations) != 1 {

@@ -23,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/planning/queue"
 	"perflab.dev/perflab/internal/runs/provenance"
 )
@@ -41,8 +42,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		WithOptions(component.ControllerOptions()).
 		WithLogConstructor(component.LogConstructor("experiment", manager.GetLogger())).
 		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
-		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
-		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
 	if r.History.RunsOf != nil {
 		build = build.Watches(&v1alpha1.PerfExperiment{}, r.crowd())
 	}
@@ -137,7 +138,7 @@ func concerns(update event.UpdateEvent) bool {
 // isInTheWay: no run of another experiment may begin beside this one.
 func isInTheWay(object client.Object) bool {
 	run, is := object.(*v1alpha1.PerfRun)
-	return is && component.IsActive(run) && run.DeletionTimestamp.IsZero()
+	return is && kubecache.IsActive(run) && run.DeletionTimestamp.IsZero()
 }
 
 // soon is how many turns ahead an experiment is told that the line has moved. Those

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/planning/queue"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -289,7 +289,7 @@ func isDone(experiment *v1alpha1.PerfExperiment) bool {
 // addStrays adds those that have a run on but no turn: an operator that knew of no
 // turns has begun it, or it has outlived its ticket.
 func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error {
-	runs, err := component.ListActiveRuns(ctx, r.Cluster.Client, "")
+	runs, err := kubecache.ListActiveRuns(ctx, r.Cluster.Client, "")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/rendering"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
@@ -42,7 +43,7 @@ func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component
 // predecessor is the run that this one is to be built like, with what it noted;
 // nil: there is none.
 func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfRun, error) {
-	runs, err := component.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
+	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
@@ -89,7 +89,7 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 // measuredScript is what a script was in the first run that counts, and that
 // run's name.
 func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.ConfigMapKey) (run string, script *v1alpha1.ScriptStatus, err error) {
-	runs, err := component.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.run.Spec.Experiment)
+	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.run.Spec.Experiment)
 	if err != nil {
 		return "", nil, err
 	}

@@ -13,12 +13,13 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // SetupWithManager lets the manager run the reconciler, woken by the run
 // itself and by whatever changes in the environment of a run that is on.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	if err := component.IndexRuns(context.Background(), manager.GetFieldIndexer()); err != nil {
+	if err := kubecache.IndexRuns(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return err
 	}
 	wake := wakeups{activeRuns(manager.GetClient())}
@@ -26,9 +27,9 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isOpen})).
 		WithOptions(component.ControllerOptions()).
 		WithLogConstructor(component.LogConstructor("run", manager.GetLogger())).
-		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
-		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
-		Watches(component.NewObject(jobKind), wake)
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
+		Watches(kubecache.NewObject(jobKind), wake)
 	for _, pods := range r.Watches.Pods.Sources(wake) {
 		build = build.WatchesRawSource(pods)
 	}

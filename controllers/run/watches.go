@@ -26,6 +26,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // ThirdPartyWatches watches the kinds of other operators. They may be installed
@@ -34,7 +35,7 @@ type ThirdPartyWatches struct {
 	Cluster kube.Cluster
 	Cache   cache.Cache
 	// Pods wake as well.
-	Pods component.PodCaches
+	Pods kubecache.PodCaches
 	// Controller and Handler are set when the controller is built.
 	Controller controller.Controller
 	Handler    handler.EventHandler
@@ -52,7 +53,7 @@ func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	built, failed := component.Kinds(w.Cluster)
 	err = errors.Join(err, failed)
 	for _, kind := range slices.Concat(kinds, built, provisioned) {
-		_, failed := w.Cache.GetInformer(ctx, component.NewObject(kind), cache.BlockUntilSynced(false))
+		_, failed := w.Cache.GetInformer(ctx, kubecache.NewObject(kind), cache.BlockUntilSynced(false))
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
@@ -101,7 +102,7 @@ func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	}
 	kinds, err := w.served(w.watched)
 	for _, kind := range kinds {
-		if err := w.Controller.Watch(source.Kind(w.Cache, component.NewObject(kind), w.Handler)); err != nil {
+		if err := w.Controller.Watch(source.Kind(w.Cache, kubecache.NewObject(kind), w.Handler)); err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
 		}
 		w.watched[kind.GroupKind()] = true
@@ -132,7 +133,7 @@ func (w wakeups) Create(ctx context.Context, made event.CreateEvent, queue workq
 // There is at most one, so nothing is lost by not looking closer.
 func activeRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		runs, err := component.ListActiveRuns(ctx, reader, object.GetNamespace())
+		runs, err := kubecache.ListActiveRuns(ctx, reader, object.GetNamespace())
 		if err != nil {
 			// The cache only fails while it is being stopped.
 			return nil

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // indexWorkload finds the schedules that look at a workload.
@@ -35,8 +36,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		WithOptions(component.ControllerOptions()).
 		WithLogConstructor(component.LogConstructor("schedule", manager.GetLogger())).
 		Owns(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: concerns})).
-		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), lookersAt(manager.GetClient(), "Deployment")).
-		Watches(component.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), lookersAt(manager.GetClient(), "StatefulSet")).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), lookersAt(manager.GetClient(), "Deployment")).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), lookersAt(manager.GetClient(), "StatefulSet")).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of schedules: %w", err)

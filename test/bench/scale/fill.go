@@ -59,7 +59,7 @@ type filler struct {
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
 	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, tools: component.Tools{
 		OperatorNamespace: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
-		Events:       &events.FakeRecorder{},
+		Events:      &events.FakeRecorder{},
 		ClusterInfo: component.ClusterInfo{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}}
 	var err error

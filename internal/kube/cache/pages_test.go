@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component_test
+package cache_test
 
 import (
 	"context"
@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -111,9 +111,9 @@ func informed(t *testing.T, s *shelf, example client.Object) map[string]client.O
 	t.Helper()
 	listening := httptest.NewServer(s)
 	defer listening.Close()
-	server, err := component.NewRESTClient(&rest.Config{Host: listening.URL})
+	server, err := cache.NewRESTClient(&rest.Config{Host: listening.URL})
 	expect.NoError(t, err)
-	made := component.NewInformer(server, "lab")(&toolscache.ListWatch{WatchFuncWithContext: s.watch}, example, 0, toolscache.Indexers{})
+	made := cache.NewInformer(server, "lab")(&toolscache.ListWatch{WatchFuncWithContext: s.watch}, example, 0, toolscache.Indexers{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	ended := make(chan struct{})
 	go func() { made.RunWithContext(ctx); close(ended) }()
@@ -214,7 +214,7 @@ func TestPagesThatEndEarlyAreReadAgain(t *testing.T) {
 // is in it.
 func TestWhatIsReadIsWhatIsKeptInMind(t *testing.T) {
 	t.Run("runs", func(t *testing.T) {
-		isReadAs(t, component.StripRun, func(run *v1alpha1.PerfRun, n int) {
+		isReadAs(t, cache.StripRun, func(run *v1alpha1.PerfRun, n int) {
 			run.Status.Phase = []v1alpha1.RunPhase{v1alpha1.RunSucceeded, v1alpha1.RunInvalid, v1alpha1.RunLoading, ""}[n%4]
 			for i := range run.Status.Conditions {
 				run.Status.Conditions[i].Type = v1alpha1.ConditionValid
@@ -222,7 +222,7 @@ func TestWhatIsReadIsWhatIsKeptInMind(t *testing.T) {
 		})
 	})
 	t.Run("experiments", func(t *testing.T) {
-		isReadAs(t, component.StripExperiment, func(experiment *v1alpha1.PerfExperiment, n int) {
+		isReadAs(t, cache.StripExperiment, func(experiment *v1alpha1.PerfExperiment, n int) {
 			experiment.Status.Settled = []string{"", "abc"}[n%2]
 		})
 	})

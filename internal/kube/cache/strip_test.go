@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component_test
+package cache_test
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -68,7 +68,7 @@ func TestWhatStrangersLabelAsOursIsKeptSmall(t *testing.T) {
 			if whole := size(t, given); whole < most {
 				t.Fatalf("the object has %d bytes", whole)
 			}
-			got, err := component.StripTransform()(given)
+			got, err := cache.StripTransform()(given)
 			expect.NoError(t, err)
 			if kept := size(t, got); kept > most {
 				t.Errorf("%d bytes are kept in mind", kept)
@@ -98,7 +98,7 @@ func TestWhatPassesReadIsKept(t *testing.T) {
 	}
 	want := given()
 	want.SetAnnotations(map[string]string{v1alpha1.AnnotationBorrowedBy: "lab.x"})
-	got, err := component.StripTransform()(given())
+	got, err := cache.StripTransform()(given())
 	expect.NoError(t, err)
 	expect.Equal[any](t, want, got, "a borrowed workload")
 	of := given()
@@ -106,7 +106,7 @@ func TestWhatPassesReadIsKept(t *testing.T) {
 	of.SetLabels(map[string]string{v1alpha1.LabelExperiment: "x"})
 	want = of.DeepCopy()
 	want.Object["spec"] = map[string]any{"replicas": int64(2)}
-	got, err = component.StripTransform()(of)
+	got, err = cache.StripTransform()(of)
 	expect.NoError(t, err)
 	expect.Equal[any](t, want, got, "an experiment's own")
 }
@@ -120,7 +120,7 @@ func TestObjectsWithManyLabelsAreFound(t *testing.T) {
 		many[fmt.Sprint("l", i)] = ""
 	}
 	given.SetLabels(many)
-	got, err := component.StripTransform()(given)
+	got, err := cache.StripTransform()(given)
 	expect.NoError(t, err)
 	kept := got.(*unstructured.Unstructured).GetLabels()
 	for name, value := range want {
@@ -143,12 +143,12 @@ func TestLittleIsKeptOfAPod(t *testing.T) {
 	given.Annotations["theirs"] = strings.Repeat("x", 1000)
 	given.Spec.Tolerations = make([]corev1.Toleration, 1000)
 	given.Spec.Affinity = &corev1.Affinity{}
-	got, err := component.StripPodTransform()(given)
+	got, err := cache.StripPodTransform()(given)
 	expect.NoError(t, err)
 	expect.Equal[any](t, pod(), got, "what passes read")
 	given.Spec.Containers = make([]corev1.Container, 100_000)
 	given.Status.ContainerStatuses = make([]corev1.ContainerStatus, 100_000)
-	got, err = component.StripPodTransform()(given)
+	got, err = cache.StripPodTransform()(given)
 	expect.NoError(t, err)
 	want := pod()
 	want.Spec.Containers = nil

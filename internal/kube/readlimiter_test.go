@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component_test
+package kube_test
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Sixteen schedules that look at one Deployment are woken at once.
 func TestFewHoldWholeObjects(t *testing.T) {
-	room := component.NewReadLimiter()
+	room := kube.NewReadLimiter()
 	var holding atomic.Int32
 	var passes errgroup.Group
 	for range 16 {
@@ -27,7 +27,7 @@ func TestFewHoldWholeObjects(t *testing.T) {
 					return errors.New("it may be held for ever")
 				}
 				defer holding.Add(-1)
-				if holding.Add(1) > component.MaxConcurrentReads {
+				if holding.Add(1) > kube.MaxConcurrentReads {
 					return errors.New("too many hold one")
 				}
 				runtime.Gosched()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component_test
+package cache_test
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/kube/cache"
 )
 
 func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
@@ -23,7 +23,7 @@ func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
 	live := fake.NewClientBuilder().WithObjects(pod("theirs", map[string]string{"app": "shop"})).Build()
 	known := fake.NewClientBuilder().WithObjects(pod("module", map[string]string{v1alpha1.LabelExperiment: "demo", "app": "shop"})).Build()
 	asked := ""
-	pods := component.PodReader{Reader: live, Cached: func(label string) client.Reader { asked = label; return known }}
+	pods := cache.PodReader{Reader: live, Cached: func(label string) client.Reader { asked = label; return known }}
 	for label, which := range map[string]client.ListOption{
 		v1alpha1.LabelExperiment:      client.MatchingLabels{"app": "shop", v1alpha1.LabelExperiment: "demo"},
 		contract.LabelTestRun:         client.HasLabels{contract.LabelTestRun},
@@ -48,12 +48,12 @@ func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
 
 // A list that no cache has as a whole would be one of the pods that happen to be there.
 func TestPodsThatMayNotBeOursAreInNoList(t *testing.T) {
-	pods := component.PodReader{Cached: func(string) client.Reader { return fake.NewClientBuilder().Build() }}
+	pods := cache.PodReader{Cached: func(string) client.Reader { return fake.NewClientBuilder().Build() }}
 	for name, which := range map[string][]client.ListOption{
 		"all":                     {client.InNamespace("lab")},
 		"by a label of anybody's": {client.MatchingLabels{"app": "shop"}},
 	} {
-		if err := pods.List(t.Context(), &corev1.PodList{}, which...); !errors.Is(err, component.ErrUncachedPods) {
+		if err := pods.List(t.Context(), &corev1.PodList{}, which...); !errors.Is(err, cache.ErrUncachedPods) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kube
+package cache
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 // twice, and refused when it is written.
 type recent struct {
 	mutex sync.Mutex
-	left  map[identity]written
+	left  map[objectID]written
 	swept time.Time
 }
 
-type identity struct {
+type objectID struct {
 	kind schema.GroupKind
 	key  client.ObjectKey
 }
@@ -35,12 +35,12 @@ type written struct {
 // not every object is in it.
 const lag = 10 * time.Second
 
-func (r *recent) note(object identity, version string, now time.Time) {
+func (r *recent) note(object objectID, version string, now time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.sweep(now)
 	if r.left == nil {
-		r.left = map[identity]written{}
+		r.left = map[objectID]written{}
 	}
 	r.left[object] = written{max(r.left[object].version, numberOf(version)), now}
 }
@@ -60,7 +60,7 @@ func (r *recent) sweep(now time.Time) {
 
 // isBehind: a cache that shows an object in this version, or with none does not show it,
 // has not seen yet what this process has written.
-func (r *recent) isBehind(object identity, shown string, now time.Time) bool {
+func (r *recent) isBehind(object objectID, shown string, now time.Time) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	last, known := r.left[object]
@@ -89,7 +89,7 @@ func (w noting) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 	case err != nil:
 		return err
 	}
-	if !w.recent.isBehind(identity{kind.GroupKind(), key}, shown, time.Now()) {
+	if !w.recent.isBehind(objectID{kind.GroupKind(), key}, shown, time.Now()) {
 		return err
 	}
 	// Clients empty what they read into, so that nothing is read into the cache.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component_test
+package cache_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -41,10 +41,10 @@ func BenchmarkSummaries(b *testing.B) {
 	at := &metav1.Time{Time: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
 	run.Status.Timings = v1alpha1.RunTimings{ProvisionStart: at, Provisioned: at, Ready: at, LoadStart: at, LoadFinish: at, CollectStart: at, Finish: at}
 	whole := written(b, run)
-	small := written(b, component.StripRun(run))
+	small := written(b, cache.StripRun(run))
 	var shared, apart float64
 	for b.Loop() {
-		shared = held(b, whole, component.StripRun)
+		shared = held(b, whole, cache.StripRun)
 		apart = held(b, small, func(read *v1alpha1.PerfRun) *v1alpha1.PerfRun { return read })
 	}
 	b.ReportMetric(shared, "heap-B/run")
@@ -126,10 +126,10 @@ func copies(b *testing.B, pages int) http.Handler {
 
 func readInPart(b *testing.B, config *rest.Config) {
 	b.Helper()
-	server, err := component.NewRESTClient(config)
+	server, err := cache.NewRESTClient(config)
 	expect.NoError(b, err)
 	watcher := &toolscache.ListWatch{WatchFuncWithContext: (&shelf{}).watch}
-	made := component.NewInformer(server, "")(watcher, &v1alpha1.PerfRun{}, 0, toolscache.Indexers{})
+	made := cache.NewInformer(server, "")(watcher, &v1alpha1.PerfRun{}, 0, toolscache.Indexers{})
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	go made.RunWithContext(ctx)
@@ -152,7 +152,7 @@ func readWhole(b *testing.B, config *rest.Config, pages int) {
 		list := &v1alpha1.PerfRunList{}
 		expect.NoError(b, reader.List(b.Context(), list, client.Continue(strconv.Itoa(n))))
 		for i := range list.Items {
-			kept = append(kept, component.StripRun(&list.Items[i]))
+			kept = append(kept, cache.StripRun(&list.Items[i]))
 		}
 	}
 	goruntime.KeepAlive(kept)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kube
+package cache
 
 import (
 	"context"
@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"perflab.dev/perflab/internal/kube"
 )
 
 // Freshness knows how new a list of each kind must at least be: as new as what this
@@ -92,7 +94,7 @@ func (r fresh) List(ctx context.Context, list client.ObjectList, options ...clie
 	}
 	var items []runtime.Object
 	version := ""
-	err := Pages(ctx, r, list, PageSize, func(page client.ObjectList) error {
+	err := kube.Pages(ctx, r, list, kube.PageSize, func(page client.ObjectList) error {
 		found, err := meta.ExtractList(page)
 		items, version = append(items, found...), page.GetResourceVersion()
 		return err
@@ -211,7 +213,7 @@ func (w noting) wrote(object client.Object, err error) error {
 	}
 	if kind, unknown := w.GroupVersionKindFor(object); unknown == nil {
 		w.note(kind.GroupKind(), object.GetResourceVersion())
-		w.recent.note(identity{kind.GroupKind(), client.ObjectKeyFromObject(object)}, object.GetResourceVersion(), time.Now())
+		w.recent.note(objectID{kind.GroupKind(), client.ObjectKeyFromObject(object)}, object.GetResourceVersion(), time.Now())
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component_test
+package cache_test
 
 import (
 	"encoding/json"
@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -47,7 +47,7 @@ func folioRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
 
 // Tens of thousands of them are kept in mind.
 func TestASummaryOfARunIsSmall(t *testing.T) {
-	whole, summary := size(t, folioRun(v1alpha1.RunInvalid)), size(t, component.StripRun(folioRun(v1alpha1.RunInvalid)))
+	whole, summary := size(t, folioRun(v1alpha1.RunInvalid)), size(t, cache.StripRun(folioRun(v1alpha1.RunInvalid)))
 	if summary > 2000 || whole < 50000 {
 		t.Errorf("of a run of %d bytes %d are kept in mind", whole, summary)
 	}
@@ -72,21 +72,21 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 		}
 		return made
 	}
-	whole, outline := experiment("abc"), component.StripExperiment(experiment("abc"))
+	whole, outline := experiment("abc"), cache.StripExperiment(experiment("abc"))
 	if size(t, outline) > 2000 || size(t, whole) < 50000 {
 		t.Errorf("of an experiment of %d bytes %d are kept in mind", size(t, whole), size(t, outline))
 	}
 	whole.Status.Results, whole.Status.Comparisons = nil, nil
 	whole.Spec = v1alpha1.PerfExperimentSpec{Design: whole.Spec.Design}
 	expect.Equal(t, whole, outline, "what decides whether it rests")
-	expect.Equal(t, experiment(""), component.StripExperiment(experiment("")), "of one that goes on")
+	expect.Equal(t, experiment(""), cache.StripExperiment(experiment("")), "of one that goes on")
 }
 
 // What is imported never goes on, and a megabyte of its text takes fifty when it is decoded.
 func TestNoMoreThanASummaryOfAnImportedRunIsKept(t *testing.T) {
 	run := folioRun(v1alpha1.RunPending)
 	run.Annotations = map[string]string{v1alpha1.AnnotationImported: "elsewhere/folio 1 2026-01-02T03:04:05Z"}
-	if summary := size(t, component.StripRun(run)); summary > 2000 {
+	if summary := size(t, cache.StripRun(run)); summary > 2000 {
 		t.Errorf("%d bytes are kept in mind", summary)
 	}
 }
@@ -96,7 +96,7 @@ func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
 	run := folioRun(v1alpha1.RunInvalid)
 	run.Labels = naming.RunLabels(run)
 	run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", &metav1.ObjectMeta{Name: "folio", UID: "2"})}
-	got, want := component.StripRun(run), &v1alpha1.PerfRun{ObjectMeta: run.ObjectMeta}
+	got, want := cache.StripRun(run), &v1alpha1.PerfRun{ObjectMeta: run.ObjectMeta}
 	want.Labels = map[string]string{v1alpha1.LabelExperiment: "folio"}
 	want.Spec = v1alpha1.PerfRunSpec{Experiment: "folio", Arm: "base", Block: 1, Attempt: 2, PlanHash: "abc", Scenario: v1alpha1.Scenario{Name: "cico"}}
 	want.Status = v1alpha1.PerfRunStatus{
@@ -104,13 +104,12 @@ func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
 		Loads: []v1alpha1.LoadStatus{{Name: "cico", TestRun: "folio-1-cico", ExitCode: 107}},
 	}
 	expect.Equal[any](t, want, got)
-	expect.Equal(t, component.RecordedFault(run), component.RecordedFault(got), "its fault")
 }
 
 // Whoever goes on with a run writes its status over what was read.
 func TestARunThatIsOnIsKeptAsAWhole(t *testing.T) {
 	run := folioRun(v1alpha1.RunCollecting)
-	expect.Equal(t, folioRun(v1alpha1.RunCollecting), component.StripRun(run))
+	expect.Equal(t, folioRun(v1alpha1.RunCollecting), cache.StripRun(run))
 }
 
 // Of a cluster's tens of thousands of workloads and Services hardly any are ours.
@@ -150,7 +149,7 @@ func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
 				delete(want.Object, "spec")
 				delete(want.Object, "status")
 			}
-			got, err := component.StripTransform()(given)
+			got, err := cache.StripTransform()(given)
 			expect.NoError(t, err)
 			expect.Equal[any](t, want, got)
 		})
@@ -168,9 +167,9 @@ func size(t *testing.T, object any) int {
 func TestSummariesNameExternalBrokers(t *testing.T) {
 	run := folioRun(v1alpha1.RunSucceeded)
 	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderStrimzi}
-	expect.Equal(t, v1alpha1.System{}, component.StripRun(run).Spec.System, "a Kafka of the experiment's own")
+	expect.Equal(t, v1alpha1.System{}, cache.StripRun(run).Spec.System, "a Kafka of the experiment's own")
 	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
 		BootstrapServers: []string{"b-1.example.org:9096"}, SASL: &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "msk"}},
 	}}
-	expect.Equal(t, kafka.LedgerOf(run), kafka.LedgerOf(component.StripRun(run)), "ledger")
+	expect.Equal(t, kafka.LedgerOf(run), kafka.LedgerOf(cache.StripRun(run)), "ledger")
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component
+// Package fairqueue is a work queue in which namespaces take turns.
+package fairqueue
 
 import (
 	"k8s.io/client-go/util/workqueue"
@@ -52,8 +53,8 @@ func (f *fair) Pop() reconcile.Request {
 	return next
 }
 
-// fairQueue is the framework's own work queue, in this order.
-func fairQueue(controller string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+// New is the framework's own work queue, in this order.
+func New(controller string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: controller, Queue: &fair{}})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{Name: controller, Queue: queue})
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: controller, DelayingQueue: delaying})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kube_test
+package cache_test
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -75,7 +76,7 @@ func newAside(t *testing.T) aside {
 	config := rest.CopyConfig(server.Config(t))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { asked.next = next; return asked })
 	direct := apiserver.Client(t, config)
-	freshness := kube.NewFreshness()
+	freshness := cache.NewFreshness()
 	live := freshness.Reader(direct, direct.Scheme())
 	return aside{asked, apiserver.Namespace(t, direct), freshness.Client(direct, live, configMap), live}
 }
@@ -254,7 +255,7 @@ func TestVersionsMayGoBack(t *testing.T) {
 			return nil
 		},
 	})
-	reader := kube.NewFreshness().Reader(direct, direct.Scheme())
+	reader := cache.NewFreshness().Reader(direct, direct.Scheme())
 	for _, step := range []bool{false, false, true, false} {
 		restored = step
 		expect.NoError(t, reader.List(t.Context(), &corev1.ConfigMapList{}))

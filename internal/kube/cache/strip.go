@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component
+package cache
 
 import (
 	"maps"
@@ -61,7 +61,7 @@ func StripTransform() toolscache.TransformFunc {
 // lean keeps whose an object is, and of one that may work for an experiment our
 // annotations, the numbers of its spec, and its status.
 func lean(whole *unstructured.Unstructured) *unstructured.Unstructured {
-	known := identity(whole)
+	known := stripToIdentity(whole)
 	if isCommon(whole.GroupVersionKind().Group) && !isOurs(whole) {
 		return known
 	}
@@ -152,8 +152,8 @@ func isBorrowed(object client.Object) bool {
 	return borrowed
 }
 
-// identity is what it takes to tell whose an object is.
-func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
+// stripToIdentity is what it takes to tell whose an object is.
+func stripToIdentity(whole *unstructured.Unstructured) *unstructured.Unstructured {
 	known := &unstructured.Unstructured{}
 	known.SetGroupVersionKind(whole.GroupVersionKind())
 	known.SetNamespace(whole.GetNamespace())
@@ -174,13 +174,14 @@ func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
 func StripPodTransform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		if pod, is := object.(*corev1.Pod); is {
-			return leanPod(pod), nil
+			return StripPod(pod), nil
 		}
 		return object, nil
 	}
 }
 
-func leanPod(pod *corev1.Pod) *corev1.Pod {
+// StripPod is what is kept in mind of a pod.
+func StripPod(pod *corev1.Pod) *corev1.Pod {
 	pod.SetManagedFields(nil)
 	pod.Annotations = ourAnnotations(pod.Annotations)
 	pod.Labels = fewLabels(pod.Labels)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kube_test
+package cache_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -52,7 +52,7 @@ func newBehind(server client.WithWatch, namespace string) *behind {
 			return server.Get(ctx, key, object, options...)
 		},
 	})
-	b.Client = kube.NewFreshness().Client(cached, live)
+	b.Client = cache.NewFreshness().Client(cached, live)
 	return b
 }
 

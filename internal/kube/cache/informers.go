@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package component
+package cache
 
 import (
 	"context"
@@ -235,4 +235,10 @@ func ListActiveRuns(ctx context.Context, reader client.Reader, namespace string)
 		}
 	}
 	return on, nil
+}
+
+// IsActive tells a run that has not ended yet, and will here. An imported one that
+// had not ended when it was written down never goes on.
+func IsActive(run *v1alpha1.PerfRun) bool {
+	return !run.Status.Phase.IsFinal() && !provenance.IsImported(run)
 }
