@@ -11,29 +11,30 @@ import (
 )
 
 const (
-	// wholeTimeout bounds how long a reconcile waits for room, and uses it.
-	wholeTimeout = 10 * time.Second
-	// MaxConcurrentReads objects of others' are held at once, which the memory limit has room for.
-	MaxConcurrentReads = 2
+	// wholeReadTimeout bounds how long a reconcile waits for its turn and uses the object.
+	wholeReadTimeout = 10 * time.Second
+	// MaxWholeReads is how many whole objects of others the memory limit allows at a time.
+	MaxWholeReads = 2
 )
 
-// ReadLimiter bounds how many objects of others' an operator holds as a whole. Nil: it does not.
+// ReadLimiter bounds how many whole objects of others the operator holds at a time. A nil
+// limiter only sets the timeout.
 type ReadLimiter struct{ free *semaphore.Weighted }
 
-// NewReadLimiter is empty.
-func NewReadLimiter() *ReadLimiter { return &ReadLimiter{semaphore.NewWeighted(MaxConcurrentReads)} }
+// NewReadLimiter returns a limiter for MaxWholeReads.
+func NewReadLimiter() *ReadLimiter { return &ReadLimiter{semaphore.NewWeighted(MaxWholeReads)} }
 
-// Do lets a reconcile use an object of others' as a whole: a Deployment of a megabyte
-// takes fifty when it is decoded, and a change of it wakes all that look at it. It fails
-// where no room becomes free in time.
+// Do calls use when it may hold a whole object: a Deployment of one megabyte takes fifty when
+// decoded, and its change wakes every reconcile that reads it. Do fails if its turn does not
+// come in time.
 func (r *ReadLimiter) Do(ctx context.Context, use func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, wholeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, wholeReadTimeout)
 	defer cancel()
 	if r == nil {
 		return use(ctx)
 	}
 	if err := r.free.Acquire(ctx, 1); err != nil {
-		return fmt.Errorf("waiting to read an object of others': %w", err)
+		return fmt.Errorf("waiting to read a large object: %w", err)
 	}
 	defer r.free.Release(1)
 	return use(ctx)

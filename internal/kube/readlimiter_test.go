@@ -15,25 +15,25 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Sixteen schedules that look at one Deployment are woken at once.
-func TestFewHoldWholeObjects(t *testing.T) {
-	room := kube.NewReadLimiter()
+// A change of one Deployment wakes all schedules that watch it.
+func TestReadLimiterBoundsWholeReads(t *testing.T) {
+	limiter := kube.NewReadLimiter()
 	var holding atomic.Int32
-	var passes errgroup.Group
+	var reconciles errgroup.Group
 	for range 16 {
-		passes.Go(func() error {
-			return room.Do(t.Context(), func(ctx context.Context) error {
+		reconciles.Go(func() error {
+			return limiter.Do(t.Context(), func(ctx context.Context) error {
 				if _, bounded := ctx.Deadline(); !bounded {
-					return errors.New("it may be held for ever")
+					return errors.New("no deadline")
 				}
 				defer holding.Add(-1)
-				if holding.Add(1) > kube.MaxConcurrentReads {
-					return errors.New("too many hold one")
+				if holding.Add(1) > kube.MaxWholeReads {
+					return errors.New("too many reads at a time")
 				}
 				runtime.Gosched()
 				return nil
 			})
 		})
 	}
-	expect.NoError(t, passes.Wait())
+	expect.NoError(t, reconciles.Wait())
 }

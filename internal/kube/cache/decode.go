@@ -16,35 +16,34 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// kind is one of which there may be thousands that are large, and of which little is kept
-// in mind.
-type kind struct {
-	resource string
-	// read makes of an object what is kept in mind of it.
-	read func(whole jsontext.Value) (runtime.Object, error)
-	// strip makes of an object that was read whole what is kept in mind of it; anything
-	// else stays as it is.
+// resource is one of the operator's own: a cluster may have thousands of large objects, of
+// which the cache keeps little.
+type resource struct {
+	name string
+	// decode decodes the stripped form of an object.
+	decode func(whole jsontext.Value) (runtime.Object, error)
+	// strip strips an object that was decoded whole, and returns other types as they are.
 	strip func(whole runtime.Object) runtime.Object
 }
 
 var (
-	experiments = kindOf("perfexperiments", unoutlined, IsStrippedExperiment, StripExperiment)
-	runs        = kindOf("perfruns", unsummarised, isStrippedRun, StripRun)
-	systems     = kindOf("perfsystems", nil, never[*v1alpha1.PerfSystem], same[*v1alpha1.PerfSystem])
-	schedules   = kindOf("perfschedules", nil, never[*v1alpha1.PerfSchedule], same[*v1alpha1.PerfSchedule])
+	experiments = newResource("perfexperiments", skippedOfExperiments, IsStrippedExperiment, StripExperiment)
+	runs        = newResource("perfruns", skippedOfRuns, isStrippedRun, StripRun)
+	systems     = newResource("perfsystems", nil, never[*v1alpha1.PerfSystem], unchanged[*v1alpha1.PerfSystem])
+	schedules   = newResource("perfschedules", nil, never[*v1alpha1.PerfSchedule], unchanged[*v1alpha1.PerfSchedule])
 )
 
-func kindOf[S any, T interface {
+func newResource[S any, T interface {
 	*S
 	client.Object
-}](resource string, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T,
-) kind {
-	return kind{
-		resource: resource,
-		read:     func(whole jsontext.Value) (runtime.Object, error) { return read(whole, passed, isStripped, strip) },
+}](name string, skipped *json.Unmarshalers, isStripped func(T) bool, strip func(T) T,
+) resource {
+	return resource{
+		name:   name,
+		decode: func(whole jsontext.Value) (runtime.Object, error) { return decode(whole, skipped, isStripped, strip) },
 		strip: func(whole runtime.Object) runtime.Object {
 			if object, is := whole.(T); is {
-				return stripped(object, strip)
+				return withoutManagedFields(strip(object))
 			}
 			return whole
 		},
@@ -53,50 +52,55 @@ func kindOf[S any, T interface {
 
 func never[T any](T) bool { return false }
 
-func same[T any](whole T) T { return whole }
+func unchanged[T any](whole T) T { return whole }
 
-// Of these types are the fields that no outline of an experiment, and no summary of a run
-// has: nine tenths of what is stored, which are passed over.
+func withoutManagedFields[T client.Object](object T) T {
+	object.SetManagedFields(nil)
+	return object
+}
+
+// The decoder skips values of these types: no stripped experiment or run has them, and they
+// are nine tenths of what is stored.
 var (
-	unoutlined = json.JoinUnmarshalers(passed[[]metav1.ManagedFieldsEntry](),
-		passed[[]v1alpha1.Result](), passed[[]v1alpha1.Comparison](), passed[[]v1alpha1.Slowdown](),
-		passed[[]v1alpha1.FactorEffect](), passed[[]v1alpha1.InvalidRun](),
-		passed[v1alpha1.System](), passed[[]v1alpha1.Arm](), passed[v1alpha1.Matrix](), passed[[]v1alpha1.Scenario](),
-		passed[[]v1alpha1.Note](), passed[v1alpha1.Measurement](), passed[v1alpha1.Restore]())
-	unsummarised = json.JoinUnmarshalers(passed[[]metav1.ManagedFieldsEntry](),
-		passed[v1alpha1.System](), passed[v1alpha1.EffectiveSystem](),
-		passed[[]v1alpha1.Observation](), passed[v1alpha1.ServersStatus](),
-		passed[v1alpha1.RunEvidence](), passed[v1alpha1.RunDurations]())
+	skippedOfExperiments = json.JoinUnmarshalers(skip[[]metav1.ManagedFieldsEntry](),
+		skip[[]v1alpha1.Result](), skip[[]v1alpha1.Comparison](), skip[[]v1alpha1.Slowdown](),
+		skip[[]v1alpha1.FactorEffect](), skip[[]v1alpha1.InvalidRun](),
+		skip[v1alpha1.System](), skip[[]v1alpha1.Arm](), skip[v1alpha1.Matrix](), skip[[]v1alpha1.Scenario](),
+		skip[[]v1alpha1.Note](), skip[v1alpha1.Measurement](), skip[v1alpha1.Restore]())
+	skippedOfRuns = json.JoinUnmarshalers(skip[[]metav1.ManagedFieldsEntry](),
+		skip[v1alpha1.System](), skip[v1alpha1.EffectiveSystem](),
+		skip[[]v1alpha1.Observation](), skip[v1alpha1.ServersStatus](),
+		skip[v1alpha1.RunEvidence](), skip[v1alpha1.RunDurations]())
 )
 
-// passed leaves values of a type as they are. As the text is there, taking a value out is
-// quicker than skipping its parts one by one.
-func passed[T any]() *json.Unmarshalers {
+// skip leaves values of a type empty. Reading such a value as a whole is faster than skipping
+// its tokens, because the text is in memory.
+func skip[T any]() *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(text *jsontext.Decoder, _ *T) error {
 		_, err := text.ReadValue()
-		return err //nolint:wrapcheck // Said by read.
+		return err //nolint:wrapcheck // decode wraps it.
 	})
 }
 
-// asStored are the options for what the API server has written: it has checked it.
-var asStored = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+// storedOptions skip checks that the API server has made when it stored the object.
+var storedOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// read makes what is kept in mind of an object: without what is passed over, if it turns out
-// to be one of those that are stripped, and else of all of it, as client-go reads it.
-func read[S any, T interface {
+// decode decodes an object without the skipped types. If the result is not one that the cache
+// strips, it decodes the object again, whole, as client-go does.
+func decode[S any, T interface {
 	*S
 	client.Object
-}](whole jsontext.Value, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T) (T, error) {
+}](whole jsontext.Value, skipped *json.Unmarshalers, isStripped func(T) bool, strip func(T) T) (T, error) {
 	object := T(new(S))
-	err := json.Unmarshal(whole, object, asStored, json.WithUnmarshalers(passed))
+	err := json.Unmarshal(whole, object, storedOptions, json.WithUnmarshalers(skipped))
 	if err == nil && !isStripped(object) {
 		object = new(S)
 		err = kubejson.UnmarshalCaseSensitivePreserveInts(whole, object)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what is stored: %w", err)
+		return nil, fmt.Errorf("decoding a stored object: %w", err)
 	}
-	return stripped(object, strip), nil
+	return withoutManagedFields(strip(object)), nil
 }
 
 // page is a list as the API server writes it.
@@ -105,26 +109,26 @@ type page struct {
 	Items           []item `json:"items"`
 }
 
-// item is an object, or why it can't be read.
+// item is an object, or the error of decoding it.
 type item struct {
 	runtime.Object
-	unread error
+	err error
 }
 
-// readPage reads a page's objects one by one as they arrive. One that can't be read is its
-// author's trouble: a schema takes more than our types do, and a list that failed would be
-// everybody's.
-func (k kind) readPage(arrived io.Reader) (*page, error) {
+// decodePage decodes the objects of a page one by one as they arrive. An object that cannot be
+// decoded does not fail the page: the schema accepts values that the Go types do not, and one
+// such object must not hide all others.
+func (r resource) decodePage(body io.Reader) (*page, error) {
 	each := json.UnmarshalFromFunc(func(text *jsontext.Decoder, each *item) error {
 		whole, err := text.ReadValue()
 		if err == nil {
-			each.Object, each.unread = k.read(whole)
+			each.Object, each.err = r.decode(whole)
 		}
-		return err //nolint:wrapcheck // Said below.
+		return err //nolint:wrapcheck // Wrapped below.
 	})
 	list := &page{}
-	if err := json.UnmarshalRead(arrived, list, asStored, json.WithUnmarshalers(each)); err != nil {
-		return nil, fmt.Errorf("reading a page of %s: %w", k.resource, err)
+	if err := json.UnmarshalRead(body, list, storedOptions, json.WithUnmarshalers(each)); err != nil {
+		return nil, fmt.Errorf("decoding a page of %s: %w", r.name, err)
 	}
 	return list, nil
 }

@@ -13,8 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -24,32 +23,41 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// podLabels are those by which pods that work for experiments are found: those that
-// we make, and those that other operators make for us.
-var podLabels = []string{
-	v1alpha1.LabelExperiment, contract.LabelTestRun, contract.LabelStrimziCluster, contract.LabelPostgresCluster,
+// podCacheLabels are the labels that select the pods of experiments, one cache for each: a
+// label selector cannot express "one of these keys". PerfLab's own pods, and the runners and
+// starters that k6-operator makes from a TestRun, have the experiment's label. Strimzi and
+// CloudNativePG label pods by themselves. To give theirs the experiment's label as well, the
+// pod templates would have to change, which restarts the brokers and servers of running
+// experiments, and which patches may undo.
+var podCacheLabels = []string{v1alpha1.LabelExperiment, contract.LabelStrimziCluster, contract.LabelPostgresCluster}
+
+// podCache returns the label of the cache that has all pods with a label.
+func podCache(label string) (string, bool) {
+	if label == contract.LabelTestRun {
+		label = v1alpha1.LabelExperiment
+	}
+	return label, slices.Contains(podCacheLabels, label)
 }
 
-// PodCaches hold the pods with each of the labels by which those that work for
-// experiments are found. A cluster may have tens of thousands of others, of which the
-// API server does not tell.
-type PodCaches map[string]cache.Cache
+// PodCaches hold the pods of experiments, by label. The API server does not send the others,
+// of which a cluster may have tens of thousands.
+type PodCaches map[string]ctrlcache.Cache
 
-// NewPodCaches makes them for a manager, which starts them, of these namespaces; none
-// are all. It fails when the manager takes no more.
-func NewPodCaches(to manager.Manager, namespaces map[string]cache.Config) (PodCaches, error) {
+// NewPodCaches adds the caches of pods in these namespaces, or in all if there are none, to a
+// manager.
+func NewPodCaches(to manager.Manager, namespaces map[string]ctrlcache.Config) (PodCaches, error) {
 	caches := PodCaches{}
-	for _, label := range podLabels {
-		made, err := cache.New(to.GetConfig(), cache.Options{
+	for _, label := range podCacheLabels {
+		made, err := ctrlcache.New(to.GetConfig(), ctrlcache.Options{
 			HTTPClient: to.GetHTTPClient(), Scheme: to.GetScheme(), Mapper: to.GetRESTMapper(),
 			DefaultNamespaces:    namespaces,
-			DefaultLabelSelector: has(label),
-			DefaultTransform:     StripPodTransform(),
+			DefaultLabelSelector: hasLabel(label),
+			DefaultTransform:     stripPods,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("making the cache of pods with the label %s: %w", label, err)
+			return nil, fmt.Errorf("creating the cache of pods with the label %s: %w", label, err)
 		}
-		if err := to.Add(started{made}); err != nil {
+		if err := to.Add(runnable{made}); err != nil {
 			return nil, fmt.Errorf("adding the cache of pods with the label %s: %w", label, err)
 		}
 		caches[label] = made
@@ -57,42 +65,35 @@ func NewPodCaches(to manager.Manager, namespaces map[string]cache.Config) (PodCa
 	return caches, nil
 }
 
-// started is a cache that the manager fills before it starts its controllers.
-type started struct{ cache.Cache }
+// runnable is a cache that the manager syncs before it starts the controllers.
+type runnable struct{ ctrlcache.Cache }
 
-// GetCache is what the manager knows a cache by.
-func (s started) GetCache() cache.Cache { return s.Cache }
+// GetCache is how the manager recognizes a cache.
+func (r runnable) GetCache() ctrlcache.Cache { return r.Cache }
 
-// has selects what carries a label.
-func has(label string) labels.Selector {
-	carried, err := labels.NewRequirement(label, selection.Exists, nil)
-	utilruntime.Must(err)
-	return labels.NewSelector().Add(*carried)
-}
-
-// Sources wake for whatever changes in one of these pods.
-func (c PodCaches) Sources(wake handler.EventHandler) []source.Source {
+// Sources are the events of all cached pods.
+func (c PodCaches) Sources(handler handler.EventHandler) []source.Source {
 	var sources []source.Source
-	for _, label := range podLabels {
-		sources = append(sources, source.Kind(c[label], client.Object(&corev1.Pod{}), wake))
+	for _, label := range podCacheLabels {
+		sources = append(sources, source.Kind(c[label], client.Object(&corev1.Pod{}), handler))
 	}
 	return sources
 }
 
-// Reader reads pods from the caches, and one that is in none of them from the API server.
+// Reader reads pods from the caches. It gets a pod that is in none of them from live.
 func (c PodCaches) Reader(live client.Reader) client.Reader {
 	return PodReader{Reader: live, Cached: func(label string) client.Reader { return c[label] }}
 }
 
-// PodReader read the pods that work for experiments, and as the embedded reader does a single
-// one that does not: one that stands in the place of ours shows to no cache.
+// PodReader reads pods of experiments from caches. It gets any other single pod with the
+// embedded reader, because it may have the name of a pod of ours.
 type PodReader struct {
 	client.Reader
-	// Cached has the pods with a label.
+	// Cached returns the reader of the cache that holds the pods with a label.
 	Cached func(label string) client.Reader
 }
 
-// Get reads a pod of an experiment's, or else of anybody's.
+// Get reads a pod.
 func (p PodReader) Get(ctx context.Context, key client.ObjectKey, pod client.Object, options ...client.GetOption) error {
 	err := p.Cached(v1alpha1.LabelExperiment).Get(ctx, key, pod, options...)
 	if apierrors.IsNotFound(err) {
@@ -101,31 +102,31 @@ func (p PodReader) Get(ctx context.Context, key client.ObjectKey, pod client.Obj
 	return err
 }
 
-// List lists pods with one of the labels by which those that work for experiments are
-// found; it fails when the options ask for others as well.
+// List lists pods by a cached label. It returns ErrUncachedPods if the options select other
+// pods as well.
 func (p PodReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	asked := client.ListOptions{}
-	asked.ApplyOptions(options)
-	label, found := labelAsked(asked.LabelSelector)
+	listed := client.ListOptions{}
+	listed.ApplyOptions(options)
+	label, found := requiredPodCache(listed.LabelSelector)
 	if !found {
-		return fmt.Errorf("listing pods %v: %w", asked.LabelSelector, ErrUncachedPods)
+		return fmt.Errorf("listing pods %v: %w", listed.LabelSelector, ErrUncachedPods)
 	}
 	return p.Cached(label).List(ctx, list, options...)
 }
 
-// ErrUncachedPods says that a list of pods is asked for that may have others than ours.
-var ErrUncachedPods = errors.New("only those with one of these labels are known: " + strings.Join(podLabels, ", "))
+// ErrUncachedPods means that a list may include pods that no cache holds.
+var ErrUncachedPods = errors.New("select pods by one of the labels " + strings.Join(append(slices.Clone(podCacheLabels), contract.LabelTestRun), ", "))
 
-// labelAsked is a label of ours that all that is selected carries.
-func labelAsked(selector labels.Selector) (string, bool) {
+// requiredPodCache returns the cache that has all pods that match the selector.
+func requiredPodCache(selector labels.Selector) (string, bool) {
 	if selector == nil {
 		return "", false
 	}
 	requirements, _ := selector.Requirements()
-	carried := []selection.Operator{selection.Exists, selection.Equals, selection.DoubleEquals, selection.In}
+	present := []selection.Operator{selection.Exists, selection.Equals, selection.DoubleEquals, selection.In}
 	for _, requirement := range requirements {
-		if slices.Contains(carried, requirement.Operator()) && slices.Contains(podLabels, requirement.Key()) {
-			return requirement.Key(), true
+		if label, found := podCache(requirement.Key()); found && slices.Contains(present, requirement.Operator()) {
+			return label, true
 		}
 	}
 	return "", false

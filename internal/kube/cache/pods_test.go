@@ -14,9 +14,10 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube/cache"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
+func TestPodReaderSelectsCacheByLabel(t *testing.T) {
 	pod := func(name string, labels map[string]string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, Labels: labels}}
 	}
@@ -24,21 +25,23 @@ func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
 	known := fake.NewClientBuilder().WithObjects(pod("module", map[string]string{v1alpha1.LabelExperiment: "demo", "app": "shop"})).Build()
 	asked := ""
 	pods := cache.PodReader{Reader: live, Cached: func(label string) client.Reader { asked = label; return known }}
-	for label, which := range map[string]client.ListOption{
-		v1alpha1.LabelExperiment:      client.MatchingLabels{"app": "shop", v1alpha1.LabelExperiment: "demo"},
-		contract.LabelTestRun:         client.HasLabels{contract.LabelTestRun},
-		contract.LabelStrimziCluster:  client.MatchingLabels{contract.LabelStrimziCluster: "demo"},
-		contract.LabelPostgresCluster: client.MatchingLabels{contract.LabelPostgresCluster: "demo-pg"},
+	for name, tc := range map[string]struct {
+		selector client.ListOption
+		want     string
+	}{
+		"experiment": {client.MatchingLabels{"app": "shop", v1alpha1.LabelExperiment: "demo"}, v1alpha1.LabelExperiment},
+		"TestRun":    {client.HasLabels{contract.LabelTestRun}, v1alpha1.LabelExperiment},
+		"Kafka":      {client.MatchingLabels{contract.LabelStrimziCluster: "demo"}, contract.LabelStrimziCluster},
+		"PostgreSQL": {client.MatchingLabels{contract.LabelPostgresCluster: "demo-pg"}, contract.LabelPostgresCluster},
 	} {
 		found := &corev1.PodList{}
-		if err := pods.List(t.Context(), found, which); err != nil || asked != label {
-			t.Errorf("listing by %s asked the cache of %q: %v", label, asked, err)
-		}
-		if label == v1alpha1.LabelExperiment && (len(found.Items) != 1 || found.Items[0].Name != "module") {
+		expect.NoError(t, pods.List(t.Context(), found, tc.selector))
+		expect.Equal(t, tc.want, asked, "cache for pods of %s", name)
+		if name == "experiment" && (len(found.Items) != 1 || found.Items[0].Name != "module") {
 			t.Errorf("found %v", found.Items)
 		}
 	}
-	// The live reader has not what the cache has, and is not asked for it.
+	// The live reader does not have the cached pod, so reading it would fail.
 	for _, name := range []string{"theirs", "module"} {
 		if err := pods.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: name}, &corev1.Pod{}); err != nil {
 			t.Errorf("reading %s: %v", name, err)
@@ -46,12 +49,12 @@ func TestPodsAreReadWhereTheyAreKnown(t *testing.T) {
 	}
 }
 
-// A list that no cache has as a whole would be one of the pods that happen to be there.
-func TestPodsThatMayNotBeOursAreInNoList(t *testing.T) {
+// No single cache has all such pods: the list would be incomplete.
+func TestPodReaderRefusesListsOfUncachedPods(t *testing.T) {
 	pods := cache.PodReader{Cached: func(string) client.Reader { return fake.NewClientBuilder().Build() }}
 	for name, which := range map[string][]client.ListOption{
-		"all":                     {client.InNamespace("lab")},
-		"by a label of anybody's": {client.MatchingLabels{"app": "shop"}},
+		"all":              {client.InNamespace("lab")},
+		"by another label": {client.MatchingLabels{"app": "shop"}},
 	} {
 		if err := pods.List(t.Context(), &corev1.PodList{}, which...); !errors.Is(err, cache.ErrUncachedPods) {
 			t.Errorf("%s: %v", name, err)

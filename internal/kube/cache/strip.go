@@ -20,36 +20,35 @@ import (
 )
 
 const (
-	// mostLabels of an object are cached, and as many of its owners: an object with more
+	// maxLabels of an object are cached, and as many of its owners: an object with more
 	// owners does not belong to an experiment.
-	mostLabels = 64
-	// mostKept bounds the weight of each part of an object that is kept whole.
-	mostKept = 512 << 10
-	// mostPod bounds the containers of a pod, as they are stored.
-	mostPod = 128 << 10
+	maxLabels = 64
+	// maxPartBytes bounds the decoded size of a spec or status that is cached whole.
+	maxPartBytes = 512 << 10
+	// maxPodBytes bounds the stored size of a pod's containers, and of its status.
+	maxPodBytes = 128 << 10
 )
 
-// ourLabels are those by which objects that work for experiments are known: what we
-// make, and what other operators make for us.
-var ourLabels = []string{
+// ownLabels mark objects of experiments: those that PerfLab makes, and those that other
+// operators make for it.
+var ownLabels = []string{
 	v1alpha1.LabelExperiment, contract.LabelTestRun,
 	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
 }
 
-// lookedFor are all labels that objects are selected by.
-var lookedFor = slices.Concat(ourLabels, slices.Collect(maps.Keys(naming.RunLabels(&v1alpha1.PerfRun{}))), []string{
+// selectedLabels are all labels that the operator selects objects by.
+var selectedLabels = slices.Concat(ownLabels, slices.Collect(maps.Keys(naming.RunLabels(&v1alpha1.PerfRun{}))), []string{
 	v1alpha1.LabelComponent, v1alpha1.LabelModule, v1alpha1.LabelLoad, contract.LabelRunner, contract.LabelPostgresRole, batchv1.JobNameLabel,
 })
 
-// StripTransform is what the cache keeps of any other kind: no managed fields, and of an object that
-// is known by its kind alone only what passes read. A cluster may have tens of thousands
-// of them, anybody may set our labels on his, and a megabyte of text takes fifty when
-// it is decoded. Workloads to adopt are read from the API server, as is everything that an
-// experiment takes over.
+// StripTransform reduces objects to what the cache keeps: no managed fields, and of
+// unstructured objects only what reconciles read. A cluster may have tens of thousands of
+// them, anyone may set our labels, and a megabyte of text takes fifty when decoded. The
+// operator reads workloads to adopt, and anything else it takes over, from the API server.
 func StripTransform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		if whole, is := object.(*unstructured.Unstructured); is {
-			return lean(whole), nil
+			return strip(whole), nil
 		}
 		if accessor, err := meta.Accessor(object); err == nil {
 			accessor.SetManagedFields(nil)
@@ -58,41 +57,41 @@ func StripTransform() toolscache.TransformFunc {
 	}
 }
 
-// lean keeps whose an object is, and of one that may work for an experiment our
-// annotations, the numbers of its spec, and its status.
-func lean(whole *unstructured.Unstructured) *unstructured.Unstructured {
-	known := stripToIdentity(whole)
-	if isCommon(whole.GroupVersionKind().Group) && !isOurs(whole) {
-		return known
+// strip keeps the identity of an object. If it may belong to an experiment, strip also keeps
+// PerfLab's annotations, the numbers of its spec, and its status.
+func strip(whole *unstructured.Unstructured) *unstructured.Unstructured {
+	stripped := stripToIdentity(whole)
+	if isBuiltInGroup(whole.GroupVersionKind().Group) && !isOwn(whole) {
+		return stripped
 	}
-	known.SetGeneration(whole.GetGeneration())
-	known.SetAnnotations(ourAnnotations(whole.GetAnnotations()))
+	stripped.SetGeneration(whole.GetGeneration())
+	stripped.SetAnnotations(ownAnnotations(whole.GetAnnotations()))
 	if spec, is := whole.Object["spec"].(map[string]any); is {
-		known.Object["spec"] = leanSpec(spec, isBorrowed(whole))
+		stripped.Object["spec"] = stripSpec(spec, isAdopted(whole))
 	}
-	if status, has := whole.Object["status"]; has && weight(status) <= mostKept {
-		known.Object["status"] = status
+	if status, has := whole.Object["status"]; has && decodedBytes(status) <= maxPartBytes {
+		stripped.Object["status"] = status
 	}
-	return known
+	return stripped
 }
 
-// leanSpec is what is kept of a spec: all that is borrowed and not very large, for it is
-// compared with what was changed in it; else the numbers.
-func leanSpec(spec map[string]any, borrowed bool) map[string]any {
-	if borrowed && weight(spec) <= mostKept {
+// stripSpec keeps the whole spec of an adopted workload unless it is very large: the operator
+// compares it with its own changes. Of other specs it keeps the numbers.
+func stripSpec(spec map[string]any, adopted bool) map[string]any {
+	if adopted && decodedBytes(spec) <= maxPartBytes {
 		return spec
 	}
 	numbers := map[string]any{}
 	for name, value := range spec {
-		if number, is := value.(int64); is && len(numbers) < mostLabels {
+		if number, is := value.(int64); is && len(numbers) < maxLabels {
 			numbers[name] = number
 		}
 	}
 	return numbers
 }
 
-// weight is about how many bytes a decoded value takes.
-func weight(value any) int {
+// decodedBytes estimates the memory of a decoded value.
+func decodedBytes(value any) int {
 	const each = 64
 	sum := each
 	switch value := value.(type) {
@@ -100,33 +99,33 @@ func weight(value any) int {
 		sum += len(value)
 	case []any:
 		for _, item := range value {
-			sum += weight(item)
+			sum += decodedBytes(item)
 		}
 	case map[string]any:
 		for name, item := range value {
-			sum += each + len(name) + weight(item)
+			sum += each + len(name) + decodedBytes(item)
 		}
 	}
 	return sum
 }
 
-// ourAnnotations are those that operators like this one write.
-func ourAnnotations(all map[string]string) map[string]string {
-	ours := maps.Clone(all)
-	maps.DeleteFunc(ours, func(name, _ string) bool { return !strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") })
-	if len(ours) == 0 || len(ours) > mostLabels {
+// ownAnnotations are those that PerfLab writes.
+func ownAnnotations(all map[string]string) map[string]string {
+	own := maps.Clone(all)
+	maps.DeleteFunc(own, func(name, _ string) bool { return !strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") })
+	if len(own) == 0 || len(own) > maxLabels {
 		return nil
 	}
-	return ours
+	return own
 }
 
-// fewLabels are all of an object's, or of very many those that we look for.
-func fewLabels(all map[string]string) map[string]string {
-	if len(all) <= mostLabels {
+// boundLabels keeps all labels, or the selected ones if there are too many.
+func boundLabels(all map[string]string) map[string]string {
+	if len(all) <= maxLabels {
 		return all
 	}
 	few := map[string]string{}
-	for _, name := range lookedFor {
+	for _, name := range selectedLabels {
 		if value, has := all[name]; has {
 			few[name] = value
 		}
@@ -134,66 +133,64 @@ func fewLabels(all map[string]string) map[string]string {
 	return few
 }
 
-// isCommon: everybody makes objects of these API groups.
-func isCommon(group string) bool {
+// isBuiltInGroup reports whether the API group is one of Kubernetes' own, whose objects are
+// mostly not of experiments.
+func isBuiltInGroup(group string) bool {
 	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
 }
 
-// isOurs: the object says that it works for an experiment, or is borrowed by one.
-func isOurs(object client.Object) bool {
-	return isBorrowed(object) || slices.ContainsFunc(ourLabels, func(label string) bool {
+// isOwn reports whether the object is labeled as an experiment's or adopted by one.
+func isOwn(object client.Object) bool {
+	return isAdopted(object) || slices.ContainsFunc(ownLabels, func(label string) bool {
 		_, has := object.GetLabels()[label]
 		return has
 	})
 }
 
-func isBorrowed(object client.Object) bool {
-	_, borrowed := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
-	return borrowed
+func isAdopted(object client.Object) bool {
+	_, adopted := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
+	return adopted
 }
 
-// stripToIdentity is what it takes to tell whose an object is.
+// stripToIdentity keeps what tells which object it is and who owns it.
 func stripToIdentity(whole *unstructured.Unstructured) *unstructured.Unstructured {
-	known := &unstructured.Unstructured{}
-	known.SetGroupVersionKind(whole.GroupVersionKind())
-	known.SetNamespace(whole.GetNamespace())
-	known.SetName(whole.GetName())
-	known.SetUID(whole.GetUID())
-	known.SetResourceVersion(whole.GetResourceVersion())
-	known.SetCreationTimestamp(whole.GetCreationTimestamp())
-	known.SetDeletionTimestamp(whole.GetDeletionTimestamp())
-	known.SetLabels(fewLabels(whole.GetLabels()))
-	if owners := whole.GetOwnerReferences(); len(owners) <= mostLabels {
-		known.SetOwnerReferences(owners)
+	stripped := &unstructured.Unstructured{}
+	stripped.SetGroupVersionKind(whole.GroupVersionKind())
+	stripped.SetNamespace(whole.GetNamespace())
+	stripped.SetName(whole.GetName())
+	stripped.SetUID(whole.GetUID())
+	stripped.SetResourceVersion(whole.GetResourceVersion())
+	stripped.SetCreationTimestamp(whole.GetCreationTimestamp())
+	stripped.SetDeletionTimestamp(whole.GetDeletionTimestamp())
+	stripped.SetLabels(boundLabels(whole.GetLabels()))
+	if owners := whole.GetOwnerReferences(); len(owners) <= maxLabels {
+		stripped.SetOwnerReferences(owners)
 	}
-	return known
+	return stripped
 }
 
-// StripPodTransform is what is kept in mind of a pod: of its spec where it runs, and its containers if
-// they are not very large.
-func StripPodTransform() toolscache.TransformFunc {
-	return func(object any) (any, error) {
-		if pod, is := object.(*corev1.Pod); is {
-			return StripPod(pod), nil
-		}
-		return object, nil
+func stripPods(object any) (any, error) {
+	if pod, is := object.(*corev1.Pod); is {
+		return StripPod(pod), nil
 	}
+	return object, nil
 }
 
-// StripPod is what is kept in mind of a pod.
+// StripPod reduces a pod, in place, to what reconciles read: of its spec the node, and the
+// containers if they are not very large.
 func StripPod(pod *corev1.Pod) *corev1.Pod {
 	pod.SetManagedFields(nil)
-	pod.Annotations = ourAnnotations(pod.Annotations)
-	pod.Labels = fewLabels(pod.Labels)
-	if len(pod.OwnerReferences) > mostLabels {
+	pod.Annotations = ownAnnotations(pod.Annotations)
+	pod.Labels = boundLabels(pod.Labels)
+	if len(pod.OwnerReferences) > maxLabels {
 		pod.OwnerReferences = nil
 	}
 	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, InitContainers: pod.Spec.InitContainers, Containers: pod.Spec.Containers}
-	if spec.Size() > mostPod {
+	if spec.Size() > maxPodBytes {
 		spec.InitContainers, spec.Containers = nil, nil
 	}
 	pod.Spec = spec
-	if pod.Status.Size() > mostPod {
+	if pod.Status.Size() > maxPodBytes {
 		pod.Status = corev1.PodStatus{Phase: pod.Status.Phase, PodIP: pod.Status.PodIP}
 	}
 	return pod

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fairqueue is a work queue in which namespaces take turns.
+// Package fairqueue is a work queue in which namespaces take turns: a namespace with a
+// thousand experiments delays the others no longer than one with a single experiment.
 package fairqueue
 
 import (
@@ -8,54 +9,53 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fair lets namespaces take turns: one with a thousand experiments keeps nobody
-// waiting for longer than one with a single experiment would. Within a namespace
-// who came first goes first. The work queue that uses it locks it.
-type fair struct {
-	// turns are the namespaces in which somebody waits, in the order of their turns.
-	turns   []string
-	waiting map[string][]reconcile.Request
-	length  int
-}
-
-var _ workqueue.Queue[reconcile.Request] = &fair{}
-
-// Touch is told of one that waits already, which keeps its place.
-func (*fair) Touch(reconcile.Request) {}
-
-// Push lets one wait.
-func (f *fair) Push(request reconcile.Request) {
-	if f.waiting == nil {
-		f.waiting = map[string][]reconcile.Request{}
-	}
-	if len(f.waiting[request.Namespace]) == 0 {
-		f.turns = append(f.turns, request.Namespace)
-	}
-	f.waiting[request.Namespace] = append(f.waiting[request.Namespace], request)
-	f.length++
-}
-
-// Len is how many wait.
-func (f *fair) Len() int { return f.length }
-
-// Pop takes the next; somebody has to wait.
-func (f *fair) Pop() reconcile.Request {
-	namespace := f.turns[0]
-	f.turns = f.turns[1:]
-	next, others := f.waiting[namespace][0], f.waiting[namespace][1:]
-	f.length--
-	if len(others) == 0 {
-		delete(f.waiting, namespace)
-		return next
-	}
-	f.waiting[namespace] = others
-	f.turns = append(f.turns, namespace)
-	return next
-}
-
-// New is the framework's own work queue, in this order.
+// New returns the work queue of a controller, for controller.Options.
 func New(controller string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: controller, Queue: &fair{}})
+	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: controller, Queue: &roundRobin{}})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{Name: controller, Queue: queue})
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: controller, DelayingQueue: delaying})
+}
+
+// roundRobin serves namespaces in turn, and first in, first out within a namespace. The work
+// queue that uses it holds the lock.
+type roundRobin struct {
+	// namespaces with pending requests, in the order of their turns.
+	namespaces []string
+	pending    map[string][]reconcile.Request
+	length     int
+}
+
+var _ workqueue.Queue[reconcile.Request] = &roundRobin{}
+
+// Touch keeps the place of a request that is already pending.
+func (*roundRobin) Touch(reconcile.Request) {}
+
+// Push adds a request.
+func (q *roundRobin) Push(request reconcile.Request) {
+	if q.pending == nil {
+		q.pending = map[string][]reconcile.Request{}
+	}
+	if len(q.pending[request.Namespace]) == 0 {
+		q.namespaces = append(q.namespaces, request.Namespace)
+	}
+	q.pending[request.Namespace] = append(q.pending[request.Namespace], request)
+	q.length++
+}
+
+// Len is the number of pending requests.
+func (q *roundRobin) Len() int { return q.length }
+
+// Pop removes the next request. The queue must not be empty.
+func (q *roundRobin) Pop() reconcile.Request {
+	namespace := q.namespaces[0]
+	q.namespaces = q.namespaces[1:]
+	next, rest := q.pending[namespace][0], q.pending[namespace][1:]
+	q.length--
+	if len(rest) == 0 {
+		delete(q.pending, namespace)
+		return next
+	}
+	q.pending[namespace] = rest
+	q.namespaces = append(q.namespaces, namespace)
+	return next
 }
