@@ -34,7 +34,8 @@ const (
 	maxEvents = 100
 )
 
-// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;list;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // BoundedEvents cuts notes to the length that the API server accepts: it would drop a longer
 // event.

@@ -16,6 +16,8 @@ import (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+
 // imagePulls are all images a run needs, on the nodes that need them.
 type imagePulls struct{ Base }
 

@@ -47,6 +47,9 @@ func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	return []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}, nil
 }
 
+// +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;create;patch;delete
+
 // kafkaCluster is Kafka with its topics: Strimzi's, or somebody else's brokers.
 type kafkaCluster struct{ Base }
 

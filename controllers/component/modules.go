@@ -24,6 +24,9 @@ var (
 	moduleKinds    = []schema.GroupVersionKind{deploymentKind, corev1.SchemeGroupVersion.WithKind("Service")}
 )
 
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
+
 // moduleSet are the modules: those that PerfLab makes and those it borrows.
 type moduleSet struct{ Base }
 

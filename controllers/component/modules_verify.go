@@ -108,6 +108,8 @@ func (m moduleSet) ours(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
 	return lineage.Pods(pods), err
 }
 
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+
 // readStarts reads what the JVMs of these pods logged at their start, by pod.
 // It fails when a log can't be read that would prove a declared heap.
 func (m moduleSet) readStarts(ctx context.Context, p *Pass, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {

@@ -24,6 +24,9 @@ var postgresKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 }
 
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch;delete
+
 // postgresCluster is PostgreSQL: CloudNativePG's, or somebody else's server.
 type postgresCluster struct{ Base }
 

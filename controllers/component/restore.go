@@ -19,6 +19,8 @@ import (
 	"perflab.dev/perflab/internal/environment/restore"
 )
 
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch
+
 // restoredData is what the databases hold at the start of a run.
 type restoredData struct{ Base }
 

@@ -17,6 +17,8 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
+
 // ReadScriptFiles reads a script, and what lies beside it, from its ConfigMap. It finds
 // out that the script is not there, which a pod would wait for without a word.
 func (t *Tools) ReadScriptFiles(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {

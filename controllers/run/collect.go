@@ -37,6 +37,9 @@ const maxLoadBytes = 512 << 10
 // has gone silent makes the run invalid instead of holding it, and holds up no other run.
 const logTimeout = 2 * time.Minute
 
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+
 // stepCollect reads what the runners measured from their logs, keeps it in a
 // ConfigMap and turns it into observations, once.
 func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error) {

@@ -29,6 +29,9 @@ import (
 // on. What a load does, its pods tell at once.
 const progressPause = payload.ProgressEvery
 
+// +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
+
 // stepLoads puts the scenario's loads on as their timeline says and waits
 // until all have ended.
 func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
