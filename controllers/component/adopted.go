@@ -29,7 +29,7 @@ import (
 // borrow changes the modules that are already there over to what the
 // run declares and says how far they are. As long as one of them can't be
 // borrowed, none is touched.
-func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (m moduleSet) borrow(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	loans, err := m.Adoptions(ctx, p)
 	if err != nil || len(loans) == 0 {
 		return environment.Ready(""), err
@@ -56,11 +56,11 @@ func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, 
 // Adoptions are the run's borrowed modules. What the cache shows is good enough for
 // those that were changed before; it leaves out who owns which field, so the
 // others are read anew.
-func (m moduleSet) Adoptions(ctx context.Context, p *Pass) ([]workloads.Loan, error) {
+func (m moduleSet) Adoptions(ctx context.Context, p *Scope) ([]workloads.Loan, error) {
 	return m.loans(ctx, p, p.Request())
 }
 
-func (m moduleSet) loans(ctx context.Context, p *Pass, request environment.Request) ([]workloads.Loan, error) {
+func (m moduleSet) loans(ctx context.Context, p *Scope, request environment.Request) ([]workloads.Loan, error) {
 	prefix := kafka.Env(request)
 	var loans []workloads.Loan
 	for _, module := range request.BorrowedModules() {
@@ -102,7 +102,7 @@ func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstruc
 
 // change applies what the run changes in a workload, once per run. It says why
 // the API server refuses, if it does.
-func (m moduleSet) change(ctx context.Context, p *Pass, loan *workloads.Loan) (*environment.Readiness, error) {
+func (m moduleSet) change(ctx context.Context, p *Scope, loan *workloads.Loan) (*environment.Readiness, error) {
 	if loan.IsApplied() {
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func (m moduleSet) change(ctx context.Context, p *Pass, loan *workloads.Loan) (*
 
 // isWanted asks the API server, not the cache, whether the run and its
 // experiment are there to stay.
-func (m moduleSet) isWanted(ctx context.Context, p *Pass) (bool, error) {
+func (m moduleSet) isWanted(ctx context.Context, p *Scope) (bool, error) {
 	for _, object := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}} {
 		key := client.ObjectKey{Namespace: p.Run.Namespace, Name: p.Run.Name}
 		if _, isExperiment := object.(*v1alpha1.PerfExperiment); isExperiment {
@@ -141,7 +141,7 @@ func (m moduleSet) isWanted(ctx context.Context, p *Pass) (bool, error) {
 }
 
 // podsOf are the pods that a workload selects and controls.
-func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Unstructured) ([]corev1.Pod, error) {
+func (m moduleSet) podsOf(ctx context.Context, p *Scope, object *unstructured.Unstructured) ([]corev1.Pod, error) {
 	selector, err := workloads.Selector(object)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Uns
 
 // addBorrowedPods adds, by module, the pods of borrowed modules that were made
 // for the run.
-func (m moduleSet) addBorrowedPods(ctx context.Context, p *Pass, pods map[string][]corev1.Pod) error {
+func (m moduleSet) addBorrowedPods(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) error {
 	loans, err := m.Adoptions(ctx, p)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (m moduleSet) addBorrowedPods(ctx context.Context, p *Pass, pods map[string
 
 // VerifyAfterLoad finds workloads that somebody has changed back under the loads:
 // nobody knows what was measured then.
-func (m moduleSet) VerifyAfterLoad(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Verification, error) {
+func (m moduleSet) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1.EffectiveSystem) (Verification, error) {
 	loans, err := m.Adoptions(ctx, p)
 	if err != nil {
 		return Verification{}, err

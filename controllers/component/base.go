@@ -81,27 +81,27 @@ func (p Base) Describe() Base { return p }
 func (Base) RequiredOperators(environment.Request) []Operator { return nil }
 
 // Provision builds nothing.
-func (Base) Provision(context.Context, *Pass) (Progress, error) {
+func (Base) Provision(context.Context, *Scope) (Progress, error) {
 	return Progress{Readiness: notDeclared()}, nil
 }
 
 // Render makes nothing.
-func (Base) Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error) {
+func (Base) Render(context.Context, *Scope, environment.Request) ([]environment.Intent, error) {
 	return nil, nil
 }
 
 // Verify has nothing to compare.
-func (Base) Verify(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error) {
+func (Base) Verify(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error) {
 	return Verification{}, nil
 }
 
 // VerifyAfterLoad has nothing to compare.
-func (Base) VerifyAfterLoad(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error) {
+func (Base) VerifyAfterLoad(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error) {
 	return Verification{}, nil
 }
 
 // CountRestarts counts nothing.
-func (Base) CountRestarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+func (Base) CountRestarts(context.Context, *Scope, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	return nil, nil
 }
 

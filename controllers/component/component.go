@@ -19,16 +19,16 @@ type Component interface {
 	RequiredOperators(environment.Request) []Operator
 	// Provision builds what is declared, as far as one pass can, and says how
 	// far it is.
-	Provision(context.Context, *Pass) (Progress, error)
+	Provision(context.Context, *Scope) (Progress, error)
 	// Render makes what Provision would apply for a request, and applies nothing.
-	Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error)
+	Render(context.Context, *Scope, environment.Request) ([]environment.Intent, error)
 	// Verify writes into the record what runs, before the loads begin, and says
 	// in what it is not what was declared.
-	Verify(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error)
+	Verify(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error)
 	// VerifyAfterLoad does so when the loads are over.
-	VerifyAfterLoad(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Verification, error)
+	VerifyAfterLoad(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error)
 	// CountRestarts writes into the record how often it ended under the loads.
-	CountRestarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
+	CountRestarts(context.Context, *Scope, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
 	// TearDown takes away what of it outlives a run.
 	TearDown(context.Context, *Teardown) (TeardownState, error)
 }

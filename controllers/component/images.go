@@ -23,7 +23,7 @@ type imagePulls struct{ Base }
 
 // Provision looks whether the images can be pulled, before people have waited
 // for databases that nothing will use.
-func (i imagePulls) Provision(ctx context.Context, p *Pass) (Progress, error) {
+func (i imagePulls) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	others := i.others(p)
 	intents := images.Build(p.Request(), others...)
 	if err := p.ApplyAll(ctx, intents); err != nil {
@@ -35,7 +35,7 @@ func (i imagePulls) Provision(ctx context.Context, p *Pass) (Progress, error) {
 }
 
 // others are the images a run needs beside its modules'.
-func (imagePulls) others(p *Pass) []string {
+func (imagePulls) others(p *Scope) []string {
 	needed := append(restore.Images(p.Run.Spec.Restore), p.Settings.RunnerImage, p.Settings.StarterImage)
 	if p.CollectorImage != "" {
 		needed = append(needed, p.CollectorImage)

@@ -63,7 +63,7 @@ func (kafkaCluster) RequiredOperators(request environment.Request) []Operator {
 
 // Provision builds the brokers, unless they are somebody else's, and the topics
 // in them.
-func (k kafkaCluster) Provision(ctx context.Context, p *Pass) (Progress, error) {
+func (k kafkaCluster) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	declared := p.Run.Spec.System.Kafka
 	if declared == nil {
 		return Progress{Readiness: notDeclared()}, nil
@@ -78,7 +78,7 @@ func (k kafkaCluster) Provision(ctx context.Context, p *Pass) (Progress, error) 
 	return Progress{Readiness: readiness, RequeueAfter: topicPause}, err
 }
 
-func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	version, _, err := p.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
 		return environment.Readiness{}, err
@@ -118,7 +118,7 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 // askForNodes finds out why Strimzi's pods are not there: what the API server
 // has against them stands on no object, so it is asked for one that a set lacks,
 // as Strimzi asks. Those of a set are alike.
-func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *environment.Observed) error {
+func (k kafkaCluster) askForNodes(ctx context.Context, p *Scope, observed *environment.Observed) error {
 	request := p.Request()
 	lineage, err := k.lineage(ctx, p)
 	if err != nil {
@@ -150,7 +150,7 @@ func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *enviro
 }
 
 // lineage are our Kafka and its pools.
-func (k kafkaCluster) lineage(ctx context.Context, p *Pass) (Lineage, error) {
+func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
 	request := p.Request()
 	kinds, err := k.kinds(p.Cluster)
 	if err != nil {
@@ -169,7 +169,7 @@ func (k kafkaCluster) lineage(ctx context.Context, p *Pass) (Lineage, error) {
 
 // podSets are those that Strimzi has made for our Kafka and its pools, which are the lineage.
 // They are read once in a pass, past the cache.
-func (kafkaCluster) podSets(ctx context.Context, p *Pass, lineage Lineage) ([]unstructured.Unstructured, error) {
+func (kafkaCluster) podSets(ctx context.Context, p *Scope, lineage Lineage) ([]unstructured.Unstructured, error) {
 	if p.podSets != nil {
 		return kept(p.podSets.Items, lineage.Owns), nil
 	}
@@ -189,7 +189,7 @@ func (kafkaCluster) podSets(ctx context.Context, p *Pass, lineage Lineage) ([]un
 }
 
 // ours are the pods that Strimzi has made for our Kafka and its pools.
-func (k kafkaCluster) ours(ctx context.Context, p *Pass, pods []corev1.Pod) ([]corev1.Pod, error) {
+func (k kafkaCluster) ours(ctx context.Context, p *Scope, pods []corev1.Pod) ([]corev1.Pod, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -206,7 +206,7 @@ func (k kafkaCluster) ours(ctx context.Context, p *Pass, pods []corev1.Pod) ([]c
 }
 
 // running are the brokers and controllers of our Kafka that run.
-func (k kafkaCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+func (k kafkaCluster) running(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := p.pods(ctx, map[string]string{contract.LabelStrimziCluster: p.Request().KafkaName()})
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (k kafkaCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, error
 // provisionTopics makes the declared topics, as many as fit into one pass.
 // Once the run has been provisioned they are left alone: what became of them
 // is for the proof to say.
-func (k kafkaCluster) provisionTopics(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	request := p.Request()
 	wanted := kafka.Topics(request)
 	if p.Run.Status.Timings.Provisioned != nil {
@@ -277,7 +277,7 @@ func orReady(trouble *environment.Readiness) environment.Readiness {
 // pools the new one does not have, or does not come up, and says true until all of
 // it is gone.
 // Kafkas that are kept warm beside the run's own are not looked at.
-func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (bool, error) {
+func (k kafkaCluster) replace(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	request := p.Request()
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
 	if request.StaysWarm() {
@@ -306,7 +306,7 @@ func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environmen
 }
 
 // brokers says how the run's brokers are reached, or why that is not known.
-func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers, *environment.Readiness, error) {
+func (k kafkaCluster) brokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers, *environment.Readiness, error) {
 	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {
 		return ExternalBrokers(ctx, p.Live, request.Namespace, request.System.Kafka.External)
@@ -330,7 +330,7 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers,
 // noteExternal notes that there will be topics in somebody else's brokers. It
 // gives a reason to wait while an earlier note is being worked off. A note that
 // somebody has changed, or made before, becomes ours.
-func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.Readiness, error) {
+func (k kafkaCluster) noteExternal(ctx context.Context, p *Scope) (*environment.Readiness, error) {
 	ledger := kafka.Ledger(p.Request())
 	// Past the cache, which would have to hold every ConfigMap there is.
 	current := &corev1.ConfigMap{}
@@ -352,7 +352,7 @@ func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.R
 }
 
 // asNoted brings back what somebody has changed of a note.
-func (p *Pass) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) error {
+func (p *Scope) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) error {
 	before := current.DeepCopy()
 	current.Data = ledger.Data
 	for key, value := range ledger.Labels {

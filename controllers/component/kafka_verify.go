@@ -23,7 +23,7 @@ const (
 )
 
 // Verify asks the brokers what they are and what topics they have.
-func (k kafkaCluster) Verify(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
+func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	if p.Run.Spec.System.Kafka == nil {
 		return Verification{}, nil
 	}
@@ -50,7 +50,7 @@ func (k kafkaCluster) Verify(ctx context.Context, p *Pass, record *v1alpha1.Effe
 
 // proveTopics compares the topics and their settings. Not every broker hears of
 // new topics at once.
-func (kafkaCluster) proveTopics(ctx context.Context, p *Pass, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Verification {
+func (kafkaCluster) proveTopics(ctx context.Context, p *Scope, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Verification {
 	wanted := kafka.Topics(p.Request())
 	found, err := p.Kafka.Topics(ctx, brokers, wanted)
 	if err != nil {
@@ -70,7 +70,7 @@ func (kafkaCluster) proveTopics(ctx context.Context, p *Pass, brokers kafkaadmin
 
 // VerifyAfterLoad reads the topics once more: brokers that have lost them, and their
 // disks, under the load would otherwise go unnoticed.
-func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Verification, error) {
+func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1.EffectiveSystem) (Verification, error) {
 	wanted := kafka.Topics(p.Request())
 	if len(wanted) == 0 {
 		return Verification{}, nil
@@ -105,7 +105,7 @@ func afterwards(differences []string) []string {
 }
 
 // CountRestarts counts those of the brokers and controllers.
-func (k kafkaCluster) CountRestarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+func (k kafkaCluster) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := k.running(ctx, p)
 	record.KafkaRestarts = environment.Restarts(record.KafkaPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "Kafka", Times: record.KafkaRestarts, Pods: pods}}, err
@@ -113,7 +113,7 @@ func (k kafkaCluster) CountRestarts(ctx context.Context, p *Pass, record *v1alph
 
 // addStrimziVersion puts what Strimzi says of the brokers' version in the
 // place of a guess.
-func (kafkaCluster) addStrimziVersion(ctx context.Context, p *Pass, state *kafka.ClusterState) error {
+func (kafkaCluster) addStrimziVersion(ctx context.Context, p *Scope, state *kafka.ClusterState) error {
 	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {
 		return nil

@@ -73,7 +73,7 @@ func extend[T any, O interface {
 }
 
 // GetOwned reads an object of the environment; nil: there is none, or it is somebody else's.
-func (p *Pass) GetOwned(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
+func (p *Scope) GetOwned(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
 	object, err := p.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: p.Run.Namespace, Name: name})
 	if err != nil || object == nil || !metav1.IsControlledBy(object, p.Experiment) {
 		return nil, err
@@ -85,7 +85,7 @@ func (p *Pass) GetOwned(ctx context.Context, kind schema.GroupVersionKind, name 
 
 // addReplicaSets adds the ReplicaSets of Deployments, which are read once in a pass, past
 // the cache that would hold all there are.
-func (p *Pass) addReplicaSets(ctx context.Context, to Lineage) error {
+func (p *Scope) addReplicaSets(ctx context.Context, to Lineage) error {
 	if p.replicaSets == nil {
 		var err error
 		if p.replicaSets, err = p.owned(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSetList")); err != nil {
@@ -97,7 +97,7 @@ func (p *Pass) addReplicaSets(ctx context.Context, to Lineage) error {
 }
 
 // owned are the objects of a kind in the run's namespace: UIDs and owners, and nothing else.
-func (p *Pass) owned(ctx context.Context, list schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
+func (p *Scope) owned(ctx context.Context, list schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
 	metadata, owned := &metav1.PartialObjectMetadataList{}, []metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(list)
 	err := kube.Pages(ctx, p.Live, metadata, othersPage, func(page *metav1.PartialObjectMetadataList) error {

@@ -31,7 +31,7 @@ var (
 type moduleSet struct{ Base }
 
 // Provision starts the modules, once what they connect to is there.
-func (m moduleSet) Provision(ctx context.Context, p *Pass) (Progress, error) {
+func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	request := p.Request()
 	intents := modules.Build(request, kafka.Env(request))
 	if request.Reset == v1alpha1.ResetReschedule {
@@ -55,14 +55,14 @@ func (m moduleSet) Provision(ctx context.Context, p *Pass) (Progress, error) {
 }
 
 // objectsOf a run's modules have these labels.
-func (moduleSet) objectsOf(p *Pass) map[string]string {
+func (moduleSet) objectsOf(p *Scope) map[string]string {
 	return naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentModule)
 }
 
 // Stop takes the modules of the run before down and says true when their pods
 // are gone as well. Borrowed workloads are not ours to delete, whatever their
 // labels.
-func (m moduleSet) Stop(ctx context.Context, p *Pass) (bool, error) {
+func (m moduleSet) Stop(ctx context.Context, p *Scope) (bool, error) {
 	gone, err := Delete(ctx, p.Cluster, p.Experiment, m.objectsOf(p), deploymentKind)
 	if err != nil {
 		return false, err
@@ -74,7 +74,7 @@ func (m moduleSet) Stop(ctx context.Context, p *Pass) (bool, error) {
 // clear deletes the Deployments of other runs and says whether all pods of theirs
 // are gone: only then the scheduler places the new ones as on empty nodes,
 // whichever module they are of.
-func (m moduleSet) clear(ctx context.Context, p *Pass, intents []environment.Intent) (bool, error) {
+func (m moduleSet) clear(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	wanted := map[string]bool{}
 	for _, intent := range intents {
 		if intent.GetKind() != modules.WorkloadKind {

@@ -34,7 +34,7 @@ const (
 
 // Verify reads from the modules' pods and their logs what runs, and waits while a
 // log that is needed can't be read.
-func (m moduleSet) Verify(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
+func (m moduleSet) Verify(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	pods, err := m.pods(ctx, p)
 	if err != nil {
 		return Verification{}, err
@@ -61,7 +61,7 @@ func (m moduleSet) Verify(ctx context.Context, p *Pass, record *v1alpha1.Effecti
 
 // nodeLabels are those of the pods' nodes, by name. A node the operator may not
 // look at has none.
-func nodeLabels(ctx context.Context, p *Pass, pods []corev1.Pod) (map[string]map[string]string, error) {
+func nodeLabels(ctx context.Context, p *Scope, pods []corev1.Pod) (map[string]map[string]string, error) {
 	labels := map[string]map[string]string{}
 	for _, pod := range pods {
 		if _, known := labels[pod.Spec.NodeName]; known || pod.Spec.NodeName == "" {
@@ -79,7 +79,7 @@ func nodeLabels(ctx context.Context, p *Pass, pods []corev1.Pod) (map[string]map
 }
 
 // pods of the run's modules that stay, by module, borrowed ones included.
-func (m moduleSet) pods(ctx context.Context, p *Pass) (map[string][]corev1.Pod, error) {
+func (m moduleSet) pods(ctx context.Context, p *Scope) (map[string][]corev1.Pod, error) {
 	list, err := m.ours(ctx, p)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (m moduleSet) pods(ctx context.Context, p *Pass) (map[string][]corev1.Pod, 
 }
 
 // ours are the pods of the Deployments that we have made.
-func (m moduleSet) ours(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+func (m moduleSet) ours(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	made, err := p.Cluster.ListOwned(ctx, p.Experiment, deploymentKind, m.objectsOf(p))
 	if err != nil || len(made) == 0 {
 		return nil, err
@@ -112,7 +112,7 @@ func (m moduleSet) ours(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
 
 // readStarts reads what the JVMs of these pods logged at their start, by pod.
 // It fails when a log can't be read that would prove a declared heap.
-func (m moduleSet) readStarts(ctx context.Context, p *Pass, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {
+func (m moduleSet) readStarts(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var (
@@ -141,7 +141,7 @@ func (m moduleSet) readStarts(ctx context.Context, p *Pass, pods map[string][]co
 	return starts, readers.Wait()
 }
 
-func (m moduleSet) readStart(ctx context.Context, p *Pass, pod corev1.Pod, container string) (jvm.Init, error) {
+func (m moduleSet) readStart(ctx context.Context, p *Scope, pod corev1.Pod, container string) (jvm.Init, error) {
 	log, err := p.Logs.Log(ctx, pod.Namespace, pod.Name, container)
 	if err != nil {
 		return jvm.Init{}, err
@@ -152,7 +152,7 @@ func (m moduleSet) readStart(ctx context.Context, p *Pass, pod corev1.Pod, conta
 }
 
 // CountRestarts counts those of each module.
-func (m moduleSet) CountRestarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+func (m moduleSet) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := m.pods(ctx, p)
 	if err != nil {
 		return nil, err

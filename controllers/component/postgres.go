@@ -40,12 +40,12 @@ func (postgresCluster) RequiredOperators(request environment.Request) []Operator
 
 // Provision builds PostgreSQL as declared, or looks for the one that is already
 // there.
-func (d postgresCluster) Provision(ctx context.Context, p *Pass) (Progress, error) {
+func (d postgresCluster) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness, err := d.provision(ctx, p)
 	return Progress{Readiness: readiness}, err
 }
 
-func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	request := p.Request()
 	intents := postgres.Build(request)
 	replacing, err := d.replace(ctx, p, intents)
@@ -72,7 +72,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Re
 }
 
 // silent finds a server that should already be there and does not answer.
-func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readiness {
+func (postgresCluster) silent(ctx context.Context, p *Scope) *environment.Readiness {
 	for _, address := range postgres.ExternalAddresses(p.Request()) {
 		if err := p.Databases.Listens(ctx, address); err != nil {
 			silent := unanswered(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
@@ -87,7 +87,7 @@ func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readine
 
 // replace deletes what was built from another declaration, or does not come up, and
 // says true until it is gone. Where everything is kept warm, what has another name stays.
-func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (replacing bool, err error) {
+func (postgresCluster) replace(ctx context.Context, p *Scope, intents []environment.Intent) (replacing bool, err error) {
 	request := p.Request()
 	for _, kind := range postgresKinds {
 		objects, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))

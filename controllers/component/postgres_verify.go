@@ -28,7 +28,7 @@ const replicationPatience = time.Minute
 
 // Verify reads from PostgreSQL's servers how they replicate, and waits while that
 // may still change.
-func (d postgresCluster) Verify(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
+func (d postgresCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	request := p.Request()
 	if request.System.Postgres == nil {
 		return Verification{}, nil
@@ -68,7 +68,7 @@ func doubtsAbout(proof Verification, found *v1alpha1.EffectivePostgres) []string
 // VerifyAfterLoad finds out which servers the modules have read from, and whether they
 // still replicate as declared. A run whose reads went elsewhere, or whose replicas
 // fell away, does not count.
-func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Verification, error) {
+func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	found := record.Postgres
 	if found == nil || len(found.Servers) == 0 {
 		return Verification{}, nil
@@ -85,7 +85,7 @@ func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Pass, record *v
 }
 
 // CountRestarts counts those of the instances.
-func (d postgresCluster) CountRestarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+func (d postgresCluster) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := d.running(ctx, p)
 	record.PostgresRestarts = environment.Restarts(record.PostgresPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
@@ -93,7 +93,7 @@ func (d postgresCluster) CountRestarts(ctx context.Context, p *Pass, record *v1a
 
 // instances are the pods that CloudNativePG has made for the Cluster that we have made:
 // it controls them, and names them in its status.
-func (postgresCluster) instances(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+func (postgresCluster) instances(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
 	if err != nil || object == nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (postgresCluster) instances(ctx context.Context, p *Pass) ([]corev1.Pod, er
 }
 
 // running are the instances and the pods of poolers that run.
-func (d postgresCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+func (d postgresCluster) running(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := d.instances(ctx, p)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (d postgresCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, er
 }
 
 // poolers are the pods of the Deployments that CloudNativePG has made for our Poolers.
-func (postgresCluster) poolers(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+func (postgresCluster) poolers(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	request := p.Request()
 	made, err := p.Cluster.ListOwned(ctx, p.Experiment, contract.PostgresPoolerKind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
 	if err != nil || len(made) == 0 {
@@ -137,7 +137,7 @@ func (postgresCluster) poolers(ctx context.Context, p *Pass) ([]corev1.Pod, erro
 }
 
 // servers asks the instances of the run's PostgreSQL.
-func (d postgresCluster) servers(ctx context.Context, p *Pass) ([]postgres.Server, error) {
+func (d postgresCluster) servers(ctx context.Context, p *Scope) ([]postgres.Server, error) {
 	pods, err := d.instances(ctx, p)
 	servers := make([]postgres.Server, 0, len(pods))
 	for i := range pods {

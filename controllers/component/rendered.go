@@ -17,7 +17,7 @@ import (
 
 // RenderedDigests are digests of what the components make of the run's declaration. What
 // names the run would differ in each, so the request is for none.
-func (p *Pass) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
+func (p *Scope) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
 	request := p.Request()
 	request.Run = ""
 	var rendered []v1alpha1.RenderedDigest
@@ -34,7 +34,7 @@ func (p *Pass) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest, 
 }
 
 // Render makes Strimzi's objects, as the Strimzi that is installed reads them.
-func (kafkaCluster) Render(_ context.Context, p *Pass, request environment.Request) ([]environment.Intent, error) {
+func (kafkaCluster) Render(_ context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	if !kafka.NeedsStrimzi(request.System.Kafka) {
 		return nil, nil
 	}
@@ -43,12 +43,12 @@ func (kafkaCluster) Render(_ context.Context, p *Pass, request environment.Reque
 }
 
 // Render makes CloudNativePG's objects.
-func (postgresCluster) Render(_ context.Context, _ *Pass, request environment.Request) ([]environment.Intent, error) {
+func (postgresCluster) Render(_ context.Context, _ *Scope, request environment.Request) ([]environment.Intent, error) {
 	return postgres.Build(request), nil
 }
 
 // Render makes the modules, and the changes of those that are borrowed.
-func (m moduleSet) Render(ctx context.Context, p *Pass, request environment.Request) ([]environment.Intent, error) {
+func (m moduleSet) Render(ctx context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	intents := modules.Build(request, kafka.Env(request))
 	loans, err := m.loans(ctx, p, request)
 	for _, loan := range loans {

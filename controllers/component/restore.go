@@ -25,12 +25,12 @@ import (
 type restoredData struct{ Base }
 
 // Provision makes the Job and says how far it is.
-func (d restoredData) Provision(ctx context.Context, p *Pass) (Progress, error) {
+func (d restoredData) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness, err := d.restoring(ctx, p)
 	return Progress{Readiness: readiness}, err
 }
 
-func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (d restoredData) restoring(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	hook := d.hook(p)
 	if sql := hook.Restore.SQL; sql != nil {
 		_, missing, err := p.ReadScriptFiles(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
@@ -65,7 +65,7 @@ func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readi
 }
 
 // hook is what the Job is made from.
-func (restoredData) hook(p *Pass) restore.Hook {
+func (restoredData) hook(p *Scope) restore.Hook {
 	request := p.Request()
 	hook := restore.Hook{
 		Run: p.Run, Restore: *p.Run.Spec.Restore,

@@ -27,7 +27,7 @@ func (loadTarget) RequiredOperators(environment.Request) []Operator {
 }
 
 // Provision makes sure that the target answers.
-func (loadTarget) Provision(ctx context.Context, p *Pass) (Progress, error) {
+func (loadTarget) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness := environment.Ready("the target answers")
 	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
 		readiness = unanswered("the target does not answer", err)

@@ -31,7 +31,7 @@ type ClusterInfo struct {
 // Versions are the versions that a run meets, as far as they can be told by what the
 // operator may see anyway. A version is not worth a run: what can't be read is not
 // known. The pods are those of the system.
-func (p *Pass) Versions(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions {
+func (p *Scope) Versions(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions {
 	return v1alpha1.MetVersions{
 		PerfLab:       p.ClusterInfo.PerfLab,
 		Kubernetes:    p.kubernetes(),
@@ -41,7 +41,7 @@ func (p *Pass) Versions(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVers
 	}
 }
 
-func (p *Pass) kubernetes() string {
+func (p *Scope) kubernetes() string {
 	if p.ClusterInfo.Kubernetes == nil {
 		return ""
 	}
@@ -52,7 +52,7 @@ func (p *Pass) kubernetes() string {
 	return version
 }
 
-func (p *Pass) strimzi(ctx context.Context) string {
+func (p *Scope) strimzi(ctx context.Context) string {
 	request := p.Request()
 	if request.System.Kafka == nil || kafka.IsExternal(request.System.Kafka) {
 		return ""
@@ -75,7 +75,7 @@ const k6Operators, k6OperatorPage = 100, 5
 // where its TestRuns don't. It is read from the API server, so that the cache needs no
 // Deployments for it. Any namespace may have a Deployment with these labels: if the images
 // differ, the version is unknown.
-func (p *Pass) k6Operator(ctx context.Context) string {
+func (p *Scope) k6Operator(ctx context.Context) string {
 	images, seen := map[string]bool{}, 0
 	for _, labels := range contract.K6OperatorLabels {
 		err := kube.Pages(ctx, p.Live, &appsv1.DeploymentList{}, k6OperatorPage, func(page *appsv1.DeploymentList) error {

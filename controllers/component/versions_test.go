@@ -38,7 +38,7 @@ func TestTheK6OperatorThatIsMet(t *testing.T) {
 				made.Spec.Template.Spec.Containers = []corev1.Container{{Image: image}}
 				objects = append(objects, made)
 			}
-			pass := &component.Pass{Run: &v1alpha1.PerfRun{}, Experiment: &v1alpha1.PerfExperiment{}}
+			pass := &component.Scope{Run: &v1alpha1.PerfRun{}, Experiment: &v1alpha1.PerfExperiment{}}
 			pass.Live = fake.NewClientBuilder().WithObjects(objects...).Build()
 			expect.Equal(t, test.want, pass.Versions(t.Context(), nil).K6Operator)
 		})

@@ -168,13 +168,13 @@ func (s *scope) readsLogs() bool {
 }
 
 // seenBy is what components see of a pass.
-func (r *Reconciler) seenBy(s *scope) *component.Pass {
-	return &component.Pass{Tools: r.Tools, Run: s.run, Experiment: s.experiment, Now: s.now}
+func (r *Reconciler) seenBy(s *scope) *component.Scope {
+	return &component.Scope{Tools: r.Tools, Run: s.run, Experiment: s.experiment, Now: s.now}
 }
 
 // seenAfresh is what components see past the cache: what makes a run invalid has
 // to be so, and a cache may show pods and workloads of before the run.
-func (r *Reconciler) seenAfresh(s *scope) *component.Pass {
+func (r *Reconciler) seenAfresh(s *scope) *component.Scope {
 	pass := r.seenBy(s)
 	pass.Cluster = r.Cluster.Afresh(r.Live)
 	return pass

@@ -55,7 +55,7 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 }
 
 // recordNodes writes down the nodes that run pods of the system.
-func recordNodes(ctx context.Context, seen *component.Pass, record *v1alpha1.EffectiveSystem, pods []corev1.Pod) error {
+func recordNodes(ctx context.Context, seen *component.Scope, record *v1alpha1.EffectiveSystem, pods []corev1.Pod) error {
 	counts := map[string]int32{}
 	for _, pod := range pods {
 		counts[pod.Spec.NodeName]++
@@ -130,7 +130,7 @@ func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error
 }
 
 // restarts says which containers ended, if more did than are allowed.
-func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Pass) (string, error) {
+func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Scope) (string, error) {
 	var restarted []environment.Restarted
 	for _, part := range component.All {
 		counted, err := part.CountRestarts(ctx, pass, s.status().Effective)

@@ -106,8 +106,8 @@ func (t *Tools) WithTeardownAccount(ctx context.Context, namespace, account stri
 	return kube.For(ctx, namespace, account)
 }
 
-// Pass is what components see of a pass over a run. They read it.
-type Pass struct {
+// Scope is what components see of a pass over a run. They read it.
+type Scope struct {
 	Tools
 	Run *v1alpha1.PerfRun
 	// Experiment the run belongs to.
@@ -124,7 +124,7 @@ type Pass struct {
 }
 
 // Request is what is to be built for the run.
-func (p *Pass) Request() environment.Request { return NewRequest(p.Run, p.Experiment) }
+func (p *Scope) Request() environment.Request { return NewRequest(p.Run, p.Experiment) }
 
 // NewRequest is what is to be built for a run of an experiment.
 func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
@@ -141,7 +141,7 @@ func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) envi
 }
 
 // within reports whether less than a time has gone by since something happened.
-func (p *Pass) within(limit time.Duration, since *metav1.Time) bool {
+func (p *Scope) within(limit time.Duration, since *metav1.Time) bool {
 	return since != nil && p.Now.Sub(since.Time) < limit
 }
 
@@ -157,7 +157,7 @@ func (t *Tools) ApplyAll(ctx context.Context, intents []environment.Intent) erro
 
 // observe reads the objects of these intents and, where labels are given, the
 // pods behind them. A ConfigMap is ready once it is applied, and is in no cache.
-func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLabels map[string]string) (environment.Observed, error) {
+func (p *Scope) observe(ctx context.Context, intents []environment.Intent, podLabels map[string]string) (environment.Observed, error) {
 	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: p.Now}
 	for _, intent := range intents {
 		if intent.GetKind() == "ConfigMap" {
@@ -181,7 +181,7 @@ func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLab
 }
 
 // pods are those of the run's namespace with these labels.
-func (p *Pass) pods(ctx context.Context, labels map[string]string) ([]corev1.Pod, error) {
+func (p *Scope) pods(ctx context.Context, labels map[string]string) ([]corev1.Pod, error) {
 	return p.Cluster.Pods(ctx, p.Run.Namespace, client.MatchingLabels(labels))
 }
 
@@ -200,7 +200,7 @@ const othersPage = 50
 // everyPod is all pods of the run's namespace, read once in a pass from the API
 // server: those of borrowed workloads have no label in common, and no cache has what
 // is not ours.
-func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
+func (p *Scope) everyPod(ctx context.Context) ([]corev1.Pod, error) {
 	if p.every != nil {
 		return p.every.Items, nil
 	}
@@ -222,7 +222,7 @@ func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
 
 // Node reads a node, once in a pass; nil: it is gone, or the operator may not look
 // at it.
-func (p *Pass) Node(ctx context.Context, name string) (*corev1.Node, error) {
+func (p *Scope) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	if node, known := p.nodes[name]; known {
 		return node, nil
 	}
@@ -257,7 +257,7 @@ var standstills = []string{
 // atStandstill reports whether an object that was made for an earlier run does not
 // come up for this one: who operates it may have lost its way, which nobody mends.
 // It has a third of the time that the environment has.
-func (p *Pass) atStandstill(object *unstructured.Unstructured, condition string) bool {
+func (p *Scope) atStandstill(object *unstructured.Unstructured, condition string) bool {
 	timings := p.Run.Status.Timings
 	found := meta.FindStatusCondition(p.Run.Status.Conditions, condition)
 	if timings.Provisioned != nil || found == nil || found.Status != metav1.ConditionFalse || !slices.Contains(standstills, found.Reason) {
