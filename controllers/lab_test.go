@@ -165,7 +165,7 @@ func (l *lab) tools() component.Tools {
 		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
 		ClusterInfo: component.ClusterInfo{
-			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
+			Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},
 	}
 }

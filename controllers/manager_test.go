@@ -89,6 +89,8 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 	if found := l.foreign(contract.TestRunKind); len(found) > 0 {
 		t.Fatalf("%d TestRuns are left without an end of the operator", len(found))
 	}
+	// The runners of the TestRuns, and their pods.
+	l.collectGarbage()
 	left.SetResourceVersion("")
 	left.SetUID("")
 	l.create(&left)

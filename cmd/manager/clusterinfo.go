@@ -12,10 +12,10 @@ import (
 	"perflab.dev/perflab/internal/version"
 )
 
-// surroundings tell runs what they meet beside the system under test.
-func surroundings(served discovery.ServerVersionInterface, o options) component.ClusterInfo {
+// clusterInfo tell runs what they meet beside the system under test.
+func clusterInfo(served discovery.ServerVersionInterface, o options) component.ClusterInfo {
 	return component.ClusterInfo{
-		PerfLab: version.Current(),
+		Version: version.Current(),
 		Pod:     ownPod(o.ownNamespace),
 		Kubernetes: func() (string, error) {
 			told, err := served.ServerVersion()

@@ -278,8 +278,8 @@ var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 // How often the statuses of runs and experiments tell what has not been decided but
 // observed, such as pods that come up.
 const (
-	runsWords        = 3 * time.Second
-	experimentsWords = 5 * time.Second
+	runStatusInterval        = 3 * time.Second
+	experimentStatusInterval = 5 * time.Second
 )
 
 // outside is what the operator reaches beyond the API server: where it may connect to,
@@ -349,7 +349,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Events:            component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
 		Archives:          beyond.archives,
 		Sinks:             beyond.sinks,
-		ClusterInfo:       surroundings(clientset.Discovery(), o),
+		ClusterInfo:       clusterInfo(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{
 		Tools:          tools,
@@ -357,11 +357,11 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Telemetry:      counted,
 		Now:            time.Now,
 		Watches:        &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
-		StatusThrottle: component.StatusThrottle{Interval: runsWords},
+		StatusThrottle: component.StatusThrottle{Interval: runStatusInterval},
 	}
 	experiments := &experiment.Reconciler{
 		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,
-		StatusThrottle: component.StatusThrottle{Interval: experimentsWords},
+		StatusThrottle: component.StatusThrottle{Interval: experimentStatusInterval},
 	}
 	announcer := &experiment.Announcer{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}

@@ -26,10 +26,10 @@ import (
 
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update
 
-// borrow changes the modules that are already there over to what the
+// adopt changes the modules that are already there over to what the
 // run declares and says how far they are. As long as one of them can't be
 // borrowed, none is touched.
-func (m moduleSet) borrow(ctx context.Context, p *Scope) (environment.Readiness, error) {
+func (m moduleSet) adopt(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	loans, err := m.Adoptions(ctx, p)
 	if err != nil || len(loans) == 0 {
 		return environment.Ready(""), err
@@ -38,14 +38,14 @@ func (m moduleSet) borrow(ctx context.Context, p *Scope) (environment.Readiness,
 		return workloads.Assess(loans, p.Now), nil
 	}
 	for i := range loans {
-		refusal, err := m.change(ctx, p, &loans[i])
+		refusal, err := m.applyChanges(ctx, p, &loans[i])
 		if err != nil {
 			return environment.Readiness{}, err
 		}
 		if refusal != nil {
 			return *refusal, nil
 		}
-		if loans[i].Pods, err = m.podsOf(ctx, p, loans[i].Object); err != nil {
+		if loans[i].Pods, err = m.workloadPods(ctx, p, loans[i].Object); err != nil {
 			return environment.Readiness{}, err
 		}
 		loans[i].Events = p.PodEvents(ctx, loans[i].Pods, p.Now)
@@ -57,10 +57,10 @@ func (m moduleSet) borrow(ctx context.Context, p *Scope) (environment.Readiness,
 // those that were changed before; it leaves out who owns which field, so the
 // others are read anew.
 func (m moduleSet) Adoptions(ctx context.Context, p *Scope) ([]workloads.Loan, error) {
-	return m.loans(ctx, p, p.Request())
+	return m.adoptions(ctx, p, p.Request())
 }
 
-func (m moduleSet) loans(ctx context.Context, p *Scope, request environment.Request) ([]workloads.Loan, error) {
+func (m moduleSet) adoptions(ctx context.Context, p *Scope, request environment.Request) ([]workloads.Loan, error) {
 	prefix := kafka.Env(request)
 	var loans []workloads.Loan
 	for _, module := range request.BorrowedModules() {
@@ -100,13 +100,13 @@ func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstruc
 	return object, nil
 }
 
-// change applies what the run changes in a workload, once per run. It says why
+// applyChanges applies what the run changes in a workload, once per run. It says why
 // the API server refuses, if it does.
-func (m moduleSet) change(ctx context.Context, p *Scope, loan *workloads.Loan) (*environment.Readiness, error) {
+func (m moduleSet) applyChanges(ctx context.Context, p *Scope, loan *workloads.Loan) (*environment.Readiness, error) {
 	if loan.IsApplied() {
 		return nil, nil
 	}
-	lives, err := m.isWanted(ctx, p)
+	lives, err := m.ownersExist(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,9 @@ func (m moduleSet) change(ctx context.Context, p *Scope, loan *workloads.Loan) (
 	return nil, p.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
 }
 
-// isWanted asks the API server, not the cache, whether the run and its
+// ownersExist asks the API server, not the cache, whether the run and its
 // experiment are there to stay.
-func (m moduleSet) isWanted(ctx context.Context, p *Scope) (bool, error) {
+func (m moduleSet) ownersExist(ctx context.Context, p *Scope) (bool, error) {
 	for _, object := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}} {
 		key := client.ObjectKey{Namespace: p.Run.Namespace, Name: p.Run.Name}
 		if _, isExperiment := object.(*v1alpha1.PerfExperiment); isExperiment {
@@ -140,8 +140,8 @@ func (m moduleSet) isWanted(ctx context.Context, p *Scope) (bool, error) {
 	return true, nil
 }
 
-// podsOf are the pods that a workload selects and controls.
-func (m moduleSet) podsOf(ctx context.Context, p *Scope, object *unstructured.Unstructured) ([]corev1.Pod, error) {
+// workloadPods are the pods that a workload selects and controls.
+func (m moduleSet) workloadPods(ctx context.Context, p *Scope, object *unstructured.Unstructured) ([]corev1.Pod, error) {
 	selector, err := workloads.Selector(object)
 	if err != nil {
 		return nil, err
@@ -150,13 +150,13 @@ func (m moduleSet) podsOf(ctx context.Context, p *Scope, object *unstructured.Un
 	if err := p.addReplicaSets(ctx, lineage); err != nil {
 		return nil, err
 	}
-	all, err := p.everyPod(ctx)
+	all, err := p.allPods(ctx)
 	return slices.DeleteFunc(lineage.Pods(all), func(pod corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }), err
 }
 
-// addBorrowedPods adds, by module, the pods of borrowed modules that were made
+// addAdoptedPods adds, by module, the pods of borrowed modules that were made
 // for the run.
-func (m moduleSet) addBorrowedPods(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) error {
+func (m moduleSet) addAdoptedPods(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) error {
 	loans, err := m.Adoptions(ctx, p)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (m moduleSet) addBorrowedPods(ctx context.Context, p *Scope, pods map[strin
 		if loan.Object == nil {
 			continue
 		}
-		if loan.Pods, err = m.podsOf(ctx, p, loan.Object); err != nil {
+		if loan.Pods, err = m.workloadPods(ctx, p, loan.Object); err != nil {
 			return err
 		}
 		pods[loan.Module.Name] = loan.CurrentPods()

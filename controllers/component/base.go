@@ -57,8 +57,8 @@ type Verification struct {
 	Pods []corev1.Pod
 }
 
-// unsettled is a proof that has to be asked for again.
-func unsettled(readiness environment.Readiness) Verification {
+// pending is a proof that has to be asked for again.
+func pending(readiness environment.Readiness) Verification {
 	return Verification{Pending: &readiness}
 }
 
@@ -147,7 +147,7 @@ func Kinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	return found, nil
 }
 
-func kindsOf(kinds ...schema.GroupVersionKind) func(kube.Cluster) ([]schema.GroupVersionKind, error) {
+func fixedKinds(kinds ...schema.GroupVersionKind) func(kube.Cluster) ([]schema.GroupVersionKind, error) {
 	return func(kube.Cluster) ([]schema.GroupVersionKind, error) { return kinds, nil }
 }
 

@@ -35,16 +35,16 @@ type Component interface {
 
 // The components that a run has a step of its own for.
 var (
-	Images  = imagePulls{Base{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: kindsOf(podKind)}}
+	Images  = imagePulls{Base{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: fixedKinds(podKind)}}
 	Data    = restoredData{Base{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
-	Modules = moduleSet{Base{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: kindsOf(moduleKinds...)}}
+	Modules = moduleSet{Base{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: fixedKinds(moduleKinds...)}}
 	Target  = loadTarget{Base{Condition: v1alpha1.ConditionTargetReachable, Name: "the target"}}
 )
 
 // Stores are what modules connect to. They come up side by side, before them.
 var Stores = []Component{
 	kafkaCluster{Base{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}},
-	postgresCluster{Base{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: kindsOf(postgresKinds...)}},
+	postgresCluster{Base{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: fixedKinds(postgresKinds...)}},
 }
 
 // All components, in the order in which they come up; they are taken down in the

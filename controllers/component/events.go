@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	// startPatience is how long a pod may take to answer its probes before
+	// podStartGrace is how long a pod may take to answer its probes before
 	// people are told what the kubelet has to say about it.
-	startPatience = 20 * time.Second
-	// podPatience is how long a Job may be without a pod before its events are
+	podStartGrace = 20 * time.Second
+	// jobPodGrace is how long a Job may be without a pod before its events are
 	// asked for the reason.
-	podPatience = 5 * time.Second
-	// maxAsked bounds the objects whose events one look reads.
-	maxAsked = 3
+	jobPodGrace = 5 * time.Second
+	// maxEventObjects bounds the objects whose events one look reads.
+	maxEventObjects = 3
 	// maxEvents bounds the events that are read of an object.
 	maxEvents = 100
 )
@@ -41,12 +41,12 @@ const (
 // event.
 type BoundedEvents struct{ events.EventRecorder }
 
-// maxNote is the length of an event's note, in bytes.
-const maxNote = 1024
+// maxNoteBytes is the length of an event's note, in bytes.
+const maxNoteBytes = 1024
 
 // Eventf records an event.
 func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, action, note string, words ...any) {
-	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNote))
+	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNoteBytes))
 }
 
 // PodEvents reads the events about pods that have not been ready for a while:
@@ -58,17 +58,17 @@ func (t *Tools) PodEvents(ctx context.Context, pods []corev1.Pod, now time.Time)
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || environment.PodReady(pod) ||
-			started == nil || now.Sub(started.Time) < startPatience
+			started == nil || now.Sub(started.Time) < podStartGrace
 	})
 	slices.SortFunc(late, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	uids := make([]types.UID, 0, maxAsked)
-	for _, pod := range late[:min(len(late), maxAsked)] {
+	uids := make([]types.UID, 0, maxEventObjects)
+	for _, pod := range late[:min(len(late), maxEventObjects)] {
 		uids = append(uids, pod.UID)
 	}
-	return t.ListEvents(ctx, namespaceOf(pods), uids...)
+	return t.ListEvents(ctx, podsNamespace(pods), uids...)
 }
 
-func namespaceOf(pods []corev1.Pod) string {
+func podsNamespace(pods []corev1.Pod) string {
 	if len(pods) == 0 {
 		return ""
 	}
@@ -98,7 +98,7 @@ func (t *Tools) PodRefusal(ctx context.Context, pods []corev1.Pod, now time.Time
 		return ""
 	}
 	for _, job := range jobs {
-		if now.Sub(job.GetCreationTimestamp().Time) < podPatience {
+		if now.Sub(job.GetCreationTimestamp().Time) < jobPodGrace {
 			continue
 		}
 		if refusal := environment.Refusal(t.ListEvents(ctx, job.GetNamespace(), job.GetUID())); refusal != "" {

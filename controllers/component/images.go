@@ -24,7 +24,7 @@ type imagePulls struct{ Base }
 // Provision looks whether the images can be pulled, before people have waited
 // for databases that nothing will use.
 func (i imagePulls) Provision(ctx context.Context, p *Scope) (Progress, error) {
-	others := i.others(p)
+	others := i.otherImages(p)
 	intents := images.Build(p.Request(), others...)
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return Progress{}, err
@@ -34,8 +34,8 @@ func (i imagePulls) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	return Progress{Readiness: images.Assess(observed, others...)}, err
 }
 
-// others are the images a run needs beside its modules'.
-func (imagePulls) others(p *Scope) []string {
+// otherImages are the images a run needs beside its modules'.
+func (imagePulls) otherImages(p *Scope) []string {
 	needed := append(restore.Images(p.Run.Spec.Restore), p.Settings.RunnerImage, p.Settings.StarterImage)
 	if p.CollectorImage != "" {
 		needed = append(needed, p.CollectorImage)

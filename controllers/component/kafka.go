@@ -31,11 +31,11 @@ import (
 )
 
 const (
-	// topicBudget is how long one pass makes topics: then it shows how far it
+	// topicTimeout is how long one pass makes topics: then it shows how far it
 	// has come.
-	topicBudget = 3 * time.Second
-	// topicPause is the time between two such passes. Nobody watches topics.
-	topicPause = time.Second
+	topicTimeout = 3 * time.Second
+	// topicPollInterval is the time between two such passes. Nobody watches topics.
+	topicPollInterval = time.Second
 )
 
 // kafkaKinds are those of the Strimzi that is installed.
@@ -75,7 +75,7 @@ func (k kafkaCluster) Provision(ctx context.Context, p *Scope) (Progress, error)
 		}
 	}
 	readiness, err := k.provisionTopics(ctx, p)
-	return Progress{Readiness: readiness, RequeueAfter: topicPause}, err
+	return Progress{Readiness: readiness, RequeueAfter: topicPollInterval}, err
 }
 
 func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environment.Readiness, error) {
@@ -88,7 +88,7 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environme
 		return served, nil
 	}
 	intents := kafka.Build(request, version)
-	replacing, err := k.replace(ctx, p, intents)
+	replacing, err := k.deleteOutdated(ctx, p, intents)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
@@ -102,11 +102,11 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environme
 	if err != nil {
 		return environment.Readiness{}, err
 	}
-	if observed.Pods, err = k.ours(ctx, p, observed.Pods); err != nil {
+	if observed.Pods, err = k.ownPods(ctx, p, observed.Pods); err != nil {
 		return environment.Readiness{}, err
 	}
 	if kafka.LacksPods(request, observed) {
-		if err := k.askForNodes(ctx, p, &observed); err != nil {
+		if err := k.findPodRefusal(ctx, p, &observed); err != nil {
 			return environment.Readiness{}, err
 		}
 	}
@@ -115,10 +115,10 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environme
 
 // +kubebuilder:rbac:groups=core.strimzi.io,resources=strimzipodsets,verbs=get;list
 
-// askForNodes finds out why Strimzi's pods are not there: what the API server
+// findPodRefusal finds out why Strimzi's pods are not there: what the API server
 // has against them stands on no object, so it is asked for one that a set lacks,
 // as Strimzi asks. Those of a set are alike.
-func (k kafkaCluster) askForNodes(ctx context.Context, p *Scope, observed *environment.Observed) error {
+func (k kafkaCluster) findPodRefusal(ctx context.Context, p *Scope, observed *environment.Observed) error {
 	request := p.Request()
 	lineage, err := k.lineage(ctx, p)
 	if err != nil {
@@ -162,7 +162,7 @@ func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
 		if err != nil {
 			return nil, err
 		}
-		lineage.add(made)
+		lineage.addAll(made)
 	}
 	return lineage, nil
 }
@@ -171,7 +171,7 @@ func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
 // They are read once in a pass, past the cache.
 func (kafkaCluster) podSets(ctx context.Context, p *Scope, lineage Lineage) ([]unstructured.Unstructured, error) {
 	if p.podSets != nil {
-		return kept(p.podSets.Items, lineage.Owns), nil
+		return filter(p.podSets.Items, lineage.Owns), nil
 	}
 	version, served, err := p.Cluster.Serves(contract.StrimziPodSetKind)
 	if err != nil || !served {
@@ -185,11 +185,11 @@ func (kafkaCluster) podSets(ctx context.Context, p *Scope, lineage Lineage) ([]u
 		return nil, fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
 	}
 	p.podSets = found
-	return kept(found.Items, lineage.Owns), nil
+	return filter(found.Items, lineage.Owns), nil
 }
 
-// ours are the pods that Strimzi has made for our Kafka and its pools.
-func (k kafkaCluster) ours(ctx context.Context, p *Scope, pods []corev1.Pod) ([]corev1.Pod, error) {
+// ownPods are the pods that Strimzi has made for our Kafka and its pools.
+func (k kafkaCluster) ownPods(ctx context.Context, p *Scope, pods []corev1.Pod) ([]corev1.Pod, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -201,18 +201,18 @@ func (k kafkaCluster) ours(ctx context.Context, p *Scope, pods []corev1.Pod) ([]
 	if err != nil {
 		return nil, err
 	}
-	extend(lineage, podSets, lineage.Owns)
-	return kept(pods, lineage.Owns), nil
+	addMatching(lineage, podSets, lineage.Owns)
+	return filter(pods, lineage.Owns), nil
 }
 
-// running are the brokers and controllers of our Kafka that run.
-func (k kafkaCluster) running(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
+// runningPods are the brokers and controllers of our Kafka that run.
+func (k kafkaCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := p.pods(ctx, map[string]string{contract.LabelStrimziCluster: p.Request().KafkaName()})
 	if err != nil {
 		return nil, err
 	}
-	pods, err = k.ours(ctx, p, pods)
-	return running(pods), err
+	pods, err = k.ownPods(ctx, p, pods)
+	return runningPods(pods), err
 }
 
 // provisionTopics makes the declared topics, as many as fit into one pass.
@@ -234,24 +234,24 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 		return orReady(trouble), err
 	}
 	if external {
-		noted, err := k.noteExternal(ctx, p)
+		noted, err := k.recordExternalTopics(ctx, p)
 		if err != nil || noted != nil {
 			return orReady(noted), err
 		}
 	}
 	if before.Ready {
 		_, err := p.Kafka.Describe(ctx, brokers)
-		return brokersAnswer(err), nil
+		return brokersReadiness(err), nil
 	}
-	found, err := p.Kafka.EnsureTopics(ctx, brokers, wanted, topicBudget)
+	found, err := p.Kafka.EnsureTopics(ctx, brokers, wanted, topicTimeout)
 	if err != nil {
-		return brokersAnswer(err), nil
+		return brokersReadiness(err), nil
 	}
 	return kafka.AssessTopics(wanted, found), nil
 }
 
-// brokersAnswer is the readiness of brokers that gave this error.
-func brokersAnswer(err error) environment.Readiness {
+// brokersReadiness is the readiness of brokers that gave this error.
+func brokersReadiness(err error) environment.Readiness {
 	var refusal *kafkaadmin.Refusal
 	var elsewhere *allowedhosts.NotAllowed
 	switch {
@@ -262,7 +262,7 @@ func brokersAnswer(err error) environment.Readiness {
 	case errors.As(err, &elsewhere):
 		return environment.NotReady(v1alpha1.ReasonHostNotAllowed, "the brokers name an address of theirs, and "+elsewhere.Error())
 	default:
-		return unanswered("the brokers don't answer", err)
+		return unreachable("the brokers don't answer", err)
 	}
 }
 
@@ -273,11 +273,11 @@ func orReady(trouble *environment.Readiness) environment.Readiness {
 	return *trouble
 }
 
-// replace takes a Kafka down that was made from another declaration, with
+// deleteOutdated takes a Kafka down that was made from another declaration, with
 // pools the new one does not have, or does not come up, and says true until all of
 // it is gone.
 // Kafkas that are kept warm beside the run's own are not looked at.
-func (k kafkaCluster) replace(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
+func (k kafkaCluster) deleteOutdated(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	request := p.Request()
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
 	if request.StaysWarm() {
@@ -295,7 +295,7 @@ func (k kafkaCluster) replace(ctx context.Context, p *Scope, intents []environme
 			return false, err
 		}
 		for i := range objects {
-			stale = stale || outdated(&objects[i], wanted) || p.atStandstill(&objects[i], v1alpha1.ConditionKafkaReady)
+			stale = stale || isOutdated(&objects[i], wanted) || p.isStuck(&objects[i], v1alpha1.ConditionKafkaReady)
 		}
 	}
 	if !stale {
@@ -327,10 +327,10 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers
 	return kafkaadmin.Brokers{Servers: strings.Split(servers, ",")}, nil, nil
 }
 
-// noteExternal notes that there will be topics in somebody else's brokers. It
+// recordExternalTopics notes that there will be topics in somebody else's brokers. It
 // gives a reason to wait while an earlier note is being worked off. A note that
 // somebody has changed, or made before, becomes ours.
-func (k kafkaCluster) noteExternal(ctx context.Context, p *Scope) (*environment.Readiness, error) {
+func (k kafkaCluster) recordExternalTopics(ctx context.Context, p *Scope) (*environment.Readiness, error) {
 	ledger := kafka.Ledger(p.Request())
 	// Past the cache, which would have to hold every ConfigMap there is.
 	current := &corev1.ConfigMap{}
@@ -348,11 +348,11 @@ func (k kafkaCluster) noteExternal(ctx context.Context, p *Scope) (*environment.
 	if err := p.Cluster.CheckOwner(current, ledger); err != nil {
 		return nil, err
 	}
-	return nil, p.asNoted(ctx, current, ledger)
+	return nil, p.restoreLedger(ctx, current, ledger)
 }
 
-// asNoted brings back what somebody has changed of a note.
-func (p *Scope) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) error {
+// restoreLedger brings back what somebody has changed of a note.
+func (p *Scope) restoreLedger(ctx context.Context, current, ledger *corev1.ConfigMap) error {
 	before := current.DeepCopy()
 	current.Data = ledger.Data
 	for key, value := range ledger.Labels {
@@ -373,8 +373,8 @@ func (k kafkaCluster) TearDown(ctx context.Context, down *Teardown) (TeardownSta
 	if err != nil {
 		return TeardownPending, err
 	}
-	departure, err := down.operated(ctx, k.Base, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
-	if err != nil || departure != TeardownComplete || !down.othersGone {
+	departure, err := down.tearDownOperated(ctx, k.Base, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
+	if err != nil || departure != TeardownComplete || !down.dependentsDeleted {
 		return departure, err
 	}
 	return down.externalTopics(ctx)

@@ -18,19 +18,19 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// topicPatience is how long topics in somebody else's brokers may take to be
+// topicDeletionTimeout is how long topics in somebody else's brokers may take to be
 // deleted, credentials that are gone included. After that they are left there,
 // and people are told: nobody's experiment hangs on brokers that are not ours.
-const topicPatience = time.Minute
+const topicDeletionTimeout = time.Minute
 
 // reasonTopicsLeft is the event that tells of topics that could not be deleted.
 const reasonTopicsLeft = "TopicsLeft"
 
-// mostLedgers are looked at in a pass. Anybody may make ConfigMaps that claim to be some.
-const mostLedgers = 64
+// maxLedgers are looked at in a pass. Anybody may make ConfigMaps that claim to be some.
+const maxLedgers = 64
 
-// ledgerPage is how many are asked for at once: the metadata of one can be a megabyte.
-const ledgerPage = 16
+// ledgerPageSize is how many are asked for at once: the metadata of one can be a megabyte.
+const ledgerPageSize = 16
 
 // externalTopics deletes the experiment's topics in somebody else's brokers.
 func (d *Teardown) externalTopics(ctx context.Context) (TeardownState, error) {
@@ -39,7 +39,7 @@ func (d *Teardown) externalTopics(ctx context.Context) (TeardownState, error) {
 		return TeardownPending, fmt.Errorf("listing the notes of external topics: %w", err)
 	}
 	for i := range ledgers {
-		if err := d.workOff(ctx, &ledgers[i]); err != nil {
+		if err := d.deleteLedger(ctx, &ledgers[i]); err != nil {
 			return TeardownPending, fmt.Errorf("deleting external topics: %w", err)
 		}
 	}
@@ -55,13 +55,13 @@ func (d *Teardown) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata,
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	var ledgers []metav1.PartialObjectMetadata
-	err := kube.Pages(ctx, d.Live, metadata, ledgerPage, func(page *metav1.PartialObjectMetadataList) error {
+	err := kube.Pages(ctx, d.Live, metadata, ledgerPageSize, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
 			if metav1.IsControlledBy(&page.Items[i], d.Experiment) {
 				ledgers = append(ledgers, page.Items[i])
 			}
 		}
-		if len(ledgers) >= mostLedgers {
+		if len(ledgers) >= maxLedgers {
 			return kube.ErrEnough
 		}
 		return nil
@@ -69,25 +69,25 @@ func (d *Teardown) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata,
 	return ledgers, err
 }
 
-// workOff deletes the topics a ledger tells of, and then the ledger. Its
+// deleteLedger deletes the topics a ledger tells of, and then the ledger. Its
 // deletion timestamp says since when that has been tried.
-func (d *Teardown) workOff(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
+func (d *Teardown) deleteLedger(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	deleted := ledger.GetDeletionTimestamp()
 	if deleted == nil {
 		return d.Cluster.Delete(ctx, d.Experiment, ledger)
 	}
-	left, trouble := d.deleteNoted(ctx, client.ObjectKeyFromObject(ledger))
+	left, trouble := d.deleteLedgerTopics(ctx, client.ObjectKeyFromObject(ledger))
 	if left == 0 && trouble == "" {
-		return d.release(ctx, ledger)
+		return d.removeFinalizers(ctx, ledger)
 	}
 	if trouble == "" {
 		trouble = fmt.Sprintf("%d of them %s still there", left, prose.Verb(left, "is", "are"))
 	}
-	if d.Now.Sub(deleted.Time) <= topicPatience {
+	if d.Now.Sub(deleted.Time) <= topicDeletionTimeout {
 		d.Leftover = "waiting for its topics in the external Kafka to be deleted: " + trouble
 		return nil
 	}
-	if err := d.release(ctx, ledger); err != nil {
+	if err := d.removeFinalizers(ctx, ledger); err != nil {
 		return err
 	}
 	d.Events.Eventf(d.Experiment, nil, corev1.EventTypeWarning, reasonTopicsLeft, "Delete",
@@ -95,8 +95,8 @@ func (d *Teardown) workOff(ctx context.Context, ledger *metav1.PartialObjectMeta
 	return nil
 }
 
-// deleteNoted says how many topics are left, or what is in the way.
-func (d *Teardown) deleteNoted(ctx context.Context, key client.ObjectKey) (left int, trouble string) {
+// deleteLedgerTopics says how many topics are left, or what is in the way.
+func (d *Teardown) deleteLedgerTopics(ctx context.Context, key client.ObjectKey) (left int, trouble string) {
 	ledger := &corev1.ConfigMap{}
 	if err := d.Live.Get(ctx, key, ledger); err != nil {
 		return 0, err.Error()
@@ -119,7 +119,7 @@ func (d *Teardown) deleteNoted(ctx context.Context, key client.ObjectKey) (left 
 	return left, ""
 }
 
-func (d *Teardown) release(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
+func (d *Teardown) removeFinalizers(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	before := ledger.DeepCopy()
 	ledger.SetFinalizers(nil)
 	return client.IgnoreNotFound(d.Cluster.Patch(ctx, ledger, before))

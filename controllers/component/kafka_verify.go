@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// topicsSpread is how long new topics may take until every broker has heard
+	// topicPropagationTimeout is how long new topics may take until every broker has heard
 	// of them.
-	topicsSpread = time.Minute
-	// topicsAfter is how long brokers may take to tell of their topics once the
+	topicPropagationTimeout = time.Minute
+	// topicReadTimeout is how long brokers may take to tell of their topics once the
 	// loads are over.
-	topicsAfter = time.Minute
+	topicReadTimeout = time.Minute
 )
 
 // Verify asks the brokers what they are and what topics they have.
@@ -33,7 +33,7 @@ func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.Eff
 	}
 	state, err := p.Kafka.Describe(ctx, brokers)
 	if err != nil {
-		return unsettled(brokersAnswer(err)), nil
+		return pending(brokersReadiness(err)), nil
 	}
 	if err := k.addStrimziVersion(ctx, p, &state); err != nil {
 		return Verification{}, err
@@ -41,28 +41,28 @@ func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.Eff
 	record.KafkaMode = string(state.Mode)
 	record.KafkaBrokers = state.Brokers
 	record.KafkaVersion = state.ShownVersion()
-	proof := k.proveTopics(ctx, p, brokers, record)
+	proof := k.verifyTopics(ctx, p, brokers, record)
 	proof.Differences = append(kafka.Differences(p.Request(), state), proof.Differences...)
-	proof.Pods, err = k.running(ctx, p)
+	proof.Pods, err = k.runningPods(ctx, p)
 	record.KafkaPods = environment.EffectivePods(proof.Pods)
 	return proof, err
 }
 
-// proveTopics compares the topics and their settings. Not every broker hears of
+// verifyTopics compares the topics and their settings. Not every broker hears of
 // new topics at once.
-func (kafkaCluster) proveTopics(ctx context.Context, p *Scope, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Verification {
+func (kafkaCluster) verifyTopics(ctx context.Context, p *Scope, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Verification {
 	wanted := kafka.Topics(p.Request())
 	found, err := p.Kafka.Topics(ctx, brokers, wanted)
 	if err != nil {
-		return unsettled(brokersAnswer(err))
+		return pending(brokersReadiness(err))
 	}
 	readiness := kafka.AssessTopics(wanted, found)
-	if readiness.Reason == v1alpha1.ReasonTopicsNotReady && p.within(topicsSpread, p.Run.Status.Timings.Provisioned) {
-		return unsettled(readiness)
+	if readiness.Reason == v1alpha1.ReasonTopicsNotReady && p.within(topicPropagationTimeout, p.Run.Status.Timings.Provisioned) {
+		return pending(readiness)
 	}
 	settings, err := p.Kafka.ConfigDifferences(ctx, brokers, wanted)
 	if err != nil {
-		return unsettled(brokersAnswer(err))
+		return pending(brokersReadiness(err))
 	}
 	record.Topics = kafka.EffectiveTopics(wanted, found)
 	return Verification{Differences: kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))}
@@ -82,22 +82,22 @@ func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1
 	found := map[string]kafka.TopicState{}
 	if trouble == nil {
 		if found, err = p.Kafka.Topics(ctx, brokers, wanted); err != nil {
-			answer := brokersAnswer(err)
+			answer := brokersReadiness(err)
 			trouble = &answer
 		}
 	}
 	switch {
 	case trouble == nil:
-		return Verification{Differences: afterwards(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
-	case p.within(topicsAfter, p.Run.Status.Timings.LoadFinish):
+		return Verification{Differences: markAfterLoad(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
+	case p.within(topicReadTimeout, p.Run.Status.Timings.LoadFinish):
 		return Verification{Pending: trouble}, nil
 	default:
-		return Verification{Differences: afterwards([]string{trouble.Message})}, nil
+		return Verification{Differences: markAfterLoad([]string{trouble.Message})}, nil
 	}
 }
 
-// afterwards says of the first difference when it was found.
-func afterwards(differences []string) []string {
+// markAfterLoad says of the first difference when it was found.
+func markAfterLoad(differences []string) []string {
 	if len(differences) > 0 {
 		differences[0] = "after the load, " + differences[0]
 	}
@@ -106,7 +106,7 @@ func afterwards(differences []string) []string {
 
 // CountRestarts counts those of the brokers and controllers.
 func (k kafkaCluster) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
-	pods, err := k.running(ctx, p)
+	pods, err := k.runningPods(ctx, p)
 	record.KafkaRestarts = environment.Restarts(record.KafkaPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "Kafka", Times: record.KafkaRestarts, Pods: pods}}, err
 }

@@ -39,10 +39,10 @@ func (l Lineage) Owns(object metav1.Object) bool {
 }
 
 // Pods are those of the lineage.
-func (l Lineage) Pods(pods []corev1.Pod) []corev1.Pod { return kept(pods, l.Controls) }
+func (l Lineage) Pods(pods []corev1.Pod) []corev1.Pod { return filter(pods, l.Controls) }
 
-// kept are the objects of which this is so.
-func kept[T any, O interface {
+// filter are the objects of which this is so.
+func filter[T any, O interface {
 	*T
 	metav1.Object
 }](objects []T, so func(metav1.Object) bool) []T {
@@ -55,13 +55,13 @@ func kept[T any, O interface {
 	return found
 }
 
-// add the objects that are known to be ours.
-func (l Lineage) add(objects []unstructured.Unstructured) {
-	extend(l, objects, func(metav1.Object) bool { return true })
+// addAll the objects that are known to be ours.
+func (l Lineage) addAll(objects []unstructured.Unstructured) {
+	addMatching(l, objects, func(metav1.Object) bool { return true })
 }
 
-// extend adds the objects of which this is so.
-func extend[T any, O interface {
+// addMatching adds the objects of which this is so.
+func addMatching[T any, O interface {
 	*T
 	metav1.Object
 }](l Lineage, objects []T, so func(metav1.Object) bool) {
@@ -88,19 +88,19 @@ func (p *Scope) GetOwned(ctx context.Context, kind schema.GroupVersionKind, name
 func (p *Scope) addReplicaSets(ctx context.Context, to Lineage) error {
 	if p.replicaSets == nil {
 		var err error
-		if p.replicaSets, err = p.owned(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSetList")); err != nil {
+		if p.replicaSets, err = p.listOwned(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSetList")); err != nil {
 			return fmt.Errorf("listing the namespace's ReplicaSets: %w", err)
 		}
 	}
-	extend(to, p.replicaSets, to.Controls)
+	addMatching(to, p.replicaSets, to.Controls)
 	return nil
 }
 
-// owned are the objects of a kind in the run's namespace: UIDs and owners, and nothing else.
-func (p *Scope) owned(ctx context.Context, list schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
+// listOwned are the objects of a kind in the run's namespace: UIDs and owners, and nothing else.
+func (p *Scope) listOwned(ctx context.Context, list schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
 	metadata, owned := &metav1.PartialObjectMetadataList{}, []metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(list)
-	err := kube.Pages(ctx, p.Live, metadata, othersPage, func(page *metav1.PartialObjectMetadataList) error {
+	err := kube.Pages(ctx, p.Live, metadata, largePageSize, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
 			if owner := metav1.GetControllerOf(&page.Items[i]); owner != nil {
 				kept := metav1.ObjectMeta{UID: page.Items[i].UID, OwnerReferences: []metav1.OwnerReference{*owner}}

@@ -35,7 +35,7 @@ func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	request := p.Request()
 	intents := modules.Build(request, kafka.Env(request))
 	if request.Reset == v1alpha1.ResetReschedule {
-		cleared, err := m.clear(ctx, p, intents)
+		cleared, err := m.deleteEarlierModules(ctx, p, intents)
 		if err != nil {
 			return Progress{}, err
 		}
@@ -46,16 +46,16 @@ func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return Progress{}, err
 	}
-	observed, err := p.observe(ctx, intents, m.objectsOf(p))
+	observed, err := p.observe(ctx, intents, m.objectLabels(p))
 	if err != nil {
 		return Progress{}, err
 	}
-	borrowed, err := m.borrow(ctx, p)
+	borrowed, err := m.adopt(ctx, p)
 	return Progress{Readiness: environment.Both(modules.Assess(request, observed), borrowed)}, err
 }
 
-// objectsOf a run's modules have these labels.
-func (moduleSet) objectsOf(p *Scope) map[string]string {
+// objectLabels a run's modules have these labels.
+func (moduleSet) objectLabels(p *Scope) map[string]string {
 	return naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentModule)
 }
 
@@ -63,18 +63,18 @@ func (moduleSet) objectsOf(p *Scope) map[string]string {
 // are gone as well. Borrowed workloads are not ours to delete, whatever their
 // labels.
 func (m moduleSet) Stop(ctx context.Context, p *Scope) (bool, error) {
-	gone, err := Delete(ctx, p.Cluster, p.Experiment, m.objectsOf(p), deploymentKind)
+	gone, err := Delete(ctx, p.Cluster, p.Experiment, m.objectLabels(p), deploymentKind)
 	if err != nil {
 		return false, err
 	}
-	pods, err := p.pods(ctx, m.objectsOf(p))
+	pods, err := p.pods(ctx, m.objectLabels(p))
 	return gone && len(pods) == 0, err
 }
 
-// clear deletes the Deployments of other runs and says whether all pods of theirs
+// deleteEarlierModules deletes the Deployments of other runs and says whether all pods of theirs
 // are gone: only then the scheduler places the new ones as on empty nodes,
 // whichever module they are of.
-func (m moduleSet) clear(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
+func (m moduleSet) deleteEarlierModules(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	wanted := map[string]bool{}
 	for _, intent := range intents {
 		if intent.GetKind() != modules.WorkloadKind {
@@ -85,14 +85,14 @@ func (m moduleSet) clear(ctx context.Context, p *Scope, intents []environment.In
 		if err != nil {
 			return false, err
 		}
-		if current == nil || !outdated(current, environment.FingerprintOf(intent)) {
+		if current == nil || !isOutdated(current, environment.FingerprintOf(intent)) {
 			continue
 		}
 		if err := p.Cluster.Delete(ctx, p.Experiment, current); err != nil {
 			return false, err
 		}
 	}
-	pods, err := p.pods(ctx, m.objectsOf(p))
+	pods, err := p.pods(ctx, m.objectLabels(p))
 	return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
 		return !wanted[pod.Annotations[v1alpha1.AnnotationFingerprint]]
 	}), err

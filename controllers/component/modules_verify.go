@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// startBytes is how much of a module's log is read for what its JVM says
+	// maxStartBytes is how much of a module's log is read for what its JVM says
 	// at its start, which are its first lines.
-	startBytes = 64 << 10
-	// startReaders bounds how many logs are read at a time.
-	startReaders = 8
+	maxStartBytes = 64 << 10
+	// maxStartReaders bounds how many logs are read at a time.
+	maxStartReaders = 8
 	// startTimeout bounds reading all of them.
 	startTimeout = time.Minute
 )
@@ -39,9 +39,9 @@ func (m moduleSet) Verify(ctx context.Context, p *Scope, record *v1alpha1.Effect
 	if err != nil {
 		return Verification{}, err
 	}
-	starts, silent := m.readStarts(ctx, p, pods)
+	starts, silent := m.readJVMStarts(ctx, p, pods)
 	if silent != nil {
-		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules are unknown: %v", silent))), nil
+		return pending(environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules are unknown: %v", silent))), nil
 	}
 	proof := Verification{Pods: slices.Concat(slices.Collect(maps.Values(pods))...)}
 	labels, err := nodeLabels(ctx, p, proof.Pods)
@@ -80,7 +80,7 @@ func nodeLabels(ctx context.Context, p *Scope, pods []corev1.Pod) (map[string]ma
 
 // pods of the run's modules that stay, by module, borrowed ones included.
 func (m moduleSet) pods(ctx context.Context, p *Scope) (map[string][]corev1.Pod, error) {
-	list, err := m.ours(ctx, p)
+	list, err := m.ownPods(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -90,29 +90,29 @@ func (m moduleSet) pods(ctx context.Context, p *Scope) (map[string][]corev1.Pod,
 			pods[module] = append(pods[module], pod)
 		}
 	}
-	return pods, m.addBorrowedPods(ctx, p, pods)
+	return pods, m.addAdoptedPods(ctx, p, pods)
 }
 
-// ours are the pods of the Deployments that we have made.
-func (m moduleSet) ours(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
-	made, err := p.Cluster.ListOwned(ctx, p.Experiment, deploymentKind, m.objectsOf(p))
+// ownPods are the pods of the Deployments that we have made.
+func (m moduleSet) ownPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
+	made, err := p.Cluster.ListOwned(ctx, p.Experiment, deploymentKind, m.objectLabels(p))
 	if err != nil || len(made) == 0 {
 		return nil, err
 	}
 	lineage := Lineage{}
-	lineage.add(made)
+	lineage.addAll(made)
 	if err := p.addReplicaSets(ctx, lineage); err != nil {
 		return nil, err
 	}
-	pods, err := p.pods(ctx, m.objectsOf(p))
+	pods, err := p.pods(ctx, m.objectLabels(p))
 	return lineage.Pods(pods), err
 }
 
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 
-// readStarts reads what the JVMs of these pods logged at their start, by pod.
+// readJVMStarts reads what the JVMs of these pods logged at their start, by pod.
 // It fails when a log can't be read that would prove a declared heap.
-func (m moduleSet) readStarts(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {
+func (m moduleSet) readJVMStarts(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	var (
@@ -120,14 +120,14 @@ func (m moduleSet) readStarts(ctx context.Context, p *Scope, pods map[string][]c
 		starts  = map[string]jvm.Init{}
 		readers errgroup.Group
 	)
-	readers.SetLimit(startReaders)
+	readers.SetLimit(maxStartReaders)
 	for _, module := range p.Run.Spec.System.Modules {
 		if !modules.TellsHeap(module) {
 			continue
 		}
 		for _, pod := range pods[module.Name] {
 			readers.Go(func() error {
-				start, err := m.readStart(ctx, p, pod, modules.Container(module, pod))
+				start, err := m.readJVMStart(ctx, p, pod, modules.Container(module, pod))
 				if err != nil && module.JVM != nil && module.JVM.Heap != nil {
 					return fmt.Errorf("module %s: %w", module.Name, err)
 				}
@@ -141,12 +141,12 @@ func (m moduleSet) readStarts(ctx context.Context, p *Scope, pods map[string][]c
 	return starts, readers.Wait()
 }
 
-func (m moduleSet) readStart(ctx context.Context, p *Scope, pod corev1.Pod, container string) (jvm.Init, error) {
+func (m moduleSet) readJVMStart(ctx context.Context, p *Scope, pod corev1.Pod, container string) (jvm.Init, error) {
 	log, err := p.Logs.Log(ctx, pod.Namespace, pod.Name, container)
 	if err != nil {
 		return jvm.Init{}, err
 	}
-	text, err := io.ReadAll(io.LimitReader(log, startBytes))
+	text, err := io.ReadAll(io.LimitReader(log, maxStartBytes))
 	start, _ := jvm.ParseInit(bytes.NewReader(text))
 	return start, errors.Join(err, log.Close())
 }

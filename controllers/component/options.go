@@ -13,26 +13,26 @@ import (
 	"perflab.dev/perflab/internal/kube/fairqueue"
 )
 
-// longestPause is the longest time between two tries of a pass that fails: what
+// maxRetryDelay is the longest time between two tries of a pass that fails: what
 // was in its way may be gone, and deadlines go on.
-const longestPause = 30 * time.Second
+const maxRetryDelay = 30 * time.Second
 
-// longestPass bounds a pass, so that an API server which never answers does not
+// reconcileTimeout bounds a pass, so that an API server which never answers does not
 // keep a worker for ever. Reading the logs of many runners takes its time.
-const longestPass = 20 * time.Minute
+const reconcileTimeout = 20 * time.Minute
 
-// workers is how many passes of one kind are done at once: who waits for a target,
+// maxConcurrentReconciles is how many passes of one kind are done at once: who waits for a target,
 // a log or a database that does not answer keeps the others waiting only when all
 // of them do.
-const workers = 16
+const maxConcurrentReconciles = 16
 
 // ControllerOptions tries what fails again, more and more seldom.
 func ControllerOptions() controller.Options {
 	return controller.Options{
-		MaxConcurrentReconciles: workers,
-		ReconciliationTimeout:   longestPass,
+		MaxConcurrentReconciles: maxConcurrentReconciles,
+		ReconciliationTimeout:   reconcileTimeout,
 		NewQueue:                fairqueue.New,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, maxRetryDelay),
 	}
 }
 

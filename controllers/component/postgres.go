@@ -48,7 +48,7 @@ func (d postgresCluster) Provision(ctx context.Context, p *Scope) (Progress, err
 func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	request := p.Request()
 	intents := postgres.Build(request)
-	replacing, err := d.replace(ctx, p, intents)
+	replacing, err := d.deleteOutdated(ctx, p, intents)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
@@ -61,7 +61,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.R
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
 	}
-	if silent := d.silent(ctx, p); silent != nil {
+	if silent := d.findUnreachable(ctx, p); silent != nil {
 		return *silent, nil
 	}
 	observed, err := p.observe(ctx, intents, map[string]string{contract.LabelPostgresCluster: request.PostgresName()})
@@ -71,11 +71,11 @@ func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.R
 	return postgres.Assess(request, observed), nil
 }
 
-// silent finds a server that should already be there and does not answer.
-func (postgresCluster) silent(ctx context.Context, p *Scope) *environment.Readiness {
+// findUnreachable finds a server that should already be there and does not answer.
+func (postgresCluster) findUnreachable(ctx context.Context, p *Scope) *environment.Readiness {
 	for _, address := range postgres.ExternalAddresses(p.Request()) {
 		if err := p.Databases.Listens(ctx, address); err != nil {
-			silent := unanswered(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
+			silent := unreachable(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
 			if silent.Reason == v1alpha1.ReasonUnreachable {
 				silent.Message += "; check host and port in system.postgres.external and that this cluster may connect to it"
 			}
@@ -85,9 +85,9 @@ func (postgresCluster) silent(ctx context.Context, p *Scope) *environment.Readin
 	return nil
 }
 
-// replace deletes what was built from another declaration, or does not come up, and
+// deleteOutdated deletes what was built from another declaration, or does not come up, and
 // says true until it is gone. Where everything is kept warm, what has another name stays.
-func (postgresCluster) replace(ctx context.Context, p *Scope, intents []environment.Intent) (replacing bool, err error) {
+func (postgresCluster) deleteOutdated(ctx context.Context, p *Scope, intents []environment.Intent) (replacing bool, err error) {
 	request := p.Request()
 	for _, kind := range postgresKinds {
 		objects, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
@@ -95,8 +95,8 @@ func (postgresCluster) replace(ctx context.Context, p *Scope, intents []environm
 			return false, err
 		}
 		for i := range objects {
-			standsStill := objects[i].GetName() == request.PostgresName() && p.atStandstill(&objects[i], v1alpha1.ConditionPostgresReady)
-			if staysUp(request, intents, &objects[i]) && !standsStill {
+			standsStill := objects[i].GetName() == request.PostgresName() && p.isStuck(&objects[i], v1alpha1.ConditionPostgresReady)
+			if canStay(request, intents, &objects[i]) && !standsStill {
 				continue
 			}
 			replacing = true
@@ -111,5 +111,5 @@ func (postgresCluster) replace(ctx context.Context, p *Scope, intents []environm
 // TearDown takes away what was built; its pods go with it, save those of a
 // PostgreSQL that somebody else made under such a name.
 func (d postgresCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
-	return down.operated(ctx, d.Base, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
+	return down.tearDownOperated(ctx, d.Base, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
 }

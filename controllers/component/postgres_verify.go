@@ -22,9 +22,9 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// replicationPatience is how long replicas may take, once PostgreSQL is up,
+// replicationTimeout is how long replicas may take, once PostgreSQL is up,
 // until they follow their primary as declared and tell of it.
-const replicationPatience = time.Minute
+const replicationTimeout = time.Minute
 
 // Verify reads from PostgreSQL's servers how they replicate, and waits while that
 // may still change.
@@ -49,16 +49,16 @@ func (d postgresCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.
 	record.PostgresInstances = int32(contract.PostgresCluster{Object: object}.ReadyInstances())
 	record.Postgres = postgres.Effective(servers)
 	proof := Verification{Differences: postgres.Differences(request, record.Postgres)}
-	if doubts := doubtsAbout(proof, record.Postgres); len(doubts) > 0 && p.within(replicationPatience, p.Run.Status.Timings.Provisioned) {
-		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))), nil
+	if doubts := pendingDifferences(proof, record.Postgres); len(doubts) > 0 && p.within(replicationTimeout, p.Run.Status.Timings.Provisioned) {
+		return pending(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))), nil
 	}
-	proof.Pods, err = d.running(ctx, p)
+	proof.Pods, err = d.runningPods(ctx, p)
 	record.PostgresPods = environment.EffectivePods(proof.Pods)
 	return proof, err
 }
 
-// doubtsAbout are the differences, and what could not be told.
-func doubtsAbout(proof Verification, found *v1alpha1.EffectivePostgres) []string {
+// pendingDifferences are the differences, and what could not be told.
+func pendingDifferences(proof Verification, found *v1alpha1.EffectivePostgres) []string {
 	if found.Unproved == "" {
 		return proof.Differences
 	}
@@ -80,13 +80,13 @@ func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Scope, record *
 	return Verification{Differences: slices.Concat(
 		postgres.CountReads(found, servers),
 		postgres.ReadDifferences(p.Request(), found),
-		afterwards(postgres.Differences(p.Request(), postgres.Effective(servers))),
+		markAfterLoad(postgres.Differences(p.Request(), postgres.Effective(servers))),
 	)}, nil
 }
 
 // CountRestarts counts those of the instances.
 func (d postgresCluster) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
-	pods, err := d.running(ctx, p)
+	pods, err := d.runningPods(ctx, p)
 	record.PostgresRestarts = environment.Restarts(record.PostgresPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
 }
@@ -105,14 +105,14 @@ func (postgresCluster) instances(ctx context.Context, p *Scope) ([]corev1.Pod, e
 	return slices.DeleteFunc(NewLineage(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
 }
 
-// running are the instances and the pods of poolers that run.
-func (d postgresCluster) running(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
+// runningPods are the instances and the pods of poolers that run.
+func (d postgresCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := d.instances(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	poolers, err := d.poolers(ctx, p)
-	return running(append(pods, poolers...)), err
+	return runningPods(append(pods, poolers...)), err
 }
 
 // poolers are the pods of the Deployments that CloudNativePG has made for our Poolers.
@@ -123,12 +123,12 @@ func (postgresCluster) poolers(ctx context.Context, p *Scope) ([]corev1.Pod, err
 		return nil, err
 	}
 	lineage := Lineage{}
-	lineage.add(made)
+	lineage.addAll(made)
 	deployments, err := p.Cluster.List(ctx, deploymentKind, request.Namespace, nil)
 	if err != nil {
 		return nil, err
 	}
-	extend(lineage, deployments, lineage.Controls)
+	addMatching(lineage, deployments, lineage.Controls)
 	if err := p.addReplicaSets(ctx, lineage); err != nil {
 		return nil, err
 	}

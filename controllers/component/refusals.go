@@ -24,7 +24,7 @@ func RefusalReadiness(err error) (environment.Readiness, bool) {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
-		return environment.NotReady(reasonOf(refusal), refusal.Sentence()), true
+		return environment.NotReady(refusalReason(refusal), refusal.Sentence()), true
 	case kube.IsPassing(err) || kube.IsUnread(err):
 		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:
@@ -32,7 +32,7 @@ func RefusalReadiness(err error) (environment.Readiness, bool) {
 	}
 }
 
-func reasonOf(refusal *kube.Refusal) string {
+func refusalReason(refusal *kube.Refusal) string {
 	switch refusal.Owner {
 	case kube.Foreign:
 		return v1alpha1.ReasonNameTaken

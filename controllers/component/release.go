@@ -22,8 +22,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// borrowable are the kinds of workloads that can be borrowed.
-var borrowable = []schema.GroupVersionKind{
+// adoptableKinds are the kinds of workloads that can be borrowed.
+var adoptableKinds = []schema.GroupVersionKind{
 	appsv1.SchemeGroupVersion.WithKind(string(v1alpha1.WorkloadDeployment)),
 	appsv1.SchemeGroupVersion.WithKind(string(v1alpha1.WorkloadStatefulSet)),
 }
@@ -31,48 +31,48 @@ var borrowable = []schema.GroupVersionKind{
 // HasAdoptedWorkloads reports whether the cache knows of a workload that an experiment of this
 // name has borrowed.
 func (t *Tools) HasAdoptedWorkloads(ctx context.Context, key client.ObjectKey) (bool, error) {
-	for _, kind := range borrowable {
-		list := listOf(kind)
+	for _, kind := range adoptableKinds {
+		list := newList(kind)
 		if err := t.Cluster.Client.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-			return false, notListed(err)
+			return false, listError(err)
 		}
-		if slices.ContainsFunc(list.Items, func(object unstructured.Unstructured) bool { return isBorrowedBy(&object, key) }) {
+		if slices.ContainsFunc(list.Items, func(object unstructured.Unstructured) bool { return isAdoptedBy(&object, key) }) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func isBorrowedBy(object metav1.Object, key client.ObjectKey) bool {
+func isAdoptedBy(object metav1.Object, key client.ObjectKey) bool {
 	return workloads.Borrower(object) == workloads.BorrowerName(key.Namespace, key.Name)
 }
 
-func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
+func newList(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	return list
 }
 
-func notListed(err error) error { return fmt.Errorf("listing what is borrowed: %w", err) }
+func listError(err error) error { return fmt.Errorf("listing what is borrowed: %w", err) }
 
 // ReleaseWorkloads gives back what an experiment has borrowed, one write for each
 // workload, and says true when nothing is left to give back. The experiment is
 // nil when it is gone already.
 func (t *Tools) ReleaseWorkloads(ctx context.Context, key client.ObjectKey, experiment *v1alpha1.PerfExperiment) (bool, error) {
 	done := true
-	for _, kind := range borrowable {
-		borrowed, err := t.borrowed(ctx, kind, key)
+	for _, kind := range adoptableKinds {
+		borrowed, err := t.listAdopted(ctx, kind, key)
 		if err != nil {
-			return false, notListed(err)
+			return false, listError(err)
 		}
 		for i := range borrowed {
 			done = false
 			err := t.ReadLimiter.Do(ctx, func(ctx context.Context) error {
 				object, err := getLive(ctx, t.Live, &borrowed[i])
-				if err != nil || object == nil || !isBorrowedBy(object, key) {
+				if err != nil || object == nil || !isAdoptedBy(object, key) {
 					return err
 				}
-				return t.giveBackOne(ctx, object, experiment)
+				return t.releaseWorkload(ctx, object, experiment)
 			})
 			if err != nil {
 				return false, err
@@ -82,16 +82,16 @@ func (t *Tools) ReleaseWorkloads(ctx context.Context, key client.ObjectKey, expe
 	return done, nil
 }
 
-// borrowed are the names of an experiment's workloads of a kind. The cache may not have heard of
+// listAdopted are the names of an experiment's workloads of a kind. The cache may not have heard of
 // the last one, and does not know who owned which field. What is borrowed has no label by
 // which it could be chosen, for labels are others' to set.
-func (t *Tools) borrowed(ctx context.Context, kind schema.GroupVersionKind, by client.ObjectKey) ([]unstructured.Unstructured, error) {
+func (t *Tools) listAdopted(ctx context.Context, kind schema.GroupVersionKind, by client.ObjectKey) ([]unstructured.Unstructured, error) {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	var found []unstructured.Unstructured
-	err := kube.Pages(ctx, t.Live, metadata, othersPage, func(page *metav1.PartialObjectMetadataList) error {
+	err := kube.Pages(ctx, t.Live, metadata, largePageSize, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
-			if isBorrowedBy(&page.Items[i], by) {
+			if isAdoptedBy(&page.Items[i], by) {
 				name := unstructured.Unstructured{}
 				name.SetGroupVersionKind(kind)
 				name.SetNamespace(by.Namespace)
@@ -104,7 +104,7 @@ func (t *Tools) borrowed(ctx context.Context, kind schema.GroupVersionKind, by c
 	return found, err
 }
 
-func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
+func (t *Tools) releaseWorkload(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
 	next, borrowed, err := workloads.GiveBack(object, string(kube.FieldOwner))
 	if err != nil || !borrowed {
 		return err
@@ -121,14 +121,14 @@ func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructur
 		return err
 	}
 	if next.Last {
-		t.announceReturn(object, experiment, next.Kept)
+		t.recordRelease(object, experiment, next.Kept)
 	}
 	return nil
 }
 
-// announceReturn tells people, once a workload is given back, what is not as it
+// recordRelease tells people, once a workload is given back, what is not as it
 // was.
-func (t *Tools) announceReturn(object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment, kept []string) {
+func (t *Tools) recordRelease(object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment, kept []string) {
 	var about runtime.Object = object
 	if experiment != nil {
 		about = experiment

@@ -50,7 +50,7 @@ func (postgresCluster) Render(_ context.Context, _ *Scope, request environment.R
 // Render makes the modules, and the changes of those that are borrowed.
 func (m moduleSet) Render(ctx context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	intents := modules.Build(request, kafka.Env(request))
-	loans, err := m.loans(ctx, p, request)
+	loans, err := m.adoptions(ctx, p, request)
 	for _, loan := range loans {
 		if loan.Intent != nil {
 			intents = append(intents, loan.Intent)

@@ -26,11 +26,11 @@ type restoredData struct{ Base }
 
 // Provision makes the Job and says how far it is.
 func (d restoredData) Provision(ctx context.Context, p *Scope) (Progress, error) {
-	readiness, err := d.restoring(ctx, p)
+	readiness, err := d.restore(ctx, p)
 	return Progress{Readiness: readiness}, err
 }
 
-func (d restoredData) restoring(ctx context.Context, p *Scope) (environment.Readiness, error) {
+func (d restoredData) restore(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	hook := d.hook(p)
 	if sql := hook.Restore.SQL; sql != nil {
 		_, missing, err := p.ReadScriptFiles(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
@@ -73,7 +73,7 @@ func (restoredData) hook(p *Scope) restore.Hook {
 	}
 	switch {
 	case hook.Restore.HTTP != nil:
-		hook.URL = cmp.Or(addressOf(p.Run, hook.Restore.HTTP.Module), TargetURL(p.Run))
+		hook.URL = cmp.Or(moduleURL(p.Run, hook.Restore.HTTP.Module), TargetURL(p.Run))
 	case hook.Restore.Job != nil:
 		hook.Env = modules.HookEnvironment(request, kafka.Env(request), hook.Restore.Job.Env)
 	case request.System.Postgres != nil:

@@ -115,8 +115,8 @@ type Scope struct {
 	Now        time.Time
 	// nodes that were read in this pass, by name.
 	nodes map[string]*corev1.Node
-	// every pod of the namespace, once they were read in this pass.
-	every *corev1.PodList
+	// podList pod of the namespace, once they were read in this pass.
+	podList *corev1.PodList
 	// replicaSets of the namespace and their owners, once they were read in this pass.
 	replicaSets []metav1.PartialObjectMetadata
 	// podSets of the run's Kafka, once they were read in this pass.
@@ -185,27 +185,27 @@ func (p *Scope) pods(ctx context.Context, labels map[string]string) ([]corev1.Po
 	return p.Cluster.Pods(ctx, p.Run.Namespace, client.MatchingLabels(labels))
 }
 
-// running are pods that run and stay, sorted by name.
-func running(pods []corev1.Pod) []corev1.Pod {
+// runningPods are pods that run and stay, sorted by name.
+func runningPods(pods []corev1.Pod) []corev1.Pod {
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning
 	})
 }
 
-// othersPage is how many objects of others are asked for at once, each of which may be a
+// largePageSize is how many objects of others are asked for at once, each of which may be a
 // megabyte.
-const othersPage = 50
+const largePageSize = 50
 
-// everyPod is all pods of the run's namespace, read once in a pass from the API
+// allPods is all pods of the run's namespace, read once in a pass from the API
 // server: those of borrowed workloads have no label in common, and no cache has what
 // is not ours.
-func (p *Scope) everyPod(ctx context.Context) ([]corev1.Pod, error) {
-	if p.every != nil {
-		return p.every.Items, nil
+func (p *Scope) allPods(ctx context.Context) ([]corev1.Pod, error) {
+	if p.podList != nil {
+		return p.podList.Items, nil
 	}
 	every := &corev1.PodList{}
-	err := kube.Pages(ctx, p.Live, &corev1.PodList{}, othersPage, func(page *corev1.PodList) error {
+	err := kube.Pages(ctx, p.Live, &corev1.PodList{}, largePageSize, func(page *corev1.PodList) error {
 		for i := range page.Items {
 			every.Items = append(every.Items, *kubecache.StripPod(&page.Items[i]))
 		}
@@ -214,7 +214,7 @@ func (p *Scope) everyPod(ctx context.Context) ([]corev1.Pod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the namespace's pods: %w", err)
 	}
-	p.every = every
+	p.podList = every
 	return every.Items, nil
 }
 
@@ -241,41 +241,41 @@ func (p *Scope) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	return node, nil
 }
 
-// outdated reports whether an object was made from another declaration than
+// isOutdated reports whether an object was made from another declaration than
 // the wanted one, or is going away.
-func outdated(current *unstructured.Unstructured, wanted string) bool {
+func isOutdated(current *unstructured.Unstructured, wanted string) bool {
 	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
 }
 
-// standstills are reasons for not being ready that may never pass, and of which one
+// stuckReasons are reasons for not being ready that may never pass, and of which one
 // that is built anew would be rid. What nobody places, pulls or lets through is no
 // better the second time.
-var standstills = []string{
+var stuckReasons = []string{
 	v1alpha1.ReasonCreating, v1alpha1.ReasonCrashing, v1alpha1.ReasonNotReady, v1alpha1.ReasonRolling, v1alpha1.ReasonOperatorSilent,
 }
 
-// atStandstill reports whether an object that was made for an earlier run does not
+// isStuck reports whether an object that was made for an earlier run does not
 // come up for this one: who operates it may have lost its way, which nobody mends.
 // It has a third of the time that the environment has.
-func (p *Scope) atStandstill(object *unstructured.Unstructured, condition string) bool {
+func (p *Scope) isStuck(object *unstructured.Unstructured, condition string) bool {
 	timings := p.Run.Status.Timings
 	found := meta.FindStatusCondition(p.Run.Status.Conditions, condition)
-	if timings.Provisioned != nil || found == nil || found.Status != metav1.ConditionFalse || !slices.Contains(standstills, found.Reason) {
+	if timings.Provisioned != nil || found == nil || found.Status != metav1.ConditionFalse || !slices.Contains(stuckReasons, found.Reason) {
 		return false
 	}
 	created := object.GetCreationTimestamp()
 	return created.Before(&p.Run.CreationTimestamp) && !p.within(p.Run.Spec.Deadlines.EnvironmentOrDefault()/3, timings.ProvisionStart)
 }
 
-// staysUp reports whether an object of the environment may stay while the
+// canStay reports whether an object of the environment may stay while the
 // intents' run is on: it is one of them, or another declaration's that is kept
 // warm.
-func staysUp(request environment.Request, intents []environment.Intent, object *unstructured.Unstructured) bool {
+func canStay(request environment.Request, intents []environment.Intent, object *unstructured.Unstructured) bool {
 	at := slices.IndexFunc(intents, func(intent environment.Intent) bool {
 		return intent.GetKind() == object.GetKind() && intent.GetName() == object.GetName()
 	})
 	if at < 0 {
 		return request.StaysWarm()
 	}
-	return !outdated(object, environment.FingerprintOf(intents[at]))
+	return !isOutdated(object, environment.FingerprintOf(intents[at]))
 }

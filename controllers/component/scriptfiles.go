@@ -31,17 +31,17 @@ func (t *Tools) ReadScriptFiles(ctx context.Context, namespace string, script v1
 			"ConfigMap %q with the script of %s is not there: create it in namespace %q", script.Name, what, namespace))
 		return nil, &missing, nil
 	}
-	files := filesIn(object.Object)
+	files := configMapFiles(object.Object)
 	if _, found := files[script.Key]; !found {
 		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q has no key %q, which %s names%s", script.Name, script.Key, what, keysOf(files)))
+			"ConfigMap %q has no key %q, which %s names%s", script.Name, script.Key, what, describeKeys(files)))
 		return nil, &missing, nil
 	}
 	return files, nil, nil
 }
 
-// filesIn a ConfigMap are those that a pod would find mounted.
-func filesIn(configMap map[string]any) map[string]string {
+// configMapFiles a ConfigMap are those that a pod would find mounted.
+func configMapFiles(configMap map[string]any) map[string]string {
 	files := map[string]string{}
 	texts, _ := configMap["data"].(map[string]any)
 	for name, text := range texts {
@@ -57,16 +57,16 @@ func filesIn(configMap map[string]any) map[string]string {
 	return files
 }
 
-// maxKeys of a ConfigMap are named.
-const maxKeys = 5
+// maxListedKeys of a ConfigMap are named.
+const maxListedKeys = 5
 
-func keysOf(files map[string]string) string {
+func describeKeys(files map[string]string) string {
 	names := slices.Sorted(maps.Keys(files))
 	switch {
 	case len(names) == 0:
 		return ": it is empty"
-	case len(names) > maxKeys:
-		return fmt.Sprintf(": it has %s and %d more", strings.Join(names[:maxKeys], ", "), len(names)-maxKeys)
+	case len(names) > maxListedKeys:
+		return fmt.Sprintf(": it has %s and %d more", strings.Join(names[:maxListedKeys], ", "), len(names)-maxListedKeys)
 	default:
 		return ": it has " + strings.Join(names, ", ")
 	}

@@ -29,7 +29,7 @@ func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before,
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}
-	leftOut, err := fitted(after)
+	leftOut, err := fitStatus(after)
 	if err != nil {
 		return fmt.Errorf("cutting the status of %s %q: %w", kind, after.GetName(), err)
 	}
@@ -46,24 +46,24 @@ func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before,
 	return nil
 }
 
-// fitted cuts the status of an object, and tells in it what was left out.
-func fitted(object client.Object) (leftOut string, err error) {
+// fitStatus cuts the status of an object, and tells in it what was left out.
+func fitStatus(object client.Object) (leftOut string, err error) {
 	switch object := object.(type) {
 	case *v1alpha1.PerfRun:
 		leftOut, err = fit.Status("perfruns", &object.Status)
-		object.Status.Warnings = withLeftOut(object.Status.Warnings, leftOut)
+		object.Status.Warnings = replaceTruncationWarning(object.Status.Warnings, leftOut)
 	case *v1alpha1.PerfExperiment:
 		leftOut, err = fit.Status("perfexperiments", &object.Status)
-		object.Status.Warnings = withLeftOut(object.Status.Warnings, leftOut)
+		object.Status.Warnings = replaceTruncationWarning(object.Status.Warnings, leftOut)
 	case *v1alpha1.PerfSchedule:
 		leftOut, err = fit.Status("perfschedules", &object.Status)
 	}
 	return leftOut, err
 }
 
-// withLeftOut are warnings with the one that tells what was left out. An earlier one of
+// replaceTruncationWarning are warnings with the one that tells what was left out. An earlier one of
 // the kind gives way to it, and where the list is full, the last one.
-func withLeftOut(warnings []string, leftOut string) []string {
+func replaceTruncationWarning(warnings []string, leftOut string) []string {
 	if leftOut == "" {
 		return warnings
 	}

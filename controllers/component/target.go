@@ -30,13 +30,13 @@ func (loadTarget) RequiredOperators(environment.Request) []Operator {
 func (loadTarget) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness := environment.Ready("the target answers")
 	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
-		readiness = unanswered("the target does not answer", err)
+		readiness = unreachable("the target does not answer", err)
 	}
 	return Progress{Readiness: readiness, RequeueAfter: ProbeInterval}, nil
 }
 
-// unanswered is the readiness of somebody who gave this error for an answer.
-func unanswered(who string, err error) environment.Readiness {
+// unreachable is the readiness of somebody who gave this error for an answer.
+func unreachable(who string, err error) environment.Readiness {
 	var denied *egress.Denied
 	if errors.As(err, &denied) {
 		return environment.NotReady(v1alpha1.ReasonTargetDenied, who+": "+denied.Error())
@@ -51,11 +51,11 @@ func TargetURL(run *v1alpha1.PerfRun) string {
 		return target.URL
 	}
 	// Admission refuses a target that names no module.
-	return addressOf(run, target.Module)
+	return moduleURL(run, target.Module)
 }
 
-// addressOf a module; empty: there is none of the name.
-func addressOf(run *v1alpha1.PerfRun, name string) string {
+// moduleURL a module; empty: there is none of the name.
+func moduleURL(run *v1alpha1.PerfRun, name string) string {
 	for _, module := range run.Spec.System.Modules {
 		if module.Name == name {
 			return environment.ModuleURL(run.Namespace, run.Spec.Experiment, module)

@@ -25,14 +25,14 @@ type Teardown struct {
 	Now        time.Time
 	// Leftover says what is hard to take down, and why.
 	Leftover string
-	// othersGone: of the components that came up later nothing is left.
-	othersGone bool
+	// dependentsDeleted: of the components that came up later nothing is left.
+	dependentsDeleted bool
 }
 
 // TearDown takes the environment of an experiment down and says true when all
 // of it is gone.
 func (d *Teardown) TearDown(ctx context.Context) (bool, error) {
-	d.othersGone = true
+	d.dependentsDeleted = true
 	for _, component := range slices.Backward(All) {
 		departure, err := component.TearDown(ctx, d)
 		if err != nil {
@@ -41,9 +41,9 @@ func (d *Teardown) TearDown(ctx context.Context) (bool, error) {
 		if departure == TeardownBlocking {
 			return false, nil
 		}
-		d.othersGone = d.othersGone && departure == TeardownComplete
+		d.dependentsDeleted = d.dependentsDeleted && departure == TeardownComplete
 	}
-	return d.othersGone, nil
+	return d.dependentsDeleted, nil
 }
 
 // TearDown deletes the objects of the part that outlive a run.
@@ -62,9 +62,9 @@ func (p Base) TearDown(ctx context.Context, down *Teardown) (TeardownState, erro
 	return TeardownComplete, nil
 }
 
-// operated takes away what another operator has made pods for. Those of an object
+// tearDownOperated takes away what another operator has made pods for. Those of an object
 // that somebody else made under such a name stay.
-func (d *Teardown) operated(ctx context.Context, part Base, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (TeardownState, error) {
+func (d *Teardown) tearDownOperated(ctx context.Context, part Base, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (TeardownState, error) {
 	departure, err := part.TearDown(ctx, d)
 	if err != nil || departure != TeardownComplete {
 		return departure, err
@@ -80,15 +80,15 @@ func (d *Teardown) operated(ctx context.Context, part Base, kind schema.GroupVer
 			continue
 		}
 		looked[name] = true
-		if foreign, err := d.isForeign(ctx, kind, name); err != nil || !foreign {
+		if foreign, err := d.isThirdParty(ctx, kind, name); err != nil || !foreign {
 			return TeardownPending, err
 		}
 	}
 	return TeardownComplete, nil
 }
 
-// isForeign reports whether there is such an object, which the experiment did not make.
-func (d *Teardown) isForeign(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
+// isThirdParty reports whether there is such an object, which the experiment did not make.
+func (d *Teardown) isThirdParty(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
 	object, err := d.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: d.Experiment.Namespace, Name: name})
 	return object != nil && !metav1.IsControlledBy(object, d.Experiment), err
 }

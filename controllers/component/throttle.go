@@ -18,15 +18,15 @@ type StatusThrottle struct {
 	// Interval is the time between two words. Zero: each is written.
 	Interval time.Duration
 
-	mutex sync.Mutex
-	last  map[types.UID]time.Time
+	mutex     sync.Mutex
+	lastWrite map[types.UID]time.Time
 }
 
 // Remaining is how long a word about an object has to wait.
 func (p *StatusThrottle) Remaining(of types.UID, now time.Time) time.Duration {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	last, known := p.last[of]
+	last, known := p.lastWrite[of]
 	if !known {
 		return 0
 	}
@@ -40,16 +40,16 @@ func (p *StatusThrottle) RecordWrite(of types.UID, now time.Time) {
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.last == nil {
-		p.last = map[types.UID]time.Time{}
+	if p.lastWrite == nil {
+		p.lastWrite = map[types.UID]time.Time{}
 	}
-	for known, at := range p.last {
+	for known, at := range p.lastWrite {
 		// What was written that long ago waits for nothing, and may be gone.
 		if now.Sub(at) >= p.Interval {
-			delete(p.last, known)
+			delete(p.lastWrite, known)
 		}
 	}
-	p.last[of] = now
+	p.lastWrite[of] = now
 }
 
 // MinRequeueAfter is the earlier of two waits, of which zero has no end.

@@ -20,8 +20,8 @@ import (
 
 // ClusterInfo tell what there is beside the system under test.
 type ClusterInfo struct {
-	// PerfLab is the operator's version; empty: nobody knows.
-	PerfLab string
+	// Version is the operator's version; empty: nobody knows.
+	Version string
 	// Pod is the operator's own; empty: it has none.
 	Pod client.ObjectKey
 	// Kubernetes asks the API server for its version; nil: nobody does.
@@ -33,7 +33,7 @@ type ClusterInfo struct {
 // known. The pods are those of the system.
 func (p *Scope) Versions(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions {
 	return v1alpha1.MetVersions{
-		PerfLab:       p.ClusterInfo.PerfLab,
+		PerfLab:       p.ClusterInfo.Version,
 		Kubernetes:    p.kubernetes(),
 		Strimzi:       p.strimzi(ctx),
 		CloudNativePG: contract.PostgresOperatorImage(pods),
@@ -68,8 +68,8 @@ func (p *Scope) strimzi(ctx context.Context) string {
 	return contract.Kafka{Object: object}.OperatorVersion()
 }
 
-// k6Operators bound how many Deployments are looked at for k6-operator's.
-const k6Operators, k6OperatorPage = 100, 5
+// maxK6Operators bound how many Deployments are looked at for k6-operator's.
+const maxK6Operators, k6OperatorPageSize = 100, 5
 
 // k6Operator is the image of the k6-operator's Deployment, which says its version
 // where its TestRuns don't. It is read from the API server, so that the cache needs no
@@ -78,7 +78,7 @@ const k6Operators, k6OperatorPage = 100, 5
 func (p *Scope) k6Operator(ctx context.Context) string {
 	images, seen := map[string]bool{}, 0
 	for _, labels := range contract.K6OperatorLabels {
-		err := kube.Pages(ctx, p.Live, &appsv1.DeploymentList{}, k6OperatorPage, func(page *appsv1.DeploymentList) error {
+		err := kube.Pages(ctx, p.Live, &appsv1.DeploymentList{}, k6OperatorPageSize, func(page *appsv1.DeploymentList) error {
 			for i := range page.Items {
 				for _, container := range page.Items[i].Spec.Template.Spec.Containers {
 					if strings.Contains(container.Image, contract.K6Operator) {
@@ -86,7 +86,7 @@ func (p *Scope) k6Operator(ctx context.Context) string {
 					}
 				}
 			}
-			if seen += len(page.Items); seen >= k6Operators {
+			if seen += len(page.Items); seen >= maxK6Operators {
 				return kube.ErrEnough
 			}
 			return nil

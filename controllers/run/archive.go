@@ -19,7 +19,7 @@ func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error)
 		return next(), nil
 	}
 	kept := component.ArchivedReadiness(store)
-	_, err := r.ArchiveRun(ctx, s.experiment, s.final(kept))
+	_, err := r.ArchiveRun(ctx, s.experiment, s.finalRun(kept))
 	if err == nil {
 		s.archived = &kept
 		return next(), nil
@@ -29,15 +29,15 @@ func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	s.archived = &refused
-	s.loading = "what was measured waits in the cluster to be archived: " + refused.Message
+	s.loadMessage = "what was measured waits in the cluster to be archived: " + refused.Message
 	return waitFor(component.ArchiveRetryInterval), nil
 }
 
-// final is the run as its status will tell it once it is over and archived.
-func (s *scope) final(archived environment.Readiness) *v1alpha1.PerfRun {
+// finalRun is the run as its status will tell it once it is over and archived.
+func (s *scope) finalRun(archived environment.Readiness) *v1alpha1.PerfRun {
 	end := *s
 	end.run = s.run.DeepCopy()
-	end.archived, end.over = &archived, true
+	end.archived, end.finished = &archived, true
 	reportRun(&end)
 	return end.run
 }

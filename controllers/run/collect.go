@@ -68,15 +68,15 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 		s.setLoadTimes(measured)
 	}
 	analyzeStart := r.Now()
-	observations, err := s.observe(measured)
+	observations, err := s.recordObservations(measured)
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := r.keepRaw(ctx, s, kept{measured, observations, logs}); err != nil {
+	if err := r.storeRawResults(ctx, s, rawResults{measured, observations, logs}); err != nil {
 		return outcome{}, err
 	}
-	s.tell(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
-	status.Durations = durations(status.Timings)
+	s.setReadiness(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
+	status.Durations = runDurations(status.Timings)
 	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
 	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
 	return next(), nil
@@ -86,11 +86,11 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 // of their logs. It fails where a log can't be read for now.
 func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, logs map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
-	runners, err := r.runners(ctx, s.run, status.TestRun)
+	runners, err := r.runnerPods(ctx, s.run, status.TestRun)
 	if err != nil {
 		return results.Measured{}, nil, err
 	}
-	var parts runnersResults
+	var parts runnerOutput
 	for _, pod := range runners {
 		err := r.readRunner(ctx, s, pod, wanted, &parts)
 		if kube.IsUnread(err) {
@@ -114,14 +114,14 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	return own, nil, nil
 }
 
-// runners are the pods that k6-operator has made for a TestRun of the run's: others can have
+// runnerPods are the pods that k6-operator has made for a TestRun of the run's: others can have
 // their labels, and print what they like.
-func (r *Reconciler) runners(ctx context.Context, run *v1alpha1.PerfRun, name string) ([]corev1.Pod, error) {
+func (r *Reconciler) runnerPods(ctx context.Context, run *v1alpha1.PerfRun, name string) ([]corev1.Pod, error) {
 	testRun, err := r.testRun(ctx, run, name)
 	if err != nil || testRun == nil {
 		return nil, err
 	}
-	jobs, err := r.jobsOf(ctx, testRun)
+	jobs, err := r.loadJobs(ctx, testRun)
 	if err != nil {
 		return nil, err
 	}
@@ -129,15 +129,15 @@ func (r *Reconciler) runners(ctx context.Context, run *v1alpha1.PerfRun, name st
 	if err != nil {
 		return nil, fmt.Errorf("looking for the runners of TestRun %q: %w", name, err)
 	}
-	return lineageOf(testRun, jobs).Pods(pods), nil
+	return loadLineage(testRun, jobs).Pods(pods), nil
 }
 
 func runnerLabels(testRun string) client.MatchingLabels {
 	return client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"}
 }
 
-// runnersResults are what the runners of a load printed.
-type runnersResults struct {
+// runnerOutput are what the runners of a load printed.
+type runnerOutput struct {
 	results.Gathered
 	logs strings.Builder
 }
@@ -145,7 +145,7 @@ type runnersResults struct {
 // maxLogBytes are kept of what the runners of a load told of their logs.
 const maxLogBytes = 16 << 10
 
-func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
+func (p *runnerOutput) addLogLines(runner string, lines []payload.LogLine) {
 	for _, line := range lines {
 		if text := fmt.Sprintf("%s: %s: %s\n", runner, line.Level, line.Text); p.logs.Len()+len(text) <= maxLogBytes {
 			p.logs.WriteString(text)
@@ -153,7 +153,7 @@ func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
 	}
 }
 
-func (p *runnersResults) measured(status *v1alpha1.LoadStatus) (results.Measured, error) {
+func (p *runnerOutput) measured(status *v1alpha1.LoadStatus) (results.Measured, error) {
 	var start, end metav1.Time
 	if status.StartTime != nil && status.FinishTime != nil {
 		start, end = *status.StartTime, *status.FinishTime
@@ -161,24 +161,24 @@ func (p *runnersResults) measured(status *v1alpha1.LoadStatus) (results.Measured
 	return p.Measured(start.Time, end.Time)
 }
 
-func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
-	ctx, cancel := context.WithDeadline(ctx, s.readUntil)
+func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, wanted v1alpha1.Load, into *runnerOutput) error {
+	ctx, cancel := context.WithDeadline(ctx, s.logDeadline)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {
 		return err
 	}
-	heard := overhear(log)
+	heard := teeLog(log)
 	err = into.Read(heard, wanted, results.Source{Run: s.run.Name, Load: wanted.Name, Pod: pod.Name})
 	if err == nil {
-		s.note(ofRunner(&pod, wanted.Name, into.Last()))
+		s.recordLog(runnerLog(&pod, wanted.Name, into.Last()))
 	}
-	into.tell(pod.Name, heard.lines())
+	into.addLogLines(pod.Name, heard.lines())
 	return errors.Join(err, log.Close())
 }
 
-// kept is what a run leaves to be looked at again.
-type kept struct {
+// rawResults is what a run leaves to be looked at again.
+type rawResults struct {
 	measured map[string]results.Measured
 	// observations are all, as JSON, where the status does not hold them.
 	observations []byte
@@ -186,11 +186,11 @@ type kept struct {
 	logs map[string]string
 }
 
-// binary is what fits into a ConfigMap, and the names of what does not.
-func (k kept) binary() (data map[string][]byte, dropped []string) {
+// binaryData is what fits into a ConfigMap, and the names of what does not.
+func (k rawResults) binaryData() (data map[string][]byte, dropped []string) {
 	data = map[string][]byte{}
 	total := 0
-	for _, text := range k.texts() {
+	for _, text := range k.textData() {
 		total += len(text)
 	}
 	if len(k.observations) > 0 {
@@ -201,7 +201,7 @@ func (k kept) binary() (data map[string][]byte, dropped []string) {
 		if k.measured[name].Histograms == nil {
 			continue
 		}
-		encoded, err := fitted(k.measured[name].Histograms)
+		encoded, err := fitHistograms(k.measured[name].Histograms)
 		if err != nil || total+len(encoded) > maxRawBytes {
 			dropped = append(dropped, name)
 			continue
@@ -212,8 +212,8 @@ func (k kept) binary() (data map[string][]byte, dropped []string) {
 	return data, dropped
 }
 
-// texts are what the loads told, by key.
-func (k kept) texts() map[string]string {
+// textData are what the loads told, by key.
+func (k rawResults) textData() map[string]string {
 	texts := map[string]string{}
 	for name, logs := range k.logs {
 		if logs != "" {
@@ -223,24 +223,24 @@ func (k kept) texts() map[string]string {
 	return texts
 }
 
-// keepRaw stores the merged histograms, so that results can be looked at again
+// storeRawResults stores the merged histograms, so that results can be looked at again
 // in other ways, and the loads' last words. Histograms that don't fit are left
 // out and named: the run counts without them, and no further try would make them
 // smaller.
-func (r *Reconciler) keepRaw(ctx context.Context, s *scope, kept kept) error {
-	data, dropped := kept.binary()
-	raw := recordOf(s.run, naming.RawResults(s.run.Name), dropped)
-	raw.Data, raw.BinaryData = kept.texts(), data
+func (r *Reconciler) storeRawResults(ctx context.Context, s *scope, kept rawResults) error {
+	data, dropped := kept.binaryData()
+	raw := newRecord(s.run, naming.RawResults(s.run.Name), dropped)
+	raw.Data, raw.BinaryData = kept.textData(), data
 	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
 		return err
 	}
 	s.status().RawResults = raw.Name
-	return s.noteKept(raw)
+	return s.recordDigest(raw)
 }
 
-// recordOf is a ConfigMap that goes with a run. What was left out of it is named
+// newRecord is a ConfigMap that goes with a run. What was left out of it is named
 // in an annotation.
-func recordOf(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
+func newRecord(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
 	record := &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -256,9 +256,9 @@ func recordOf(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.Conf
 	return record
 }
 
-// fitted are the histograms of a load in as many bytes as it may take: what
+// fitHistograms are the histograms of a load in as many bytes as it may take: what
 // several runners gave may be larger than what each of them printed.
-func fitted(histograms *payload.Payload) ([]byte, error) {
+func fitHistograms(histograms *payload.Payload) ([]byte, error) {
 	small, err := histograms.Fit(maxLoadBytes)
 	if err != nil {
 		return nil, err
@@ -296,15 +296,15 @@ func (s *scope) warn(sentence string) {
 func (s *scope) checkClocks(measured map[string]results.Measured) {
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		made := s.load(wanted.Name).CreateTime.Time
-		s.blame(results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time))
+		s.setFault(results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time))
 	}
 }
 
-// observe puts the observations into the status and gives all of them, as JSON,
+// recordObservations puts the observations into the status and gives all of them, as JSON,
 // where it does not hold them.
-func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
+func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
-	observations := append(s.costs(), s.observeServers(measured)...)
+	observations := append(s.costObservations(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
 	for _, wanted := range spec.Scenario.Loads {
 		tally := results.TallyOf(wanted, measured, spec.Measurement)
@@ -312,7 +312,7 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 	}
 	judged := results.Judge(spec.Scenario.Loads, measured, spec.Measurement, spec.Validity)
-	s.blame(judged.Fault)
+	s.setFault(judged.Fault)
 	if judged.Fault == nil {
 		observations = judged.Counting(observations)
 		for _, sentence := range judged.Warnings() {
@@ -325,11 +325,11 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
 		s.warn(sentence)
 	}
-	return s.keepObservations(observations)
+	return s.storeObservations(observations)
 }
 
-// keepObservations puts into the status what it holds, and gives all as JSON where there are more.
-func (s *scope) keepObservations(observations []v1alpha1.Observation) ([]byte, error) {
+// storeObservations puts into the status what it holds, and gives all as JSON where there are more.
+func (s *scope) storeObservations(observations []v1alpha1.Observation) ([]byte, error) {
 	kept, err := results.Keep(observations)
 	if err != nil {
 		return nil, err
@@ -349,13 +349,13 @@ func (r *Reconciler) stepFinish(_ context.Context, s *scope) (outcome, error) {
 
 // stepEnd ends the run.
 func (r *Reconciler) stepEnd(_ context.Context, s *scope) (outcome, error) {
-	s.over = true
+	s.finished = true
 	return next(), nil
 }
 
-// durations are the differences of the timings; a step that was not reached
+// runDurations are the differences of the timings; a step that was not reached
 // took no time.
-func durations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
+func runDurations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
 	between := func(from, to *metav1.Time) metav1.Duration {
 		if from == nil || to == nil {
 			return metav1.Duration{}
@@ -370,9 +370,9 @@ func durations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
 	}
 }
 
-// tidy takes away the k6 objects of a run that counts: what they measured is
+// deleteFinished takes away the k6 objects of a run that counts: what they measured is
 // kept. Those of an invalid run stay for people to look at.
-func (r *Reconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
+func (r *Reconciler) deleteFinished(ctx context.Context, run *v1alpha1.PerfRun) error {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil
 	}
@@ -388,5 +388,5 @@ func (r *Reconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
 			return err
 		}
 	}
-	return r.tidyCollector(ctx, run)
+	return r.deleteCollector(ctx, run)
 }

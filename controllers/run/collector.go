@@ -29,18 +29,18 @@ import (
 )
 
 const (
-	// collectorStart is how long loads wait for the collector to be up. After
+	// collectorStartTimeout is how long loads wait for the collector to be up. After
 	// that they start without it: the gap tells.
-	collectorStart = time.Minute
-	// collectorEnd is how long a collector may take to end once the loads are
+	collectorStartTimeout = time.Minute
+	// collectorEndTimeout is how long a collector may take to end once the loads are
 	// over, beside waiting for figures that come late. After that, what it has
 	// printed is all there is.
-	collectorEnd = 30 * time.Second
-	// collectorPatience is how long after the loads its log may not be readable. After
+	collectorEndTimeout = 30 * time.Second
+	// collectorLogTimeout is how long after the loads its log may not be readable. After
 	// that the servers count as not measured.
-	collectorPatience = 2 * time.Minute
-	// collectorPause is the time between two looks at a collector that ends.
-	collectorPause = time.Second
+	collectorLogTimeout = 2 * time.Minute
+	// collectorPollInterval is the time between two looks at a collector that ends.
+	collectorPollInterval = time.Second
 	// mostStatements of PostgreSQL are in a run's status.
 	maxStatements = 10
 	// mostNotes about what could not be measured are there as well.
@@ -56,7 +56,7 @@ const (
 // stepCollector starts the collector before the first load and waits until it
 // asks.
 func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, error) {
-	if r.CollectorImage == "" || s.loadsBegan() {
+	if r.CollectorImage == "" || s.hasStartedLoads() {
 		return next(), nil
 	}
 	there, err := r.ensureCollector(ctx, s)
@@ -67,28 +67,28 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if slices.ContainsFunc(pods, hasBegun) {
+	if slices.ContainsFunc(pods, hasStarted) {
 		return next(), nil
 	}
-	if refusal := r.refusedCollector(ctx, s, there, pods); refusal != nil {
-		s.tell(v1alpha1.ConditionLoadsComplete, *refusal)
-		return s.notReady("the collector", *refusal).within(component.RefusalRetryInterval), nil
+	if refusal := r.collectorRefusal(ctx, s, there, pods); refusal != nil {
+		s.setReadiness(v1alpha1.ConditionLoadsComplete, *refusal)
+		return s.notReady("the collector", *refusal).pollAfter(component.RefusalRetryInterval), nil
 	}
 	ready := s.status().Timings.Ready
-	if there != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
+	if there != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStartTimeout {
 		return next(), nil
 	}
-	s.loading = "the collector of the servers' samples is about to start"
-	return waitFor(collectorPause), nil
+	s.loadMessage = "the collector of the servers' samples is about to start"
+	return waitFor(collectorPollInterval), nil
 }
 
-// loadsBegan says whether a load's start has been written down.
-func (s *scope) loadsBegan() bool {
+// hasStartedLoads says whether a load's start has been written down.
+func (s *scope) hasStartedLoads() bool {
 	return s.status().Timings.LoadFinish != nil ||
 		slices.ContainsFunc(s.status().Loads, func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil })
 }
 
-func hasBegun(pod corev1.Pod) bool {
+func hasStarted(pod corev1.Pod) bool {
 	return pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending
 }
 
@@ -98,14 +98,14 @@ func hasBegun(pod corev1.Pod) bool {
 func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Object, error) {
 	request := s.request()
 	intents := collector.Access(request, r.CollectorRole)
-	selectors, err := r.borrowedSelectors(ctx, s)
+	selectors, err := r.adoptedSelectors(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	config := collector.ConfigFor(s.run, request, selectors)
 	config.Egress = r.Egress
 	if declared := request.System.Postgres; declared != nil && declared.External == nil {
-		cluster, err := r.seenBy(s).GetOwned(ctx, contract.PostgresClusterKind, request.PostgresName())
+		cluster, err := r.newScope(s).GetOwned(ctx, contract.PostgresClusterKind, request.PostgresName())
 		if err != nil || cluster == nil {
 			return nil, err
 		}
@@ -132,8 +132,8 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	return nil, r.ApplyAll(ctx, append(intents, job))
 }
 
-// refusedCollector says that, and why, the cluster takes no pod of the collector.
-func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.Object, pods []corev1.Pod) *environment.Readiness {
+// collectorRefusal says that, and why, the cluster takes no pod of the collector.
+func (r *Reconciler) collectorRefusal(ctx context.Context, s *scope, job metav1.Object, pods []corev1.Pod) *environment.Readiness {
 	if job == nil {
 		return nil
 	}
@@ -145,10 +145,10 @@ func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.
 	return &refused
 }
 
-// borrowedSelectors are those of the workloads that were there before, by
+// adoptedSelectors are those of the workloads that were there before, by
 // module.
-func (r *Reconciler) borrowedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
-	loans, err := component.Modules.Adoptions(ctx, r.seenBy(s))
+func (r *Reconciler) adoptedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
+	loans, err := component.Modules.Adoptions(ctx, r.newScope(s))
 	if err != nil {
 		return nil, err
 	}
@@ -199,24 +199,24 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 	}
 	finish := s.status().Timings.LoadFinish
 	late := collector.CatchUpOf(s.run)
-	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEnd+late {
-		s.loading = "the loads are over; the collector is about to end"
-		return waitFor(collectorPause), nil
+	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+late {
+		s.loadMessage = "the loads are over; the collector is about to end"
+		return waitFor(collectorPollInterval), nil
 	}
 	var fault *results.Fault
-	s.samples, s.unsampled, fault, err = r.readCollector(ctx, s, pods)
-	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorPatience+late {
+	s.samples, s.sampleNotes, fault, err = r.readCollector(ctx, s, pods)
+	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorLogTimeout+late {
 		return outcome{}, err
 	}
-	s.blame(fault)
+	s.setFault(fault)
 	if s.samples == nil {
 		return next(), nil
 	}
-	return next(), r.keepSamples(ctx, s)
+	return next(), r.storeSamples(ctx, s)
 }
 
-// stepDismissCollector lets the collector of a run that does not count end.
-func (r *Reconciler) stepDismissCollector(ctx context.Context, s *scope) (outcome, error) {
+// stepEndCollector lets the collector of a run that does not count end.
+func (r *Reconciler) stepEndCollector(ctx context.Context, s *scope) (outcome, error) {
 	pods, err := r.collectorPods(ctx, s.run)
 	if err != nil {
 		return outcome{}, err
@@ -232,7 +232,7 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		ending = ending || hasBegun(*pod)
+		ending = ending || hasStarted(*pod)
 		if _, asked := pod.Annotations[v1alpha1.AnnotationEnd]; asked {
 			continue
 		}
@@ -280,7 +280,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 }
 
 func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {
-	ctx, cancel := context.WithDeadline(ctx, s.readUntil)
+	ctx, cancel := context.WithDeadline(ctx, s.logDeadline)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, collector.Container)
 	if err != nil {
@@ -291,51 +291,51 @@ func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, 
 		err = results.CheckSamples(own, s.run.Name, pod.Name)
 	}
 	if err == nil {
-		s.note(ofCollector(&pod, sum))
+		s.recordLog(collectorLog(&pod, sum))
 	}
 	return own, errors.Join(err, log.Close())
 }
 
-// keepSamples stores the samples, so that they can be looked at again in other
+// storeSamples stores the samples, so that they can be looked at again in other
 // ways. What is too much to store is thinned.
-func (r *Reconciler) keepSamples(ctx context.Context, s *scope) error {
+func (r *Reconciler) storeSamples(ctx context.Context, s *scope) error {
 	fitted, err := payload.FitSamples(s.samples, maxRawBytes)
 	if err != nil {
-		s.unsampled = append(s.unsampled, fmt.Sprintf("the samples are not stored: %v", err))
+		s.sampleNotes = append(s.sampleNotes, fmt.Sprintf("the samples are not stored: %v", err))
 		return nil
 	}
 	encoded, err := payload.MarshalSamples(fitted)
 	if err != nil {
 		return err
 	}
-	raw := recordOf(s.run, naming.RawSamples(s.run.Name), nil)
+	raw := newRecord(s.run, naming.RawSamples(s.run.Name), nil)
 	raw.BinaryData = map[string][]byte{"samples": encoded}
 	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
 		return err
 	}
-	return s.noteKept(raw)
+	return s.recordDigest(raw)
 }
 
 // observeServers sums up what the collector saw and gives its observations: for
 // the stretch that counts, and for each window within it.
 func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.Observation {
-	if s.samples == nil && len(s.unsampled) == 0 {
+	if s.samples == nil && len(s.sampleNotes) == 0 {
 		return nil
 	}
 	spec := s.run.Spec
 	whole := results.CountedWindow(spec.Scenario.Loads, measured, spec.Measurement)
-	s.status().Servers = s.seen(whole)
+	s.status().Servers = s.serversStatus(whole)
 	if s.samples == nil {
 		return nil
 	}
 	return results.ObserveServersThroughout(s.samples, spec.Scenario.Loads, measured, spec.Measurement)
 }
 
-// seen is what the status says of the servers beside the observations.
-func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
+// serversStatus is what the status says of the servers beside the observations.
+func (s *scope) serversStatus(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
 	fault, warning := results.CheckGap(gap, results.Silences(s.samples, window), window, s.run.Spec.Validity)
-	s.blame(fault)
+	s.setFault(fault)
 	if warning != "" {
 		s.warn(warning)
 	}
@@ -343,7 +343,7 @@ func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 		LongestGap: &metav1.Duration{Duration: gap.Length.Truncate(time.Millisecond)},
 		Interval:   &metav1.Duration{Duration: gap.Interval},
 		Silent:     gap.Source,
-		Notes:      s.unsampled,
+		Notes:      s.sampleNotes,
 	}
 	if gap.Message != "" {
 		seen.Notes = append(seen.Notes, gap.Source+": "+gap.Message)
@@ -374,7 +374,7 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	}
 	seen.Node = use.Name
 	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
-	s.blame(fault)
+	s.setFault(fault)
 	for _, sentence := range []string{warning, results.CheckCalm(use)} {
 		if sentence != "" {
 			s.warn(sentence)
@@ -382,8 +382,8 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	}
 }
 
-// tidyCollector takes away the Job of a run that counts: what it saw is kept.
-func (r *Reconciler) tidyCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
+// deleteCollector takes away the Job of a run that counts: what it saw is kept.
+func (r *Reconciler) deleteCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
 	key := client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)}
 	job, err := r.Cluster.Get(ctx, jobKind, key)
 	if err != nil || job == nil {

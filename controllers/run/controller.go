@@ -39,9 +39,9 @@ type Reconciler struct {
 	// StatusThrottle is the pace of what merely tells how far a run is.
 	StatusThrottle component.StatusThrottle
 
-	// reading lets one run at a time read its logs: what may have to be held of
+	// logMutex lets one run at a time read its logs: what may have to be held of
 	// them is half of the operator's memory.
-	reading sync.Mutex
+	logMutex sync.Mutex
 }
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
@@ -59,61 +59,61 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
-	experiment, err := r.experimentOf(ctx, run)
-	ctx = r.writingFor(ctx, run, experiment)
+	experiment, err := r.getExperiment(ctx, run)
+	ctx = r.withRunAccount(ctx, run, experiment)
 	switch {
 	case err != nil:
 		return ctrl.Result{}, err
 	case experiment != nil && !r.HoldsClaim(experiment):
 		// The experiment tells whose it is.
-		return ctrl.Result{RequeueAfter: unheldPause(experiment)}, nil
+		return ctrl.Result{RequeueAfter: unclaimedRetryInterval(experiment)}, nil
 	case run.Status.Phase.IsFinal():
-		return r.tidyUp(ctx, run)
+		return r.cleanUp(ctx, run)
 	case experiment == nil:
 		return ctrl.Result{}, nil
 	}
-	return r.work(ctx, run, experiment)
+	return r.reconcileActive(ctx, run, experiment)
 }
 
-// writingFor has a pass over a run write as the experiment's ServiceAccount, which the run
+// withRunAccount has a pass over a run write as the experiment's ServiceAccount, which the run
 // names as well, for when its experiment is gone.
-func (r *Reconciler) writingFor(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) context.Context {
+func (r *Reconciler) withRunAccount(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) context.Context {
 	if experiment == nil {
 		return r.WithTeardownAccount(ctx, run.Namespace, run.Spec.ServiceAccountName)
 	}
 	return r.WithAccount(ctx, experiment)
 }
 
-// work goes on with a run that is on, if it is its experiment's.
-func (r *Reconciler) work(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
+// reconcileActive goes on with a run that is on, if it is its experiment's.
+func (r *Reconciler) reconcileActive(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	if why := runfilter.Why(experiment, runfilter.Recorded(experiment), run); why != "" {
 		// The experiment names it. What is known of the plan may be old.
 		log.FromContext(ctx).V(1).Info("The run is left alone", "why", why)
-		return ctrl.Result{RequeueAfter: foreignPause}, nil
+		return ctrl.Result{RequeueAfter: unownedRetryInterval}, nil
 	}
 	if err := r.Watches.Ensure(ctx); err != nil {
 		return ctrl.Result{}, fmt.Errorf("watching the environment: %w", err)
 	}
-	return r.pass(ctx, run, experiment)
+	return r.reconcileOnce(ctx, run, experiment)
 }
 
-// foreignPause is the time between two looks at a run that is none of its
+// unownedRetryInterval is the time between two looks at a run that is none of its
 // experiment's.
-const foreignPause = time.Minute
+const unownedRetryInterval = time.Minute
 
-// unheldPause is the time between two looks at a run of an experiment that is
+// unclaimedRetryInterval is the time between two looks at a run of an experiment that is
 // not this operator's. One that is nobody's is claimed in the same moment.
-func unheldPause(experiment *v1alpha1.PerfExperiment) time.Duration {
+func unclaimedRetryInterval(experiment *v1alpha1.PerfExperiment) time.Duration {
 	if component.ClaimedBy(experiment) == "" {
 		return time.Second
 	}
-	return foreignPause
+	return unownedRetryInterval
 }
 
-// tidyUp takes away what a run that is over needs no more. Its status is final,
+// cleanUp takes away what a run that is over needs no more. Its status is final,
 // so what is in the way is an event.
-func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
-	err := r.tidy(ctx, run)
+func (r *Reconciler) cleanUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
+	err := r.deleteFinished(ctx, run)
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", refusal.Sentence())
 		return ctrl.Result{RequeueAfter: time.Minute}, nil
@@ -121,23 +121,23 @@ func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Re
 	return ctrl.Result{}, err
 }
 
-func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
+func (r *Reconciler) reconcileOnce(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	before := run.DeepCopy()
 	s := &scope{run: run.DeepCopy(), experiment: experiment, now: r.Now()}
 	s.fault = component.RecordedFault(before)
-	if s.readsLogs() {
-		if !r.reading.TryLock() {
-			return ctrl.Result{RequeueAfter: readingPause}, nil
+	if s.mayReadLogs() {
+		if !r.logMutex.TryLock() {
+			return ctrl.Result{RequeueAfter: logRetryInterval}, nil
 		}
-		defer r.reading.Unlock()
-		s.readUntil = time.Now().Add(logTimeout) //nolint:forbidigo // The deadline of a connection is in real time.
+		defer r.logMutex.Unlock()
+		s.logDeadline = time.Now().Add(logTimeout) //nolint:forbidigo // The deadline of a connection is in real time.
 	}
 
 	result, stepErr := r.runSteps(ctx, s)
 	reportRun(s)
 	later, err := r.writeRunStatus(ctx, before, s.run)
 	if refused, is := component.StatusRefusalReadiness(err); is {
-		s, err = r.giveUp(ctx, before, s, refused)
+		s, err = r.writeRefusal(ctx, before, s, refused)
 		result, stepErr, later = ctrl.Result{RequeueAfter: time.Second}, nil, 0
 	}
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 		r.RecordStatusRefusal(before, err)
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
-	r.announceRun(before, s.run)
+	r.recordEvents(before, s.run)
 	if apierrors.IsConflict(stepErr) {
 		log.FromContext(ctx).V(1).Info("Conflict", "error", stepErr.Error())
 		return ctrl.Result{RequeueAfter: time.Second}, nil
@@ -159,31 +159,31 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 	return result, stepErr
 }
 
-// readingPause is the time between two tries to read logs while another run does.
-const readingPause = time.Second
+// logRetryInterval is the time between two tries to read logs while another run does.
+const logRetryInterval = time.Second
 
-// readsLogs: the pass may read the logs of runners and collectors.
-func (s *scope) readsLogs() bool {
+// mayReadLogs: the pass may read the logs of runners and collectors.
+func (s *scope) mayReadLogs() bool {
 	return s.fault != nil || s.status().Timings.LoadFinish != nil && s.status().RawResults == ""
 }
 
-// seenBy is what components see of a pass.
-func (r *Reconciler) seenBy(s *scope) *component.Scope {
+// newScope is what components see of a pass.
+func (r *Reconciler) newScope(s *scope) *component.Scope {
 	return &component.Scope{Tools: r.Tools, Run: s.run, Experiment: s.experiment, Now: s.now}
 }
 
-// seenAfresh is what components see past the cache: what makes a run invalid has
+// newLiveScope is what components see past the cache: what makes a run invalid has
 // to be so, and a cache may show pods and workloads of before the run.
-func (r *Reconciler) seenAfresh(s *scope) *component.Scope {
-	pass := r.seenBy(s)
+func (r *Reconciler) newLiveScope(s *scope) *component.Scope {
+	pass := r.newScope(s)
 	pass.Cluster = r.Cluster.Afresh(r.Live)
 	return pass
 }
 
 func (r *Reconciler) result(s *scope, outcome outcome) ctrl.Result {
 	after := outcome.after
-	if !s.deadline.IsZero() {
-		left := max(s.deadline.Sub(s.now), time.Second)
+	if !s.requeueTime.IsZero() {
+		left := max(s.requeueTime.Sub(s.now), time.Second)
 		if after == 0 || left < after {
 			after = left
 		}
@@ -191,9 +191,9 @@ func (r *Reconciler) result(s *scope, outcome outcome) ctrl.Result {
 	return ctrl.Result{RequeueAfter: after}
 }
 
-// experimentOf returns nil when the run has no living experiment and should be
+// getExperiment returns nil when the run has no living experiment and should be
 // left alone: it is about to be deleted with it, or both are records.
-func (r *Reconciler) experimentOf(ctx context.Context, run *v1alpha1.PerfRun) (*v1alpha1.PerfExperiment, error) {
+func (r *Reconciler) getExperiment(ctx context.Context, run *v1alpha1.PerfRun) (*v1alpha1.PerfExperiment, error) {
 	experiment := &v1alpha1.PerfExperiment{}
 	key := client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}
 	err := r.Cluster.Client.Get(ctx, key, experiment, client.UnsafeDisableDeepCopy)

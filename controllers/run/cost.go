@@ -30,15 +30,15 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.
 		return fmt.Errorf("reading the price list %q: %w", cost.PriceList.Name, err)
 	}
 	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "every node has its price"}
-	if trouble := mark(cost, list.Data, apierrors.IsNotFound(err), record); trouble != "" {
+	if trouble := priceRecord(cost, list.Data, apierrors.IsNotFound(err), record); trouble != "" {
 		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, trouble)
 	}
 	s.priced = &readiness
 	return nil
 }
 
-// mark prices the nodes and says what keeps their sum from being known.
-func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
+// priceRecord prices the nodes and says what keeps their sum from being known.
+func priceRecord(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
 	name := cost.PriceList.Name
 	if absent {
 		return fmt.Sprintf("the run has no cost: there is no ConfigMap %q; make it, with instance types as keys and prices per hour as values", name)
@@ -58,8 +58,8 @@ func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v
 	}
 }
 
-// costs are the observations of what the run's nodes cost.
-func (s *scope) costs() []v1alpha1.Observation {
+// costObservations are the observations of what the run's nodes cost.
+func (s *scope) costObservations() []v1alpha1.Observation {
 	cost, effective := s.run.Spec.Cost, s.status().Effective
 	if cost == nil || effective == nil || effective.MoreNodes > 0 {
 		return nil

@@ -25,8 +25,8 @@ const (
 	collectorImage = "collector"
 )
 
-// printed is what a pod's log held.
-type printed struct {
+// logDigest is what a pod's log held.
+type logDigest struct {
 	pod *corev1.Pod
 	// load the pod ran, empty for the collector, and the container that printed.
 	load, container string
@@ -43,11 +43,11 @@ func (s *scope) evidence() *v1alpha1.RunEvidence {
 	return s.status().Evidence
 }
 
-// note writes down what was read of a log, in the pass that uses it. A pass that
+// recordLog writes down what was read of a log, in the pass that uses it. A pass that
 // reads it again takes its place.
-func (s *scope) note(log printed) {
-	s.notePayload(v1alpha1.PayloadDigest{Pod: log.pod.Name, Load: log.load, SHA256: log.sum})
-	s.noteImage(cmp.Or(log.load, collectorImage), imageOf(log.pod, log.container))
+func (s *scope) recordLog(log logDigest) {
+	s.recordPayload(v1alpha1.PayloadDigest{Pod: log.pod.Name, Load: log.load, SHA256: log.sum})
+	s.recordImage(cmp.Or(log.load, collectorImage), imageID(log.pod, log.container))
 	if generatorVersion.MatchString(log.generator) {
 		s.evidence().Versions.K6 = log.generator
 	}
@@ -56,7 +56,7 @@ func (s *scope) note(log printed) {
 // generatorVersion is what a load generator may say of itself to be quoted.
 var generatorVersion = regexp.MustCompile(`^[A-Za-z0-9]{1,16} v?[0-9A-Za-z.+-]{1,48}$`)
 
-func (s *scope) notePayload(read v1alpha1.PayloadDigest) {
+func (s *scope) recordPayload(read v1alpha1.PayloadDigest) {
 	known := s.evidence()
 	known.Payloads = slices.DeleteFunc(known.Payloads, func(one v1alpha1.PayloadDigest) bool { return one.Pod == read.Pod })
 	if read.SHA256 == "" || len(known.Payloads) == maxPayloads {
@@ -68,7 +68,7 @@ func (s *scope) notePayload(read v1alpha1.PayloadDigest) {
 	})
 }
 
-func (s *scope) noteImage(of, id string) {
+func (s *scope) recordImage(of, id string) {
 	known, image := s.evidence(), v1alpha1.MetImage{Of: of, ImageID: id}
 	if id == "" || len(known.Images) == maxImages || slices.Contains(known.Images, image) {
 		return
@@ -79,7 +79,7 @@ func (s *scope) noteImage(of, id string) {
 	})
 }
 
-func imageOf(pod *corev1.Pod, container string) string {
+func imageID(pod *corev1.Pod, container string) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == container {
 			return status.ImageID
@@ -88,9 +88,9 @@ func imageOf(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// noteKept writes down the digest of a ConfigMap that was stored in this pass, so
+// recordDigest writes down the digest of a ConfigMap that was stored in this pass, so
 // that both stand, or neither.
-func (s *scope) noteKept(record *corev1.ConfigMap) error {
+func (s *scope) recordDigest(record *corev1.ConfigMap) error {
 	sum, err := evidence.Content(record)
 	if err != nil {
 		return err
@@ -102,10 +102,10 @@ func (s *scope) noteKept(record *corev1.ConfigMap) error {
 	return nil
 }
 
-func ofRunner(pod *corev1.Pod, load string, held results.Printed) printed {
-	return printed{pod: pod, load: load, container: contract.RunnerContainer, sum: held.SHA256, generator: held.Generator}
+func runnerLog(pod *corev1.Pod, load string, held results.Printed) logDigest {
+	return logDigest{pod: pod, load: load, container: contract.RunnerContainer, sum: held.SHA256, generator: held.Generator}
 }
 
-func ofCollector(pod *corev1.Pod, sum string) printed {
-	return printed{pod: pod, container: collector.Container, sum: sum}
+func collectorLog(pod *corev1.Pod, sum string) logDigest {
+	return logDigest{pod: pod, container: collector.Container, sum: sum}
 }

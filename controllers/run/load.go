@@ -25,9 +25,9 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// progressPause is the time between two reports of progress while loads are
+// loadPollInterval is the time between two reports of progress while loads are
 // on. What a load does, its pods tell at once.
-const progressPause = payload.ProgressEvery
+const loadPollInterval = payload.ProgressEvery
 
 // +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
@@ -40,27 +40,27 @@ func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 	}
 	states := map[string]load.State{}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		state, err := r.driveLoad(ctx, s, wanted)
+		state, err := r.reconcileLoad(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
 		states[wanted.Name] = state
 		if state.Failure != "" {
-			return next(), r.blameLoad(ctx, s, wanted, state)
+			return next(), r.failLoad(ctx, s, wanted, state)
 		}
 	}
-	s.followTimeline(states)
-	s.loading = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
+	s.applyTimeline(states)
+	s.loadMessage = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
 	if !allEnded(states) {
-		return waitFor(progressPause), nil
+		return waitFor(loadPollInterval), nil
 	}
-	s.mark(&s.status().Timings.LoadFinish)
+	s.stamp(&s.status().Timings.LoadFinish)
 	return next(), nil
 }
 
-// blameLoad says why a run does not count one of whose loads has failed.
-func (r *Reconciler) blameLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, state load.State) error {
-	words, err := r.lastWords(ctx, s, wanted)
+// failLoad says why a run does not count one of whose loads has failed.
+func (r *Reconciler) failLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, state load.State) error {
+	words, err := r.lastLogLine(ctx, s, wanted)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func allEnded(states map[string]load.State) bool {
 	return true
 }
 
-// driveLoad makes the load's TestRun once its time has been written down, and
+// reconcileLoad makes the load's TestRun once its time has been written down, and
 // says where the load is.
-func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (load.State, error) {
+func (r *Reconciler) reconcileLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (load.State, error) {
 	status := s.load(wanted.Name)
 	if status.CreateTime == nil {
 		return load.State{Message: "not started"}, nil
@@ -102,16 +102,16 @@ func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Lo
 		r.stopRunners(ctx, observed, state.Running)
 	}
 	if state.Trouble != nil {
-		s.tell(v1alpha1.ConditionLoadsComplete, *state.Trouble)
+		s.setReadiness(v1alpha1.ConditionLoadsComplete, *state.Trouble)
 	}
 	recordLoad(status, state, s.now)
-	r.glance(ctx, s, wanted, observed.Pods, state.Running)
+	r.updateProgress(ctx, s, wanted, observed.Pods, state.Running)
 	if !state.Started {
 		// Patience ends without a watch to tell us.
-		s.alarm(s.now.Add(environment.Patience / 3))
+		s.requeueAt(s.now.Add(environment.Patience / 3))
 	}
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
-		s.alarm(deadline)
+		s.requeueAt(deadline)
 	}
 	return state, nil
 }
@@ -150,11 +150,11 @@ func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.L
 	return r.Cluster.Apply(ctx, testRun)
 }
 
-// followTimeline decides which loads start and which are told to end. Both are
+// applyTimeline decides which loads start and which are told to end. Both are
 // written down before they are acted on: the status write is refused if this
 // pass saw an old run, so no load is started twice, and a runner that ends is
 // known to have been told to.
-func (s *scope) followTimeline(states map[string]load.State) {
+func (s *scope) applyTimeline(states map[string]load.State) {
 	for _, action := range load.Timeline(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now) {
 		status := s.load(action.Load.Name)
 		switch {
@@ -163,7 +163,7 @@ func (s *scope) followTimeline(states map[string]load.State) {
 		case action.Stop:
 			status.StopTime = &metav1.Time{Time: s.now}
 		case !action.At.IsZero():
-			s.alarm(action.At)
+			s.requeueAt(action.At)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
-	jobs, err := r.jobsOf(ctx, testRun)
+	jobs, err := r.loadJobs(ctx, testRun)
 	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
@@ -199,7 +199,7 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 		observed.Jobs[jobs[i].Name] = jobs[i]
 		made = append(made, &jobs[i])
 	}
-	observed.Pods = lineageOf(testRun, jobs).Pods(pods)
+	observed.Pods = loadLineage(testRun, jobs).Pods(pods)
 	observed.Events = r.PodEvents(ctx, observed.Pods, s.now)
 	observed.Refused = r.PodRefusal(ctx, observed.Pods, s.now, made...)
 	return observed, nil
@@ -217,8 +217,8 @@ func (r *Reconciler) testRun(ctx context.Context, run *v1alpha1.PerfRun, name st
 
 var jobKind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// jobsOf are the Jobs that k6-operator has made for a TestRun.
-func (r *Reconciler) jobsOf(ctx context.Context, testRun *unstructured.Unstructured) ([]batchv1.Job, error) {
+// loadJobs are the Jobs that k6-operator has made for a TestRun.
+func (r *Reconciler) loadJobs(ctx context.Context, testRun *unstructured.Unstructured) ([]batchv1.Job, error) {
 	if testRun == nil {
 		return nil, nil
 	}
@@ -235,8 +235,8 @@ func (r *Reconciler) jobsOf(ctx context.Context, testRun *unstructured.Unstructu
 	return jobs, nil
 }
 
-// lineageOf are a TestRun and its Jobs, one of which controls each of its pods.
-func lineageOf(testRun *unstructured.Unstructured, jobs []batchv1.Job) component.Lineage {
+// loadLineage are a TestRun and its Jobs, one of which controls each of its pods.
+func loadLineage(testRun *unstructured.Unstructured, jobs []batchv1.Job) component.Lineage {
 	lineage := component.Lineage{}
 	if testRun != nil {
 		lineage[testRun.GetUID()] = true
@@ -261,7 +261,7 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 		if err != nil {
 			return outcome{}, err
 		}
-		runners, err := r.left(ctx, s.run, observed)
+		runners, err := r.activeRunners(ctx, s.run, observed)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -277,16 +277,16 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 		}
 	}
 	if waiting {
-		return waitFor(progressPause), nil
+		return waitFor(loadPollInterval), nil
 	}
 	return next(), nil
 }
 
-// left are the runners of a load that may still be on. A starter that still knocks at a
+// activeRunners are the runners of a load that may still be on. A starter that still knocks at a
 // runner which is gone does no harm, and taking it away would take the runner's log. Once
 // the TestRun is gone nothing tells whose its pods were, so all that some Job controls are
 // waited for.
-func (r *Reconciler) left(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
+func (r *Reconciler) activeRunners(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
 	if observed.TestRun != nil {
 		return slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" }), nil
 	}

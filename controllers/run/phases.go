@@ -19,15 +19,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// gatherTime is how long what was measured may take to be kept, once the loads
+// collectTimeout is how long what was measured may take to be kept, once the loads
 // are over and the logs are read.
-const gatherTime = 5 * time.Minute
+const collectTimeout = 5 * time.Minute
 
 // phase is a stretch of a run. Its steps are gone through in each pass until it
 // is over.
 type phase struct {
-	// over says that the stretch lies behind the run.
-	over func(v1alpha1.RunTimings) bool
+	// isDone says that the stretch lies behind the run.
+	isDone func(v1alpha1.RunTimings) bool
 	// limit is when waiting has an end, and the sentence to say so then.
 	limit func(*scope) (deadline time.Time, missed string)
 	steps []step
@@ -43,14 +43,14 @@ type step struct {
 // phases are what a run goes through: it builds, loads, gathers and is kept. One that
 // does not count is abandoned, and kept.
 func (r *Reconciler) phases(s *scope) []phase {
-	keep := phase{over: never, limit: noLimit, steps: r.keepSteps()}
+	keep := phase{isDone: never, limit: noLimit, steps: r.archiveSteps()}
 	if s.fault != nil {
-		return []phase{{over: finished, limit: noLimit, steps: r.abandonSteps()}, keep}
+		return []phase{{isDone: finished, limit: noLimit, steps: r.invalidSteps()}, keep}
 	}
 	return []phase{
-		{over: built, limit: buildLimit, steps: r.buildSteps()},
-		{over: loaded, limit: loadLimit, steps: r.loadSteps()},
-		{over: finished, limit: gatherLimit, steps: r.gatherSteps()},
+		{isDone: built, limit: buildLimit, steps: r.buildSteps()},
+		{isDone: loaded, limit: loadLimit, steps: r.loadSteps()},
+		{isDone: finished, limit: collectLimit, steps: r.collectSteps()},
 		keep,
 	}
 }
@@ -60,16 +60,16 @@ func (r *Reconciler) buildSteps() []step {
 		{"", r.stepBegin},
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
 		{v1alpha1.ConditionTargetReachable, r.stepOperators},
-		r.ready(component.Images),
-		{v1alpha1.ConditionTargetReachable, r.stepOutsideTarget},
+		r.provisionStep(component.Images),
+		{v1alpha1.ConditionTargetReachable, r.stepExternalTarget},
 		{v1alpha1.ConditionKafkaReady, r.stepStores},
 		{v1alpha1.ConditionModulesReady, r.stepStop},
 		{v1alpha1.ConditionDataRestored, r.stepRestore},
-		r.ready(component.Modules),
-		r.ready(component.Target),
+		r.provisionStep(component.Modules),
+		r.provisionStep(component.Target),
 		{v1alpha1.ConditionDataRestored, r.stepRestoreCall},
-		{v1alpha1.ConditionImagesAvailable, r.stepPulled},
-		{v1alpha1.ConditionModulesReady, r.stepProve},
+		{v1alpha1.ConditionImagesAvailable, r.stepImagesPulled},
+		{v1alpha1.ConditionModulesReady, r.stepVerify},
 	}
 }
 
@@ -85,30 +85,30 @@ func (r *Reconciler) loadSteps() []step {
 	}
 }
 
-func (r *Reconciler) gatherSteps() []step {
+func (r *Reconciler) collectSteps() []step {
 	return []step{
 		{v1alpha1.ConditionResultsKept, r.stepServers},
 		{v1alpha1.ConditionResultsKept, r.stepCollect},
-		{v1alpha1.ConditionModulesReady, r.stepProveAgain},
+		{v1alpha1.ConditionModulesReady, r.stepVerifyAfterLoad},
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionResultsKept, r.stepFinish},
 	}
 }
 
-// keepSteps come when nothing about the run changes any more. An archive that is away is
+// archiveSteps come when nothing about the run changes any more. An archive that is away is
 // waited for without an end: nothing is lost meanwhile.
-func (r *Reconciler) keepSteps() []step {
+func (r *Reconciler) archiveSteps() []step {
 	return []step{
 		{v1alpha1.ConditionArchived, r.stepArchive},
 		{v1alpha1.ConditionResultsKept, r.stepEnd},
 	}
 }
 
-func (r *Reconciler) abandonSteps() []step {
+func (r *Reconciler) invalidSteps() []step {
 	return []step{
 		{v1alpha1.ConditionResultsKept, r.stepSalvage},
 		{v1alpha1.ConditionLoadsComplete, r.stepStopLoads},
-		{v1alpha1.ConditionLoadsComplete, r.stepDismissCollector},
+		{v1alpha1.ConditionLoadsComplete, r.stepEndCollector},
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionResultsKept, r.stepFinish},
 	}
@@ -140,8 +140,8 @@ func loadLimit(s *scope) (time.Time, string) {
 	return since.Add(limit), fmt.Sprintf("the loads could not be put on within %s", limit)
 }
 
-func gatherLimit(s *scope) (time.Time, string) {
-	limit := gatherTime + collector.CatchUpOf(s.run)
+func collectLimit(s *scope) (time.Time, string) {
+	limit := collectTimeout + collector.CatchUpOf(s.run)
 	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("what was measured could not be kept within %s", limit)
 }
 
@@ -149,18 +149,18 @@ func gatherLimit(s *scope) (time.Time, string) {
 // fault is written down first, the pass after that goes through other steps.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error) {
 	known := s.fault != nil
-	if r.limitTurn(s) {
+	if r.enforceLongestTurn(s) {
 		return r.result(s, next()), nil
 	}
 	for _, phase := range r.phases(s) {
-		if phase.over(s.status().Timings) {
+		if phase.isDone(s.status().Timings) {
 			continue
 		}
 		s.limit = phase.limit
 		for _, step := range phase.steps {
 			outcome, err := step.do(ctx, s)
 			if err != nil {
-				outcome, err = s.cannot(step.condition, err)
+				outcome, err = s.handleRefusal(step.condition, err)
 			}
 			if err != nil {
 				return ctrl.Result{}, err
@@ -173,16 +173,16 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 	return ctrl.Result{}, nil
 }
 
-// limitTurn gives up a run that keeps others waiting for longer than the operator allows,
+// enforceLongestTurn gives up a run that keeps others waiting for longer than the operator allows,
 // and reports whether it did.
-func (r *Reconciler) limitTurn(s *scope) bool {
+func (r *Reconciler) enforceLongestTurn(s *scope) bool {
 	begun := s.status().Timings.ProvisionStart
 	if r.LongestTurn <= 0 || s.fault != nil || begun == nil || finished(s.status().Timings) {
 		return false
 	}
 	end := begun.Add(r.LongestTurn)
 	if s.now.Before(end) {
-		s.alarm(end)
+		s.requeueAt(end)
 		return false
 	}
 	s.fault = &results.Fault{
@@ -204,7 +204,7 @@ func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 		return wait()
 	}
 	if s.now.Before(deadline) {
-		s.alarm(deadline)
+		s.requeueAt(deadline)
 		return wait()
 	}
 	s.fault = &results.Fault{
@@ -214,33 +214,33 @@ func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 	return next()
 }
 
-// troubleOf says which component an error is about.
-type troubleOf struct {
-	part component.Component
+// componentError says which component an error is about.
+type componentError struct {
+	component component.Component
 	error
 }
 
-func (t troubleOf) Unwrap() error { return t.error }
+func (t componentError) Unwrap() error { return t.error }
 
-// cannot tells why a step can't go on, and waits with it until the phase has had
+// handleRefusal tells why a step can't go on, and waits with it until the phase has had
 // its time. What the API server can't do for now is left to the back-off of
 // failed passes, once it has been told.
-func (s *scope) cannot(condition string, err error) (outcome, error) {
+func (s *scope) handleRefusal(condition string, err error) (outcome, error) {
 	readiness, known := component.RefusalReadiness(err)
 	if !known {
 		return outcome{}, err
 	}
-	if known := (troubleOf{}); errors.As(err, &known) {
-		condition = known.part.Describe().Condition
+	if known := (componentError{}); errors.As(err, &known) {
+		condition = known.component.Describe().Condition
 	}
 	label := ""
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		label = refusal.Component
 	}
 	of := component.FindComponent(label, condition)
-	s.tell(of.Condition, readiness)
+	s.setReadiness(of.Condition, readiness)
 	if s.fault != nil {
-		s.held = readiness.Message
+		s.blocked = readiness.Message
 		return waitFor(component.RefusalRetryInterval), nil
 	}
 	waiting := s.notReady(of.Name, readiness)

@@ -17,10 +17,10 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// noteRendered writes down what was made of the declaration, and warns where that
+// recordRendered writes down what was made of the declaration, and warns where that
 // is something else than for the run before of the same arm: an operator that was
 // upgraded in the middle may have built it anew.
-func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component.Scope) error {
+func (r *Reconciler) recordRendered(ctx context.Context, s *scope, seen *component.Scope) error {
 	rendered, err := seen.RenderedDigests(ctx)
 	if err != nil {
 		return err

@@ -25,12 +25,12 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	if s.status().RawResults != "" {
 		return next(), nil
 	}
-	saved := kept{measured: map[string]results.Measured{}, logs: map[string]string{}}
+	saved := rawResults{measured: map[string]results.Measured{}, logs: map[string]string{}}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		if s.load(wanted.Name).CreateTime == nil {
 			continue
 		}
-		own, logs, err := r.salvage(ctx, s, wanted)
+		own, logs, err := r.salvageLoad(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -48,7 +48,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	if saved.observations, err = r.salvageObservations(ctx, s, saved.measured); err != nil {
 		return outcome{}, err
 	}
-	err = r.keepRaw(ctx, s, saved)
+	err = r.storeRawResults(ctx, s, saved)
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		s.warn("what the runners of this run left can't be kept: " + refusal.Error())
 		return next(), nil
@@ -74,7 +74,7 @@ func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured
 	if s.samples != nil {
 		observations = append(observations, results.ObserveServersThroughout(s.samples, loads, measured, spec.Measurement)...)
 	}
-	return s.keepObservations(observations)
+	return s.storeObservations(observations)
 }
 
 // salvageSamples keeps what the collector told so far, if it can be read.
@@ -92,19 +92,19 @@ func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 		return nil
 	}
 	s.samples = samples
-	if err := r.keepSamples(ctx, s); kube.RefusalOf(err) == nil {
+	if err := r.storeSamples(ctx, s); kube.RefusalOf(err) == nil {
 		return err
 	}
 	return nil
 }
 
-func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {
+func (r *Reconciler) salvageLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {
 	status := s.load(wanted.Name)
-	pods, err := r.runners(ctx, s.run, status.TestRun)
+	pods, err := r.runnerPods(ctx, s.run, status.TestRun)
 	if err != nil {
 		return results.Measured{}, "", err
 	}
-	var parts runnersResults
+	var parts runnerOutput
 	for _, pod := range pods {
 		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
 			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
@@ -121,13 +121,13 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 	return own, parts.logs.String(), nil
 }
 
-// lastWords end the message of a load whose runner failed with the last thing
+// lastLogLine end the message of a load whose runner failed with the last thing
 // the runner logged: its pod may be gone when somebody looks. Our k6 tells that
 // without the secrets of its environment. Of another nobody knows what it
 // prints, and the operator may not read the Secrets to search it for, so its
 // words stay in the log.
-func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
-	pods, err := r.runners(ctx, s.run, s.load(wanted.Name).TestRun)
+func (r *Reconciler) lastLogLine(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
+	pods, err := r.runnerPods(ctx, s.run, s.load(wanted.Name).TestRun)
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Lo
 
 // logLines are what a runner told of its log; none where it can't be read.
 func (r *Reconciler) logLines(ctx context.Context, pod corev1.Pod) []payload.LogLine {
-	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	printed, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {

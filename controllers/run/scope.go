@@ -29,16 +29,16 @@ func wait() outcome { return outcome{} }
 
 func waitFor(after time.Duration) outcome { return outcome{after: after} }
 
-// within asks for a pass after this time, if the next step may not go on.
-func (o outcome) within(after time.Duration) outcome {
+// pollAfter asks for a pass after this time, if the next step may not go on.
+func (o outcome) pollAfter(after time.Duration) outcome {
 	if !o.done {
 		o.after = after
 	}
 	return o
 }
 
-// blame notes why the run does not count. The first fault that is found stays.
-func (s *scope) blame(fault *results.Fault) {
+// setFault notes why the run does not count. The first fault that is found stays.
+func (s *scope) setFault(fault *results.Fault) {
 	if s.fault == nil {
 		s.fault = fault
 	}
@@ -69,47 +69,47 @@ type scope struct {
 	// archived says whether the archive has the run, set by stepArchive where there is one.
 	archived *environment.Readiness
 
-	// loading is a sentence about the loads, set by stepLoads.
-	loading string
+	// loadMessage is a sentence about the loads, set by stepLoads.
+	loadMessage string
 
 	// samples are what the collector saw, and unsampled why it did not see
 	// more. Set by stepServers.
-	samples   *payload.Samples
-	unsampled []string
+	samples     *payload.Samples
+	sampleNotes []string
 
-	// held says what keeps a run that does not count from its end.
-	held string
+	// blocked says what keeps a run that does not count from its end.
+	blocked string
 
 	// fault says why the run does not count. Set by any step, or read back
 	// from the Valid condition of an earlier pass.
 	fault *results.Fault
 
-	// over is set by the last step: the run's phase becomes final.
-	over bool
+	// finished is set by the last step: the run's phase becomes final.
+	finished bool
 
-	// readUntil ends the pass's turn to read logs.
-	readUntil time.Time
+	// logDeadline ends the pass's turn to read logs.
+	logDeadline time.Time
 
-	// deadline is the soonest time at which something has to be looked at again.
-	deadline time.Time
+	// requeueTime is the soonest time at which something has to be looked at again.
+	requeueTime time.Time
 }
 
 func (s *scope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
 
 func (s *scope) request() environment.Request { return component.NewRequest(s.run, s.experiment) }
 
-// mark stamps a timing once.
-func (s *scope) mark(timing **metav1.Time) {
+// stamp stamps a timing once.
+func (s *scope) stamp(timing **metav1.Time) {
 	if *timing == nil {
 		now := metav1.NewTime(s.now)
 		*timing = &now
 	}
 }
 
-// alarm asks for a pass at this time, if no earlier one is asked for.
-func (s *scope) alarm(at time.Time) {
-	if s.deadline.IsZero() || at.Before(s.deadline) {
-		s.deadline = at
+// requeueAt asks for a pass at this time, if no earlier one is asked for.
+func (s *scope) requeueAt(at time.Time) {
+	if s.requeueTime.IsZero() || at.Before(s.requeueTime) {
+		s.requeueTime = at
 	}
 }
 
@@ -125,18 +125,18 @@ func (s *scope) load(name string) *v1alpha1.LoadStatus {
 	return &(*loads)[len(*loads)-1]
 }
 
-// tell notes how ready a part is.
-func (s *scope) tell(condition string, readiness environment.Readiness) {
+// setReadiness notes how ready a part is.
+func (s *scope) setReadiness(condition string, readiness environment.Readiness) {
 	if s.readiness == nil {
 		s.readiness = map[string]environment.Readiness{}
 	}
 	s.readiness[condition] = readiness
 }
 
-// trouble is what people should hear of first; false: every part is ready. What
+// firstProblem is what people should hear of first; false: every part is ready. What
 // nobody but them can help comes before what is on its way, and pulls that are on
 // come last: they hold nothing up yet.
-func (s *scope) trouble() (found environment.Readiness, any bool) {
+func (s *scope) firstProblem() (found environment.Readiness, any bool) {
 	for _, part := range component.All {
 		readiness, known := s.readiness[part.Describe().Condition]
 		if known && !readiness.Ready && (!any || urgency(readiness) > urgency(found)) {

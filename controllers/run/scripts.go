@@ -22,7 +22,7 @@ import (
 // measured before, and writes down what they are. A load that has begun has read
 // its script.
 func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error) {
-	due := s.scriptsDue()
+	due := s.pendingScripts()
 	if len(due) == 0 {
 		return next(), nil
 	}
@@ -36,20 +36,20 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 			return outcome{}, err
 		}
 		if trouble != nil {
-			s.tell(v1alpha1.ConditionScriptsAvailable, *trouble)
+			s.setReadiness(v1alpha1.ConditionScriptsAvailable, *trouble)
 			waiting := s.notReady("the scripts", *trouble)
-			waiting.after = missingKindPause
+			waiting.after = missingKindRetryInterval
 			return waiting, nil
 		}
 		found[wanted.Name] = files
 	}
-	s.tell(v1alpha1.ConditionScriptsAvailable, environment.Ready("every script is there"))
-	return next(), r.keepScripts(ctx, s, due, found)
+	s.setReadiness(v1alpha1.ConditionScriptsAvailable, environment.Ready("every script is there"))
+	return next(), r.storeScripts(ctx, s, due, found)
 }
 
-// scriptsDue are the loads whose scripts come from ConfigMaps, while none of a
+// pendingScripts are the loads whose scripts come from ConfigMaps, while none of a
 // run's loads has begun.
-func (s *scope) scriptsDue() []v1alpha1.Load {
+func (s *scope) pendingScripts() []v1alpha1.Load {
 	var due []v1alpha1.Load
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		if slices.ContainsFunc(s.status().Loads, func(status v1alpha1.LoadStatus) bool { return status.CreateTime != nil }) {
@@ -96,15 +96,15 @@ func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.
 	own, _ := runfilter.Following(s.experiment, runfilter.Recorded(s.experiment), runs)
 	slices.SortFunc(own, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
 	for i := range own {
-		if found := scriptOf(&own[i], key); own[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {
+		if found := recordedScript(&own[i], key); own[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {
 			return own[i].Name, found, nil
 		}
 	}
 	return "", nil, nil
 }
 
-// scriptOf is what a run wrote down of a script; nil: nothing.
-func scriptOf(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.ScriptStatus {
+// recordedScript is what a run wrote down of a script; nil: nothing.
+func recordedScript(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.ScriptStatus {
 	for _, wanted := range run.Spec.Scenario.Loads {
 		if own := scriptKey(wanted); own == nil || *own != key {
 			continue
@@ -118,8 +118,8 @@ func scriptOf(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.Script
 	return nil
 }
 
-// keepScripts writes the scripts down before anybody runs them.
-func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.Load, found map[string]map[string]string) error {
+// storeScripts writes the scripts down before anybody runs them.
+func (r *Reconciler) storeScripts(ctx context.Context, s *scope, due []v1alpha1.Load, found map[string]map[string]string) error {
 	name, scripts := naming.RawScripts(s.run.Name), map[string]*v1alpha1.ScriptStatus{}
 	known := true
 	for _, wanted := range due {
@@ -133,7 +133,7 @@ func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.L
 		return nil
 	}
 	texts, leftOut := scriptTexts(due, found)
-	record := recordOf(s.run, name, leftOut)
+	record := newRecord(s.run, name, leftOut)
 	record.Data = texts
 	if err := r.Cluster.ApplyTyped(ctx, record); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.L
 		// In the order of the scenario, those without a script too.
 		s.load(wanted.Name).Script = scripts[wanted.Name]
 	}
-	return s.noteKept(record)
+	return s.recordDigest(record)
 }
 
 // scriptTexts are the scripts, as far as a ConfigMap has room, and the names of
@@ -153,7 +153,7 @@ func scriptTexts(due []v1alpha1.Load, found map[string]map[string]string) (recor
 		texts, leftOut := load.ScriptTexts(wanted.Name, scriptKey(wanted).Key, found[wanted.Name])
 		dropped = append(dropped, leftOut...)
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			if sizeOf(recorded)+len(texts[name]) > maxRawBytes {
+			if totalBytes(recorded)+len(texts[name]) > maxRawBytes {
 				dropped = append(dropped, name)
 				continue
 			}
@@ -163,7 +163,7 @@ func scriptTexts(due []v1alpha1.Load, found map[string]map[string]string) (recor
 	return recorded, dropped
 }
 
-func sizeOf(texts map[string]string) int {
+func totalBytes(texts map[string]string) int {
 	total := 0
 	for _, text := range texts {
 		total += len(text)

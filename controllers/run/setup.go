@@ -22,9 +22,9 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := kubecache.IndexRuns(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	wake := wakeups{activeRuns(manager.GetClient())}
+	wake := runHandler{enqueueActiveRuns(manager.GetClient())}
 	build := ctrl.NewControllerManagedBy(manager).
-		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isOpen})).
+		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isUnfinished})).
 		WithOptions(component.ControllerOptions()).
 		WithLogConstructor(component.LogConstructor("run", manager.GetLogger())).
 		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).

@@ -39,23 +39,23 @@ func reportRun(s *scope) {
 	}
 	setLoadsComplete(s, set)
 	setValid(s, set)
-	status.Phase = phaseOf(s)
-	status.Message = messageOf(s)
+	status.Phase = runPhase(s)
+	status.Message = statusMessage(s)
 	setKstatus(s, set)
 }
 
 func setLoadsComplete(s *scope, set component.SetCondition) {
 	trouble, known := s.readiness[v1alpha1.ConditionLoadsComplete]
 	switch {
-	case s.held != "":
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.held)
+	case s.blocked != "":
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.blocked)
 	case s.status().Timings.LoadFinish != nil:
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every load has ended")
 	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	case known:
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, trouble.Reason, trouble.Message)
-	case s.loading != "":
+	case s.loadMessage != "":
 		// The sentence with the seconds is in status.message; a condition
 		// that changes each second would not be one.
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are on")
@@ -66,7 +66,7 @@ func setValid(s *scope, set component.SetCondition) {
 	switch {
 	case s.fault != nil:
 		set(v1alpha1.ConditionValid, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
-	case s.over:
+	case s.finished:
 		set(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "the run counts")
 	default:
 		set(v1alpha1.ConditionValid, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
@@ -91,12 +91,12 @@ func setKstatus(s *scope, set component.SetCondition) {
 	}
 }
 
-func phaseOf(s *scope) v1alpha1.RunPhase {
+func runPhase(s *scope) v1alpha1.RunPhase {
 	timings := s.status().Timings
 	switch {
-	case s.over && s.fault != nil:
+	case s.finished && s.fault != nil:
 		return v1alpha1.RunInvalid
-	case s.over:
+	case s.finished:
 		return v1alpha1.RunSucceeded
 	case timings.LoadFinish != nil:
 		return v1alpha1.RunCollecting
@@ -109,27 +109,27 @@ func phaseOf(s *scope) v1alpha1.RunPhase {
 	}
 }
 
-func messageOf(s *scope) string {
-	if s.held != "" {
-		return component.TruncateMessage(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.held))
+func statusMessage(s *scope) string {
+	if s.blocked != "" {
+		return component.TruncateMessage(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.blocked))
 	}
 	if s.fault != nil {
 		return component.TruncateMessage(s.fault.Message)
 	}
-	if s.over {
-		return remarkOf(s)
+	if s.finished {
+		return validRunMessage(s)
 	}
-	if trouble, known := s.trouble(); known {
+	if trouble, known := s.firstProblem(); known {
 		return component.TruncateMessage(trouble.Message)
 	}
-	if s.loading == "" {
+	if s.loadMessage == "" {
 		return component.TruncateMessage(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
 	}
-	return component.TruncateMessage(s.loading)
+	return component.TruncateMessage(s.loadMessage)
 }
 
-// remarkOf is what there is to say about a run that counts.
-func remarkOf(s *scope) string {
+// validRunMessage is what there is to say about a run that counts.
+func validRunMessage(s *scope) string {
 	priced := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionPriced)
 	if priced == nil || priced.Status != metav1.ConditionFalse {
 		return ""
@@ -143,7 +143,7 @@ func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return 0, nil
 	}
-	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && isProgressOnly(&before.Status, &after.Status) {
 		return left, nil
 	}
 	if err := component.PatchStatus(ctx, r.Cluster, "run", before, after); err != nil {
@@ -153,9 +153,9 @@ func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1
 	return 0, nil
 }
 
-// merelyTells: of two statuses of a run the later one says in other words how far it is.
+// isProgressOnly: of two statuses of a run the later one says in other words how far it is.
 // Every pass finds these words anew; what it has decided, it has to find written.
-func merelyTells(before, after *v1alpha1.PerfRunStatus) bool {
+func isProgressOnly(before, after *v1alpha1.PerfRunStatus) bool {
 	decided := func(status *v1alpha1.PerfRunStatus) v1alpha1.PerfRunStatus {
 		rest := *status
 		rest.Message, rest.Conditions = "", nil
@@ -171,8 +171,8 @@ func merelyTells(before, after *v1alpha1.PerfRunStatus) bool {
 	return equality.Semantic.DeepEqual(decided(before), decided(after))
 }
 
-// announceRun tells people what happened, after it has been written down.
-func (r *Reconciler) announceRun(before, after *v1alpha1.PerfRun) {
+// recordEvents tells people what happened, after it has been written down.
+func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 	if before.Status.Phase == after.Status.Phase {
 		return
 	}

@@ -8,25 +8,25 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// overheard is a log that is read for its results. What k6 told of it is taken
+// teedLog is a log that is read for its results. What k6 told of it is taken
 // along, so that it is fetched once.
-type overheard struct {
+type teedLog struct {
 	io.Reader
-	aside *io.PipeWriter
-	found chan []payload.LogLine
+	pipe     *io.PipeWriter
+	logLines chan []payload.LogLine
 }
 
-func overhear(log io.Reader) *overheard {
+func teeLog(log io.Reader) *teedLog {
 	heard, aside := io.Pipe()
-	o := &overheard{Reader: io.TeeReader(log, aside), aside: aside, found: make(chan []payload.LogLine, 1)}
-	go func() { o.found <- payload.ReadLog(heard) }()
+	o := &teedLog{Reader: io.TeeReader(log, aside), pipe: aside, logLines: make(chan []payload.LogLine, 1)}
+	go func() { o.logLines <- payload.ReadLog(heard) }()
 	return o
 }
 
 // lines reads what is left, for k6 tells them after its results. A log that
 // can't be read to its end has told what it has told.
-func (o *overheard) lines() []payload.LogLine {
+func (o *teedLog) lines() []payload.LogLine {
 	_, _ = io.Copy(io.Discard, o.Reader)
-	_ = o.aside.Close()
-	return <-o.found
+	_ = o.pipe.Close()
+	return <-o.logLines
 }

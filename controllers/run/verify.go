@@ -16,19 +16,19 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// stepProve reads the configuration back from the running system. A run whose
+// stepVerify reads the configuration back from the running system. A run whose
 // system is not the declared one does not count.
-func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
-	record, seen := &v1alpha1.EffectiveSystem{}, r.seenAfresh(s)
+func (r *Reconciler) stepVerify(ctx context.Context, s *scope) (outcome, error) {
+	record, seen := &v1alpha1.EffectiveSystem{}, r.newLiveScope(s)
 	var pods []corev1.Pod
 	var differences []string
 	for _, part := range component.All {
 		proof, err := part.Verify(ctx, seen, record)
 		if err != nil {
-			return outcome{}, troubleOf{part, err}
+			return outcome{}, componentError{part, err}
 		}
 		if proof.Pending != nil {
-			return s.settle(part, component.Progress{Readiness: *proof.Pending, RequeueAfter: component.ProbeInterval}), nil
+			return s.reportProgress(part, component.Progress{Readiness: *proof.Pending, RequeueAfter: component.ProbeInterval}), nil
 		}
 		pods, differences = append(pods, proof.Pods...), append(differences, proof.Differences...)
 	}
@@ -43,13 +43,13 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 	}
 	s.status().Effective = record
 	s.evidence().Versions = seen.Versions(ctx, pods)
-	s.noteImage("operator", r.OperatorImage(ctx))
-	if err := r.noteRendered(ctx, s, seen); err != nil {
+	s.recordImage("operator", r.OperatorImage(ctx))
+	if err := r.recordRendered(ctx, s, seen); err != nil {
 		return outcome{}, err
 	}
-	s.judge(differences)
+	s.setDifferences(differences)
 	if s.fault == nil {
-		s.mark(&s.status().Timings.Ready)
+		s.stamp(&s.status().Timings.Ready)
 	}
 	return next(), nil
 }
@@ -75,31 +75,31 @@ func recordNodes(ctx context.Context, seen *component.Scope, record *v1alpha1.Ef
 	return nil
 }
 
-// stepProveAgain reads it back once more when the loads are over.
-func (r *Reconciler) stepProveAgain(ctx context.Context, s *scope) (outcome, error) {
+// stepVerifyAfterLoad reads it back once more when the loads are over.
+func (r *Reconciler) stepVerifyAfterLoad(ctx context.Context, s *scope) (outcome, error) {
 	record := s.status().Effective
 	if record == nil {
 		return next(), nil
 	}
 	var differences []string
 	for _, part := range component.All {
-		proof, err := part.VerifyAfterLoad(ctx, r.seenAfresh(s), record)
+		proof, err := part.VerifyAfterLoad(ctx, r.newLiveScope(s), record)
 		if err != nil {
-			return outcome{}, troubleOf{part, err}
+			return outcome{}, componentError{part, err}
 		}
 		if proof.Pending != nil {
-			s.loading = "the loads are over; " + proof.Pending.Message
+			s.loadMessage = "the loads are over; " + proof.Pending.Message
 			return waitFor(component.ProbeInterval), nil
 		}
-		s.blame(proof.Fault)
+		s.setFault(proof.Fault)
 		differences = append(differences, proof.Differences...)
 	}
-	s.judge(differences)
+	s.setDifferences(differences)
 	return next(), nil
 }
 
-// judge makes one fault of all differences that were found.
-func (s *scope) judge(differences []string) {
+// setDifferences makes one fault of all differences that were found.
+func (s *scope) setDifferences(differences []string) {
 	if len(differences) == 0 || s.fault != nil {
 		return
 	}
@@ -116,15 +116,15 @@ func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error
 	if record == nil || ready == nil {
 		return next(), nil
 	}
-	message, err := r.restarts(ctx, s, r.seenBy(s))
+	message, err := r.restarts(ctx, s, r.newScope(s))
 	if message != "" {
-		message, err = r.restarts(ctx, s, r.seenAfresh(s))
+		message, err = r.restarts(ctx, s, r.newLiveScope(s))
 	}
 	if err != nil {
 		return outcome{}, err
 	}
 	if message != "" {
-		s.blame(&results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message})
+		s.setFault(&results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message})
 	}
 	return next(), nil
 }
@@ -135,7 +135,7 @@ func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Sco
 	for _, part := range component.All {
 		counted, err := part.CountRestarts(ctx, pass, s.status().Effective)
 		if err != nil {
-			return "", troubleOf{part, err}
+			return "", componentError{part, err}
 		}
 		restarted = append(restarted, counted...)
 	}

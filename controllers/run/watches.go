@@ -52,7 +52,7 @@ func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	kinds, err := w.ensure()
 	built, failed := component.Kinds(w.Cluster)
 	err = errors.Join(err, failed)
-	for _, kind := range slices.Concat(kinds, built, provisioned) {
+	for _, kind := range slices.Concat(kinds, built, cachedKinds) {
 		_, failed := w.Cache.GetInformer(ctx, kubecache.NewObject(kind), cache.BlockUntilSynced(false))
 		err = errors.Join(err, failed)
 	}
@@ -62,9 +62,9 @@ func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	return nil
 }
 
-// served are the kinds of other operators that the cluster has now, but for those that are
+// unwatchedKinds are the kinds of other operators that the cluster has now, but for those that are
 // known, and why it can't be told of the rest.
-func (w *ThirdPartyWatches) served(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
+func (w *ThirdPartyWatches) unwatchedKinds(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
 	for _, kind := range contract.ForeignKinds() {
 		if known[kind] {
 			continue
@@ -81,8 +81,8 @@ func (w *ThirdPartyWatches) served(known map[schema.GroupKind]bool) (kinds []sch
 // NeedLeaderElection says no: an operator that waits to take over is ready to.
 func (*ThirdPartyWatches) NeedLeaderElection() bool { return false }
 
-// provisioned are further kinds of Kubernetes' own that are read for a run and wake none.
-var provisioned = []schema.GroupVersionKind{
+// cachedKinds are further kinds of Kubernetes' own that are read for a run and wake none.
+var cachedKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
@@ -100,7 +100,7 @@ func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	if w.watched == nil {
 		w.watched = map[schema.GroupKind]bool{}
 	}
-	kinds, err := w.served(w.watched)
+	kinds, err := w.unwatchedKinds(w.watched)
 	for _, kind := range kinds {
 		if err := w.Controller.Watch(source.Kind(w.Cache, kubecache.NewObject(kind), w.Handler)); err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
@@ -110,28 +110,28 @@ func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	return kinds, err
 }
 
-// isOpen leaves out the runs that are over when the operator starts, of which there are as
+// isUnfinished leaves out the runs that are over when the operator starts, of which there are as
 // many as were ever done. Where one has something left that goes with its end, that wakes it.
-func isOpen(made event.CreateEvent) bool {
+func isUnfinished(made event.CreateEvent) bool {
 	run, is := made.Object.(*v1alpha1.PerfRun)
 	return !is || !made.IsInInitialList || !run.Status.Phase.IsFinal()
 }
 
-// wakeups tell which runs an object concerns: those that are on, and when the operator starts
+// runHandler tell which runs an object concerns: those that are on, and when the operator starts
 // the one it was made for, which may have ended since.
-type wakeups struct{ handler.EventHandler }
+type runHandler struct{ handler.EventHandler }
 
 // Create wakes as any change does.
-func (w wakeups) Create(ctx context.Context, made event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (w runHandler) Create(ctx context.Context, made event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	w.EventHandler.Create(ctx, made, queue)
 	if run := made.Object.GetLabels()[v1alpha1.LabelRun]; run != "" && made.IsInInitialList {
 		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: made.Object.GetNamespace(), Name: run}})
 	}
 }
 
-// activeRuns maps any object of a namespace to the runs that are on in it.
+// enqueueActiveRuns maps any object of a namespace to the runs that are on in it.
 // There is at most one, so nothing is lost by not looking closer.
-func activeRuns(reader client.Reader) handler.EventHandler {
+func enqueueActiveRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		runs, err := kubecache.ListActiveRuns(ctx, reader, object.GetNamespace())
 		if err != nil {

@@ -25,9 +25,9 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// longestWait is the longest time between two looks at a schedule that has a time to come:
+// maxRequeueAfter is the longest time between two looks at a schedule that has a time to come:
 // a timer does not see that somebody has set the clock.
-const longestWait = time.Hour
+const maxRequeueAfter = time.Hour
 
 // Reconciler makes the experiments of PerfSchedules.
 type Reconciler struct {
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		Schedule: s.schedule, Children: s.children(), Workloads: s.workloads, Archive: r.Archives.Of(s.schedule.Namespace) != nil, Now: s.now,
 	})
 	before := schedule.DeepCopy()
-	err := r.act(ctx, s)
+	err := r.execute(ctx, s)
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
@@ -90,45 +90,45 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			err = nil
 		}
 	}
-	return r.conclude(ctx, before, s, err)
+	return r.finish(ctx, before, s, err)
 }
 
-// act writes down what is to be made, and makes it. What it decided from an old view is
+// execute writes down what is to be made, and makes it. What it decided from an old view is
 // refused when it is written down.
-func (r *Reconciler) act(ctx context.Context, s *scope) error {
+func (r *Reconciler) execute(ctx context.Context, s *scope) error {
 	if s.fault != nil {
 		return nil
 	}
 	s.made = s.decision.Made
 	if s.decision.Make {
-		if err := r.writeDown(ctx, s); err != nil {
+		if err := r.recordDecision(ctx, s); err != nil {
 			return err
 		}
-		if err := r.take(ctx, s, s.decision.Replaced); err != nil {
+		if err := r.deleteExperiments(ctx, s, s.decision.Replaced); err != nil {
 			return err
 		}
-		if err := r.make(ctx, s); err != nil {
+		if err := r.createExperiment(ctx, s); err != nil {
 			return err
 		}
 	}
-	return r.take(ctx, s, s.decision.Outlived)
+	return r.deleteExperiments(ctx, s, s.decision.Outlived)
 }
 
-// errOld says that a pass saw what is no more.
-var errOld = errors.New("the schedule has changed since it was read")
+// errOutdated says that a pass saw what is no more.
+var errOutdated = errors.New("the schedule has changed since it was read")
 
-// writeDown what is to be made. An old view of the schedule is refused, also where what is
+// recordDecision what is to be made. An old view of the schedule is refused, also where what is
 // to be made stands there already.
-func (r *Reconciler) writeDown(ctx context.Context, s *scope) error {
+func (r *Reconciler) recordDecision(ctx context.Context, s *scope) error {
 	before := s.schedule.DeepCopy()
-	s.remember()
+	s.setDecision()
 	if equality.Semantic.DeepEqual(before.Status, s.schedule.Status) {
 		now := &v1alpha1.PerfSchedule{}
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(before), now); err != nil {
 			return fmt.Errorf("reading schedule %q: %w", before.Name, err)
 		}
 		if now.ResourceVersion != before.ResourceVersion || now.UID != before.UID {
-			return apierrors.NewConflict(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "perfschedules"}, before.Name, errOld)
+			return apierrors.NewConflict(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "perfschedules"}, before.Name, errOutdated)
 		}
 		return nil
 	}
@@ -141,13 +141,13 @@ func (r *Reconciler) writeDown(ctx context.Context, s *scope) error {
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=create;delete;get;list;watch
 
-// make what is due. It may be there already, made by a pass that was cut off.
-func (r *Reconciler) make(ctx context.Context, s *scope) error {
+// createExperiment what is due. It may be there already, made by a pass that was cut off.
+func (r *Reconciler) createExperiment(ctx context.Context, s *scope) error {
 	due := s.decision.Making
 	made := recurrence.Experiment(s.schedule, due.Name, string(due.Trigger), due.Release)
 	err := r.Cluster.Create(ctx, made)
 	if apierrors.IsAlreadyExists(err) {
-		made, err = r.there(ctx, s, made)
+		made, err = r.getExisting(ctx, s, made)
 	}
 	if err != nil {
 		return err
@@ -156,8 +156,8 @@ func (r *Reconciler) make(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// there is the experiment of the name, if it is the schedule's.
-func (r *Reconciler) there(ctx context.Context, s *scope, wanted *v1alpha1.PerfExperiment) (*v1alpha1.PerfExperiment, error) {
+// getExisting is the experiment of the name, if it is the schedule's.
+func (r *Reconciler) getExisting(ctx context.Context, s *scope, wanted *v1alpha1.PerfExperiment) (*v1alpha1.PerfExperiment, error) {
 	found := &v1alpha1.PerfExperiment{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), found); err != nil {
 		return nil, fmt.Errorf("reading experiment %q: %w", wanted.Name, err)
@@ -169,8 +169,8 @@ func (r *Reconciler) there(ctx context.Context, s *scope, wanted *v1alpha1.PerfE
 	return nil, r.Cluster.CheckOwner(found, wanted)
 }
 
-// take experiments of the schedule away.
-func (r *Reconciler) take(ctx context.Context, s *scope, children []recurrence.Child) error {
+// deleteExperiments experiments of the schedule away.
+func (r *Reconciler) deleteExperiments(ctx context.Context, s *scope, children []recurrence.Child) error {
 	var faults []error
 	for _, child := range children {
 		faults = append(faults, r.Cluster.Delete(ctx, s.schedule, s.experiments[child.Name]))
@@ -211,7 +211,7 @@ func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 	}
 	s.experiments = map[string]*v1alpha1.PerfExperiment{}
 	for i := range list.Items {
-		s.own(&list.Items[i])
+		s.addOwned(&list.Items[i])
 	}
 	for _, name := range s.schedule.Status.Active {
 		if s.experiments[name] != nil {
@@ -223,14 +223,14 @@ func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 			return fmt.Errorf("reading experiment %q: %w", name, err)
 		}
 		if err == nil {
-			s.own(found)
+			s.addOwned(found)
 		}
 	}
 	return nil
 }
 
-// own keeps an experiment, if it is the schedule's.
-func (s *scope) own(experiment *v1alpha1.PerfExperiment) {
+// addOwned keeps an experiment, if it is the schedule's.
+func (s *scope) addOwned(experiment *v1alpha1.PerfExperiment) {
 	if metav1.IsControlledBy(experiment, s.schedule) && !provenance.IsImported(experiment) {
 		s.experiments[experiment.Name] = experiment
 	}
@@ -239,13 +239,13 @@ func (s *scope) own(experiment *v1alpha1.PerfExperiment) {
 func (s *scope) children() []recurrence.Child {
 	children := make([]recurrence.Child, 0, len(s.experiments))
 	for _, experiment := range s.experiments {
-		children = append(children, childOf(experiment))
+		children = append(children, newChild(experiment))
 	}
 	slices.SortFunc(children, func(a, b recurrence.Child) int { return a.Created.Compare(b.Created) })
 	return children
 }
 
-func childOf(experiment *v1alpha1.PerfExperiment) recurrence.Child {
+func newChild(experiment *v1alpha1.PerfExperiment) recurrence.Child {
 	is := func(condition string) bool {
 		return meta.IsStatusConditionTrue(experiment.Status.Conditions, condition)
 	}

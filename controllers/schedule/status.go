@@ -24,15 +24,15 @@ import (
 // maxActive is what the status lists.
 const maxActive = 64
 
-// remember what was decided, before it is done.
-func (s *scope) remember() {
+// setDecision what was decided, before it is done.
+func (s *scope) setDecision() {
 	status, memory := &s.schedule.Status, &s.decision.Memory
 	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Making
 	status.Images, status.ImageChanges = memory.Images, memory.ImageChanges
 }
 
-// conclude writes the status, then tells people.
-func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule, s *scope, failed error) (ctrl.Result, error) {
+// finish writes the status, then tells people.
+func (r *Reconciler) finish(ctx context.Context, before *v1alpha1.PerfSchedule, s *scope, failed error) (ctrl.Result, error) {
 	// What act has written down is newer than what this pass began with.
 	written := s.schedule.DeepCopy()
 	s.report()
@@ -51,18 +51,18 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule
 			return ctrl.Result{}, errors.Join(failed, err)
 		}
 	}
-	r.announce(before, s)
+	r.recordEvents(before, s)
 	if failed != nil {
 		return ctrl.Result{}, failed
 	}
-	return ctrl.Result{RequeueAfter: s.wait()}, nil
+	return ctrl.Result{RequeueAfter: s.requeueAfter()}, nil
 }
 
-// wait until something changes by time alone; 0: for ever.
-func (s *scope) wait() time.Duration {
+// requeueAfter until something changes by time alone; 0: for ever.
+func (s *scope) requeueAfter() time.Duration {
 	var wait time.Duration
 	if look := s.decision.Look; !look.IsZero() {
-		wait = min(max(look.Sub(s.now), time.Millisecond), longestWait)
+		wait = min(max(look.Sub(s.now), time.Millisecond), maxRequeueAfter)
 	}
 	if s.refusal != nil && (wait == 0 || wait > component.RefusalRetryInterval) {
 		wait = component.RefusalRetryInterval
@@ -75,7 +75,7 @@ func (s *scope) report() {
 	status := &s.schedule.Status
 	status.ObservedGeneration = s.schedule.Generation
 	if s.fault == nil {
-		s.remember()
+		s.setDecision()
 		status.NextScheduleTime = nil
 		if next := s.decision.Next; !next.IsZero() {
 			status.NextScheduleTime = &metav1.Time{Time: next}
@@ -108,8 +108,8 @@ func (s *scope) reportActive() {
 	}
 }
 
-// trouble is what only a person can mend; an empty reason: nothing.
-func (s *scope) trouble() (reason, message string) {
+// stalledReason is what only a person can mend; an empty reason: nothing.
+func (s *scope) stalledReason() (reason, message string) {
 	var missing []string
 	for _, workload := range s.workloads {
 		if workload.Missing != "" {
@@ -132,14 +132,14 @@ func (s *scope) setConditions() {
 	conditions := &s.schedule.Status.Conditions
 	set := component.ConditionSetter(conditions, s.schedule.Generation)
 	for _, transient := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionHeld} {
-		if !s.holds(transient) {
+		if !s.isTrue(transient) {
 			meta.RemoveStatusCondition(conditions, transient)
 		}
 	}
 	if s.decision.Held != "" {
 		set(v1alpha1.ConditionHeld, metav1.ConditionTrue, v1alpha1.ReasonConcurrent, s.decision.Held)
 	}
-	reason, message := s.trouble()
+	reason, message := s.stalledReason()
 	switch {
 	case reason != "":
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
@@ -150,13 +150,13 @@ func (s *scope) setConditions() {
 	case s.schedule.Spec.Suspend:
 		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "no experiment is made while spec.suspend is set")
 	default:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, s.inForce())
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, s.readyMessage())
 	}
 }
 
-// holds reports whether a condition that is there only while it is True is.
-func (s *scope) holds(condition string) bool {
-	reason, _ := s.trouble()
+// isTrue reports whether a condition that is there only while it is True is.
+func (s *scope) isTrue(condition string) bool {
+	reason, _ := s.stalledReason()
 	switch condition {
 	case v1alpha1.ConditionHeld:
 		return s.decision.Held != ""
@@ -167,8 +167,8 @@ func (s *scope) holds(condition string) bool {
 	}
 }
 
-// inForce says when experiments are made.
-func (s *scope) inForce() string {
+// readyMessage says when experiments are made.
+func (s *scope) readyMessage() string {
 	spec, when := &s.schedule.Spec, []string{}
 	if spec.Schedule != "" {
 		zone := spec.TimeZone
@@ -189,14 +189,14 @@ func (s *scope) inForce() string {
 	return sentence
 }
 
-// announce tells people what happened, after it has been written down.
-func (r *Reconciler) announce(before *v1alpha1.PerfSchedule, s *scope) {
+// recordEvents tells people what happened, after it has been written down.
+func (r *Reconciler) recordEvents(before *v1alpha1.PerfSchedule, s *scope) {
 	told := func(kind, reason, action, sentence string, words ...any) {
 		r.Events.Eventf(s.schedule, nil, kind, reason, action, sentence, words...)
 	}
 	if s.made != nil {
 		told(corev1.EventTypeNormal, "ExperimentMade", "Make", "Experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
-		s.announceSkipped(told)
+		s.recordSkipped(told)
 	}
 	if late := s.decision.Late; late != nil {
 		told(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Experiment %s could not be made within startingDeadlineSeconds", late.Name)
@@ -212,13 +212,13 @@ func (r *Reconciler) announce(before *v1alpha1.PerfSchedule, s *scope) {
 		told(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
 	}
 	stalled := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionStalled)
-	if reason, message := s.trouble(); reason != "" && (stalled == nil || stalled.Message != component.TruncateMessage(message)) {
+	if reason, message := s.stalledReason(); reason != "" && (stalled == nil || stalled.Message != component.TruncateMessage(message)) {
 		told(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.TruncateMessage(message))
 	}
 }
 
-// announceSkipped tells of the times that went by without an experiment.
-func (s *scope) announceSkipped(told func(kind, reason, action, sentence string, words ...any)) {
+// recordSkipped tells of the times that went by without an experiment.
+func (s *scope) recordSkipped(told func(kind, reason, action, sentence string, words ...any)) {
 	switch skipped := s.decision.Skipped; {
 	case skipped >= recurrence.Many-1:
 		told(corev1.EventTypeWarning, "TooManyMissed", "Skip", "More than %d times of the schedule went by: one experiment is made for all of them; look at startingDeadlineSeconds, at how long an experiment takes, and whether a clock was set", recurrence.Many-1)

@@ -60,7 +60,7 @@ func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler,
 	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, tools: component.Tools{
 		OperatorNamespace: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
 		Events:      &events.FakeRecorder{},
-		ClusterInfo: component.ClusterInfo{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}}
 	var err error
 	if f.beside, err = f.house(ctx, templates); err != nil {

@@ -60,7 +60,7 @@ func reconcilersOn(c *cluster, k *kubelet) reconcilers {
 		Cluster: cluster, Live: c.admin, OperatorNamespace: home, Events: &events.FakeRecorder{},
 		CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
 		Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/k6:1"}, Target: reachable{}, Logs: played{k},
-		ClusterInfo: component.ClusterInfo{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}
 	return reconcilers{
 		&experiment.Reconciler{Tools: tools, Now: time.Now},

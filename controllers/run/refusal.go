@@ -11,13 +11,13 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// giveUp writes, in place of a status that the API server refuses, the one the run had, with
+// writeRefusal writes, in place of a status that the API server refuses, the one the run had, with
 // the refusal as its fault. Later passes end the loads, as those of any run that does not
 // count. Where what they write is refused too, the run is over: others wait for its end.
-func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfRun, s *scope, refused environment.Readiness) (*scope, error) {
+func (r *Reconciler) writeRefusal(ctx context.Context, before *v1alpha1.PerfRun, s *scope, refused environment.Readiness) (*scope, error) {
 	left, err := r.writeFault(ctx, before, s.withFault(before, refused))
 	if _, again := component.StatusRefusalReadiness(err); again {
-		left, err = r.writeFault(ctx, before, left.bare())
+		left, err = r.writeFault(ctx, before, left.finishedScope())
 	}
 	return left, err
 }
@@ -32,17 +32,17 @@ func (r *Reconciler) writeFault(ctx context.Context, before *v1alpha1.PerfRun, s
 func (s *scope) withFault(before *v1alpha1.PerfRun, refused environment.Readiness) *scope {
 	left := &scope{run: before.DeepCopy(), experiment: s.experiment, now: s.now, fault: component.RecordedFault(before)}
 	if left.fault != nil {
-		return left.bare()
+		return left.finishedScope()
 	}
 	left.fault = &results.Fault{Reason: refused.Reason, Message: refused.Message}
 	return left
 }
 
-// bare is the scope of a run that is over and has nothing but its times, loads and fault.
-func (s *scope) bare() *scope {
+// finishedScope is the scope of a run that is over and has nothing but its times, loads and fault.
+func (s *scope) finishedScope() *scope {
 	status := s.status()
 	*status = v1alpha1.PerfRunStatus{Timings: status.Timings, Loads: status.Loads, Conditions: status.Conditions}
-	s.mark(&status.Timings.Finish)
-	s.over = true
+	s.stamp(&status.Timings.Finish)
+	s.finished = true
 	return s
 }
