@@ -26,43 +26,42 @@ import (
 
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update
 
-// adopt changes the modules that are already there over to what the
-// run declares and says how far they are. As long as one of them can't be
-// borrowed, none is touched.
+// adopt applies what the run declares to existing workloads and reports their progress. It
+// changes none while one of them is refused.
 func (m moduleSet) adopt(ctx context.Context, p *Scope) (environment.Readiness, error) {
-	loans, err := m.Adoptions(ctx, p)
-	if err != nil || len(loans) == 0 {
+	adoptions, err := m.Adoptions(ctx, p)
+	if err != nil || len(adoptions) == 0 {
 		return environment.Ready(""), err
 	}
-	if slices.ContainsFunc(loans, func(loan workloads.Loan) bool { return loan.Refusal != nil }) {
-		return workloads.Assess(loans, p.Now), nil
+	if slices.ContainsFunc(adoptions, func(adoption workloads.Loan) bool { return adoption.Refusal != nil }) {
+		return workloads.Assess(adoptions, p.Now), nil
 	}
-	for i := range loans {
-		refusal, err := m.applyChanges(ctx, p, &loans[i])
+	for i := range adoptions {
+		refusal, err := m.applyChanges(ctx, p, &adoptions[i])
 		if err != nil {
 			return environment.Readiness{}, err
 		}
 		if refusal != nil {
 			return *refusal, nil
 		}
-		if loans[i].Pods, err = m.workloadPods(ctx, p, loans[i].Object); err != nil {
+		if adoptions[i].Pods, err = m.workloadPods(ctx, p, adoptions[i].Object); err != nil {
 			return environment.Readiness{}, err
 		}
-		loans[i].Events = p.PodEvents(ctx, loans[i].Pods, p.Now)
+		adoptions[i].Events = p.PodEvents(ctx, adoptions[i].Pods, p.Now)
 	}
-	return workloads.Assess(loans, p.Now), nil
+	return workloads.Assess(adoptions, p.Now), nil
 }
 
-// Adoptions are the run's borrowed modules. What the cache shows is good enough for
-// those that were changed before; it leaves out who owns which field, so the
-// others are read anew.
+// Adoptions returns the adopted modules of the run. The cached object is enough if the run's
+// changes are applied. The cache does not hold field managers, so other objects are read from
+// the API server.
 func (m moduleSet) Adoptions(ctx context.Context, p *Scope) ([]workloads.Loan, error) {
 	return m.adoptions(ctx, p, p.Request())
 }
 
 func (m moduleSet) adoptions(ctx context.Context, p *Scope, request environment.Request) ([]workloads.Loan, error) {
 	prefix := kafka.Env(request)
-	var loans []workloads.Loan
+	var adoptions []workloads.Loan
 	for _, module := range request.BorrowedModules() {
 		key := client.ObjectKey{Namespace: request.Namespace, Name: module.WorkloadRef.Name}
 		kind := appsv1.SchemeGroupVersion.WithKind(string(cmp.Or(module.WorkloadRef.Kind, v1alpha1.WorkloadDeployment)))
@@ -71,22 +70,22 @@ func (m moduleSet) adoptions(ctx context.Context, p *Scope, request environment.
 		if err != nil {
 			return nil, err
 		}
-		loan := workloads.Borrow(request, module, env, object)
-		if object != nil && (!loan.IsApplied() || len(loan.Contested()) > 0) {
+		adoption := workloads.Borrow(request, module, env, object)
+		if object != nil && (!adoption.IsApplied() || len(adoption.Contested()) > 0) {
 			if object, err = getLive(ctx, p.Live, object); err != nil {
 				return nil, err
 			}
-			loan = workloads.Borrow(request, module, env, object)
+			adoption = workloads.Borrow(request, module, env, object)
 		}
-		if fields := loan.Contested(); len(fields) > 0 {
-			loan.Contend(fields, object, string(kube.FieldOwner))
+		if fields := adoption.Contested(); len(fields) > 0 {
+			adoption.Contend(fields, object, string(kube.FieldOwner))
 		}
-		loans = append(loans, loan)
+		adoptions = append(adoptions, adoption)
 	}
-	return loans, nil
+	return adoptions, nil
 }
 
-// getLive reads an object past the cache; nil when it is gone.
+// getLive reads an object from the API server. It returns nil if the object is gone.
 func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(seen.GroupVersionKind())
@@ -100,10 +99,10 @@ func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstruc
 	return object, nil
 }
 
-// applyChanges applies what the run changes in a workload, once per run. It says why
-// the API server refuses, if it does.
-func (m moduleSet) applyChanges(ctx context.Context, p *Scope, loan *workloads.Loan) (*environment.Readiness, error) {
-	if loan.IsApplied() {
+// applyChanges applies the run's changes to a workload, once. It returns why they are refused,
+// if they are.
+func (m moduleSet) applyChanges(ctx context.Context, p *Scope, adoption *workloads.Loan) (*environment.Readiness, error) {
+	if adoption.IsApplied() {
 		return nil, nil
 	}
 	lives, err := m.ownersExist(ctx, p)
@@ -111,15 +110,15 @@ func (m moduleSet) applyChanges(ctx context.Context, p *Scope, loan *workloads.L
 		return nil, err
 	}
 	if !lives {
-		// Nobody would give back what is borrowed now.
+		// Teardown may be over, and would not release the workload.
 		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
 		return &refusal, nil
 	}
-	return nil, p.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
+	return nil, p.Cluster.Borrow(ctx, adoption.Application(string(kube.FieldOwner)))
 }
 
-// ownersExist asks the API server, not the cache, whether the run and its
-// experiment are there to stay.
+// ownersExist reports whether the run and its experiment exist and are not being deleted,
+// according to the API server.
 func (m moduleSet) ownersExist(ctx context.Context, p *Scope) (bool, error) {
 	for _, object := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}} {
 		key := client.ObjectKey{Namespace: p.Run.Namespace, Name: p.Run.Name}
@@ -140,7 +139,7 @@ func (m moduleSet) ownersExist(ctx context.Context, p *Scope) (bool, error) {
 	return true, nil
 }
 
-// workloadPods are the pods that a workload selects and controls.
+// workloadPods returns the pods that a workload selects and controls.
 func (m moduleSet) workloadPods(ctx context.Context, p *Scope, object *unstructured.Unstructured) ([]corev1.Pod, error) {
 	selector, err := workloads.Selector(object)
 	if err != nil {
@@ -154,39 +153,38 @@ func (m moduleSet) workloadPods(ctx context.Context, p *Scope, object *unstructu
 	return slices.DeleteFunc(lineage.Pods(all), func(pod corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }), err
 }
 
-// addAdoptedPods adds, by module, the pods of borrowed modules that were made
-// for the run.
+// addAdoptedPods adds the pods of adopted modules that were created for the run, by module.
 func (m moduleSet) addAdoptedPods(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) error {
-	loans, err := m.Adoptions(ctx, p)
+	adoptions, err := m.Adoptions(ctx, p)
 	if err != nil {
 		return err
 	}
-	for _, loan := range loans {
-		if loan.Object == nil {
+	for _, adoption := range adoptions {
+		if adoption.Object == nil {
 			continue
 		}
-		if loan.Pods, err = m.workloadPods(ctx, p, loan.Object); err != nil {
+		if adoption.Pods, err = m.workloadPods(ctx, p, adoption.Object); err != nil {
 			return err
 		}
-		pods[loan.Module.Name] = loan.CurrentPods()
+		pods[adoption.Module.Name] = adoption.CurrentPods()
 	}
 	return nil
 }
 
-// VerifyAfterLoad finds workloads that somebody has changed back under the loads:
-// nobody knows what was measured then.
+// VerifyAfterLoad finds workloads that someone changed during the load. The run is then
+// invalid.
 func (m moduleSet) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1.EffectiveSystem) (Verification, error) {
-	loans, err := m.Adoptions(ctx, p)
+	adoptions, err := m.Adoptions(ctx, p)
 	if err != nil {
 		return Verification{}, err
 	}
-	for _, loan := range loans {
-		if loan.Refusal == nil && loan.IsApplied() {
+	for _, adoption := range adoptions {
+		if adoption.Refusal == nil && adoption.IsApplied() {
 			continue
 		}
-		message := fmt.Sprintf("%s %q is no longer as this run has made it", loan.Module.WorkloadRef.Kind, loan.Module.WorkloadRef.Name)
-		if loan.Refusal != nil {
-			message = loan.Refusal.Message
+		message := fmt.Sprintf("%s %q is no longer as this run has made it", adoption.Module.WorkloadRef.Kind, adoption.Module.WorkloadRef.Name)
+		if adoption.Refusal != nil {
+			message = adoption.Refusal.Message
 		}
 		return Verification{Fault: &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}}, nil
 	}

@@ -16,12 +16,11 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// ArchiveRetryInterval is the time between two tries to keep something in an archive that does not
-// take it.
+// ArchiveRetryInterval is how often a failed write to an archive is retried.
 const ArchiveRetryInterval = 30 * time.Second
 
-// ArchiveRun keeps the record of a run that is over, and its raw results, in the archive of
-// its namespace.
+// ArchiveRun stores the record of a finished run and its raw results in the archive of its
+// namespace.
 func (t *Tools) ArchiveRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
 	raw, err := kube.RawResults(ctx, t.Live, run)
 	if err != nil {
@@ -34,13 +33,13 @@ func (t *Tools) ArchiveRun(ctx context.Context, experiment *v1alpha1.PerfExperim
 	return t.Archives.Of(run.Namespace).Keep(ctx, record)
 }
 
-// ArchivedReadiness is how ready it is that something is in an archive.
+// ArchivedReadiness is the readiness once an archive has stored the record.
 func ArchivedReadiness(store *archive.Store) environment.Readiness {
 	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + store.String()}
 }
 
-// ArchiveErrorReadiness is how ready it is after an archive has not taken it. Its library's own words go
-// into the log. It says false where the error is none of the archive's.
+// ArchiveErrorReadiness is the readiness after an archive returned an error, whose details go
+// to the log. It returns false if the error is not from the archive.
 func ArchiveErrorReadiness(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
 	if !archive.IsOne(err) {
 		return environment.Readiness{}, false

@@ -16,68 +16,68 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// Base is what all components have in common: a name, a condition, and objects
-// that are found by label. It is a component of which nothing is built or proved.
+// Base implements Component for one that builds and verifies nothing. Components embed it and
+// replace methods.
 type Base struct {
-	// Condition speaks of it.
+	// Condition reports the component's readiness.
 	Condition string
-	// Name of the part in a sentence.
+	// Name in messages.
 	Name string
-	// labels of the objects it is made of, by v1alpha1.LabelComponent.
+	// labels are the values of v1alpha1.LabelComponent of its objects.
 	labels []string
-	// kinds of the objects that outlive a run, in the order in which they are
-	// taken down; nil: nothing of it does.
+	// kinds returns the kinds of its objects that outlive a run, in the order of their
+	// deletion. Nil: no object outlives a run.
 	kinds func(kube.Cluster) ([]schema.GroupVersionKind, error)
 }
 
-// Operator is somebody else's program without which a part can't be built.
+// Operator is a third-party operator that a component requires.
 type Operator struct {
 	Kind schema.GroupKind
 	Name string
 }
 
-// Progress says how far a part is.
+// Progress is how far a component is provisioned.
 type Progress struct {
 	environment.Readiness
-	// RequeueAfter asks for another look when this much time has gone by. Zero: a watch
-	// will tell.
+	// RequeueAfter is when to reconcile again. Zero: a watch triggers the next reconcile.
 	RequeueAfter time.Duration
 }
 
-// Verification is what reading a part back gave.
+// Verification is the result of comparing the running system with its declaration.
 type Verification struct {
-	// Differences between what runs and what was declared, one sentence each.
+	// Differences between the running system and the declaration, a sentence each.
 	Differences []string
-	// Pending says what may still change or can't be read yet; nil: the proof
-	// is complete.
+	// Pending is what may still change or cannot be read yet. Nil: the verification is
+	// complete.
 	Pending *environment.Readiness
-	// Fault says why nobody knows what was measured.
+	// Fault is why the measurements are invalid.
 	Fault *results.Fault
-	// Pods that run the part.
+	// Pods of the component.
 	Pods []corev1.Pod
 }
 
-// pending is a proof that has to be asked for again.
+// pending returns a verification to repeat.
 func pending(readiness environment.Readiness) Verification {
 	return Verification{Pending: &readiness}
 }
 
-// TeardownState says how far a part is on its way out.
+// TeardownState is how far a component is deleted.
 type TeardownState int
 
 const (
-	// TeardownComplete says that nothing of it is left.
+	// TeardownComplete means that nothing is left.
 	TeardownComplete TeardownState = iota
-	// TeardownPending says that it is on its way; others may go meanwhile.
+	// TeardownPending means that deletion is in progress. Other components may be deleted as
+	// well.
 	TeardownPending
-	// TeardownBlocking says that it still needs the others.
+	// TeardownBlocking means that the component still uses other components.
 	TeardownBlocking
 )
 
-// Describe returns the part itself.
+// Describe returns the base of a component.
 func (p Base) Describe() Base { return p }
 
-// RequiredOperators nobody.
+// RequiredOperators returns none.
 func (Base) RequiredOperators(environment.Request) []Operator { return nil }
 
 // Provision builds nothing.
@@ -85,17 +85,17 @@ func (Base) Provision(context.Context, *Scope) (Progress, error) {
 	return Progress{Readiness: notDeclared()}, nil
 }
 
-// Render makes nothing.
+// Render returns nothing.
 func (Base) Render(context.Context, *Scope, environment.Request) ([]environment.Intent, error) {
 	return nil, nil
 }
 
-// Verify has nothing to compare.
+// Verify compares nothing.
 func (Base) Verify(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error) {
 	return Verification{}, nil
 }
 
-// VerifyAfterLoad has nothing to compare.
+// VerifyAfterLoad compares nothing.
 func (Base) VerifyAfterLoad(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error) {
 	return Verification{}, nil
 }
@@ -105,8 +105,8 @@ func (Base) CountRestarts(context.Context, *Scope, *v1alpha1.EffectiveSystem) ([
 	return nil, nil
 }
 
-// FindComponent finds the part an object is of by its label, or else that of the
-// condition. What is of none is of the loads.
+// FindComponent returns the component of an object's label, or else that of a condition. Other
+// objects and conditions belong to the loads.
 func FindComponent(label, condition string) Base {
 	at := slices.IndexFunc(All, func(c Component) bool { return label != "" && slices.Contains(c.Describe().labels, label) })
 	if at < 0 {
@@ -118,8 +118,8 @@ func FindComponent(label, condition string) Base {
 	return All[at].Describe()
 }
 
-// Kinds are those that components consist of and the cluster serves, but for pods and
-// ConfigMaps, which no pass reads from the manager's cache.
+// Kinds returns the kinds of the components' objects that the cluster serves. It leaves out
+// pods and ConfigMaps, which reconciles do not read from the manager's cache.
 func Kinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	var found []schema.GroupVersionKind
 	for _, component := range All {

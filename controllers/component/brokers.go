@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
-// KafkaAdmin asks Kafka's brokers and makes topics in them.
+// KafkaAdmin reads the state of Kafka brokers, and creates and deletes topics.
 type KafkaAdmin interface {
 	Describe(ctx context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error)
 	Topics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error)
@@ -30,8 +30,9 @@ type KafkaAdmin interface {
 	DeleteTopics(ctx context.Context, brokers kafkaadmin.Brokers, ours func(name string) bool) (left int, err error)
 }
 
-// ExternalBrokers reads the credentials from the Secrets that are named, live:
-// the operator has no right to read others, so it can't watch any.
+// ExternalBrokers reads the credentials of brokers from the Secrets that the spec names. It
+// reads from the API server: the operator may get these Secrets only, so it cannot watch
+// Secrets.
 func ExternalBrokers(ctx context.Context, live client.Reader, namespace string, external *v1alpha1.ExternalKafka) (kafkaadmin.Brokers, *environment.Readiness, error) {
 	brokers := kafkaadmin.Brokers{Servers: external.BootstrapServers, TLS: external.TLS != nil}
 	secrets := secretReader{live: live, namespace: namespace, names: secretNames(external)}
@@ -60,7 +61,7 @@ func secretNames(external *v1alpha1.ExternalKafka) []string {
 	return slices.Compact(names)
 }
 
-// secretReader reads entries of Secrets until one can't be read.
+// secretReader reads keys of Secrets until one cannot be read.
 type secretReader struct {
 	live      client.Reader
 	namespace string
@@ -72,7 +73,7 @@ type secretReader struct {
 	lastSecret *corev1.Secret
 }
 
-// allowedHosts are those that the login which was read last may be sent to.
+// allowedHosts returns the hosts to which the credentials that were read last may be sent.
 func (r *secretReader) allowedHosts(addresses []string) allowedhosts.List {
 	if r.problem != nil || r.err != nil {
 		return allowedhosts.List{}
@@ -107,15 +108,15 @@ func (r *secretReader) read(ctx context.Context, name, key string) []byte {
 }
 
 func (r *secretReader) setProblem(reason, message string) {
-	trouble := environment.NotReady(reason, message)
-	r.problem = &trouble
+	problem := environment.NotReady(reason, message)
+	r.problem = &problem
 }
 
-// deniedUser finds whom the API server denied something.
+// deniedUser matches the user in a Forbidden error.
 var deniedUser = regexp.MustCompile(`User "([^"]+)"`)
 
-// secretForbiddenMessage says what to run so that the operator may read exactly the
-// Secrets it needs.
+// secretForbiddenMessage has the commands that grant the operator read access to exactly the
+// Secrets that it needs.
 func secretForbiddenMessage(denied error, namespace, secret string, named []string) string {
 	subject := "--serviceaccount=<namespace>:<name of the operator's service account>"
 	if user := deniedUser.FindStringSubmatch(denied.Error()); user != nil {

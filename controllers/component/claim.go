@@ -8,9 +8,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Claim makes an experiment this operator's where it is nobody's, and reports
-// whether it has changed it. The first to write it down has it: the write must
-// fail over a newer version of the experiment.
+// Claim makes this operator responsible for an unclaimed experiment and reports whether it
+// changed the object. The caller must write it with an optimistic lock, so that only one
+// operator succeeds.
 func (t *Tools) Claim(experiment *v1alpha1.PerfExperiment) bool {
 	if t.OperatorNamespace == "" || ClaimedBy(experiment) != "" {
 		return false
@@ -22,17 +22,18 @@ func (t *Tools) Claim(experiment *v1alpha1.PerfExperiment) bool {
 	return true
 }
 
-// HoldsClaim reports whether the experiment is this operator's.
+// HoldsClaim reports whether this operator is responsible for the experiment.
 func (t *Tools) HoldsClaim(experiment *v1alpha1.PerfExperiment) bool {
 	return ClaimedBy(experiment) == t.OperatorNamespace
 }
 
-// ClaimedBy is the operator whose experiment it is; empty: nobody's yet.
+// ClaimedBy returns the namespace of the operator that is responsible for the experiment, or an
+// empty string.
 func ClaimedBy(experiment *v1alpha1.PerfExperiment) string {
 	return experiment.Annotations[v1alpha1.AnnotationOperator]
 }
 
-// OtherOperatorMessage says what to do about an experiment of another operator.
+// OtherOperatorMessage is the condition message for an experiment of another operator.
 func (t *Tools) OtherOperatorMessage(experiment *v1alpha1.PerfExperiment) string {
 	return fmt.Sprintf("the operator in namespace %q works on this experiment, so the one in %q leaves it alone: "+
 		"see to it that no two operators watch a namespace; if the first is gone, hand the experiment on: kubectl annotate perfexperiment %s -n %s %s-",

@@ -22,13 +22,11 @@ import (
 )
 
 const (
-	// podStartGrace is how long a pod may take to answer its probes before
-	// people are told what the kubelet has to say about it.
+	// podStartGrace is how long a pod may fail its probes before its events are read.
 	podStartGrace = 20 * time.Second
-	// jobPodGrace is how long a Job may be without a pod before its events are
-	// asked for the reason.
+	// jobPodGrace is how long a Job may be without pods before its events are read.
 	jobPodGrace = 5 * time.Second
-	// maxEventObjects bounds the objects whose events one look reads.
+	// maxEventObjects bounds the objects whose events one reconcile reads.
 	maxEventObjects = 3
 	// maxEvents bounds the events that are read of an object.
 	maxEvents = 100
@@ -37,8 +35,8 @@ const (
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;list;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// BoundedEvents cuts notes to the length that the API server accepts: it would drop a longer
-// event.
+// BoundedEvents truncates notes to the length that the API server accepts; it drops longer
+// events.
 type BoundedEvents struct{ events.EventRecorder }
 
 // maxNoteBytes is the length of an event's note, in bytes.
@@ -49,11 +47,10 @@ func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, a
 	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNoteBytes))
 }
 
-// PodEvents reads the events about pods that have not been ready for a while:
-// only they say what a probe got for an answer, or why a volume can't be
-// mounted. They are read live and few at a time, not watched: a namespace may
-// have more events than anything else. They are words for people: where they can't be
-// read, what is known goes on without them.
+// PodEvents reads the events of pods that stay unready: only these have the response of a
+// probe, or why a volume cannot be mounted. It reads from the API server, and few at a time,
+// because a namespace may have more events than other objects. Messages only get better with
+// events, so it logs errors and returns what it has.
 func (t *Tools) PodEvents(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime
@@ -75,7 +72,7 @@ func podsNamespace(pods []corev1.Pod) string {
 	return pods[0].Namespace
 }
 
-// ListEvents reads the events about objects.
+// ListEvents reads the events of objects.
 func (t *Tools) ListEvents(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
 	var events []corev1.Event
 	for _, uid := range uids {
@@ -91,8 +88,8 @@ func (t *Tools) ListEvents(ctx context.Context, namespace string, uids ...types.
 	return events
 }
 
-// PodRefusal says why the API server takes no pods of Jobs that have none after
-// a while; empty: it does not say so. A Job has no condition for it, only events.
+// PodRefusal returns why the API server refuses the pods of Jobs that have none after a while,
+// or an empty string. A Job reports it in events only.
 func (t *Tools) PodRefusal(ctx context.Context, pods []corev1.Pod, now time.Time, jobs ...metav1.Object) string {
 	if len(pods) > 0 {
 		return ""

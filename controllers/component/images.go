@@ -18,11 +18,10 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 
-// imagePulls are all images a run needs, on the nodes that need them.
+// imagePulls are the images of a run on the nodes that need them.
 type imagePulls struct{ Base }
 
-// Provision looks whether the images can be pulled, before people have waited
-// for databases that nothing will use.
+// Provision pulls the images first, so that a bad image is reported before databases are built.
 func (i imagePulls) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	others := i.otherImages(p)
 	intents := images.Build(p.Request(), others...)
@@ -34,7 +33,7 @@ func (i imagePulls) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	return Progress{Readiness: images.Assess(observed, others...)}, err
 }
 
-// otherImages are the images a run needs beside its modules'.
+// otherImages are the images of a run that are not its modules'.
 func (imagePulls) otherImages(p *Scope) []string {
 	needed := append(restore.Images(p.Run.Spec.Restore), p.Settings.RunnerImage, p.Settings.StarterImage)
 	if p.CollectorImage != "" {

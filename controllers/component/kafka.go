@@ -31,14 +31,13 @@ import (
 )
 
 const (
-	// topicTimeout is how long one pass makes topics: then it shows how far it
-	// has come.
+	// topicTimeout bounds how long one reconcile creates topics. The next one continues.
 	topicTimeout = 3 * time.Second
-	// topicPollInterval is the time between two such passes. Nobody watches topics.
+	// topicPollInterval is the time between such reconciles: topics cannot be watched.
 	topicPollInterval = time.Second
 )
 
-// kafkaKinds are those of the Strimzi that is installed.
+// kafkaKinds are the kinds of the installed Strimzi version.
 func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	version, served, err := cluster.Serves(contract.KafkaGroupKind)
 	if err != nil || !served {
@@ -50,10 +49,10 @@ func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 // +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;create;patch;delete
 
-// kafkaCluster is Kafka with its topics: Strimzi's, or somebody else's brokers.
+// kafkaCluster is Kafka and its topics, on Strimzi's brokers or external ones.
 type kafkaCluster struct{ Base }
 
-// RequiredOperators Strimzi, unless the brokers are somebody else's.
+// RequiredOperators returns Strimzi unless the brokers are external.
 func (kafkaCluster) RequiredOperators(request environment.Request) []Operator {
 	if !kafka.NeedsStrimzi(request.System.Kafka) {
 		return nil
@@ -61,8 +60,7 @@ func (kafkaCluster) RequiredOperators(request environment.Request) []Operator {
 	return []Operator{{contract.KafkaGroupKind, kafka.Strimzi(request.System.Kafka)}}
 }
 
-// Provision builds the brokers, unless they are somebody else's, and the topics
-// in them.
+// Provision builds the brokers, unless they are external, and the topics.
 func (k kafkaCluster) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	declared := p.Run.Spec.System.Kafka
 	if declared == nil {
@@ -115,9 +113,9 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environme
 
 // +kubebuilder:rbac:groups=core.strimzi.io,resources=strimzipodsets,verbs=get;list
 
-// findPodRefusal finds out why Strimzi's pods are not there: what the API server
-// has against them stands on no object, so it is asked for one that a set lacks,
-// as Strimzi asks. Those of a set are alike.
+// findPodRefusal finds out why Strimzi's pods are missing. No object reports the API server's
+// refusal, so the operator sends a dry run of one missing pod per set: the pods of a set are
+// alike.
 func (k kafkaCluster) findPodRefusal(ctx context.Context, p *Scope, observed *environment.Observed) error {
 	request := p.Request()
 	lineage, err := k.lineage(ctx, p)
@@ -149,7 +147,7 @@ func (k kafkaCluster) findPodRefusal(ctx context.Context, p *Scope, observed *en
 	return nil
 }
 
-// lineage are our Kafka and its pools.
+// lineage is the run's Kafka and its node pools.
 func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
 	request := p.Request()
 	kinds, err := k.kinds(p.Cluster)
@@ -167,8 +165,8 @@ func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
 	return lineage, nil
 }
 
-// podSets are those that Strimzi has made for our Kafka and its pools, which are the lineage.
-// They are read once in a pass, past the cache.
+// podSets returns the StrimziPodSets of the lineage. They are read once per reconcile, from the
+// API server.
 func (kafkaCluster) podSets(ctx context.Context, p *Scope, lineage Lineage) ([]unstructured.Unstructured, error) {
 	if p.podSets != nil {
 		return filter(p.podSets.Items, lineage.Owns), nil
@@ -188,7 +186,7 @@ func (kafkaCluster) podSets(ctx context.Context, p *Scope, lineage Lineage) ([]u
 	return filter(found.Items, lineage.Owns), nil
 }
 
-// ownPods are the pods that Strimzi has made for our Kafka and its pools.
+// ownPods filters the pods of the run's Kafka and its node pools.
 func (k kafkaCluster) ownPods(ctx context.Context, p *Scope, pods []corev1.Pod) ([]corev1.Pod, error) {
 	if len(pods) == 0 {
 		return nil, nil
@@ -205,7 +203,7 @@ func (k kafkaCluster) ownPods(ctx context.Context, p *Scope, pods []corev1.Pod) 
 	return filter(pods, lineage.Owns), nil
 }
 
-// runningPods are the brokers and controllers of our Kafka that run.
+// runningPods returns the running brokers and controllers of the run's Kafka.
 func (k kafkaCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := p.pods(ctx, map[string]string{contract.LabelStrimziCluster: p.Request().KafkaName()})
 	if err != nil {
@@ -215,9 +213,8 @@ func (k kafkaCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Pod, 
 	return runningPods(pods), err
 }
 
-// provisionTopics makes the declared topics, as many as fit into one pass.
-// Once the run has been provisioned they are left alone: what became of them
-// is for the proof to say.
+// provisionTopics creates the declared topics, as many as one reconcile can. Once the run is
+// provisioned it does not touch topics: the verification reports changes.
 func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	request := p.Request()
 	wanted := kafka.Topics(request)
@@ -229,9 +226,9 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 	if before.Reason == v1alpha1.ReasonRefused || before.Ready && !external {
 		return before, nil
 	}
-	brokers, trouble, err := k.brokers(ctx, p)
-	if err != nil || trouble != nil {
-		return orReady(trouble), err
+	brokers, problem, err := k.brokers(ctx, p)
+	if err != nil || problem != nil {
+		return orReady(problem), err
 	}
 	if external {
 		noted, err := k.recordExternalTopics(ctx, p)
@@ -250,7 +247,7 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 	return kafka.AssessTopics(wanted, found), nil
 }
 
-// brokersReadiness is the readiness of brokers that gave this error.
+// brokersReadiness is the readiness of brokers after a request.
 func brokersReadiness(err error) environment.Readiness {
 	var refusal *kafkaadmin.Refusal
 	var elsewhere *allowedhosts.NotAllowed
@@ -266,17 +263,15 @@ func brokersReadiness(err error) environment.Readiness {
 	}
 }
 
-func orReady(trouble *environment.Readiness) environment.Readiness {
-	if trouble == nil {
+func orReady(problem *environment.Readiness) environment.Readiness {
+	if problem == nil {
 		return environment.Readiness{}
 	}
-	return *trouble
+	return *problem
 }
 
-// deleteOutdated takes a Kafka down that was made from another declaration, with
-// pools the new one does not have, or does not come up, and says true until all of
-// it is gone.
-// Kafkas that are kept warm beside the run's own are not looked at.
+// deleteOutdated deletes a Kafka that was built from another declaration, has other node pools
+// or is stuck, and reports whether it still exists. It leaves Kafkas that are kept warm.
 func (k kafkaCluster) deleteOutdated(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	request := p.Request()
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
@@ -305,7 +300,7 @@ func (k kafkaCluster) deleteOutdated(ctx context.Context, p *Scope, intents []en
 	return !gone, err
 }
 
-// brokers says how the run's brokers are reached, or why that is not known.
+// brokers returns the connection to the run's brokers, or why it is unknown.
 func (k kafkaCluster) brokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers, *environment.Readiness, error) {
 	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {
@@ -321,18 +316,18 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers
 	}
 	servers := contract.Kafka{Object: object}.BootstrapServers(kafka.Listener)
 	if servers == "" {
-		unknown := environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q does not tell its address yet", request.KafkaName()))
+		unknown := environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q does not report its address yet", request.KafkaName()))
 		return kafkaadmin.Brokers{}, &unknown, nil
 	}
 	return kafkaadmin.Brokers{Servers: strings.Split(servers, ",")}, nil, nil
 }
 
-// recordExternalTopics notes that there will be topics in somebody else's brokers. It
-// gives a reason to wait while an earlier note is being worked off. A note that
-// somebody has changed, or made before, becomes ours.
+// recordExternalTopics stores the ledger that teardown deletes the topics in external brokers
+// by. It returns a reason to wait while an earlier ledger is being deleted. A ledger that
+// someone created or changed is overwritten.
 func (k kafkaCluster) recordExternalTopics(ctx context.Context, p *Scope) (*environment.Readiness, error) {
 	ledger := kafka.Ledger(p.Request())
-	// Past the cache, which would have to hold every ConfigMap there is.
+	// From the API server: the cache holds no ConfigMaps.
 	current := &corev1.ConfigMap{}
 	err := p.Live.Get(ctx, client.ObjectKeyFromObject(ledger), current)
 	if err == nil && current.DeletionTimestamp != nil {
@@ -343,7 +338,7 @@ func (k kafkaCluster) recordExternalTopics(ctx context.Context, p *Scope) (*envi
 		return nil, p.Cluster.Create(ctx, ledger)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading ConfigMap %q, which notes that there will be topics: %w", ledger.Name, err)
+		return nil, fmt.Errorf("reading the ledger of external topics, ConfigMap %q: %w", ledger.Name, err)
 	}
 	if err := p.Cluster.CheckOwner(current, ledger); err != nil {
 		return nil, err
@@ -351,7 +346,7 @@ func (k kafkaCluster) recordExternalTopics(ctx context.Context, p *Scope) (*envi
 	return nil, p.restoreLedger(ctx, current, ledger)
 }
 
-// restoreLedger brings back what somebody has changed of a note.
+// restoreLedger undoes changes of others to a ledger.
 func (p *Scope) restoreLedger(ctx context.Context, current, ledger *corev1.ConfigMap) error {
 	before := current.DeepCopy()
 	current.Data = ledger.Data
@@ -365,9 +360,9 @@ func (p *Scope) restoreLedger(ctx context.Context, current, ledger *corev1.Confi
 	return p.Cluster.PatchUnchanged(ctx, current, before)
 }
 
-// TearDown takes away what was built; its pods go with it, save those of a Kafka
-// that somebody else made under such a name. Topics in somebody else's brokers go
-// last, for the modules may hold on to them.
+// TearDown deletes what was built and waits for its pods, but not for those of someone else's
+// Kafka of that name. It deletes topics in external brokers last, because modules may still use
+// them.
 func (k kafkaCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	version, _, err := down.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {

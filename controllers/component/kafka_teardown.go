@@ -18,25 +18,25 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// topicDeletionTimeout is how long topics in somebody else's brokers may take to be
-// deleted, credentials that are gone included. After that they are left there,
-// and people are told: nobody's experiment hangs on brokers that are not ours.
+// topicDeletionTimeout bounds the deletion of topics in external brokers, also when credentials
+// are gone. After it, an event names the topics that stay: brokers of others must not block the
+// deletion of an experiment.
 const topicDeletionTimeout = time.Minute
 
-// reasonTopicsLeft is the event that tells of topics that could not be deleted.
+// reasonTopicsLeft is the reason of the event about topics that could not be deleted.
 const reasonTopicsLeft = "TopicsLeft"
 
-// maxLedgers are looked at in a pass. Anybody may make ConfigMaps that claim to be some.
+// maxLedgers bounds the ledgers per reconcile. Anyone may create ConfigMaps that look like one.
 const maxLedgers = 64
 
-// ledgerPageSize is how many are asked for at once: the metadata of one can be a megabyte.
+// ledgerPageSize is small because the metadata of a ConfigMap can be a megabyte.
 const ledgerPageSize = 16
 
-// externalTopics deletes the experiment's topics in somebody else's brokers.
+// externalTopics deletes the experiment's topics in external brokers.
 func (d *Teardown) externalTopics(ctx context.Context) (TeardownState, error) {
 	ledgers, err := d.ledgers(ctx)
 	if err != nil {
-		return TeardownPending, fmt.Errorf("listing the notes of external topics: %w", err)
+		return TeardownPending, fmt.Errorf("listing the ledgers of external topics: %w", err)
 	}
 	for i := range ledgers {
 		if err := d.deleteLedger(ctx, &ledgers[i]); err != nil {
@@ -49,8 +49,7 @@ func (d *Teardown) externalTopics(ctx context.Context) (TeardownState, error) {
 	return TeardownComplete, nil
 }
 
-// ledgers are the first of what claims to be one, without what is in them: together that
-// may take more memory than the operator has.
+// ledgers lists the metadata of the first ledgers. Their data may exceed the operator's memory.
 func (d *Teardown) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
@@ -69,34 +68,34 @@ func (d *Teardown) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata,
 	return ledgers, err
 }
 
-// deleteLedger deletes the topics a ledger tells of, and then the ledger. Its
-// deletion timestamp says since when that has been tried.
+// deleteLedger deletes the topics of a ledger, and then the ledger. Its deletion timestamp is
+// the start of the timeout.
 func (d *Teardown) deleteLedger(ctx context.Context, ledger *metav1.PartialObjectMetadata) error {
 	deleted := ledger.GetDeletionTimestamp()
 	if deleted == nil {
 		return d.Cluster.Delete(ctx, d.Experiment, ledger)
 	}
-	left, trouble := d.deleteLedgerTopics(ctx, client.ObjectKeyFromObject(ledger))
-	if left == 0 && trouble == "" {
+	left, problem := d.deleteLedgerTopics(ctx, client.ObjectKeyFromObject(ledger))
+	if left == 0 && problem == "" {
 		return d.removeFinalizers(ctx, ledger)
 	}
-	if trouble == "" {
-		trouble = fmt.Sprintf("%d of them %s still there", left, prose.Verb(left, "is", "are"))
+	if problem == "" {
+		problem = fmt.Sprintf("%d of them %s still there", left, prose.Verb(left, "is", "are"))
 	}
 	if d.Now.Sub(deleted.Time) <= topicDeletionTimeout {
-		d.Leftover = "waiting for its topics in the external Kafka to be deleted: " + trouble
+		d.Leftover = "waiting for its topics in the external Kafka to be deleted: " + problem
 		return nil
 	}
 	if err := d.removeFinalizers(ctx, ledger); err != nil {
 		return err
 	}
 	d.Events.Eventf(d.Experiment, nil, corev1.EventTypeWarning, reasonTopicsLeft, "Delete",
-		"topics of this experiment stay in the external Kafka; delete them there yourself. %s", prose.Sentence(trouble))
+		"topics of this experiment stay in the external Kafka; delete them there yourself. %s", prose.Sentence(problem))
 	return nil
 }
 
-// deleteLedgerTopics says how many topics are left, or what is in the way.
-func (d *Teardown) deleteLedgerTopics(ctx context.Context, key client.ObjectKey) (left int, trouble string) {
+// deleteLedgerTopics returns how many topics are left, or the problem.
+func (d *Teardown) deleteLedgerTopics(ctx context.Context, key client.ObjectKey) (left int, problem string) {
 	ledger := &corev1.ConfigMap{}
 	if err := d.Live.Get(ctx, key, ledger); err != nil {
 		return 0, err.Error()

@@ -14,22 +14,21 @@ import (
 )
 
 const (
-	// topicPropagationTimeout is how long new topics may take until every broker has heard
-	// of them.
+	// topicPropagationTimeout bounds how long new topics take to reach every broker.
 	topicPropagationTimeout = time.Minute
-	// topicReadTimeout is how long brokers may take to tell of their topics once the
-	// loads are over.
+	// topicReadTimeout bounds how long the brokers may fail to list their topics after the
+	// load.
 	topicReadTimeout = time.Minute
 )
 
-// Verify asks the brokers what they are and what topics they have.
+// Verify compares brokers and topics with the declaration.
 func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	if p.Run.Spec.System.Kafka == nil {
 		return Verification{}, nil
 	}
-	brokers, trouble, err := k.brokers(ctx, p)
-	if err != nil || trouble != nil {
-		return Verification{Pending: trouble}, err
+	brokers, problem, err := k.brokers(ctx, p)
+	if err != nil || problem != nil {
+		return Verification{Pending: problem}, err
 	}
 	state, err := p.Kafka.Describe(ctx, brokers)
 	if err != nil {
@@ -48,8 +47,7 @@ func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.Eff
 	return proof, err
 }
 
-// verifyTopics compares the topics and their settings. Not every broker hears of
-// new topics at once.
+// verifyTopics compares the topics and their settings. New topics reach some brokers later.
 func (kafkaCluster) verifyTopics(ctx context.Context, p *Scope, brokers kafkaadmin.Brokers, record *v1alpha1.EffectiveSystem) Verification {
 	wanted := kafka.Topics(p.Request())
 	found, err := p.Kafka.Topics(ctx, brokers, wanted)
@@ -68,35 +66,35 @@ func (kafkaCluster) verifyTopics(ctx context.Context, p *Scope, brokers kafkaadm
 	return Verification{Differences: kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))}
 }
 
-// VerifyAfterLoad reads the topics once more: brokers that have lost them, and their
-// disks, under the load would otherwise go unnoticed.
+// VerifyAfterLoad compares the topics again: brokers may have lost them, with their disks,
+// during the load.
 func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1.EffectiveSystem) (Verification, error) {
 	wanted := kafka.Topics(p.Request())
 	if len(wanted) == 0 {
 		return Verification{}, nil
 	}
-	brokers, trouble, err := k.brokers(ctx, p)
+	brokers, problem, err := k.brokers(ctx, p)
 	if err != nil {
 		return Verification{}, err
 	}
 	found := map[string]kafka.TopicState{}
-	if trouble == nil {
+	if problem == nil {
 		if found, err = p.Kafka.Topics(ctx, brokers, wanted); err != nil {
 			answer := brokersReadiness(err)
-			trouble = &answer
+			problem = &answer
 		}
 	}
 	switch {
-	case trouble == nil:
+	case problem == nil:
 		return Verification{Differences: markAfterLoad(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
 	case p.within(topicReadTimeout, p.Run.Status.Timings.LoadFinish):
-		return Verification{Pending: trouble}, nil
+		return Verification{Pending: problem}, nil
 	default:
-		return Verification{Differences: markAfterLoad([]string{trouble.Message})}, nil
+		return Verification{Differences: markAfterLoad([]string{problem.Message})}, nil
 	}
 }
 
-// markAfterLoad says of the first difference when it was found.
+// markAfterLoad notes in the first difference that it was found after the load.
 func markAfterLoad(differences []string) []string {
 	if len(differences) > 0 {
 		differences[0] = "after the load, " + differences[0]
@@ -104,15 +102,14 @@ func markAfterLoad(differences []string) []string {
 	return differences
 }
 
-// CountRestarts counts those of the brokers and controllers.
+// CountRestarts counts the restarts of brokers and controllers.
 func (k kafkaCluster) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := k.runningPods(ctx, p)
 	record.KafkaRestarts = environment.Restarts(record.KafkaPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "Kafka", Times: record.KafkaRestarts, Pods: pods}}, err
 }
 
-// addStrimziVersion puts what Strimzi says of the brokers' version in the
-// place of a guess.
+// addStrimziVersion replaces a guessed broker version with the one that Strimzi reports.
 func (kafkaCluster) addStrimziVersion(ctx context.Context, p *Scope, state *kafka.ClusterState) error {
 	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {

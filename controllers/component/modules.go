@@ -27,10 +27,10 @@ var (
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 
-// moduleSet are the modules: those that PerfLab makes and those it borrows.
+// moduleSet is all modules: those that PerfLab creates and those it adopts.
 type moduleSet struct{ Base }
 
-// Provision starts the modules, once what they connect to is there.
+// Provision starts the modules. Their servers are ready.
 func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	request := p.Request()
 	intents := modules.Build(request, kafka.Env(request))
@@ -50,18 +50,17 @@ func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	if err != nil {
 		return Progress{}, err
 	}
-	borrowed, err := m.adopt(ctx, p)
-	return Progress{Readiness: environment.Both(modules.Assess(request, observed), borrowed)}, err
+	adopted, err := m.adopt(ctx, p)
+	return Progress{Readiness: environment.Both(modules.Assess(request, observed), adopted)}, err
 }
 
-// objectLabels a run's modules have these labels.
+// objectLabels are the labels of the objects of a run's modules.
 func (moduleSet) objectLabels(p *Scope) map[string]string {
 	return naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentModule)
 }
 
-// Stop takes the modules of the run before down and says true when their pods
-// are gone as well. Borrowed workloads are not ours to delete, whatever their
-// labels.
+// Stop deletes the modules of the previous run and reports whether they and their pods are
+// gone. It does not delete adopted workloads, whatever their labels.
 func (m moduleSet) Stop(ctx context.Context, p *Scope) (bool, error) {
 	gone, err := Delete(ctx, p.Cluster, p.Experiment, m.objectLabels(p), deploymentKind)
 	if err != nil {
@@ -71,9 +70,8 @@ func (m moduleSet) Stop(ctx context.Context, p *Scope) (bool, error) {
 	return gone && len(pods) == 0, err
 }
 
-// deleteEarlierModules deletes the Deployments of other runs and says whether all pods of theirs
-// are gone: only then the scheduler places the new ones as on empty nodes,
-// whichever module they are of.
+// deleteEarlierModules deletes the Deployments of other runs and reports whether all of their
+// pods are gone. Only then does the scheduler place the new pods as on empty nodes.
 func (m moduleSet) deleteEarlierModules(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	wanted := map[string]bool{}
 	for _, intent := range intents {
@@ -98,14 +96,14 @@ func (m moduleSet) deleteEarlierModules(ctx context.Context, p *Scope, intents [
 	}), err
 }
 
-// TearDown gives back what was borrowed before anything goes that the borrowed
-// modules use, and then takes away what was made.
+// TearDown releases adopted workloads, which still use the other components, and then deletes
+// the created modules.
 func (m moduleSet) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
-	returned, err := down.ReleaseWorkloads(ctx, client.ObjectKeyFromObject(down.Experiment), down.Experiment)
+	released, err := down.ReleaseWorkloads(ctx, client.ObjectKeyFromObject(down.Experiment), down.Experiment)
 	if err != nil {
-		return TeardownBlocking, fmt.Errorf("giving back what was borrowed: %w", err)
+		return TeardownBlocking, fmt.Errorf("releasing adopted workloads: %w", err)
 	}
-	if !returned {
+	if !released {
 		return TeardownBlocking, nil
 	}
 	departure, err := m.Base.TearDown(ctx, down)

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// maxStartBytes is how much of a module's log is read for what its JVM says
-	// at its start, which are its first lines.
+	// maxStartBytes bounds how much of a module's log is read: the JVM logs its settings first.
 	maxStartBytes = 64 << 10
 	// maxStartReaders bounds how many logs are read at a time.
 	maxStartReaders = 8
@@ -32,8 +31,8 @@ const (
 	startTimeout = time.Minute
 )
 
-// Verify reads from the modules' pods and their logs what runs, and waits while a
-// log that is needed can't be read.
+// Verify compares the modules' pods and logs with the declaration. It waits while a required
+// log cannot be read.
 func (m moduleSet) Verify(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	pods, err := m.pods(ctx, p)
 	if err != nil {
@@ -59,8 +58,8 @@ func (m moduleSet) Verify(ctx context.Context, p *Scope, record *v1alpha1.Effect
 	return proof, nil
 }
 
-// nodeLabels are those of the pods' nodes, by name. A node the operator may not
-// look at has none.
+// nodeLabels returns the labels of the pods' nodes, by name. A node that the operator may not
+// read has none.
 func nodeLabels(ctx context.Context, p *Scope, pods []corev1.Pod) (map[string]map[string]string, error) {
 	labels := map[string]map[string]string{}
 	for _, pod := range pods {
@@ -78,7 +77,8 @@ func nodeLabels(ctx context.Context, p *Scope, pods []corev1.Pod) (map[string]ma
 	return labels, nil
 }
 
-// pods of the run's modules that stay, by module, borrowed ones included.
+// pods returns the pods of the run's modules that are not being deleted, by module, also of
+// adopted ones.
 func (m moduleSet) pods(ctx context.Context, p *Scope) (map[string][]corev1.Pod, error) {
 	list, err := m.ownPods(ctx, p)
 	if err != nil {
@@ -93,7 +93,7 @@ func (m moduleSet) pods(ctx context.Context, p *Scope) (map[string][]corev1.Pod,
 	return pods, m.addAdoptedPods(ctx, p, pods)
 }
 
-// ownPods are the pods of the Deployments that we have made.
+// ownPods returns the pods of the Deployments that PerfLab created.
 func (m moduleSet) ownPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	made, err := p.Cluster.ListOwned(ctx, p.Experiment, deploymentKind, m.objectLabels(p))
 	if err != nil || len(made) == 0 {
@@ -110,8 +110,8 @@ func (m moduleSet) ownPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) 
 
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 
-// readJVMStarts reads what the JVMs of these pods logged at their start, by pod.
-// It fails when a log can't be read that would prove a declared heap.
+// readJVMStarts reads what the JVMs of these pods logged at their start, by pod. It fails if a
+// module declares a heap and its log cannot be read.
 func (m moduleSet) readJVMStarts(ctx context.Context, p *Scope, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -151,7 +151,7 @@ func (m moduleSet) readJVMStart(ctx context.Context, p *Scope, pod corev1.Pod, c
 	return start, errors.Join(err, log.Close())
 }
 
-// CountRestarts counts those of each module.
+// CountRestarts counts the restarts of each module.
 func (m moduleSet) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := m.pods(ctx, p)
 	if err != nil {

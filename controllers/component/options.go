@@ -13,20 +13,20 @@ import (
 	"perflab.dev/perflab/internal/kube/fairqueue"
 )
 
-// maxRetryDelay is the longest time between two tries of a pass that fails: what
-// was in its way may be gone, and deadlines go on.
+// maxRetryDelay bounds the backoff of failed reconciles: the cause may be gone, and deadlines
+// pass.
 const maxRetryDelay = 30 * time.Second
 
-// reconcileTimeout bounds a pass, so that an API server which never answers does not
-// keep a worker for ever. Reading the logs of many runners takes its time.
+// reconcileTimeout bounds a reconcile, so that an unresponsive API server does not block a
+// worker. Reading the logs of many runners takes minutes.
 const reconcileTimeout = 20 * time.Minute
 
-// maxConcurrentReconciles is how many passes of one kind are done at once: who waits for a target,
-// a log or a database that does not answer keeps the others waiting only when all
-// of them do.
+// maxConcurrentReconciles is how many objects of a kind are reconciled at a time. A reconcile
+// that waits for an unresponsive target, log or database then delays others only if all of them
+// wait.
 const maxConcurrentReconciles = 16
 
-// ControllerOptions tries what fails again, more and more seldom.
+// ControllerOptions are the options of all controllers: fair queues and exponential backoff.
 func ControllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: maxConcurrentReconciles,
@@ -36,8 +36,8 @@ func ControllerOptions() controller.Options {
 	}
 }
 
-// LogConstructor names what a pass is about in each of its log lines by the keys
-// namespace and run or experiment, in place of the framework's five.
+// LogConstructor adds namespace and object name to each log line of a controller, in place of
+// the framework's five keys.
 func LogConstructor(kind string, logger logr.Logger) func(*reconcile.Request) logr.Logger {
 	return func(request *reconcile.Request) logr.Logger {
 		if request == nil {

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// postgresKinds are what a PostgreSQL consists of, in the order in which it is
-// taken down: a Pooler without its Cluster only complains.
+// postgresKinds are the kinds of a PostgreSQL, in the order of their deletion: a Pooler reports
+// errors without its Cluster.
 var postgresKinds = []schema.GroupVersionKind{
 	contract.PostgresPoolerKind,
 	contract.PostgresClusterKind,
@@ -27,10 +27,10 @@ var postgresKinds = []schema.GroupVersionKind{
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch;delete
 
-// postgresCluster is PostgreSQL: CloudNativePG's, or somebody else's server.
+// postgresCluster is PostgreSQL, run by CloudNativePG or external.
 type postgresCluster struct{ Base }
 
-// RequiredOperators CloudNativePG, unless the server is somebody else's.
+// RequiredOperators returns CloudNativePG unless the server is external.
 func (postgresCluster) RequiredOperators(request environment.Request) []Operator {
 	if len(postgres.Build(request)) == 0 {
 		return nil
@@ -38,8 +38,8 @@ func (postgresCluster) RequiredOperators(request environment.Request) []Operator
 	return []Operator{{contract.PostgresClusterKind.GroupKind(), "CloudNativePG"}}
 }
 
-// Provision builds PostgreSQL as declared, or looks for the one that is already
-// there.
+// Provision builds PostgreSQL as declared, or checks that the external server accepts
+// connections.
 func (d postgresCluster) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness, err := d.provision(ctx, p)
 	return Progress{Readiness: readiness}, err
@@ -71,7 +71,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.R
 	return postgres.Assess(request, observed), nil
 }
 
-// findUnreachable finds a server that should already be there and does not answer.
+// findUnreachable finds an external server that does not accept connections.
 func (postgresCluster) findUnreachable(ctx context.Context, p *Scope) *environment.Readiness {
 	for _, address := range postgres.ExternalAddresses(p.Request()) {
 		if err := p.Databases.Listens(ctx, address); err != nil {
@@ -85,8 +85,8 @@ func (postgresCluster) findUnreachable(ctx context.Context, p *Scope) *environme
 	return nil
 }
 
-// deleteOutdated deletes what was built from another declaration, or does not come up, and
-// says true until it is gone. Where everything is kept warm, what has another name stays.
+// deleteOutdated deletes what was built from another declaration or is stuck, and reports
+// whether it still exists. With reset KeepWarm it leaves clusters of other names.
 func (postgresCluster) deleteOutdated(ctx context.Context, p *Scope, intents []environment.Intent) (replacing bool, err error) {
 	request := p.Request()
 	for _, kind := range postgresKinds {
@@ -108,8 +108,8 @@ func (postgresCluster) deleteOutdated(ctx context.Context, p *Scope, intents []e
 	return replacing, nil
 }
 
-// TearDown takes away what was built; its pods go with it, save those of a
-// PostgreSQL that somebody else made under such a name.
+// TearDown deletes what was built and waits for its pods, but not for those of someone else's
+// Cluster of that name.
 func (d postgresCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	return down.tearDownOperated(ctx, d.Base, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
 }

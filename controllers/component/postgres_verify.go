@@ -22,12 +22,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// replicationTimeout is how long replicas may take, once PostgreSQL is up,
-// until they follow their primary as declared and tell of it.
+// replicationTimeout bounds how long replicas take to replicate as declared once PostgreSQL is
+// ready.
 const replicationTimeout = time.Minute
 
-// Verify reads from PostgreSQL's servers how they replicate, and waits while that
-// may still change.
+// Verify reads from the servers how they replicate, and waits while that may still change.
 func (d postgresCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	request := p.Request()
 	if request.System.Postgres == nil {
@@ -57,7 +56,7 @@ func (d postgresCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.
 	return proof, err
 }
 
-// pendingDifferences are the differences, and what could not be told.
+// pendingDifferences are the differences, and what could not be read.
 func pendingDifferences(proof Verification, found *v1alpha1.EffectivePostgres) []string {
 	if found.Unproved == "" {
 		return proof.Differences
@@ -65,9 +64,8 @@ func pendingDifferences(proof Verification, found *v1alpha1.EffectivePostgres) [
 	return append(slices.Clone(proof.Differences), found.Unproved)
 }
 
-// VerifyAfterLoad finds out which servers the modules have read from, and whether they
-// still replicate as declared. A run whose reads went elsewhere, or whose replicas
-// fell away, does not count.
+// VerifyAfterLoad counts from which servers the modules have read, and compares the replication
+// again. A run with other reads, or fewer replicas, is invalid.
 func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) (Verification, error) {
 	found := record.Postgres
 	if found == nil || len(found.Servers) == 0 {
@@ -84,15 +82,14 @@ func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Scope, record *
 	)}, nil
 }
 
-// CountRestarts counts those of the instances.
+// CountRestarts counts the restarts of the instances.
 func (d postgresCluster) CountRestarts(ctx context.Context, p *Scope, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := d.runningPods(ctx, p)
 	record.PostgresRestarts = environment.Restarts(record.PostgresPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
 }
 
-// instances are the pods that CloudNativePG has made for the Cluster that we have made:
-// it controls them, and names them in its status.
+// instances returns the pods of the run's Cluster: it controls them, and its status names them.
 func (postgresCluster) instances(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
 	if err != nil || object == nil {
@@ -105,7 +102,7 @@ func (postgresCluster) instances(ctx context.Context, p *Scope) ([]corev1.Pod, e
 	return slices.DeleteFunc(NewLineage(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
 }
 
-// runningPods are the instances and the pods of poolers that run.
+// runningPods returns the running instances and poolers.
 func (d postgresCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := d.instances(ctx, p)
 	if err != nil {
@@ -115,7 +112,7 @@ func (d postgresCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Po
 	return runningPods(append(pods, poolers...)), err
 }
 
-// poolers are the pods of the Deployments that CloudNativePG has made for our Poolers.
+// poolers returns the pods of the run's Poolers.
 func (postgresCluster) poolers(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	request := p.Request()
 	made, err := p.Cluster.ListOwned(ctx, p.Experiment, contract.PostgresPoolerKind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
@@ -136,7 +133,7 @@ func (postgresCluster) poolers(ctx context.Context, p *Scope) ([]corev1.Pod, err
 	return lineage.Pods(pods), err
 }
 
-// servers asks the instances of the run's PostgreSQL.
+// servers reads the metrics of the instances.
 func (d postgresCluster) servers(ctx context.Context, p *Scope) ([]postgres.Server, error) {
 	pods, err := d.instances(ctx, p)
 	servers := make([]postgres.Server, 0, len(pods))

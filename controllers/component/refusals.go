@@ -13,12 +13,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// RefusalRetryInterval is the time between two tries of a write that was refused. What
-// is in its way, a policy, a quota or an object, tells nobody when it goes.
+// RefusalRetryInterval is how often a refused write is retried. The end of the cause, such as a
+// policy, a quota or an object, triggers no event.
 const RefusalRetryInterval = 10 * time.Second
 
-// RefusalReadiness says why a write is not made, where people can do something about
-// it, or why something can't be read for now; false: it is another error.
+// RefusalReadiness is the readiness after a refused write that people can fix, or after a read
+// that failed for now. It returns false for other errors.
 func RefusalReadiness(err error) (environment.Readiness, bool) {
 	switch refusal := kube.RefusalOf(err); {
 	case apierrors.IsConflict(err):

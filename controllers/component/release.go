@@ -22,14 +22,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// adoptableKinds are the kinds of workloads that can be borrowed.
+// adoptableKinds are the kinds of workloads that can be adopted.
 var adoptableKinds = []schema.GroupVersionKind{
 	appsv1.SchemeGroupVersion.WithKind(string(v1alpha1.WorkloadDeployment)),
 	appsv1.SchemeGroupVersion.WithKind(string(v1alpha1.WorkloadStatefulSet)),
 }
 
-// HasAdoptedWorkloads reports whether the cache knows of a workload that an experiment of this
-// name has borrowed.
+// HasAdoptedWorkloads reports whether the cache has a workload that an experiment of this name
+// has adopted.
 func (t *Tools) HasAdoptedWorkloads(ctx context.Context, key client.ObjectKey) (bool, error) {
 	for _, kind := range adoptableKinds {
 		list := newList(kind)
@@ -55,20 +55,19 @@ func newList(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 
 func listError(err error) error { return fmt.Errorf("listing what is borrowed: %w", err) }
 
-// ReleaseWorkloads gives back what an experiment has borrowed, one write for each
-// workload, and says true when nothing is left to give back. The experiment is
-// nil when it is gone already.
+// ReleaseWorkloads restores the workloads that an experiment has adopted, with one write each,
+// and reports whether none is left. The experiment is nil if it is gone.
 func (t *Tools) ReleaseWorkloads(ctx context.Context, key client.ObjectKey, experiment *v1alpha1.PerfExperiment) (bool, error) {
 	done := true
 	for _, kind := range adoptableKinds {
-		borrowed, err := t.listAdopted(ctx, kind, key)
+		adopted, err := t.listAdopted(ctx, kind, key)
 		if err != nil {
 			return false, listError(err)
 		}
-		for i := range borrowed {
+		for i := range adopted {
 			done = false
 			err := t.ReadLimiter.Do(ctx, func(ctx context.Context) error {
-				object, err := getLive(ctx, t.Live, &borrowed[i])
+				object, err := getLive(ctx, t.Live, &adopted[i])
 				if err != nil || object == nil || !isAdoptedBy(object, key) {
 					return err
 				}
@@ -82,9 +81,9 @@ func (t *Tools) ReleaseWorkloads(ctx context.Context, key client.ObjectKey, expe
 	return done, nil
 }
 
-// listAdopted are the names of an experiment's workloads of a kind. The cache may not have heard of
-// the last one, and does not know who owned which field. What is borrowed has no label by
-// which it could be chosen, for labels are others' to set.
+// listAdopted lists the names of an experiment's adopted workloads of a kind from the API
+// server. The cache may lack the newest and has no field managers. Adopted workloads have no
+// label of ours to select by, because their labels belong to others.
 func (t *Tools) listAdopted(ctx context.Context, kind schema.GroupVersionKind, by client.ObjectKey) ([]unstructured.Unstructured, error) {
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -105,13 +104,13 @@ func (t *Tools) listAdopted(ctx context.Context, kind schema.GroupVersionKind, b
 }
 
 func (t *Tools) releaseWorkload(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
-	next, borrowed, err := workloads.GiveBack(object, string(kube.FieldOwner))
-	if err != nil || !borrowed {
+	next, adopted, err := workloads.GiveBack(object, string(kube.FieldOwner))
+	if err != nil || !adopted {
 		return err
 	}
 	err = t.Cluster.Replace(ctx, next.Object)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		// Somebody was faster; the next pass sees what they did.
+		// The next reconcile reads the newer object.
 		return nil
 	}
 	if refusal := kube.RefusalOf(err); refusal != nil && experiment == nil {
@@ -126,8 +125,7 @@ func (t *Tools) releaseWorkload(ctx context.Context, object *unstructured.Unstru
 	return nil
 }
 
-// recordRelease tells people, once a workload is given back, what is not as it
-// was.
+// recordRelease records an event for a released workload, with the changes of others that stay.
 func (t *Tools) recordRelease(object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment, kept []string) {
 	var about runtime.Object = object
 	if experiment != nil {

@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/environment/rendering"
 )
 
-// RenderedDigests are digests of what the components make of the run's declaration. What
-// names the run would differ in each, so the request is for none.
+// RenderedDigests are digests of what the components render from the run's declaration. The
+// request has no run name, which would make each digest unique.
 func (p *Scope) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
 	request := p.Request()
 	request.Run = ""
@@ -33,7 +33,7 @@ func (p *Scope) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest,
 	return rendered, nil
 }
 
-// Render makes Strimzi's objects, as the Strimzi that is installed reads them.
+// Render returns Strimzi's objects for the installed version.
 func (kafkaCluster) Render(_ context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	if !kafka.NeedsStrimzi(request.System.Kafka) {
 		return nil, nil
@@ -42,18 +42,18 @@ func (kafkaCluster) Render(_ context.Context, p *Scope, request environment.Requ
 	return kafka.Build(request, version), err
 }
 
-// Render makes CloudNativePG's objects.
+// Render returns CloudNativePG's objects.
 func (postgresCluster) Render(_ context.Context, _ *Scope, request environment.Request) ([]environment.Intent, error) {
 	return postgres.Build(request), nil
 }
 
-// Render makes the modules, and the changes of those that are borrowed.
+// Render returns the modules, and the changes to adopted workloads.
 func (m moduleSet) Render(ctx context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	intents := modules.Build(request, kafka.Env(request))
-	loans, err := m.adoptions(ctx, p, request)
-	for _, loan := range loans {
-		if loan.Intent != nil {
-			intents = append(intents, loan.Intent)
+	adoptions, err := m.adoptions(ctx, p, request)
+	for _, adoption := range adoptions {
+		if adoption.Intent != nil {
+			intents = append(intents, adoption.Intent)
 		}
 	}
 	return intents, err

@@ -21,10 +21,10 @@ import (
 
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch
 
-// restoredData is what the databases hold at the start of a run.
+// restoredData is the content of the databases at the start of a run.
 type restoredData struct{ Base }
 
-// Provision makes the Job and says how far it is.
+// Provision creates the restore Job and reports its progress.
 func (d restoredData) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness, err := d.restore(ctx, p)
 	return Progress{Readiness: readiness}, err
@@ -64,7 +64,7 @@ func (d restoredData) restore(ctx context.Context, p *Scope) (environment.Readin
 	return restore.Assess(hook, job, observed), nil
 }
 
-// hook is what the Job is made from.
+// hook has the inputs of the Job.
 func (restoredData) hook(p *Scope) restore.Hook {
 	request := p.Request()
 	hook := restore.Hook{

@@ -30,66 +30,66 @@ import (
 	"perflab.dev/perflab/internal/publish/sinks"
 )
 
-// TargetProber asks whether a target answers.
+// TargetProber checks whether a target responds.
 type TargetProber interface {
 	Reach(ctx context.Context, url string) error
 }
 
-// DatabaseProber asks PostgreSQL's servers.
+// DatabaseProber reads from PostgreSQL's servers.
 type DatabaseProber interface {
-	// Metrics asks the metrics port of an instance of CloudNativePG.
+	// Metrics reads the metrics of a CloudNativePG instance.
 	Metrics(ctx context.Context, url string) (contract.PostgresMetrics, error)
-	// Listens returns nil when somebody takes connections at host:port.
+	// Listens returns nil if a server accepts connections at host:port.
 	Listens(ctx context.Context, address string) error
 }
 
-// LogReader opens the log of a pod's container, from its beginning or what was
-// written of late.
+// LogReader opens the log of a container, from its start or its recent part.
 type LogReader interface {
 	Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
 	Recent(ctx context.Context, namespace, pod, container string, since time.Duration) (io.ReadCloser, error)
 }
 
-// Tools are what components work with.
+// Tools are the clients and settings of the controllers and components.
 type Tools struct {
 	Cluster kube.Cluster
-	// Accounts are those that the cluster's client writes as. Nil: as the operator.
+	// Accounts of experiments, which the cluster's client impersonates. Nil: it writes as the
+	// operator.
 	Accounts *kube.Accounts
-	// ReadLimiter is for objects of others' that are held as a whole.
+	// ReadLimiter bounds the whole objects of others that are in memory.
 	ReadLimiter *kube.ReadLimiter
-	// OperatorNamespace is the namespace that runs this operator, which tells it from others.
-	// Empty: it runs outside of the cluster, and works on what is nobody's.
+	// OperatorNamespace runs this operator and tells it from others. Empty: the operator runs
+	// outside the cluster and works on unclaimed experiments.
 	OperatorNamespace string
-	// Live reads from the API server, past the cache.
+	// Live reads from the API server instead of the cache.
 	Live client.Reader
-	// LeaseNamespace is the namespace with the tickets of experiments that take turns with
-	// those of other namespaces. Empty: they take none.
+	// LeaseNamespace has the queue tickets of experiments of all namespaces. Empty: there is no
+	// queue across namespaces.
 	LeaseNamespace string
-	// LongestTurn is how long a run may take, whatever its deadlines say, and an experiment
-	// keep others waiting. 0: no limit.
+	// LongestTurn bounds a run, whatever its deadlines, and how long an experiment may keep its
+	// turn. 0: no limit.
 	LongestTurn time.Duration
 	Settings    load.Settings
-	// CollectorImage samples the servers of each run. Empty: nobody does.
+	// CollectorImage samples the servers of each run. Empty: nothing is sampled.
 	CollectorImage string
-	// CollectorRole is the ClusterRole with what a collector may.
+	// CollectorRole is the ClusterRole of collectors.
 	CollectorRole string
-	// Egress are the lists of what is connected to, for collectors.
+	// Egress are the hosts that collectors may connect to.
 	Egress egress.Lists
 	Target TargetProber
 	Kafka  KafkaAdmin
-	// Databases answers for PostgreSQL's servers.
+	// Databases reads from PostgreSQL's servers.
 	Databases DatabaseProber
 	Logs      LogReader
 	Events    events.EventRecorder
-	// Archives keep what was recorded for longer than the cluster does.
+	// Archives store records for longer than the cluster.
 	Archives archive.Archives
-	// Sinks outside the cluster are told what there is to announce.
+	// Sinks outside the cluster receive announcements.
 	Sinks []sinks.Sink
-	// ClusterInfo tell what there is beside the system.
+	// ClusterInfo describes the operator and the cluster.
 	ClusterInfo ClusterInfo
 }
 
-// WithAccount has a pass over an experiment write as the ServiceAccount that the experiment names.
+// WithAccount returns a context whose writes are made as the ServiceAccount of the experiment.
 func (t *Tools) WithAccount(ctx context.Context, experiment *v1alpha1.PerfExperiment) context.Context {
 	if experiment.DeletionTimestamp != nil {
 		return t.WithTeardownAccount(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
@@ -97,8 +97,8 @@ func (t *Tools) WithAccount(ctx context.Context, experiment *v1alpha1.PerfExperi
 	return kube.For(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 }
 
-// WithTeardownAccount has a pass take away, as the ServiceAccount, what was built as it; as the operator,
-// where that acts as none any more.
+// WithTeardownAccount returns a context whose writes delete, as the ServiceAccount, what was
+// built as it. If the operator no longer impersonates accounts, they are made as the operator.
 func (t *Tools) WithTeardownAccount(ctx context.Context, namespace, account string) context.Context {
 	if t.Accounts == nil {
 		account = ""
@@ -106,27 +106,27 @@ func (t *Tools) WithTeardownAccount(ctx context.Context, namespace, account stri
 	return kube.For(ctx, namespace, account)
 }
 
-// Scope is what components see of a pass over a run. They read it.
+// Scope is what components read during one reconcile of a run.
 type Scope struct {
 	Tools
 	Run *v1alpha1.PerfRun
-	// Experiment the run belongs to.
+	// Experiment of the run.
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
-	// nodes that were read in this pass, by name.
+	// nodes that this reconcile has read, by name.
 	nodes map[string]*corev1.Node
-	// podList pod of the namespace, once they were read in this pass.
+	// podList has all pods of the namespace, once this reconcile has read them.
 	podList *corev1.PodList
-	// replicaSets of the namespace and their owners, once they were read in this pass.
+	// replicaSets of the namespace and their owners, once this reconcile has read them.
 	replicaSets []metav1.PartialObjectMetadata
-	// podSets of the run's Kafka, once they were read in this pass.
+	// podSets of the run's Kafka, once this reconcile has read them.
 	podSets *unstructured.UnstructuredList
 }
 
-// Request is what is to be built for the run.
+// Request is the declaration of the run.
 func (p *Scope) Request() environment.Request { return NewRequest(p.Run, p.Experiment) }
 
-// NewRequest is what is to be built for a run of an experiment.
+// NewRequest returns the declaration of an experiment's run.
 func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
 	return environment.Request{
 		Namespace:  run.Namespace,
@@ -140,12 +140,12 @@ func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) envi
 	}
 }
 
-// within reports whether less than a time has gone by since something happened.
+// within reports whether less than a limit has passed since a time.
 func (p *Scope) within(limit time.Duration, since *metav1.Time) bool {
 	return since != nil && p.Now.Sub(since.Time) < limit
 }
 
-// ApplyAll applies what a part wants built.
+// ApplyAll applies objects.
 func (t *Tools) ApplyAll(ctx context.Context, intents []environment.Intent) error {
 	for _, intent := range intents {
 		if err := t.Cluster.Apply(ctx, intent); err != nil {
@@ -155,8 +155,8 @@ func (t *Tools) ApplyAll(ctx context.Context, intents []environment.Intent) erro
 	return nil
 }
 
-// observe reads the objects of these intents and, where labels are given, the
-// pods behind them. A ConfigMap is ready once it is applied, and is in no cache.
+// observe reads the objects of intents and, if labels are given, their pods. A ConfigMap is
+// ready once it is applied, and no cache holds it.
 func (p *Scope) observe(ctx context.Context, intents []environment.Intent, podLabels map[string]string) (environment.Observed, error) {
 	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: p.Now}
 	for _, intent := range intents {
@@ -180,12 +180,12 @@ func (p *Scope) observe(ctx context.Context, intents []environment.Intent, podLa
 	return observed, err
 }
 
-// pods are those of the run's namespace with these labels.
+// pods lists the pods of the run's namespace with these labels.
 func (p *Scope) pods(ctx context.Context, labels map[string]string) ([]corev1.Pod, error) {
 	return p.Cluster.Pods(ctx, p.Run.Namespace, client.MatchingLabels(labels))
 }
 
-// runningPods are pods that run and stay, sorted by name.
+// runningPods filters the running pods that are not being deleted, sorted by name.
 func runningPods(pods []corev1.Pod) []corev1.Pod {
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
@@ -193,13 +193,11 @@ func runningPods(pods []corev1.Pod) []corev1.Pod {
 	})
 }
 
-// largePageSize is how many objects of others are asked for at once, each of which may be a
-// megabyte.
+// largePageSize is how many objects of others a list request returns: each may be a megabyte.
 const largePageSize = 50
 
-// allPods is all pods of the run's namespace, read once in a pass from the API
-// server: those of borrowed workloads have no label in common, and no cache has what
-// is not ours.
+// allPods lists all pods of the run's namespace, once per reconcile, from the API server: the
+// pods of adopted workloads have no label in common, and no cache holds them.
 func (p *Scope) allPods(ctx context.Context) ([]corev1.Pod, error) {
 	if p.podList != nil {
 		return p.podList.Items, nil
@@ -220,8 +218,8 @@ func (p *Scope) allPods(ctx context.Context) ([]corev1.Pod, error) {
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 
-// Node reads a node, once in a pass; nil: it is gone, or the operator may not look
-// at it.
+// Node reads a node, once per reconcile. It returns nil if the node is gone or the operator may
+// not read it.
 func (p *Scope) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	if node, known := p.nodes[name]; known {
 		return node, nil
@@ -241,22 +239,19 @@ func (p *Scope) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	return node, nil
 }
 
-// isOutdated reports whether an object was made from another declaration than
-// the wanted one, or is going away.
+// isOutdated reports whether an object was built from another declaration, or is being deleted.
 func isOutdated(current *unstructured.Unstructured, wanted string) bool {
 	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
 }
 
-// stuckReasons are reasons for not being ready that may never pass, and of which one
-// that is built anew would be rid. What nobody places, pulls or lets through is no
-// better the second time.
+// stuckReasons are reasons for unreadiness that may last forever and that a rebuild may fix. A
+// rebuild does not help pods that cannot be scheduled, pulled or admitted.
 var stuckReasons = []string{
 	v1alpha1.ReasonCreating, v1alpha1.ReasonCrashing, v1alpha1.ReasonNotReady, v1alpha1.ReasonRolling, v1alpha1.ReasonOperatorSilent,
 }
 
-// isStuck reports whether an object that was made for an earlier run does not
-// come up for this one: who operates it may have lost its way, which nobody mends.
-// It has a third of the time that the environment has.
+// isStuck reports whether an object of an earlier run has not become ready for this one within
+// a third of the environment's deadline: its operator may never recover.
 func (p *Scope) isStuck(object *unstructured.Unstructured, condition string) bool {
 	timings := p.Run.Status.Timings
 	found := meta.FindStatusCondition(p.Run.Status.Conditions, condition)
@@ -267,9 +262,8 @@ func (p *Scope) isStuck(object *unstructured.Unstructured, condition string) boo
 	return created.Before(&p.Run.CreationTimestamp) && !p.within(p.Run.Spec.Deadlines.EnvironmentOrDefault()/3, timings.ProvisionStart)
 }
 
-// canStay reports whether an object of the environment may stay while the
-// intents' run is on: it is one of them, or another declaration's that is kept
-// warm.
+// canStay reports whether an object may stay during the run of the intents: it is one of them,
+// or belongs to another declaration that is kept warm.
 func canStay(request environment.Request, intents []environment.Intent, object *unstructured.Unstructured) bool {
 	at := slices.IndexFunc(intents, func(intent environment.Intent) bool {
 		return intent.GetKind() == object.GetKind() && intent.GetName() == object.GetName()

@@ -19,8 +19,8 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
 
-// ReadScriptFiles reads a script, and what lies beside it, from its ConfigMap. It finds
-// out that the script is not there, which a pod would wait for without a word.
+// ReadScriptFiles reads a script, and the files beside it, from its ConfigMap. It reports a
+// missing script, for which a pod would wait silently.
 func (t *Tools) ReadScriptFiles(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {
 	object, err := t.Cluster.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKey{Namespace: namespace, Name: script.Name})
 	if err != nil {
@@ -40,7 +40,7 @@ func (t *Tools) ReadScriptFiles(ctx context.Context, namespace string, script v1
 	return files, nil, nil
 }
 
-// configMapFiles a ConfigMap are those that a pod would find mounted.
+// configMapFiles are the files that a pod finds in a mounted ConfigMap.
 func configMapFiles(configMap map[string]any) map[string]string {
 	files := map[string]string{}
 	texts, _ := configMap["data"].(map[string]any)
@@ -57,7 +57,7 @@ func configMapFiles(configMap map[string]any) map[string]string {
 	return files
 }
 
-// maxListedKeys of a ConfigMap are named.
+// maxListedKeys bounds the keys in a message.
 const maxListedKeys = 5
 
 func describeKeys(files map[string]string) string {

@@ -20,11 +20,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// MaxWarnings is what a status can list.
+// MaxWarnings is the limit of warnings in a status.
 const MaxWarnings = 20
 
-// PatchStatus cuts a status to what the API server takes, and writes it over the version
-// this pass has read, and no other. Nothing is written where nothing has changed.
+// PatchStatus truncates a status to what the API server accepts, and patches it with an
+// optimistic lock. It writes nothing if nothing has changed.
 func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
@@ -46,7 +46,7 @@ func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before,
 	return nil
 }
 
-// fitStatus cuts the status of an object, and tells in it what was left out.
+// fitStatus truncates the status of an object, and adds a warning with what is left out.
 func fitStatus(object client.Object) (leftOut string, err error) {
 	switch object := object.(type) {
 	case *v1alpha1.PerfRun:
@@ -61,8 +61,8 @@ func fitStatus(object client.Object) (leftOut string, err error) {
 	return leftOut, err
 }
 
-// replaceTruncationWarning are warnings with the one that tells what was left out. An earlier one of
-// the kind gives way to it, and where the list is full, the last one.
+// replaceTruncationWarning replaces an earlier warning of this kind, or the last one of a full
+// list.
 func replaceTruncationWarning(warnings []string, leftOut string) []string {
 	if leftOut == "" {
 		return warnings
@@ -71,17 +71,16 @@ func replaceTruncationWarning(warnings []string, leftOut string) []string {
 	return append(others[:min(len(others), MaxWarnings-1)], leftOut)
 }
 
-// RecordStatusRefusal records an event if the API server refuses the status: the cause of the
-// retries is visible nowhere else.
+// RecordStatusRefusal records an event if the API server refuses the status: nothing else shows
+// why the operator retries.
 func (t *Tools) RecordStatusRefusal(object client.Object, err error) {
 	if kube.IsRefused(err) {
 		t.Events.Eventf(object, nil, corev1.EventTypeWarning, v1alpha1.ReasonStatusRefused, "Write", "%s", prose.Sentence(err.Error()))
 	}
 }
 
-// StatusRefusalReadiness is what the API server has against a status that it would never take;
-// false: the error is another one. Such a status is not retried: others would wait for it
-// forever.
+// StatusRefusalReadiness is the readiness if the API server will never accept a status, and
+// false for other errors. Such a status is not retried: the queue would wait forever.
 func StatusRefusalReadiness(err error) (environment.Readiness, bool) {
 	if !kube.IsUnfit(err) {
 		return environment.Readiness{}, false

@@ -14,19 +14,18 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ProbeInterval is the time between two questions to somebody who does not answer,
-// for which there is no watch.
+// ProbeInterval is the time between two probes of a server that does not respond.
 const ProbeInterval = 2 * time.Second
 
-// loadTarget is what load is put on.
+// loadTarget is what the loads send requests to.
 type loadTarget struct{ Base }
 
-// RequiredOperators whoever puts it on.
+// RequiredOperators returns k6-operator.
 func (loadTarget) RequiredOperators(environment.Request) []Operator {
 	return []Operator{{contract.TestRunKind.GroupKind(), "k6-operator"}}
 }
 
-// Provision makes sure that the target answers.
+// Provision checks that the target responds.
 func (loadTarget) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness := environment.Ready("the target answers")
 	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
@@ -35,7 +34,7 @@ func (loadTarget) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	return Progress{Readiness: readiness, RequeueAfter: ProbeInterval}, nil
 }
 
-// unreachable is the readiness of somebody who gave this error for an answer.
+// unreachable is the readiness of a server after a failed request.
 func unreachable(who string, err error) environment.Readiness {
 	var denied *egress.Denied
 	if errors.As(err, &denied) {
@@ -44,7 +43,7 @@ func unreachable(who string, err error) environment.Readiness {
 	return environment.NotReady(v1alpha1.ReasonUnreachable, who+": "+prose.Sentence(err.Error()))
 }
 
-// TargetURL is the address every request of the load goes to.
+// TargetURL is the base URL of the load's requests.
 func TargetURL(run *v1alpha1.PerfRun) string {
 	target := run.Spec.System.Target
 	if target.URL != "" {
@@ -54,7 +53,7 @@ func TargetURL(run *v1alpha1.PerfRun) string {
 	return moduleURL(run, target.Module)
 }
 
-// moduleURL a module; empty: there is none of the name.
+// moduleURL is the URL of a module, or empty if there is none of the name.
 func moduleURL(run *v1alpha1.PerfRun, name string) string {
 	for _, module := range run.Spec.System.Modules {
 		if module.Name == name {

@@ -17,36 +17,34 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Teardown is what components see when an experiment's environment is taken
-// down.
+// Teardown is what components use while an experiment's environment is deleted.
 type Teardown struct {
 	Tools
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
-	// Leftover says what is hard to take down, and why.
+	// Leftover is what blocks the deletion, and why.
 	Leftover string
-	// dependentsDeleted: of the components that came up later nothing is left.
+	// dependentsDeleted is true if the components that were provisioned later are deleted.
 	dependentsDeleted bool
 }
 
-// TearDown takes the environment of an experiment down and says true when all
-// of it is gone.
+// TearDown deletes the environment of an experiment and reports whether nothing is left.
 func (d *Teardown) TearDown(ctx context.Context) (bool, error) {
 	d.dependentsDeleted = true
 	for _, component := range slices.Backward(All) {
-		departure, err := component.TearDown(ctx, d)
+		state, err := component.TearDown(ctx, d)
 		if err != nil {
-			return false, fmt.Errorf("taking down %s: %w", component.Describe().Name, err)
+			return false, fmt.Errorf("tearing down %s: %w", component.Describe().Name, err)
 		}
-		if departure == TeardownBlocking {
+		if state == TeardownBlocking {
 			return false, nil
 		}
-		d.dependentsDeleted = d.dependentsDeleted && departure == TeardownComplete
+		d.dependentsDeleted = d.dependentsDeleted && state == TeardownComplete
 	}
 	return d.dependentsDeleted, nil
 }
 
-// TearDown deletes the objects of the part that outlive a run.
+// TearDown deletes the component's objects that outlive a run.
 func (p Base) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	if p.kinds == nil {
 		return TeardownComplete, nil
@@ -62,39 +60,39 @@ func (p Base) TearDown(ctx context.Context, down *Teardown) (TeardownState, erro
 	return TeardownComplete, nil
 }
 
-// tearDownOperated takes away what another operator has made pods for. Those of an object
-// that somebody else made under such a name stay.
+// tearDownOperated deletes objects of a third-party operator and waits for the pods that it
+// created. It does not wait for pods of someone else's object of that name.
 func (d *Teardown) tearDownOperated(ctx context.Context, part Base, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (TeardownState, error) {
-	departure, err := part.TearDown(ctx, d)
-	if err != nil || departure != TeardownComplete {
-		return departure, err
+	state, err := part.TearDown(ctx, d)
+	if err != nil || state != TeardownComplete {
+		return state, err
 	}
 	pods, err := d.Cluster.Pods(ctx, d.Experiment.Namespace, client.HasLabels{podLabel})
 	if err != nil {
 		return TeardownPending, err
 	}
-	looked := map[string]bool{}
+	seen := map[string]bool{}
 	for i := range pods {
 		name := pods[i].Labels[podLabel]
-		if looked[name] || !isOurs(d.Experiment.Name, name) {
+		if seen[name] || !isOurs(d.Experiment.Name, name) {
 			continue
 		}
-		looked[name] = true
-		if foreign, err := d.isThirdParty(ctx, kind, name); err != nil || !foreign {
+		seen[name] = true
+		if thirdParty, err := d.isThirdParty(ctx, kind, name); err != nil || !thirdParty {
 			return TeardownPending, err
 		}
 	}
 	return TeardownComplete, nil
 }
 
-// isThirdParty reports whether there is such an object, which the experiment did not make.
+// isThirdParty reports whether there is such an object that the experiment did not create.
 func (d *Teardown) isThirdParty(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
 	object, err := d.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: d.Experiment.Namespace, Name: name})
 	return object != nil && !metav1.IsControlledBy(object, d.Experiment), err
 }
 
-// Delete deletes what the owner has of these kinds and labels, and says true when
-// there is nothing of it left.
+// Delete deletes the owner's objects of these kinds and labels, and reports whether none is
+// left.
 func Delete(ctx context.Context, cluster kube.Cluster, owner client.Object, labels map[string]string, kinds ...schema.GroupVersionKind) (bool, error) {
 	gone := true
 	for _, kind := range kinds {

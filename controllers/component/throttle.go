@@ -10,19 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// StatusThrottle spaces out the writes that merely tell people how far something is: an
-// environment that comes up changes its mind several times a second, and each word is
-// a write for etcd and a pass for whoever watches. What is decided is written at once.
-// Nothing rests on a pace: an operator that has just started tells at once.
+// StatusThrottle spaces out status writes that only report progress: an environment that starts
+// changes several times a second, and each write costs etcd a revision and each watcher an
+// event. Decisions are written at once. A restart only forgets the last writes.
 type StatusThrottle struct {
-	// Interval is the time between two words. Zero: each is written.
+	// Interval is the minimum time between two progress writes. Zero: no throttling.
 	Interval time.Duration
 
 	mutex     sync.Mutex
 	lastWrite map[types.UID]time.Time
 }
 
-// Remaining is how long a word about an object has to wait.
+// Remaining is how long the next progress write of an object must wait.
 func (p *StatusThrottle) Remaining(of types.UID, now time.Time) time.Duration {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -33,7 +32,7 @@ func (p *StatusThrottle) Remaining(of types.UID, now time.Time) time.Duration {
 	return max(p.Interval-now.Sub(last), 0)
 }
 
-// RecordWrite notes that an object's status was written.
+// RecordWrite records that an object's status was written.
 func (p *StatusThrottle) RecordWrite(of types.UID, now time.Time) {
 	if p.Interval == 0 {
 		return
@@ -44,7 +43,7 @@ func (p *StatusThrottle) RecordWrite(of types.UID, now time.Time) {
 		p.lastWrite = map[types.UID]time.Time{}
 	}
 	for known, at := range p.lastWrite {
-		// What was written that long ago waits for nothing, and may be gone.
+		// An entry this old delays nothing, and its object may be gone.
 		if now.Sub(at) >= p.Interval {
 			delete(p.lastWrite, known)
 		}
@@ -52,7 +51,7 @@ func (p *StatusThrottle) RecordWrite(of types.UID, now time.Time) {
 	p.lastWrite[of] = now
 }
 
-// MinRequeueAfter is the earlier of two waits, of which zero has no end.
+// MinRequeueAfter is the shorter of two delays, of which zero means none.
 func MinRequeueAfter(one, other time.Duration) time.Duration {
 	if one == 0 || other == 0 {
 		return cmp.Or(one, other)

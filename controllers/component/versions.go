@@ -18,19 +18,19 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// ClusterInfo tell what there is beside the system under test.
+// ClusterInfo is what the operator knows of itself and of its cluster.
 type ClusterInfo struct {
-	// Version is the operator's version; empty: nobody knows.
+	// Version of the operator. Empty: unknown.
 	Version string
-	// Pod is the operator's own; empty: it has none.
+	// Pod is the operator's own. Empty: it runs outside the cluster.
 	Pod client.ObjectKey
-	// Kubernetes asks the API server for its version; nil: nobody does.
+	// Kubernetes returns the API server's version. Nil: unknown.
 	Kubernetes func() (string, error)
 }
 
-// Versions are the versions that a run meets, as far as they can be told by what the
-// operator may see anyway. A version is not worth a run: what can't be read is not
-// known. The pods are those of the system.
+// Versions are the versions of the software around a run that the operator can read with its
+// rights. An unreadable version is left empty: it does not fail the run. The pods are the
+// system's.
 func (p *Scope) Versions(ctx context.Context, pods []corev1.Pod) v1alpha1.MetVersions {
 	return v1alpha1.MetVersions{
 		PerfLab:       p.ClusterInfo.Version,
@@ -68,13 +68,12 @@ func (p *Scope) strimzi(ctx context.Context) string {
 	return contract.Kafka{Object: object}.OperatorVersion()
 }
 
-// maxK6Operators bound how many Deployments are looked at for k6-operator's.
+// maxK6Operators bounds the Deployments that are read to find k6-operator.
 const maxK6Operators, k6OperatorPageSize = 100, 5
 
-// k6Operator is the image of the k6-operator's Deployment, which says its version
-// where its TestRuns don't. It is read from the API server, so that the cache needs no
-// Deployments for it. Any namespace may have a Deployment with these labels: if the images
-// differ, the version is unknown.
+// k6Operator is the image of k6-operator's Deployment: TestRuns do not have the version. It is
+// read from the API server, so that the cache needs no Deployments for it. Any namespace may
+// have a Deployment with these labels; if the images differ, the version is unknown.
 func (p *Scope) k6Operator(ctx context.Context) string {
 	images, seen := map[string]bool{}, 0
 	for _, labels := range contract.K6OperatorLabels {
@@ -101,8 +100,8 @@ func (p *Scope) k6Operator(ctx context.Context) string {
 	return slices.Collect(maps.Keys(images))[0]
 }
 
-// OperatorImage is the operator's own, as the container runtime resolved it; empty:
-// nobody knows.
+// OperatorImage is the operator's image ID from the container runtime, or empty if it is
+// unknown.
 func (t *Tools) OperatorImage(ctx context.Context) string {
 	if t.ClusterInfo.Pod.Name == "" {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// stepArchive keeps what the run gave in the archive, before it is over for anybody else:
-// its record as the status is about to tell it, and its raw results. While the archive
-// does not take them, the run waits with the reason; the cluster has them all.
+// stepArchive stores the final record of the run and its raw results in the archive, before the
+// run becomes final for others. While the archive fails, the run waits with the reason; the
+// cluster has all data.
 func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error) {
 	store := r.Archives.Of(s.run.Namespace)
 	if store == nil {
@@ -33,7 +33,7 @@ func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error)
 	return waitFor(component.ArchiveRetryInterval), nil
 }
 
-// finalRun is the run as its status will tell it once it is over and archived.
+// finalRun is the run with the status that it gets once it is archived.
 func (s *scope) finalRun(archived environment.Readiness) *v1alpha1.PerfRun {
 	end := *s
 	end.run = s.run.DeepCopy()

@@ -15,26 +15,24 @@ import (
 )
 
 const (
-	// missingKindRetryInterval is the time between two looks for kinds that are not
-	// installed: there is nothing to watch yet.
+	// missingKindRetryInterval is how often missing kinds are looked up: there is nothing to
+	// watch.
 	missingKindRetryInterval = 10 * time.Second
-	// statusWriteDelay lets the status of a pass be written before the next one acts
-	// on it.
+	// statusWriteDelay lets the status be written before the next reconcile acts on it.
 	statusWriteDelay = time.Second
 )
 
-// stepBegin starts the clock of the run.
+// stepBegin records the start of the run.
 func (r *Reconciler) stepBegin(_ context.Context, s *scope) (outcome, error) {
 	s.stamp(&s.status().Timings.ProvisionStart)
 	deadline, _ := s.limit(s)
 	s.requeueAt(deadline)
-	// Patience ends without a watch to tell us.
+	// No watch reports that a grace period is over.
 	s.requeueAt(s.now.Add(environment.Patience / 3))
 	return next(), nil
 }
 
-// stepOperators makes sure that every operator the run needs is installed, before
-// anything is built.
+// stepOperators checks that the required operators are installed, before anything is built.
 func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error) {
 	for _, part := range component.All {
 		for _, needed := range part.RequiredOperators(s.request()) {
@@ -53,7 +51,7 @@ func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error)
 	return next(), nil
 }
 
-// provisionStep is the step that builds a component and waits until it is ready.
+// provisionStep is the step that provisions a component and waits until it is ready.
 func (r *Reconciler) provisionStep(part component.Component) step {
 	return step{part.Describe().Condition, func(ctx context.Context, s *scope) (outcome, error) {
 		progress, err := part.Provision(ctx, r.newScope(s))
@@ -64,8 +62,8 @@ func (r *Reconciler) provisionStep(part component.Component) step {
 	}}
 }
 
-// reportProgress tells how far a part is, and waits until it is ready. Pulls that are on
-// hold nothing up yet.
+// reportProgress reports the readiness of a component and waits until it is ready. It does not
+// wait for image pulls: stepImagesPulled does.
 func (s *scope) reportProgress(part component.Component, progress component.Progress) outcome {
 	s.setReadiness(part.Describe().Condition, progress.Readiness)
 	if progress.Ready || progress.Reason == v1alpha1.ReasonPulling {
@@ -74,8 +72,8 @@ func (s *scope) reportProgress(part component.Component, progress component.Prog
 	return s.notReady(part.Describe().Name, progress.Readiness).pollAfter(progress.RequeueAfter)
 }
 
-// stepImagesPulled waits for the images of loads and collector, which were pulled
-// while the environment came up: a load that has begun waits for its runner's.
+// stepImagesPulled waits for the images of loads and collector, which are pulled while the
+// environment is provisioned: a started load has a deadline for its runners.
 func (r *Reconciler) stepImagesPulled(_ context.Context, s *scope) (outcome, error) {
 	images := s.readiness[v1alpha1.ConditionImagesAvailable]
 	if images.Ready {
@@ -84,8 +82,8 @@ func (r *Reconciler) stepImagesPulled(_ context.Context, s *scope) (outcome, err
 	return s.notReady(component.Images.Name, images), nil
 }
 
-// stepExternalTarget asks a target that is not part of the system right away:
-// nothing we build will make it answer.
+// stepExternalTarget first checks a target that is not part of the system: nothing that the run
+// builds makes it respond.
 func (r *Reconciler) stepExternalTarget(ctx context.Context, s *scope) (outcome, error) {
 	if s.run.Spec.System.Target.URL == "" {
 		return next(), nil
@@ -93,8 +91,8 @@ func (r *Reconciler) stepExternalTarget(ctx context.Context, s *scope) (outcome,
 	return r.provisionStep(component.Target).do(ctx, s)
 }
 
-// stepStores builds what modules connect to, side by side: what keeps one of them
-// from being built keeps nobody from hearing of the others.
+// stepStores provisions the servers that modules connect to, concurrently. An error of one does
+// not keep the others from being provisioned and reported.
 func (r *Reconciler) stepStores(ctx context.Context, s *scope) (outcome, error) {
 	waiting := next()
 	for _, store := range component.Stores {
@@ -121,9 +119,8 @@ func (r *Reconciler) stepStores(ctx context.Context, s *scope) (outcome, error) 
 	return waiting, nil
 }
 
-// stepStop takes the modules of the run before down where data is brought back:
-// they would write while it comes, or hold on to what was there before. It is
-// done once per run: those that come up afterwards are the run's own.
+// stepStop deletes the modules of the previous run before a restore, which they could disturb
+// by writes or open connections. It runs once per run: later modules are the run's own.
 func (r *Reconciler) stepStop(ctx context.Context, s *scope) (outcome, error) {
 	timings := &s.status().Timings
 	if s.run.Spec.Restore == nil || timings.Stopped != nil {
@@ -142,7 +139,7 @@ func (r *Reconciler) stepStop(ctx context.Context, s *scope) (outcome, error) {
 	return waitFor(statusWriteDelay), nil
 }
 
-// stepRestore brings data back while no module is up.
+// stepRestore restores data while no module runs.
 func (r *Reconciler) stepRestore(ctx context.Context, s *scope) (outcome, error) {
 	if restore.NeedsModules(s.run.Spec.Restore) {
 		return next(), nil
@@ -150,7 +147,7 @@ func (r *Reconciler) stepRestore(ctx context.Context, s *scope) (outcome, error)
 	return r.restoreData(ctx, s)
 }
 
-// stepRestoreCall brings data back by a module that is up.
+// stepRestoreCall restores data through a running module.
 func (r *Reconciler) stepRestoreCall(ctx context.Context, s *scope) (outcome, error) {
 	if !restore.NeedsModules(s.run.Spec.Restore) {
 		return next(), nil

@@ -26,29 +26,28 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxRawBytes keeps the ConfigMap of raw results within what the API server
-// stores.
+// maxRawBytes keeps the ConfigMap of raw results within the API server's limit.
 const maxRawBytes = 900 << 10
 
-// maxLoadBytes is what one load may take of that.
+// maxLoadBytes is the share of one load.
 const maxLoadBytes = 512 << 10
 
-// logTimeout bounds reading the logs of a run in one pass, whose turn it is: a node that
-// has gone silent makes the run invalid instead of holding it, and holds up no other run.
+// logTimeout bounds reading the logs of a run in one reconcile. An unresponsive node makes the
+// run invalid instead of blocking it, and other runs that read logs.
 const logTimeout = 2 * time.Minute
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 
-// stepCollect reads what the runners measured from their logs, keeps it in a
-// ConfigMap and turns it into observations, once.
+// stepCollect reads the results from the runners' logs, stores them in a ConfigMap and computes
+// the observations, once.
 func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error) {
 	status := s.status()
 	if status.RawResults != "" {
 		return next(), nil
 	}
 	if status.Timings.CollectStart == nil {
-		// Who could not read a log has begun before.
+		// An earlier reconcile may have started and failed to read a log.
 		status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
 	}
 	measured := map[string]results.Measured{}
@@ -82,8 +81,8 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	return next(), nil
 }
 
-// readLoad adds up what all runners of a load printed, and notes what they told
-// of their logs. It fails where a log can't be read for now.
+// readLoad merges the results of all runners of a load and collects their log lines. It fails
+// if a log cannot be read for now.
 func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, logs map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
 	runners, err := r.runnerPods(ctx, s.run, status.TestRun)
@@ -114,8 +113,8 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	return own, nil, nil
 }
 
-// runnerPods are the pods that k6-operator has made for a TestRun of the run's: others can have
-// their labels, and print what they like.
+// runnerPods returns the pods that k6-operator created for a TestRun of the run. Others may set
+// their labels and print anything.
 func (r *Reconciler) runnerPods(ctx context.Context, run *v1alpha1.PerfRun, name string) ([]corev1.Pod, error) {
 	testRun, err := r.testRun(ctx, run, name)
 	if err != nil || testRun == nil {
@@ -136,13 +135,13 @@ func runnerLabels(testRun string) client.MatchingLabels {
 	return client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"}
 }
 
-// runnerOutput are what the runners of a load printed.
+// runnerOutput is what the runners of a load printed.
 type runnerOutput struct {
 	results.Gathered
 	logs strings.Builder
 }
 
-// maxLogBytes are kept of what the runners of a load told of their logs.
+// maxLogBytes bounds the log lines that are stored of a load's runners.
 const maxLogBytes = 16 << 10
 
 func (p *runnerOutput) addLogLines(runner string, lines []payload.LogLine) {
@@ -177,16 +176,16 @@ func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, w
 	return errors.Join(err, log.Close())
 }
 
-// rawResults is what a run leaves to be looked at again.
+// rawResults are stored with a run for later analysis.
 type rawResults struct {
 	measured map[string]results.Measured
-	// observations are all, as JSON, where the status does not hold them.
+	// observations has all observations as JSON if the status does not.
 	observations []byte
-	// logs are what runners told of theirs, by load.
+	// logs are the log lines of runners, by load.
 	logs map[string]string
 }
 
-// binaryData is what fits into a ConfigMap, and the names of what does not.
+// binaryData returns what fits into a ConfigMap, and the names of what does not.
 func (k rawResults) binaryData() (data map[string][]byte, dropped []string) {
 	data = map[string][]byte{}
 	total := 0
@@ -212,7 +211,7 @@ func (k rawResults) binaryData() (data map[string][]byte, dropped []string) {
 	return data, dropped
 }
 
-// textData are what the loads told, by key.
+// textData returns the log lines of the loads, by key.
 func (k rawResults) textData() map[string]string {
 	texts := map[string]string{}
 	for name, logs := range k.logs {
@@ -223,10 +222,8 @@ func (k rawResults) textData() map[string]string {
 	return texts
 }
 
-// storeRawResults stores the merged histograms, so that results can be looked at again
-// in other ways, and the loads' last words. Histograms that don't fit are left
-// out and named: the run counts without them, and no further try would make them
-// smaller.
+// storeRawResults stores merged histograms, for other analyses, and log lines. Histograms that
+// do not fit are left out and named: the run is valid without them, and a retry would not help.
 func (r *Reconciler) storeRawResults(ctx context.Context, s *scope, kept rawResults) error {
 	data, dropped := kept.binaryData()
 	raw := newRecord(s.run, naming.RawResults(s.run.Name), dropped)
@@ -238,8 +235,7 @@ func (r *Reconciler) storeRawResults(ctx context.Context, s *scope, kept rawResu
 	return s.recordDigest(raw)
 }
 
-// newRecord is a ConfigMap that goes with a run. What was left out of it is named
-// in an annotation.
+// newRecord returns a ConfigMap that the run owns. An annotation names what is left out.
 func newRecord(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
 	record := &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -256,8 +252,8 @@ func newRecord(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.Con
 	return record
 }
 
-// fitHistograms are the histograms of a load in as many bytes as it may take: what
-// several runners gave may be larger than what each of them printed.
+// fitHistograms encodes the histograms of a load within its share: merged histograms may be
+// larger than those of each runner.
 func fitHistograms(histograms *payload.Payload) ([]byte, error) {
 	small, err := histograms.Fit(maxLoadBytes)
 	if err != nil {
@@ -266,8 +262,7 @@ func fitHistograms(histograms *payload.Payload) ([]byte, error) {
 	return payload.Marshal(small)
 }
 
-// setLoadTimes replaces what was seen of the loads' start and end by what they
-// measured themselves.
+// setLoadTimes replaces the observed start and end of the loads by the measured ones.
 func (s *scope) setLoadTimes(measured map[string]results.Measured) {
 	timings := &s.status().Timings
 	timings.LoadStart, timings.LoadFinish = nil, nil
@@ -284,7 +279,7 @@ func (s *scope) setLoadTimes(measured map[string]results.Measured) {
 	}
 }
 
-// warn notes once what makes the run tell less than it could.
+// warn adds a warning once.
 func (s *scope) warn(sentence string) {
 	status := s.status()
 	if len(status.Warnings) < component.MaxWarnings && !slices.Contains(status.Warnings, sentence) {
@@ -292,7 +287,7 @@ func (s *scope) warn(sentence string) {
 	}
 }
 
-// checkClocks refuses what was measured by a clock that tells another time.
+// checkClocks rejects results of a runner whose clock is wrong.
 func (s *scope) checkClocks(measured map[string]results.Measured) {
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		made := s.load(wanted.Name).CreateTime.Time
@@ -300,8 +295,8 @@ func (s *scope) checkClocks(measured map[string]results.Measured) {
 	}
 }
 
-// recordObservations puts the observations into the status and gives all of them, as JSON,
-// where it does not hold them.
+// recordObservations stores the observations in the status and returns all of them, as JSON, if
+// they do not fit.
 func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
 	observations := append(s.costObservations(), s.observeServers(measured)...)
@@ -328,7 +323,7 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 	return s.storeObservations(observations)
 }
 
-// storeObservations puts into the status what it holds, and gives all as JSON where there are more.
+// storeObservations stores in the status what fits and returns all as JSON if there are more.
 func (s *scope) storeObservations(observations []v1alpha1.Observation) ([]byte, error) {
 	kept, err := results.Keep(observations)
 	if err != nil {
@@ -341,7 +336,7 @@ func (s *scope) storeObservations(observations []v1alpha1.Observation) ([]byte, 
 	return kept.Raw, nil
 }
 
-// stepFinish notes that nothing is to be done for the run any more.
+// stepFinish records that the run needs no more work.
 func (r *Reconciler) stepFinish(_ context.Context, s *scope) (outcome, error) {
 	s.status().Timings.Finish = &metav1.Time{Time: r.Now()}
 	return next(), nil
@@ -353,8 +348,7 @@ func (r *Reconciler) stepEnd(_ context.Context, s *scope) (outcome, error) {
 	return next(), nil
 }
 
-// runDurations are the differences of the timings; a step that was not reached
-// took no time.
+// runDurations are the differences of the timings. A step that was not reached took no time.
 func runDurations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
 	between := func(from, to *metav1.Time) metav1.Duration {
 		if from == nil || to == nil {
@@ -370,8 +364,8 @@ func runDurations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
 	}
 }
 
-// deleteFinished takes away the k6 objects of a run that counts: what they measured is
-// kept. Those of an invalid run stay for people to look at.
+// deleteFinished deletes the k6 objects of a valid run, whose results are stored. Those of an
+// invalid run stay for troubleshooting.
 func (r *Reconciler) deleteFinished(ctx context.Context, run *v1alpha1.PerfRun) error {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil

@@ -29,21 +29,20 @@ import (
 )
 
 const (
-	// collectorStartTimeout is how long loads wait for the collector to be up. After
-	// that they start without it: the gap tells.
+	// collectorStartTimeout bounds how long loads wait for the collector. They then start
+	// without it; the samples show the gap.
 	collectorStartTimeout = time.Minute
-	// collectorEndTimeout is how long a collector may take to end once the loads are
-	// over, beside waiting for figures that come late. After that, what it has
-	// printed is all there is.
+	// collectorEndTimeout bounds how long a collector may take to end after the loads, beside
+	// waiting for late samples. After it, its output so far is used.
 	collectorEndTimeout = 30 * time.Second
-	// collectorLogTimeout is how long after the loads its log may not be readable. After
-	// that the servers count as not measured.
+	// collectorLogTimeout bounds how long after the loads its log may be unreadable. After it,
+	// the servers count as unmeasured.
 	collectorLogTimeout = 2 * time.Minute
-	// collectorPollInterval is the time between two looks at a collector that ends.
+	// collectorPollInterval is how often an ending collector is checked.
 	collectorPollInterval = time.Second
-	// mostStatements of PostgreSQL are in a run's status.
+	// maxStatements bounds the PostgreSQL statements in a run's status.
 	maxStatements = 10
-	// mostNotes about what could not be measured are there as well.
+	// maxNotes bounds the notes about missing measurements.
 	maxNotes = 32
 )
 
@@ -53,13 +52,12 @@ const (
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch
 
-// stepCollector starts the collector before the first load and waits until it
-// asks.
+// stepCollector starts the collector before the first load and waits until it runs.
 func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, error) {
 	if r.CollectorImage == "" || s.hasStartedLoads() {
 		return next(), nil
 	}
-	there, err := r.ensureCollector(ctx, s)
+	existing, err := r.ensureCollector(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -70,19 +68,19 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if slices.ContainsFunc(pods, hasStarted) {
 		return next(), nil
 	}
-	if refusal := r.collectorRefusal(ctx, s, there, pods); refusal != nil {
+	if refusal := r.collectorRefusal(ctx, s, existing, pods); refusal != nil {
 		s.setReadiness(v1alpha1.ConditionLoadsComplete, *refusal)
 		return s.notReady("the collector", *refusal).pollAfter(component.RefusalRetryInterval), nil
 	}
 	ready := s.status().Timings.Ready
-	if there != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStartTimeout {
+	if existing != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStartTimeout {
 		return next(), nil
 	}
 	s.loadMessage = "the collector of the servers' samples is about to start"
 	return waitFor(collectorPollInterval), nil
 }
 
-// hasStartedLoads says whether a load's start has been written down.
+// hasStartedLoads reports whether the start of a load is recorded.
 func (s *scope) hasStartedLoads() bool {
 	return s.status().Timings.LoadFinish != nil ||
 		slices.ContainsFunc(s.status().Loads, func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil })
@@ -92,9 +90,9 @@ func hasStarted(pod corev1.Pod) bool {
 	return pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending
 }
 
-// ensureCollector makes the Job and what it works as, unless a fresh look shows
-// that the cache is behind and the run is already past its loads. It returns the
-// Job that is there; nil: it has only just been made, or not yet.
+// ensureCollector creates the Job and its account, unless the run in the API server is newer
+// than the cached one: it may be past its loads. It returns the existing Job, or nil if there
+// was none.
 func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Object, error) {
 	request := s.request()
 	intents := collector.Access(request, r.CollectorRole)
@@ -115,12 +113,12 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	if err != nil {
 		return nil, err
 	}
-	there, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
+	existing, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
 	if err != nil {
 		return nil, err
 	}
-	if there != nil {
-		return there, r.Cluster.CheckOwner(there, job)
+	if existing != nil {
+		return existing, r.Cluster.CheckOwner(existing, job)
 	}
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
@@ -132,7 +130,7 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	return nil, r.ApplyAll(ctx, append(intents, job))
 }
 
-// collectorRefusal says that, and why, the cluster takes no pod of the collector.
+// collectorRefusal returns why the API server refuses the collector's pod.
 func (r *Reconciler) collectorRefusal(ctx context.Context, s *scope, job metav1.Object, pods []corev1.Pod) *environment.Readiness {
 	if job == nil {
 		return nil
@@ -145,29 +143,28 @@ func (r *Reconciler) collectorRefusal(ctx context.Context, s *scope, job metav1.
 	return &refused
 }
 
-// adoptedSelectors are those of the workloads that were there before, by
-// module.
+// adoptedSelectors returns the selectors of adopted workloads, by module.
 func (r *Reconciler) adoptedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
-	loans, err := component.Modules.Adoptions(ctx, r.newScope(s))
+	adoptions, err := component.Modules.Adoptions(ctx, r.newScope(s))
 	if err != nil {
 		return nil, err
 	}
 	selectors := map[string]string{}
-	for _, loan := range loans {
-		if loan.Object == nil {
+	for _, adoption := range adoptions {
+		if adoption.Object == nil {
 			continue
 		}
-		selector, err := workloads.Selector(loan.Object)
+		selector, err := workloads.Selector(adoption.Object)
 		if err != nil {
 			return nil, err
 		}
-		selectors[loan.Module.Name] = selector.String()
+		selectors[adoption.Module.Name] = selector.String()
 	}
 	return selectors, nil
 }
 
-// collectorPods are all that the Job of the run's collector controls, sorted by name: each
-// holds a part of what was seen in its log.
+// collectorPods returns all pods of the run's collector Job, sorted by name: each has a part of
+// the samples in its log.
 func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) ([]corev1.Pod, error) {
 	job, err := r.Cluster.Get(ctx, jobKind, client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)})
 	if err != nil || job == nil || !metav1.IsControlledBy(job, run) {
@@ -184,7 +181,7 @@ func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) (
 	return pods, nil
 }
 
-// stepServers ends the collector once the loads are over and reads what it saw.
+// stepServers ends the collector after the loads and reads its samples.
 func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error) {
 	if r.CollectorImage == "" || s.status().RawResults != "" {
 		return next(), nil
@@ -198,14 +195,14 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	finish := s.status().Timings.LoadFinish
-	late := collector.CatchUpOf(s.run)
-	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+late {
+	catchUp := collector.CatchUpOf(s.run)
+	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+catchUp {
 		s.loadMessage = "the loads are over; the collector is about to end"
 		return waitFor(collectorPollInterval), nil
 	}
 	var fault *results.Fault
 	s.samples, s.sampleNotes, fault, err = r.readCollector(ctx, s, pods)
-	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorLogTimeout+late {
+	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorLogTimeout+catchUp {
 		return outcome{}, err
 	}
 	s.setFault(fault)
@@ -215,7 +212,7 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 	return next(), r.storeSamples(ctx, s)
 }
 
-// stepEndCollector lets the collector of a run that does not count end.
+// stepEndCollector ends the collector of an invalid run.
 func (r *Reconciler) stepEndCollector(ctx context.Context, s *scope) (outcome, error) {
 	pods, err := r.collectorPods(ctx, s.run)
 	if err != nil {
@@ -225,7 +222,7 @@ func (r *Reconciler) stepEndCollector(ctx context.Context, s *scope) (outcome, e
 	return next(), err
 }
 
-// endCollector tells pods that are on to end and says whether there are any.
+// endCollector asks running pods to end and reports whether there are any.
 func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (ending bool, err error) {
 	for i := range pods {
 		pod := &pods[i]
@@ -245,10 +242,9 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 	return ending, nil
 }
 
-// readCollector puts together what all pods of the collector printed. A log
-// that can't be read is a gap, which the samples tell; why, the notes do. One that
-// holds too much, or what somebody else saw, is a fault. The error is of one that
-// can't be read for now.
+// readCollector merges the samples of all collector pods. A log that cannot be read leaves a
+// gap in the samples, and a note with the reason. A log that is too large, or of another run,
+// is a fault. The error means that a log cannot be read for now.
 func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault, unread error) {
 	if len(pods) == 0 {
 		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil, nil
@@ -296,8 +292,7 @@ func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, 
 	return own, errors.Join(err, log.Close())
 }
 
-// storeSamples stores the samples, so that they can be looked at again in other
-// ways. What is too much to store is thinned.
+// storeSamples stores the samples for other analyses, thinned if there are too many.
 func (r *Reconciler) storeSamples(ctx context.Context, s *scope) error {
 	fitted, err := payload.FitSamples(s.samples, maxRawBytes)
 	if err != nil {
@@ -316,8 +311,8 @@ func (r *Reconciler) storeSamples(ctx context.Context, s *scope) error {
 	return s.recordDigest(raw)
 }
 
-// observeServers sums up what the collector saw and gives its observations: for
-// the stretch that counts, and for each window within it.
+// observeServers summarizes the samples in the status and returns their observations: of the
+// valid time, and of each window in it.
 func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.Observation {
 	if s.samples == nil && len(s.sampleNotes) == 0 {
 		return nil
@@ -331,7 +326,7 @@ func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.
 	return results.ObserveServersThroughout(s.samples, spec.Scenario.Loads, measured, spec.Measurement)
 }
 
-// serversStatus is what the status says of the servers beside the observations.
+// serversStatus is the status of the servers beside the observations.
 func (s *scope) serversStatus(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
 	fault, warning := results.CheckGap(gap, results.Silences(s.samples, window), window, s.run.Spec.Validity)
@@ -366,7 +361,7 @@ func (s *scope) serversStatus(window results.Window) *v1alpha1.ServersStatus {
 	return seen
 }
 
-// checkNode tells of the node that the collector shared with the run's pods.
+// checkNode reports the node that the collector shared with the run's pods.
 func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	use, known := results.NodeOf(s.samples, window)
 	if !known {
@@ -382,7 +377,7 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	}
 }
 
-// deleteCollector takes away the Job of a run that counts: what it saw is kept.
+// deleteCollector deletes the Job of a valid run, whose samples are stored.
 func (r *Reconciler) deleteCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
 	key := client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)}
 	job, err := r.Cluster.Get(ctx, jobKind, key)

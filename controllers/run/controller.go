@@ -23,24 +23,24 @@ import (
 	"perflab.dev/perflab/internal/telemetry"
 )
 
-// RunnerStopper tells a k6 runner to end its test and deliver its results.
+// RunnerStopper makes a k6 runner end its test and print its results.
 type RunnerStopper interface {
 	StopRunner(ctx context.Context, address string) error
 }
 
-// Reconciler does one PerfRun: it builds the environment, puts the loads on
-// and collects what they measured.
+// Reconciler reconciles a PerfRun: it provisions the environment, runs the loads and collects
+// the results.
 type Reconciler struct {
 	component.Tools
 	Runners   RunnerStopper
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
 	Watches   *ThirdPartyWatches
-	// StatusThrottle is the pace of what merely tells how far a run is.
+	// StatusThrottle spaces out progress writes.
 	StatusThrottle component.StatusThrottle
 
-	// logMutex lets one run at a time read its logs: what may have to be held of
-	// them is half of the operator's memory.
+	// logMutex lets one run at a time read its logs, which may take half of the operator's
+	// memory.
 	logMutex sync.Mutex
 }
 
@@ -48,9 +48,10 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
 
-// Reconcile brings a run one pass further.
+// Reconcile advances a run by one step or more.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	// The cache's own, as is its experiment: most runs are over. A pass has a copy.
+	// Shared with the cache, as is its experiment: most runs are finished. reconcileOnce copies
+	// it.
 	run := &v1alpha1.PerfRun{}
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, run, client.UnsafeDisableDeepCopy); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -65,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case err != nil:
 		return ctrl.Result{}, err
 	case experiment != nil && !r.HoldsClaim(experiment):
-		// The experiment tells whose it is.
+		// The experiment's status names its operator.
 		return ctrl.Result{RequeueAfter: unclaimedRetryInterval(experiment)}, nil
 	case run.Status.Phase.IsFinal():
 		return r.cleanUp(ctx, run)
@@ -75,8 +76,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.reconcileActive(ctx, run, experiment)
 }
 
-// withRunAccount has a pass over a run write as the experiment's ServiceAccount, which the run
-// names as well, for when its experiment is gone.
+// withRunAccount returns a context whose writes are made as the experiment's ServiceAccount.
+// The run names it as well, for when the experiment is gone.
 func (r *Reconciler) withRunAccount(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) context.Context {
 	if experiment == nil {
 		return r.WithTeardownAccount(ctx, run.Namespace, run.Spec.ServiceAccountName)
@@ -84,11 +85,11 @@ func (r *Reconciler) withRunAccount(ctx context.Context, run *v1alpha1.PerfRun, 
 	return r.WithAccount(ctx, experiment)
 }
 
-// reconcileActive goes on with a run that is on, if it is its experiment's.
+// reconcileActive continues an unfinished run if it belongs to its experiment.
 func (r *Reconciler) reconcileActive(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	if why := runfilter.Why(experiment, runfilter.Recorded(experiment), run); why != "" {
-		// The experiment names it. What is known of the plan may be old.
-		log.FromContext(ctx).V(1).Info("The run is left alone", "why", why)
+		// The experiment's status lists it. The plan may be stale.
+		log.FromContext(ctx).V(1).Info("Ignoring the run", "reason", why)
 		return ctrl.Result{RequeueAfter: unownedRetryInterval}, nil
 	}
 	if err := r.Watches.Ensure(ctx); err != nil {
@@ -97,12 +98,11 @@ func (r *Reconciler) reconcileActive(ctx context.Context, run *v1alpha1.PerfRun,
 	return r.reconcileOnce(ctx, run, experiment)
 }
 
-// unownedRetryInterval is the time between two looks at a run that is none of its
-// experiment's.
+// unownedRetryInterval is how often a run that does not belong to its experiment is checked.
 const unownedRetryInterval = time.Minute
 
-// unclaimedRetryInterval is the time between two looks at a run of an experiment that is
-// not this operator's. One that is nobody's is claimed in the same moment.
+// unclaimedRetryInterval is how often a run is checked whose experiment is not this operator's.
+// An unclaimed experiment is claimed shortly.
 func unclaimedRetryInterval(experiment *v1alpha1.PerfExperiment) time.Duration {
 	if component.ClaimedBy(experiment) == "" {
 		return time.Second
@@ -110,8 +110,7 @@ func unclaimedRetryInterval(experiment *v1alpha1.PerfExperiment) time.Duration {
 	return unownedRetryInterval
 }
 
-// cleanUp takes away what a run that is over needs no more. Its status is final,
-// so what is in the way is an event.
+// cleanUp deletes objects of a finished run. Its status is final, so problems are events.
 func (r *Reconciler) cleanUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
 	err := r.deleteFinished(ctx, run)
 	if refusal := kube.RefusalOf(err); refusal != nil {
@@ -142,7 +141,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, run *v1alpha1.PerfRun, e
 	}
 	if err != nil {
 		if apierrors.IsConflict(err) {
-			// This pass saw an old run. The next one sees it as it is.
+			// The run was stale. The next reconcile reads the newer one.
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
 		r.RecordStatusRefusal(before, err)
@@ -159,21 +158,21 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, run *v1alpha1.PerfRun, e
 	return result, stepErr
 }
 
-// logRetryInterval is the time between two tries to read logs while another run does.
+// logRetryInterval is how often a run tries to read logs while another one does.
 const logRetryInterval = time.Second
 
-// mayReadLogs: the pass may read the logs of runners and collectors.
+// mayReadLogs reports whether the reconcile may read the logs of runners and collectors.
 func (s *scope) mayReadLogs() bool {
 	return s.fault != nil || s.status().Timings.LoadFinish != nil && s.status().RawResults == ""
 }
 
-// newScope is what components see of a pass.
+// newScope returns the scope of components, which reads from the cache.
 func (r *Reconciler) newScope(s *scope) *component.Scope {
 	return &component.Scope{Tools: r.Tools, Run: s.run, Experiment: s.experiment, Now: s.now}
 }
 
-// newLiveScope is what components see past the cache: what makes a run invalid has
-// to be so, and a cache may show pods and workloads of before the run.
+// newLiveScope returns a scope that reads from the API server. A run must not become invalid by
+// stale pods or workloads.
 func (r *Reconciler) newLiveScope(s *scope) *component.Scope {
 	pass := r.newScope(s)
 	pass.Cluster = r.Cluster.Afresh(r.Live)
@@ -191,8 +190,8 @@ func (r *Reconciler) result(s *scope, outcome outcome) ctrl.Result {
 	return ctrl.Result{RequeueAfter: after}
 }
 
-// getExperiment returns nil when the run has no living experiment and should be
-// left alone: it is about to be deleted with it, or both are records.
+// getExperiment returns the run's experiment, or nil if the run must be left alone: the
+// experiment is gone or being deleted, or both are imported.
 func (r *Reconciler) getExperiment(ctx context.Context, run *v1alpha1.PerfRun) (*v1alpha1.PerfExperiment, error) {
 	experiment := &v1alpha1.PerfExperiment{}
 	key := client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}

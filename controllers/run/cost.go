@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/planning/price"
 )
 
-// priceNodes writes the nodes' prices down, where a price list is declared.
-// What is missing is a condition: the run counts without its cost.
+// priceNodes records the nodes' prices if a price list is declared. A missing price is a
+// condition: the run is valid without its cost.
 func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.EffectiveSystem) error {
 	cost := s.run.Spec.Cost
 	if cost == nil {
@@ -30,14 +30,14 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.
 		return fmt.Errorf("reading the price list %q: %w", cost.PriceList.Name, err)
 	}
 	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "every node has its price"}
-	if trouble := priceRecord(cost, list.Data, apierrors.IsNotFound(err), record); trouble != "" {
-		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, trouble)
+	if problem := priceRecord(cost, list.Data, apierrors.IsNotFound(err), record); problem != "" {
+		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, problem)
 	}
 	s.priced = &readiness
 	return nil
 }
 
-// priceRecord prices the nodes and says what keeps their sum from being known.
+// priceRecord prices the nodes and returns why their sum is unknown.
 func priceRecord(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
 	name := cost.PriceList.Name
 	if absent {

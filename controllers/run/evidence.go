@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// maxImages are kept in a run's status.
+	// maxImages bounds the images in a run's status.
 	maxImages = 32
-	// maxPayloads are, too: all runners' of a run that has as many as it may have.
+	// maxPayloads bounds the digests in a run's status, at the maximum of runners.
 	maxPayloads = 600
-	// collectorImage is whose an image is that the collector had.
+	// collectorImage is the user of the collector's image.
 	collectorImage = "collector"
 )
 
-// logDigest is what a pod's log held.
+// logDigest is the digest of a pod's results.
 type logDigest struct {
 	pod *corev1.Pod
-	// load the pod ran, empty for the collector, and the container that printed.
+	// load of the pod, empty for the collector, and the container that printed.
 	load, container string
 	sum             string
-	// generator as it calls itself.
+	// generator is the load generator's name and version.
 	generator string
 }
 
-// evidence is what the run's record rests on, made on first use.
+// evidence returns the evidence of the run's status, created on first use.
 func (s *scope) evidence() *v1alpha1.RunEvidence {
 	if s.status().Evidence == nil {
 		s.status().Evidence = &v1alpha1.RunEvidence{}
@@ -43,8 +43,7 @@ func (s *scope) evidence() *v1alpha1.RunEvidence {
 	return s.status().Evidence
 }
 
-// recordLog writes down what was read of a log, in the pass that uses it. A pass that
-// reads it again takes its place.
+// recordLog records the digest of a log that this reconcile uses. It replaces an earlier one.
 func (s *scope) recordLog(log logDigest) {
 	s.recordPayload(v1alpha1.PayloadDigest{Pod: log.pod.Name, Load: log.load, SHA256: log.sum})
 	s.recordImage(cmp.Or(log.load, collectorImage), imageID(log.pod, log.container))
@@ -53,7 +52,7 @@ func (s *scope) recordLog(log logDigest) {
 	}
 }
 
-// generatorVersion is what a load generator may say of itself to be quoted.
+// generatorVersion matches load generators that are safe to quote.
 var generatorVersion = regexp.MustCompile(`^[A-Za-z0-9]{1,16} v?[0-9A-Za-z.+-]{1,48}$`)
 
 func (s *scope) recordPayload(read v1alpha1.PayloadDigest) {
@@ -88,8 +87,8 @@ func imageID(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// recordDigest writes down the digest of a ConfigMap that was stored in this pass, so
-// that both stand, or neither.
+// recordDigest records the digest of a ConfigMap that this reconcile has stored, so that status
+// and ConfigMap are consistent.
 func (s *scope) recordDigest(record *corev1.ConfigMap) error {
 	sum, err := evidence.Content(record)
 	if err != nil {

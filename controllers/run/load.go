@@ -25,15 +25,15 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// loadPollInterval is the time between two reports of progress while loads are
-// on. What a load does, its pods tell at once.
+// loadPollInterval is how often progress is reported while loads run. Watches report what
+// happens to the pods.
 const loadPollInterval = payload.ProgressEvery
 
 // +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
 
-// stepLoads puts the scenario's loads on as their timeline says and waits
-// until all have ended.
+// stepLoads starts and stops the loads by the scenario's timeline and waits until all have
+// ended.
 func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 	if s.status().Timings.LoadFinish != nil {
 		return next(), nil
@@ -58,7 +58,7 @@ func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 	return next(), nil
 }
 
-// failLoad says why a run does not count one of whose loads has failed.
+// failLoad makes the run invalid because of a failed load.
 func (r *Reconciler) failLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, state load.State) error {
 	words, err := r.lastLogLine(ctx, s, wanted)
 	if err != nil {
@@ -81,8 +81,8 @@ func allEnded(states map[string]load.State) bool {
 	return true
 }
 
-// reconcileLoad makes the load's TestRun once its time has been written down, and
-// says where the load is.
+// reconcileLoad creates the load's TestRun once its start is recorded, and returns the state of
+// the load.
 func (r *Reconciler) reconcileLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (load.State, error) {
 	status := s.load(wanted.Name)
 	if status.CreateTime == nil {
@@ -107,7 +107,7 @@ func (r *Reconciler) reconcileLoad(ctx context.Context, s *scope, wanted v1alpha
 	recordLoad(status, state, s.now)
 	r.updateProgress(ctx, s, wanted, observed.Pods, state.Running)
 	if !state.Started {
-		// Patience ends without a watch to tell us.
+		// No watch reports that a grace period is over.
 		s.requeueAt(s.now.Add(environment.Patience / 3))
 	}
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
@@ -119,7 +119,7 @@ func (r *Reconciler) reconcileLoad(ctx context.Context, s *scope, wanted v1alpha
 func recordLoad(status *v1alpha1.LoadStatus, state load.State, now time.Time) {
 	status.Stage = state.Stage
 	if (state.Started || state.Ended) && status.StartTime == nil {
-		// To the second, until the results tell exactly.
+		// To the second. The results have the exact time.
 		status.StartTime = &metav1.Time{Time: now}
 	}
 	if state.Ended {
@@ -133,8 +133,8 @@ func recordLoad(status *v1alpha1.LoadStatus, state load.State, now time.Time) {
 	}
 }
 
-// createLoad makes the TestRun, unless a fresh look shows that the cache is
-// behind and the run is already past its loads.
+// createLoad creates the TestRun, unless the run in the API server is newer than the cached
+// one: it may be past its loads.
 func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) error {
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
@@ -150,10 +150,9 @@ func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.L
 	return r.Cluster.Apply(ctx, testRun)
 }
 
-// applyTimeline decides which loads start and which are told to end. Both are
-// written down before they are acted on: the status write is refused if this
-// pass saw an old run, so no load is started twice, and a runner that ends is
-// known to have been told to.
+// applyTimeline records which loads start and stop now. They start and stop in a later
+// reconcile: a stale run fails to write its status, so no load starts twice, and a runner that
+// ends is known to have been stopped.
 func (s *scope) applyTimeline(states map[string]load.State) {
 	for _, action := range load.Timeline(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now) {
 		status := s.load(action.Load.Name)
@@ -168,9 +167,8 @@ func (s *scope) applyTimeline(states map[string]load.State) {
 	}
 }
 
-// stopRunners tells the runners that are still on to end, by the addresses of their pods: a
-// Service of a runner's name may be anybody's and lead anywhere. One that does not answer is
-// asked again by the next pass, until the load's grace is over.
+// stopRunners stops running runners by the addresses of their pods: anyone may create a Service
+// of a runner's name. The next reconcile retries until the load's grace period is over.
 func (r *Reconciler) stopRunners(ctx context.Context, observed load.Observed, numbers []int32) {
 	for _, n := range numbers {
 		if err := r.Runners.StopRunner(ctx, load.RunnerURL(observed, n)); err != nil {
@@ -205,8 +203,8 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	return observed, nil
 }
 
-// testRun reads a TestRun of the run's; nil: there is none, or it is somebody else's, and
-// so are its runners.
+// testRun reads a TestRun of the run. It returns nil if there is none or someone else created
+// it; its runners are then not the run's.
 func (r *Reconciler) testRun(ctx context.Context, run *v1alpha1.PerfRun, name string) (*unstructured.Unstructured, error) {
 	testRun, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: run.Namespace, Name: name})
 	if err != nil || testRun == nil || !metav1.IsControlledBy(testRun, run) {
@@ -217,7 +215,7 @@ func (r *Reconciler) testRun(ctx context.Context, run *v1alpha1.PerfRun, name st
 
 var jobKind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// loadJobs are the Jobs that k6-operator has made for a TestRun.
+// loadJobs returns the Jobs that k6-operator created for a TestRun.
 func (r *Reconciler) loadJobs(ctx context.Context, testRun *unstructured.Unstructured) ([]batchv1.Job, error) {
 	if testRun == nil {
 		return nil, nil
@@ -235,7 +233,7 @@ func (r *Reconciler) loadJobs(ctx context.Context, testRun *unstructured.Unstruc
 	return jobs, nil
 }
 
-// loadLineage are a TestRun and its Jobs, one of which controls each of its pods.
+// loadLineage is a TestRun and its Jobs, one of which controls each of its pods.
 func loadLineage(testRun *unstructured.Unstructured, jobs []batchv1.Job) component.Lineage {
 	lineage := component.Lineage{}
 	if testRun != nil {
@@ -247,9 +245,8 @@ func loadLineage(testRun *unstructured.Unstructured, jobs []batchv1.Job) compone
 	return lineage
 }
 
-// stepStopLoads takes away the loads of a run that does not count, so that
-// they can't disturb the next one. Loads that are over stay, with their logs,
-// for people to look at.
+// stepStopLoads deletes the running loads of an invalid run, so that they cannot disturb the
+// next one. Finished loads stay, with their logs, for troubleshooting.
 func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, error) {
 	waiting := false
 	for _, wanted := range s.run.Spec.Scenario.Loads {
@@ -282,10 +279,9 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 	return next(), nil
 }
 
-// activeRunners are the runners of a load that may still be on. A starter that still knocks at a
-// runner which is gone does no harm, and taking it away would take the runner's log. Once
-// the TestRun is gone nothing tells whose its pods were, so all that some Job controls are
-// waited for.
+// activeRunners returns the runners of a load that may still run. Starters are harmless, and
+// their deletion would delete the runners' logs. Once the TestRun is gone, its pods cannot be
+// told from others, so all with its labels that a Job controls count.
 func (r *Reconciler) activeRunners(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
 	if observed.TestRun != nil {
 		return slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" }), nil

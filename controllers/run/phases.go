@@ -19,29 +19,27 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// collectTimeout is how long what was measured may take to be kept, once the loads
-// are over and the logs are read.
+// collectTimeout bounds how long storing the results may take after the loads.
 const collectTimeout = 5 * time.Minute
 
-// phase is a stretch of a run. Its steps are gone through in each pass until it
-// is over.
+// phase is a part of a run. Each reconcile executes its steps until it is done.
 type phase struct {
-	// isDone says that the stretch lies behind the run.
+	// isDone reports whether the run has completed the phase.
 	isDone func(v1alpha1.RunTimings) bool
-	// limit is when waiting has an end, and the sentence to say so then.
+	// limit is the deadline of the phase, and the message when it is missed.
 	limit func(*scope) (deadline time.Time, missed string)
 	steps []step
 }
 
-// step is one thing a run goes through.
+// step is one thing that a run does or waits for.
 type step struct {
-	// condition speaks of what the step waits for.
+	// condition reports what the step waits for.
 	condition string
 	do        func(context.Context, *scope) (outcome, error)
 }
 
-// phases are what a run goes through: it builds, loads, gathers and is kept. One that
-// does not count is abandoned, and kept.
+// phases of a run: build, load, collect, archive. An invalid run stops its loads, and is
+// archived.
 func (r *Reconciler) phases(s *scope) []phase {
 	keep := phase{isDone: never, limit: noLimit, steps: r.archiveSteps()}
 	if s.fault != nil {
@@ -76,10 +74,9 @@ func (r *Reconciler) buildSteps() []step {
 func (r *Reconciler) loadSteps() []step {
 	return []step{
 		{v1alpha1.ConditionLoadsComplete, r.stepCollector},
-		// Again, for a script may have been edited while the environment came up.
+		// Again: a script may have been edited while the environment was provisioned.
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
-		// What ends under a load ends the run: hours of load that can't count help
-		// nobody.
+		// A restart during the load ends the run early: it is invalid anyway.
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionLoadsComplete, r.stepLoads},
 	}
@@ -95,8 +92,8 @@ func (r *Reconciler) collectSteps() []step {
 	}
 }
 
-// archiveSteps come when nothing about the run changes any more. An archive that is away is
-// waited for without an end: nothing is lost meanwhile.
+// archiveSteps follow when the run no longer changes. They wait for an unavailable archive
+// without a deadline, because no data is lost.
 func (r *Reconciler) archiveSteps() []step {
 	return []step{
 		{v1alpha1.ConditionArchived, r.stepArchive},
@@ -145,10 +142,10 @@ func collectLimit(s *scope) (time.Time, string) {
 	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("what was measured could not be kept within %s", limit)
 }
 
-// runSteps goes through the steps until one is not done or finds a fault: the
-// fault is written down first, the pass after that goes through other steps.
+// runSteps executes the steps until one is not done or finds a fault. The fault is written
+// first; the next reconcile executes the steps of an invalid run.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error) {
-	known := s.fault != nil
+	hadFault := s.fault != nil
 	if r.enforceLongestTurn(s) {
 		return r.result(s, next()), nil
 	}
@@ -165,7 +162,7 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 			if err != nil {
 				return ctrl.Result{}, err
 			}
-			if found := s.fault != nil && !known; found || !outcome.done {
+			if isNew := s.fault != nil && !hadFault; isNew || !outcome.done {
 				return r.result(s, outcome), nil
 			}
 		}
@@ -173,8 +170,8 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 	return ctrl.Result{}, nil
 }
 
-// enforceLongestTurn gives up a run that keeps others waiting for longer than the operator allows,
-// and reports whether it did.
+// enforceLongestTurn makes a run invalid that takes longer than the operator allows, and
+// reports whether it did.
 func (r *Reconciler) enforceLongestTurn(s *scope) bool {
 	begun := s.status().Timings.ProvisionStart
 	if r.LongestTurn <= 0 || s.fault != nil || begun == nil || finished(s.status().Timings) {
@@ -192,8 +189,8 @@ func (r *Reconciler) enforceLongestTurn(s *scope) bool {
 	return true
 }
 
-// notReady waits, or gives the run up when the phase has had its time, or when
-// more of it would change nothing.
+// notReady waits, or makes the run invalid when the deadline of the phase has passed or waiting
+// cannot help.
 func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 	if readiness.Final {
 		s.fault = &results.Fault{Reason: readiness.Reason, Message: readiness.Message}
@@ -214,7 +211,7 @@ func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 	return next()
 }
 
-// componentError says which component an error is about.
+// componentError is an error of a component.
 type componentError struct {
 	component component.Component
 	error
@@ -222,9 +219,8 @@ type componentError struct {
 
 func (t componentError) Unwrap() error { return t.error }
 
-// handleRefusal tells why a step can't go on, and waits with it until the phase has had
-// its time. What the API server can't do for now is left to the back-off of
-// failed passes, once it has been told.
+// handleRefusal reports why a step cannot continue, and retries until the deadline of the
+// phase. Temporary errors of the API server are returned for backoff, once they are reported.
 func (s *scope) handleRefusal(condition string, err error) (outcome, error) {
 	readiness, known := component.RefusalReadiness(err)
 	if !known {

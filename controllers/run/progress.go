@@ -19,15 +19,14 @@ import (
 )
 
 const (
-	// progressTimeout bounds a look at the reports of one load's runners.
+	// progressTimeout bounds reading the progress of a load's runners.
 	progressTimeout = 3 * time.Second
-	// progressWindow holds at least one report of a runner.
+	// progressWindow has at least one progress report of a runner.
 	progressWindow = payload.ProgressEvery + 5*time.Second
 )
 
-// updateProgress notes what the runners of a load that is on tell of themselves. It is
-// for people who watch: what can't be read now is left out, and nothing rests
-// on it.
+// updateProgress records the progress that the runners of a load report. It is informational:
+// unreadable reports are left out.
 func (r *Reconciler) updateProgress(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
 	status := s.load(wanted.Name)
 	if len(running) == 0 || !s.isProgressDue(status) || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
@@ -53,7 +52,7 @@ func (r *Reconciler) updateProgress(ctx context.Context, s *scope, wanted v1alph
 	}
 }
 
-// isProgressDue: the time has come for another word about a load that is on.
+// isProgressDue reports whether it is time for the next progress report of a load.
 func (s *scope) isProgressDue(status *v1alpha1.LoadStatus) bool {
 	if status.StartTime == nil {
 		return false

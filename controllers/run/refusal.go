@@ -11,9 +11,9 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// writeRefusal writes, in place of a status that the API server refuses, the one the run had, with
-// the refusal as its fault. Later passes end the loads, as those of any run that does not
-// count. Where what they write is refused too, the run is over: others wait for its end.
+// writeRefusal writes, in place of a status that the API server refuses, the previous one with
+// the refusal as its fault. Later reconciles end the loads as of any invalid run. If that
+// status is refused as well, the run is finished: others wait for its end.
 func (r *Reconciler) writeRefusal(ctx context.Context, before *v1alpha1.PerfRun, s *scope, refused environment.Readiness) (*scope, error) {
 	left, err := r.writeFault(ctx, before, s.withFault(before, refused))
 	if _, again := component.StatusRefusalReadiness(err); again {
@@ -27,8 +27,8 @@ func (r *Reconciler) writeFault(ctx context.Context, before *v1alpha1.PerfRun, s
 	return s, component.PatchStatus(ctx, r.Cluster, "run", before, s.run)
 }
 
-// withFault is a scope that knows what was written before this pass, and the refusal. A run
-// whose fault was written before is over: it is what follows a fault that is refused.
+// withFault is a scope with the previous status and the refusal. A run that already had a fault
+// is finished: its follow-up was refused.
 func (s *scope) withFault(before *v1alpha1.PerfRun, refused environment.Readiness) *scope {
 	left := &scope{run: before.DeepCopy(), experiment: s.experiment, now: s.now, fault: component.RecordedFault(before)}
 	if left.fault != nil {
@@ -38,7 +38,7 @@ func (s *scope) withFault(before *v1alpha1.PerfRun, refused environment.Readines
 	return left
 }
 
-// finishedScope is the scope of a run that is over and has nothing but its times, loads and fault.
+// finishedScope is the scope of a finished run with only its timings, loads and conditions.
 func (s *scope) finishedScope() *scope {
 	status := s.status()
 	*status = v1alpha1.PerfRunStatus{Timings: status.Timings, Loads: status.Loads, Conditions: status.Conditions}

@@ -17,10 +17,10 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// stepSalvage keeps what the runners and the collector of a run that does not count
-// have printed so far, checkpoints included, and what it observed until then: twenty
-// hours of a day that was interrupted tell a lot, and people want to know what went
-// wrong. It never counts, and what can't be read is left.
+// stepSalvage stores what the runners and the collector of an invalid run have printed so far,
+// checkpoints included, and its observations: they help to find the cause, and a day-long load
+// that was interrupted still has data. The analysis does not use them. Unreadable logs are
+// skipped.
 func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error) {
 	if s.status().RawResults != "" {
 		return next(), nil
@@ -56,8 +56,8 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	return next(), err
 }
 
-// salvageObservations puts into the status what the loads that left something, and the servers
-// beside them, came to.
+// salvageObservations stores the observations of the loads that left results, and of the
+// servers during them.
 func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
 	loads := slices.DeleteFunc(slices.Clone(spec.Scenario.Loads), func(load v1alpha1.Load) bool {
@@ -77,7 +77,7 @@ func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured
 	return s.storeObservations(observations)
 }
 
-// salvageSamples keeps what the collector told so far, if it can be read.
+// salvageSamples stores the collector's samples so far, if they can be read.
 func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 	if r.CollectorImage == "" || s.samples != nil {
 		return nil
@@ -121,11 +121,10 @@ func (r *Reconciler) salvageLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	return own, parts.logs.String(), nil
 }
 
-// lastLogLine end the message of a load whose runner failed with the last thing
-// the runner logged: its pod may be gone when somebody looks. Our k6 tells that
-// without the secrets of its environment. Of another nobody knows what it
-// prints, and the operator may not read the Secrets to search it for, so its
-// words stay in the log.
+// lastLogLine returns a suffix for the message of a failed load with the last line that the
+// runner logged, because its pod may be gone soon. Our k6 removes secrets from its log lines.
+// Output of other images may contain secrets, which the operator may not read and cannot search
+// for, so the suffix refers to the log instead.
 func (r *Reconciler) lastLogLine(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
 	pods, err := r.runnerPods(ctx, s.run, s.load(wanted.Name).TestRun)
 	if err != nil {
@@ -144,7 +143,7 @@ func (r *Reconciler) lastLogLine(ctx context.Context, s *scope, wanted v1alpha1.
 	return silent, nil
 }
 
-// logLines are what a runner told of its log; none where it can't be read.
+// logLines returns the log lines of a runner, or none if they cannot be read.
 func (r *Reconciler) logLines(ctx context.Context, pod corev1.Pod) []payload.LogLine {
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()

@@ -15,11 +15,11 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// outcome says whether the next step may go on.
+// outcome is the result of a step.
 type outcome struct {
+	// done lets the next step execute.
 	done bool
-	// after asks for a pass when this much time has gone by. Zero: a watch
-	// will wake us.
+	// after is when to reconcile again. Zero: a watch triggers the next reconcile.
 	after time.Duration
 }
 
@@ -29,7 +29,7 @@ func wait() outcome { return outcome{} }
 
 func waitFor(after time.Duration) outcome { return outcome{after: after} }
 
-// pollAfter asks for a pass after this time, if the next step may not go on.
+// pollAfter sets when to reconcile again if the step is not done.
 func (o outcome) pollAfter(after time.Duration) outcome {
 	if !o.done {
 		o.after = after
@@ -37,60 +37,55 @@ func (o outcome) pollAfter(after time.Duration) outcome {
 	return o
 }
 
-// setFault notes why the run does not count. The first fault that is found stays.
+// setFault records why the run is invalid. The first fault stays.
 func (s *scope) setFault(fault *results.Fault) {
 	if s.fault == nil {
 		s.fault = fault
 	}
 }
 
-// scope holds what one pass over a run has learnt. Steps write it,
-// reportRun reads it.
+// scope is the state of one reconcile of a run. Steps write it, reportRun reads it.
 type scope struct {
-	// run as read, with the status the pass is working on. Timings, loads and
-	// observations are written by the steps that know them; phase, message
-	// and conditions only by reportRun.
+	// run with the status that the reconcile builds. Steps write timings, loads and
+	// observations; only reportRun writes phase, message and conditions.
 	run *v1alpha1.PerfRun
-	// experiment the run belongs to.
+	// experiment of the run.
 	experiment *v1alpha1.PerfExperiment
 	now        time.Time
 
-	// limit is that of the phase the pass is in.
+	// limit of the current phase.
 	limit func(*scope) (deadline time.Time, missed string)
 
-	// told is how ready the parts are, by condition. What is not in it was not
-	// looked at.
+	// readiness of components by condition. Those without an entry were not checked.
 	readiness map[string]environment.Readiness
 
-	// priced says whether the run's cost is known, set by stepEffective where a
-	// price list is declared.
+	// priced is whether the run's cost is known, set by stepVerify if a price list is declared.
 	priced *environment.Readiness
 
-	// archived says whether the archive has the run, set by stepArchive where there is one.
+	// archived is whether the archive has the run, set by stepArchive if there is an archive.
 	archived *environment.Readiness
 
-	// loadMessage is a sentence about the loads, set by stepLoads.
+	// loadMessage is the message about the loads, set by stepLoads and the steps after it.
 	loadMessage string
 
-	// samples are what the collector saw, and unsampled why it did not see
-	// more. Set by stepServers.
+	// samples of the collector, and notes on why there are not more. Set by stepServers.
 	samples     *payload.Samples
 	sampleNotes []string
 
-	// blocked says what keeps a run that does not count from its end.
+	// blocked is what keeps an invalid run from its end.
 	blocked string
 
-	// fault says why the run does not count. Set by any step, or read back
-	// from the Valid condition of an earlier pass.
+	// fault is why the run is invalid, set by a step or from the Valid condition of an earlier
+	// reconcile.
 	fault *results.Fault
 
 	// finished is set by the last step: the run's phase becomes final.
 	finished bool
 
-	// logDeadline ends the pass's turn to read logs.
+	// logDeadline ends the time in which the reconcile may read logs.
 	logDeadline time.Time
 
-	// requeueTime is the soonest time at which something has to be looked at again.
+	// requeueTime is the earliest time at which a deadline needs a reconcile.
 	requeueTime time.Time
 }
 
@@ -98,7 +93,7 @@ func (s *scope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
 
 func (s *scope) request() environment.Request { return component.NewRequest(s.run, s.experiment) }
 
-// stamp stamps a timing once.
+// stamp sets a timing once.
 func (s *scope) stamp(timing **metav1.Time) {
 	if *timing == nil {
 		now := metav1.NewTime(s.now)
@@ -106,14 +101,14 @@ func (s *scope) stamp(timing **metav1.Time) {
 	}
 }
 
-// requeueAt asks for a pass at this time, if no earlier one is asked for.
+// requeueAt requests a reconcile at a time, unless an earlier one is requested.
 func (s *scope) requeueAt(at time.Time) {
 	if s.requeueTime.IsZero() || at.Before(s.requeueTime) {
 		s.requeueTime = at
 	}
 }
 
-// load returns the status entry of a load, made on first use.
+// load returns the status entry of a load, created on first use.
 func (s *scope) load(name string) *v1alpha1.LoadStatus {
 	loads := &s.status().Loads
 	for i := range *loads {
@@ -125,7 +120,7 @@ func (s *scope) load(name string) *v1alpha1.LoadStatus {
 	return &(*loads)[len(*loads)-1]
 }
 
-// setReadiness notes how ready a part is.
+// setReadiness records the readiness of a component.
 func (s *scope) setReadiness(condition string, readiness environment.Readiness) {
 	if s.readiness == nil {
 		s.readiness = map[string]environment.Readiness{}
@@ -133,9 +128,9 @@ func (s *scope) setReadiness(condition string, readiness environment.Readiness) 
 	s.readiness[condition] = readiness
 }
 
-// firstProblem is what people should hear of first; false: every part is ready. What
-// nobody but them can help comes before what is on its way, and pulls that are on
-// come last: they hold nothing up yet.
+// firstProblem is the readiness that people need to know first, or false if all components are
+// ready. Problems that only people can fix come first, image pulls last: they block nothing
+// yet.
 func (s *scope) firstProblem() (found environment.Readiness, any bool) {
 	for _, part := range component.All {
 		readiness, known := s.readiness[part.Describe().Condition]

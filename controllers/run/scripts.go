@@ -18,9 +18,8 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// stepScripts looks whether the scripts are there and are those that were
-// measured before, and writes down what they are. A load that has begun has read
-// its script.
+// stepScripts checks that the scripts exist and are the same as in earlier runs, and records
+// them. A load that has started has already read its script.
 func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error) {
 	due := s.pendingScripts()
 	if len(due) == 0 {
@@ -28,16 +27,16 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 	}
 	found := map[string]map[string]string{}
 	for _, wanted := range due {
-		files, trouble, err := r.ReadScriptFiles(ctx, s.run.Namespace, *scriptKey(wanted), fmt.Sprintf("load %q", wanted.Name))
-		if err == nil && trouble == nil {
-			trouble, err = r.changedScript(ctx, s, wanted, files)
+		files, problem, err := r.ReadScriptFiles(ctx, s.run.Namespace, *scriptKey(wanted), fmt.Sprintf("load %q", wanted.Name))
+		if err == nil && problem == nil {
+			problem, err = r.changedScript(ctx, s, wanted, files)
 		}
 		if err != nil {
 			return outcome{}, err
 		}
-		if trouble != nil {
-			s.setReadiness(v1alpha1.ConditionScriptsAvailable, *trouble)
-			waiting := s.notReady("the scripts", *trouble)
+		if problem != nil {
+			s.setReadiness(v1alpha1.ConditionScriptsAvailable, *problem)
+			waiting := s.notReady("the scripts", *problem)
 			waiting.after = missingKindRetryInterval
 			return waiting, nil
 		}
@@ -47,8 +46,7 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 	return next(), r.storeScripts(ctx, s, due, found)
 }
 
-// pendingScripts are the loads whose scripts come from ConfigMaps, while none of a
-// run's loads has begun.
+// pendingScripts are the loads whose scripts are in ConfigMaps, until the first load starts.
 func (s *scope) pendingScripts() []v1alpha1.Load {
 	var due []v1alpha1.Load
 	for _, wanted := range s.run.Spec.Scenario.Loads {
@@ -62,14 +60,13 @@ func (s *scope) pendingScripts() []v1alpha1.Load {
 	return due
 }
 
-// scriptKey is where a load's script is in a ConfigMap; nil for one that is not.
+// scriptKey is the ConfigMap key of a load's script, or nil if it has none.
 func scriptKey(wanted v1alpha1.Load) *v1alpha1.ConfigMapKey {
 	return kinds.Of(wanted).Source().ConfigMap
 }
 
-// changedScript says in what a script is not the one that an earlier run
-// measured. Of runs that don't count nothing is compared, so that a script that
-// made them fail can be mended.
+// changedScript returns how a script differs from that of an earlier run. It ignores invalid
+// runs, so that a script that made them fail can be fixed.
 func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha1.Load, files map[string]string) (*environment.Readiness, error) {
 	key := *scriptKey(wanted)
 	measured, before, err := r.measuredScript(ctx, s, key)
@@ -80,14 +77,13 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 	if changed == "" {
 		return nil, nil
 	}
-	trouble := environment.NotReady(v1alpha1.ReasonScriptChanged, fmt.Sprintf(
+	problem := environment.NotReady(v1alpha1.ReasonScriptChanged, fmt.Sprintf(
 		"the script of load %q is not the one that run %q measured: in ConfigMap %q, %s; put the ConfigMap back as it was (ConfigMap %q has the text), or give the new script an experiment of its own",
 		wanted.Name, measured, key.Name, changed, before.Record))
-	return &trouble, nil
+	return &problem, nil
 }
 
-// measuredScript is what a script was in the first run that counts, and that
-// run's name.
+// measuredScript returns the script of the first valid run, and that run's name.
 func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.ConfigMapKey) (run string, script *v1alpha1.ScriptStatus, err error) {
 	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.run.Spec.Experiment)
 	if err != nil {
@@ -103,7 +99,7 @@ func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.
 	return "", nil, nil
 }
 
-// recordedScript is what a run wrote down of a script; nil: nothing.
+// recordedScript returns the script that a run recorded, or nil.
 func recordedScript(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.ScriptStatus {
 	for _, wanted := range run.Spec.Scenario.Loads {
 		if own := scriptKey(wanted); own == nil || *own != key {
@@ -118,7 +114,7 @@ func recordedScript(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.
 	return nil
 }
 
-// storeScripts writes the scripts down before anybody runs them.
+// storeScripts stores the scripts before they run.
 func (r *Reconciler) storeScripts(ctx context.Context, s *scope, due []v1alpha1.Load, found map[string]map[string]string) error {
 	name, scripts := naming.RawScripts(s.run.Name), map[string]*v1alpha1.ScriptStatus{}
 	known := true
@@ -139,14 +135,13 @@ func (r *Reconciler) storeScripts(ctx context.Context, s *scope, due []v1alpha1.
 		return err
 	}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		// In the order of the scenario, those without a script too.
+		// In the order of the scenario, also loads without a script.
 		s.load(wanted.Name).Script = scripts[wanted.Name]
 	}
 	return s.recordDigest(record)
 }
 
-// scriptTexts are the scripts, as far as a ConfigMap has room, and the names of
-// those it has none for.
+// scriptTexts returns the scripts that fit into a ConfigMap, and the names of the others.
 func scriptTexts(due []v1alpha1.Load, found map[string]map[string]string) (recorded map[string]string, dropped []string) {
 	recorded = map[string]string{}
 	for _, wanted := range due {

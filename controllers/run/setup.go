@@ -16,8 +16,8 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// SetupWithManager lets the manager run the reconciler, woken by the run
-// itself and by whatever changes in the environment of a run that is on.
+// SetupWithManager adds the reconciler to the manager. Changes of runs, and of the environments
+// of active runs, trigger it.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := kubecache.IndexRuns(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return err

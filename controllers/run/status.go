@@ -18,8 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// reportRun turns what a pass has learnt into phase, message and conditions.
-// Nothing else sets them.
+// reportRun sets phase, message and conditions from the scope. Nothing else sets them.
 func reportRun(s *scope) {
 	status := s.status()
 	status.ObservedGeneration = s.run.Generation
@@ -45,7 +44,7 @@ func reportRun(s *scope) {
 }
 
 func setLoadsComplete(s *scope, set component.SetCondition) {
-	trouble, known := s.readiness[v1alpha1.ConditionLoadsComplete]
+	problem, known := s.readiness[v1alpha1.ConditionLoadsComplete]
 	switch {
 	case s.blocked != "":
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.blocked)
@@ -54,10 +53,9 @@ func setLoadsComplete(s *scope, set component.SetCondition) {
 	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	case known:
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, trouble.Reason, trouble.Message)
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, problem.Reason, problem.Message)
 	case s.loadMessage != "":
-		// The sentence with the seconds is in status.message; a condition
-		// that changes each second would not be one.
+		// status.message has the seconds. A condition must not change each second.
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are on")
 	}
 }
@@ -73,8 +71,8 @@ func setValid(s *scope, set component.SetCondition) {
 	}
 }
 
-// setKstatus sets the conditions generic tools read: a run is Ready when it is
-// over and counts, and Stalled when it is over and does not.
+// setKstatus sets the conditions for generic tools: a run is Ready when it is finished and
+// valid, and Stalled when it is finished and invalid.
 func setKstatus(s *scope, set component.SetCondition) {
 	conditions := &s.status().Conditions
 	switch s.status().Phase {
@@ -119,8 +117,8 @@ func statusMessage(s *scope) string {
 	if s.finished {
 		return validRunMessage(s)
 	}
-	if trouble, known := s.firstProblem(); known {
-		return component.TruncateMessage(trouble.Message)
+	if problem, known := s.firstProblem(); known {
+		return component.TruncateMessage(problem.Message)
 	}
 	if s.loadMessage == "" {
 		return component.TruncateMessage(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
@@ -128,7 +126,7 @@ func statusMessage(s *scope) string {
 	return component.TruncateMessage(s.loadMessage)
 }
 
-// validRunMessage is what there is to say about a run that counts.
+// validRunMessage is the message of a valid run: why its cost is unknown.
 func validRunMessage(s *scope) string {
 	priced := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionPriced)
 	if priced == nil || priced.Status != metav1.ConditionFalse {
@@ -137,8 +135,8 @@ func validRunMessage(s *scope) string {
 	return component.TruncateMessage(priced.Message)
 }
 
-// writeRunStatus writes the status if it changed. What merely tells how far the run is
-// may have to wait, and then it says how long.
+// writeRunStatus writes the status if it changed. It returns a delay if the change is only
+// progress and has to wait.
 func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1.PerfRun) (later time.Duration, err error) {
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return 0, nil
@@ -153,8 +151,8 @@ func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1
 	return 0, nil
 }
 
-// isProgressOnly: of two statuses of a run the later one says in other words how far it is.
-// Every pass finds these words anew; what it has decided, it has to find written.
+// isProgressOnly reports whether two statuses differ only in progress. Every reconcile computes
+// progress again, but reads its decisions from the status.
 func isProgressOnly(before, after *v1alpha1.PerfRunStatus) bool {
 	decided := func(status *v1alpha1.PerfRunStatus) v1alpha1.PerfRunStatus {
 		rest := *status
@@ -171,7 +169,7 @@ func isProgressOnly(before, after *v1alpha1.PerfRunStatus) bool {
 	return equality.Semantic.DeepEqual(decided(before), decided(after))
 }
 
-// recordEvents tells people what happened, after it has been written down.
+// recordEvents records events, after the status is written.
 func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 	if before.Status.Phase == after.Status.Phase {
 		return
@@ -185,6 +183,6 @@ func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:
-		// The other phases go without saying: the experiment has told of the run's start.
+		// The experiment records the start of a run.
 	}
 }

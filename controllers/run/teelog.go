@@ -8,8 +8,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// teedLog is a log that is read for its results. What k6 told of it is taken
-// along, so that it is fetched once.
+// teedLog reads a log for its results and copies it to a reader of log lines, so that the log
+// is fetched once.
 type teedLog struct {
 	io.Reader
 	pipe     *io.PipeWriter
@@ -23,8 +23,8 @@ func teeLog(log io.Reader) *teedLog {
 	return o
 }
 
-// lines reads what is left, for k6 tells them after its results. A log that
-// can't be read to its end has told what it has told.
+// lines reads the rest of the log, because k6 prints log lines after the results. If the log
+// cannot be read to its end, the lines so far are returned.
 func (o *teedLog) lines() []payload.LogLine {
 	_, _ = io.Copy(io.Discard, o.Reader)
 	_ = o.pipe.Close()

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// stepVerify reads the configuration back from the running system. A run whose
-// system is not the declared one does not count.
+// stepVerify compares the running system with its declaration. The run is invalid if they
+// differ.
 func (r *Reconciler) stepVerify(ctx context.Context, s *scope) (outcome, error) {
 	record, seen := &v1alpha1.EffectiveSystem{}, r.newLiveScope(s)
 	var pods []corev1.Pod
@@ -54,7 +54,7 @@ func (r *Reconciler) stepVerify(ctx context.Context, s *scope) (outcome, error) 
 	return next(), nil
 }
 
-// recordNodes writes down the nodes that run pods of the system.
+// recordNodes records the nodes that run pods of the system.
 func recordNodes(ctx context.Context, seen *component.Scope, record *v1alpha1.EffectiveSystem, pods []corev1.Pod) error {
 	counts := map[string]int32{}
 	for _, pod := range pods {
@@ -75,7 +75,7 @@ func recordNodes(ctx context.Context, seen *component.Scope, record *v1alpha1.Ef
 	return nil
 }
 
-// stepVerifyAfterLoad reads it back once more when the loads are over.
+// stepVerifyAfterLoad compares them again after the loads.
 func (r *Reconciler) stepVerifyAfterLoad(ctx context.Context, s *scope) (outcome, error) {
 	record := s.status().Effective
 	if record == nil {
@@ -98,7 +98,7 @@ func (r *Reconciler) stepVerifyAfterLoad(ctx context.Context, s *scope) (outcome
 	return next(), nil
 }
 
-// setDifferences makes one fault of all differences that were found.
+// setDifferences makes one fault of all differences.
 func (s *scope) setDifferences(differences []string) {
 	if len(differences) == 0 || s.fault != nil {
 		return
@@ -109,8 +109,8 @@ func (s *scope) setDifferences(differences []string) {
 	}
 }
 
-// stepRestarts counts how often containers of the system ended while the loads
-// were on. A run with more than are allowed does not count.
+// stepRestarts counts how often containers of the system ended during the loads. The run is
+// invalid if more did than allowed.
 func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error) {
 	record, ready := s.status().Effective, s.status().Timings.Ready
 	if record == nil || ready == nil {
@@ -129,7 +129,7 @@ func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error
 	return next(), nil
 }
 
-// restarts says which containers ended, if more did than are allowed.
+// restarts returns a message with the containers that ended, if more did than allowed.
 func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Scope) (string, error) {
 	var restarted []environment.Restarted
 	for _, part := range component.All {

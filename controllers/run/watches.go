@@ -29,12 +29,12 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// ThirdPartyWatches watches the kinds of other operators. They may be installed
-// after us, so a kind is watched from the first pass that finds it served.
+// ThirdPartyWatches watches the kinds of third-party operators. They may be installed later, so
+// each reconcile starts the watches that are possible.
 type ThirdPartyWatches struct {
 	Cluster kube.Cluster
 	Cache   cache.Cache
-	// Pods wake as well.
+	// Pods trigger reconciles as well.
 	Pods kubecache.PodCaches
 	// Controller and Handler are set when the controller is built.
 	Controller controller.Controller
@@ -44,10 +44,9 @@ type ThirdPartyWatches struct {
 	watched map[schema.GroupKind]bool
 }
 
-// Start fills the cache with what passes read, all kinds at once: a pass that
-// is the first to read a kind waits until it is filled, and one kind after the other
-// that is a second. Nobody waits here: a kind that can't be listed is in the way of
-// those alone who read it.
+// Start syncs the caches of all kinds at the same time: a reconcile that is the first to read a
+// kind waits for its cache, which adds up to a second. Start does not wait, so that a kind that
+// cannot be listed affects only the reconciles that read it.
 func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	kinds, err := w.ensure()
 	built, failed := component.Kinds(w.Cluster)
@@ -62,8 +61,8 @@ func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	return nil
 }
 
-// unwatchedKinds are the kinds of other operators that the cluster has now, but for those that are
-// known, and why it can't be told of the rest.
+// unwatchedKinds returns the third-party kinds that the cluster serves and that are not watched
+// yet, with the errors of discovery.
 func (w *ThirdPartyWatches) unwatchedKinds(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
 	for _, kind := range contract.ForeignKinds() {
 		if known[kind] {
@@ -78,22 +77,22 @@ func (w *ThirdPartyWatches) unwatchedKinds(known map[schema.GroupKind]bool) (kin
 	return kinds, err
 }
 
-// NeedLeaderElection says no: an operator that waits to take over is ready to.
+// NeedLeaderElection returns false: a standby operator keeps its caches filled.
 func (*ThirdPartyWatches) NeedLeaderElection() bool { return false }
 
-// cachedKinds are further kinds of Kubernetes' own that are read for a run and wake none.
+// cachedKinds are Kubernetes' kinds that runs read and that trigger no reconcile.
 var cachedKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 
-// Ensure starts the watches that are possible and not on yet.
+// Ensure starts the missing watches that are possible.
 func (w *ThirdPartyWatches) Ensure(context.Context) error {
 	_, err := w.ensure()
 	return err
 }
 
-// ensure says which it has started.
+// ensure returns the kinds whose watches it started.
 func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -110,18 +109,18 @@ func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	return kinds, err
 }
 
-// isUnfinished leaves out the runs that are over when the operator starts, of which there are as
-// many as were ever done. Where one has something left that goes with its end, that wakes it.
+// isUnfinished ignores runs that are finished when the operator starts. Objects that they left
+// behind trigger their reconcile.
 func isUnfinished(made event.CreateEvent) bool {
 	run, is := made.Object.(*v1alpha1.PerfRun)
 	return !is || !made.IsInInitialList || !run.Status.Phase.IsFinal()
 }
 
-// runHandler tell which runs an object concerns: those that are on, and when the operator starts
-// the one it was made for, which may have ended since.
+// runHandler enqueues the active runs of an object's namespace and, when the operator starts,
+// the run that the object was created for, which may be finished.
 type runHandler struct{ handler.EventHandler }
 
-// Create wakes as any change does.
+// Create enqueues runs as for any event.
 func (w runHandler) Create(ctx context.Context, made event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	w.EventHandler.Create(ctx, made, queue)
 	if run := made.Object.GetLabels()[v1alpha1.LabelRun]; run != "" && made.IsInInitialList {
@@ -129,8 +128,8 @@ func (w runHandler) Create(ctx context.Context, made event.CreateEvent, queue wo
 	}
 }
 
-// enqueueActiveRuns maps any object of a namespace to the runs that are on in it.
-// There is at most one, so nothing is lost by not looking closer.
+// enqueueActiveRuns maps an object to the active runs of its namespace, of which there is at
+// most one.
 func enqueueActiveRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		runs, err := kubecache.ListActiveRuns(ctx, reader, object.GetNamespace())

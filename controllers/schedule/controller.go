@@ -25,30 +25,30 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// maxRequeueAfter is the longest time between two looks at a schedule that has a time to come:
-// a timer does not see that somebody has set the clock.
+// maxRequeueAfter bounds the delay until a scheduled time, because timers do not notice changes
+// of the clock.
 const maxRequeueAfter = time.Hour
 
-// Reconciler makes the experiments of PerfSchedules.
+// Reconciler creates the experiments of PerfSchedules.
 type Reconciler struct {
 	component.Tools
 	Now func() time.Time
 }
 
-// scope holds what one pass over a schedule has learnt.
+// scope is the state of one reconcile of a schedule.
 type scope struct {
 	schedule *v1alpha1.PerfSchedule
 	now      time.Time
-	// experiments are those that the schedule owns, by name.
+	// experiments that the schedule owns, by name.
 	experiments map[string]*v1alpha1.PerfExperiment
 	workloads   []recurrence.Workload
 	decision    recurrence.Decision
-	// fault is why nothing could be decided.
+	// fault is why there is no decision.
 	fault error
-	// made is the experiment that was made, by this pass or one that was cut off.
+	// made is the experiment that was created, by this reconcile or an interrupted one.
 	made *v1alpha1.DueExperiment
-	// refusal is what the API server, or the owner of an object, has against what this
-	// pass was to do.
+	// refusal is why the API server, or the owner of an object, refuses a write of this
+	// reconcile.
 	refusal *environment.Readiness
 }
 
@@ -56,7 +56,7 @@ type scope struct {
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfschedules/status,verbs=get;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfschedules/finalizers,verbs=update
 
-// Reconcile makes what is due of a schedule.
+// Reconcile creates what is due of a schedule.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	schedule := &v1alpha1.PerfSchedule{}
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, schedule); err != nil {
@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("reading the schedule: %w", err)
 	}
 	if schedule.DeletionTimestamp != nil {
-		// Its experiments go with it, or stay, as who deletes it says.
+		// The deletion's propagation policy decides about its experiments.
 		return ctrl.Result{}, nil
 	}
 	s := &scope{schedule: schedule, now: r.Now()}
@@ -93,8 +93,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.finish(ctx, before, s, err)
 }
 
-// execute writes down what is to be made, and makes it. What it decided from an old view is
-// refused when it is written down.
+// execute records the decision and executes it. A decision from a stale schedule cannot be
+// recorded.
 func (r *Reconciler) execute(ctx context.Context, s *scope) error {
 	if s.fault != nil {
 		return nil
@@ -114,11 +114,11 @@ func (r *Reconciler) execute(ctx context.Context, s *scope) error {
 	return r.deleteExperiments(ctx, s, s.decision.Outlived)
 }
 
-// errOutdated says that a pass saw what is no more.
+// errOutdated means that the reconcile read a stale schedule.
 var errOutdated = errors.New("the schedule has changed since it was read")
 
-// recordDecision what is to be made. An old view of the schedule is refused, also where what is
-// to be made stands there already.
+// recordDecision writes what will be created. It fails if the schedule is stale, also if the
+// decision is recorded already.
 func (r *Reconciler) recordDecision(ctx context.Context, s *scope) error {
 	before := s.schedule.DeepCopy()
 	s.setDecision()
@@ -141,7 +141,8 @@ func (r *Reconciler) recordDecision(ctx context.Context, s *scope) error {
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=create;delete;get;list;watch
 
-// createExperiment what is due. It may be there already, made by a pass that was cut off.
+// createExperiment creates the experiment that is due. An interrupted reconcile may have
+// created it.
 func (r *Reconciler) createExperiment(ctx context.Context, s *scope) error {
 	due := s.decision.Making
 	made := recurrence.Experiment(s.schedule, due.Name, string(due.Trigger), due.Release)
@@ -156,7 +157,7 @@ func (r *Reconciler) createExperiment(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// getExisting is the experiment of the name, if it is the schedule's.
+// getExisting returns the experiment of the name, if the schedule owns it.
 func (r *Reconciler) getExisting(ctx context.Context, s *scope, wanted *v1alpha1.PerfExperiment) (*v1alpha1.PerfExperiment, error) {
 	found := &v1alpha1.PerfExperiment{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), found); err != nil {
@@ -169,7 +170,7 @@ func (r *Reconciler) getExisting(ctx context.Context, s *scope, wanted *v1alpha1
 	return nil, r.Cluster.CheckOwner(found, wanted)
 }
 
-// deleteExperiments experiments of the schedule away.
+// deleteExperiments deletes experiments of the schedule.
 func (r *Reconciler) deleteExperiments(ctx context.Context, s *scope, children []recurrence.Child) error {
 	var faults []error
 	for _, child := range children {
@@ -178,7 +179,7 @@ func (r *Reconciler) deleteExperiments(ctx context.Context, s *scope, children [
 	return errors.Join(faults...)
 }
 
-// observe what is there of the schedule.
+// observe reads the schedule's experiments and workloads.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeExperiments(ctx, s); err != nil {
 		return err
@@ -186,7 +187,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	for _, source := range s.schedule.Spec.OnImageChange {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
 		err := r.ReadLimiter.Do(ctx, func(ctx context.Context) error {
-			// Past the cache, which keeps of others' workloads only whose they are.
+			// From the API server: the cache holds only the identity of workloads of others.
 			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
 			if err == nil {
 				s.workloads = append(s.workloads, recurrence.Look(source, object))
@@ -200,8 +201,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// observeExperiments reads those that the schedule owns. One that is known to be on and
-// that the cache does not show may have been made a moment ago.
+// observeExperiments reads the experiments that the schedule owns. An active one that is not in
+// the cache may have been created a moment ago.
 func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 	list := &v1alpha1.PerfExperimentList{}
 	err := r.Cluster.Client.List(ctx, list, client.InNamespace(s.schedule.Namespace),
@@ -229,7 +230,7 @@ func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// addOwned keeps an experiment, if it is the schedule's.
+// addOwned adds an experiment if the schedule owns it.
 func (s *scope) addOwned(experiment *v1alpha1.PerfExperiment) {
 	if metav1.IsControlledBy(experiment, s.schedule) && !provenance.IsImported(experiment) {
 		s.experiments[experiment.Name] = experiment
@@ -258,7 +259,7 @@ func newChild(experiment *v1alpha1.PerfExperiment) recurrence.Child {
 	case is(v1alpha1.ConditionComplete):
 		child.State, child.Unarchived = recurrence.Succeeded, !is(v1alpha1.ConditionArchived)
 	case is(v1alpha1.ConditionStalled):
-		// One without a run that ended has nothing to be kept.
+		// Without a finished run there is nothing to archive.
 		child.State, child.Unarchived = recurrence.Failed, archived != nil && archived.Status != metav1.ConditionTrue
 	}
 	return child

@@ -21,12 +21,12 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// indexWorkload finds the schedules that look at a workload.
+// indexWorkload finds the schedules that watch a workload.
 const indexWorkload = "workload"
 
-// SetupWithManager lets the manager run the reconciler, woken by schedules, by the
-// beginning and end of their experiments, and by the workloads they look at: those are
-// watched for borrowing in any case.
+// SetupWithManager adds the reconciler to the manager. Changes of schedules, the start and end
+// of their experiments, and the workloads that they watch trigger it. Workloads are cached for
+// adoption anyway.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfSchedule{}, indexWorkload, workloadKeys); err != nil {
 		return fmt.Errorf("indexing schedules: %w", err)
@@ -45,7 +45,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// workloadKeys are the workloads that a schedule looks at.
+// workloadKeys are the workloads that a schedule watches.
 func workloadKeys(object client.Object) []string {
 	schedule, is := object.(*v1alpha1.PerfSchedule)
 	if !is {
@@ -58,7 +58,8 @@ func workloadKeys(object client.Object) []string {
 	return workloads
 }
 
-// isRelevantUpdate reports whether an experiment's schedule decides by what has changed.
+// isRelevantUpdate reports whether the change of an experiment may change its schedule's
+// decision.
 func isRelevantUpdate(update event.UpdateEvent) bool {
 	before, is := update.ObjectOld.(*v1alpha1.PerfExperiment)
 	after, are := update.ObjectNew.(*v1alpha1.PerfExperiment)
@@ -68,7 +69,7 @@ func isRelevantUpdate(update event.UpdateEvent) bool {
 	return newChild(before) != newChild(after) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
 }
 
-// enqueueSchedules maps a workload to the schedules that look at it.
+// enqueueSchedules maps a workload to the schedules that watch it.
 func enqueueSchedules(reader client.Reader, kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		schedules := &v1alpha1.PerfScheduleList{}

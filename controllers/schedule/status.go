@@ -21,19 +21,20 @@ import (
 	"perflab.dev/perflab/internal/planning/recurrence"
 )
 
-// maxActive is what the status lists.
+// maxActive bounds the active experiments in the status.
 const maxActive = 64
 
-// setDecision what was decided, before it is done.
+// setDecision copies the decision to the status, before it is executed.
 func (s *scope) setDecision() {
 	status, memory := &s.schedule.Status, &s.decision.Memory
 	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Making
 	status.Images, status.ImageChanges = memory.Images, memory.ImageChanges
 }
 
-// finish writes the status, then tells people.
+// finish writes the status, then records events.
 func (r *Reconciler) finish(ctx context.Context, before *v1alpha1.PerfSchedule, s *scope, failed error) (ctrl.Result, error) {
-	// What act has written down is newer than what this pass began with.
+	// recordDecision may have written a newer status than the one that the reconcile started
+	// with.
 	written := s.schedule.DeepCopy()
 	s.report()
 	if !equality.Semantic.DeepEqual(written.Status, s.schedule.Status) {
@@ -58,7 +59,7 @@ func (r *Reconciler) finish(ctx context.Context, before *v1alpha1.PerfSchedule, 
 	return ctrl.Result{RequeueAfter: s.requeueAfter()}, nil
 }
 
-// requeueAfter until something changes by time alone; 0: for ever.
+// requeueAfter is the delay until time alone changes something. 0: never.
 func (s *scope) requeueAfter() time.Duration {
 	var wait time.Duration
 	if look := s.decision.Look; !look.IsZero() {
@@ -70,7 +71,7 @@ func (s *scope) requeueAfter() time.Duration {
 	return wait
 }
 
-// report says in the status how far the schedule is.
+// report updates the status.
 func (s *scope) report() {
 	status := &s.schedule.Status
 	status.ObservedGeneration = s.schedule.Generation
@@ -108,7 +109,7 @@ func (s *scope) reportActive() {
 	}
 }
 
-// stalledReason is what only a person can mend; an empty reason: nothing.
+// stalledReason is the problem that only people can fix. An empty reason: none.
 func (s *scope) stalledReason() (reason, message string) {
 	var missing []string
 	for _, workload := range s.workloads {
@@ -154,7 +155,7 @@ func (s *scope) setConditions() {
 	}
 }
 
-// isTrue reports whether a condition that is there only while it is True is.
+// isTrue reports whether a condition holds that the status lists only while it is True.
 func (s *scope) isTrue(condition string) bool {
 	reason, _ := s.stalledReason()
 	switch condition {
@@ -167,7 +168,7 @@ func (s *scope) isTrue(condition string) bool {
 	}
 }
 
-// readyMessage says when experiments are made.
+// readyMessage describes when experiments are created.
 func (s *scope) readyMessage() string {
 	spec, when := &s.schedule.Spec, []string{}
 	if spec.Schedule != "" {
@@ -189,40 +190,40 @@ func (s *scope) readyMessage() string {
 	return sentence
 }
 
-// recordEvents tells people what happened, after it has been written down.
+// recordEvents records events, after the status is written.
 func (r *Reconciler) recordEvents(before *v1alpha1.PerfSchedule, s *scope) {
-	told := func(kind, reason, action, sentence string, words ...any) {
+	record := func(kind, reason, action, sentence string, words ...any) {
 		r.Events.Eventf(s.schedule, nil, kind, reason, action, sentence, words...)
 	}
 	if s.made != nil {
-		told(corev1.EventTypeNormal, "ExperimentMade", "Make", "Experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
-		s.recordSkipped(told)
+		record(corev1.EventTypeNormal, "ExperimentMade", "Make", "Experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
+		s.recordSkipped(record)
 	}
 	if late := s.decision.Late; late != nil {
-		told(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Experiment %s could not be made within startingDeadlineSeconds", late.Name)
+		record(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Experiment %s could not be made within startingDeadlineSeconds", late.Name)
 	}
 	for _, child := range s.decision.Replaced {
-		told(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Experiment %s was on, and is deleted with concurrencyPolicy Replace", child.Name)
+		record(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Experiment %s was on, and is deleted with concurrencyPolicy Replace", child.Name)
 	}
 	for _, child := range s.decision.Outlived {
-		told(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Experiment %s is deleted by the limits of history", child.Name)
+		record(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Experiment %s is deleted by the limits of history", child.Name)
 	}
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionHeld)
 	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.TruncateMessage(held)) {
-		told(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
+		record(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
 	}
 	stalled := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionStalled)
 	if reason, message := s.stalledReason(); reason != "" && (stalled == nil || stalled.Message != component.TruncateMessage(message)) {
-		told(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.TruncateMessage(message))
+		record(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.TruncateMessage(message))
 	}
 }
 
-// recordSkipped tells of the times that went by without an experiment.
-func (s *scope) recordSkipped(told func(kind, reason, action, sentence string, words ...any)) {
+// recordSkipped records the scheduled times that passed without an experiment.
+func (s *scope) recordSkipped(record func(kind, reason, action, sentence string, words ...any)) {
 	switch skipped := s.decision.Skipped; {
 	case skipped >= recurrence.Many-1:
-		told(corev1.EventTypeWarning, "TooManyMissed", "Skip", "More than %d times of the schedule went by: one experiment is made for all of them; look at startingDeadlineSeconds, at how long an experiment takes, and whether a clock was set", recurrence.Many-1)
+		record(corev1.EventTypeWarning, "TooManyMissed", "Skip", "More than %d times of the schedule went by: one experiment is made for all of them; look at startingDeadlineSeconds, at how long an experiment takes, and whether a clock was set", recurrence.Many-1)
 	case skipped > 0:
-		told(corev1.EventTypeNormal, "TimesMissed", "Skip", "%d earlier times of the schedule went by: one experiment is made for all of them", skipped)
+		record(corev1.EventTypeNormal, "TimesMissed", "Skip", "%d earlier times of the schedule went by: one experiment is made for all of them", skipped)
 	}
 }
