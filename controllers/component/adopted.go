@@ -182,11 +182,11 @@ func (m moduleSet) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1.Ef
 		if adoption.Refusal == nil && adoption.IsApplied() {
 			continue
 		}
-		message := fmt.Sprintf("%s %q is no longer as this run has made it", adoption.Module.WorkloadRef.Kind, adoption.Module.WorkloadRef.Name)
+		message := fmt.Sprintf("%s %q no longer has the changes of this run", adoption.Module.WorkloadRef.Kind, adoption.Module.WorkloadRef.Name)
 		if adoption.Refusal != nil {
 			message = adoption.Refusal.Message
 		}
-		return Verification{Fault: &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}}, nil
+		return Verification{Fault: &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "during the load, " + message}}, nil
 	}
 	return Verification{}, nil
 }

@@ -35,7 +35,7 @@ func (t *Tools) ArchiveRun(ctx context.Context, experiment *v1alpha1.PerfExperim
 
 // ArchivedReadiness is the readiness once an archive has stored the record.
 func ArchivedReadiness(store *archive.Store) environment.Readiness {
-	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + store.String()}
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "stored in the archive " + store.String()}
 }
 
 // ArchiveErrorReadiness is the readiness after an archive returned an error, whose details go
@@ -45,7 +45,7 @@ func ArchiveErrorReadiness(ctx context.Context, store *archive.Store, err error)
 		return environment.Readiness{}, false
 	}
 	readiness := environment.NotReady(archiveReason(err), err.Error())
-	log.FromContext(ctx).Info("The archive does not take it", "reason", readiness.Reason, "error", err.Error(), "detail", store.Detail(err))
+	log.FromContext(ctx).Info("The archive does not store the record", "reason", readiness.Reason, "error", err.Error(), "detail", store.Detail(err))
 	return readiness, true
 }
 

@@ -80,7 +80,7 @@ func (t *Tools) ListEvents(ctx context.Context, namespace string, uids ...types.
 		err := t.Live.List(ctx, list, client.InNamespace(namespace),
 			client.MatchingFields{"involvedObject.uid": string(uid)}, client.Limit(maxEvents))
 		if err != nil {
-			log.FromContext(ctx).Info("Events can't be read", "of", uid, "error", err.Error())
+			log.FromContext(ctx).Info("Failed to list events", "of", uid, "error", err.Error())
 			return events
 		}
 		events = append(events, list.Items...)

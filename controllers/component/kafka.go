@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -91,7 +92,7 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environme
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "an earlier Kafka is being taken down: it was made from another configuration, or did not come up"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier Kafka to be deleted: it was built from another configuration or did not become ready"), nil
 	}
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
@@ -228,12 +229,12 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 	}
 	brokers, problem, err := k.brokers(ctx, p)
 	if err != nil || problem != nil {
-		return orReady(problem), err
+		return ptr.Deref(problem, environment.Readiness{}), err
 	}
 	if external {
 		noted, err := k.recordExternalTopics(ctx, p)
 		if err != nil || noted != nil {
-			return orReady(noted), err
+			return ptr.Deref(noted, environment.Readiness{}), err
 		}
 	}
 	if before.Ready {
@@ -261,13 +262,6 @@ func brokersReadiness(err error) environment.Readiness {
 	default:
 		return unreachable("the brokers don't answer", err)
 	}
-}
-
-func orReady(problem *environment.Readiness) environment.Readiness {
-	if problem == nil {
-		return environment.Readiness{}
-	}
-	return *problem
 }
 
 // deleteOutdated deletes a Kafka that was built from another declaration, has other node pools

@@ -80,7 +80,7 @@ func (d *Teardown) deleteLedger(ctx context.Context, ledger *metav1.PartialObjec
 		return d.removeFinalizers(ctx, ledger)
 	}
 	if problem == "" {
-		problem = fmt.Sprintf("%d of them %s still there", left, prose.Verb(left, "is", "are"))
+		problem = prose.Counted(left, "topic") + " left"
 	}
 	if d.Now.Sub(deleted.Time) <= topicDeletionTimeout {
 		d.Leftover = "waiting for its topics in the external Kafka to be deleted: " + problem
@@ -90,7 +90,7 @@ func (d *Teardown) deleteLedger(ctx context.Context, ledger *metav1.PartialObjec
 		return err
 	}
 	d.Events.Eventf(d.Experiment, nil, corev1.EventTypeWarning, reasonTopicsLeft, "Delete",
-		"topics of this experiment stay in the external Kafka; delete them there yourself. %s", prose.Sentence(problem))
+		"topics of this experiment stay in the external Kafka: delete them there. %s", prose.Sentence(problem))
 	return nil
 }
 

@@ -40,7 +40,7 @@ func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 			return Progress{}, err
 		}
 		if !cleared {
-			return Progress{Readiness: environment.NotReady(v1alpha1.ReasonReplacing, "the pods of the run before are leaving their nodes")}, nil
+			return Progress{Readiness: environment.NotReady(v1alpha1.ReasonReplacing, "waiting for the pods of the previous run to be deleted")}, nil
 		}
 	}
 	if err := p.ApplyAll(ctx, intents); err != nil {

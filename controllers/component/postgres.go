@@ -53,7 +53,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.R
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "an earlier PostgreSQL is being taken down: it was made from another configuration, or did not come up"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier PostgreSQL to be deleted: it was built from another configuration or did not become ready"), nil
 	}
 	if request.System.Postgres == nil {
 		return notDeclared(), nil

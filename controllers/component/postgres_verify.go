@@ -34,7 +34,7 @@ func (d postgresCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.
 	}
 	if addresses := postgres.ExternalAddresses(request); len(addresses) > 0 {
 		record.Postgres = &v1alpha1.EffectivePostgres{Unproved: fmt.Sprintf(
-			"PostgreSQL at %s is not run by PerfLab, which does not ask it for more than a connection", prose.Enumerate(addresses))}
+			"PostgreSQL at %s is external: PerfLab only checks that it accepts connections", prose.Enumerate(addresses))}
 		return Verification{}, nil
 	}
 	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, request.PostgresName())

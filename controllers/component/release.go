@@ -53,7 +53,7 @@ func newList(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	return list
 }
 
-func listError(err error) error { return fmt.Errorf("listing what is borrowed: %w", err) }
+func listError(err error) error { return fmt.Errorf("listing adopted workloads: %w", err) }
 
 // ReleaseWorkloads restores the workloads that an experiment has adopted, with one write each,
 // and reports whether none is left. The experiment is nil if it is gone.
@@ -132,9 +132,9 @@ func (t *Tools) recordRelease(object *unstructured.Unstructured, experiment *v1a
 		about = experiment
 	}
 	if len(kept) == 0 {
-		t.Events.Eventf(about, object, corev1.EventTypeNormal, "GivenBack", "GiveBack", "%s %s is as it was", object.GetKind(), object.GetName())
+		t.Events.Eventf(about, object, corev1.EventTypeNormal, "GivenBack", "GiveBack", "Released %s %s", object.GetKind(), object.GetName())
 		return
 	}
 	t.Events.Eventf(about, object, corev1.EventTypeWarning, "GivenBackChanged", "GiveBack",
-		"%s %s was changed by others while it was borrowed; their changes stay: %s", object.GetKind(), object.GetName(), prose.Enumerate(kept))
+		"Released %s %s; others changed it while it was adopted, and their changes stay: %s", object.GetKind(), object.GetName(), prose.Enumerate(kept))
 }

@@ -31,10 +31,10 @@ func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before,
 	}
 	leftOut, err := fitStatus(after)
 	if err != nil {
-		return fmt.Errorf("cutting the status of %s %q: %w", kind, after.GetName(), err)
+		return fmt.Errorf("truncating the status of %s %q: %w", kind, after.GetName(), err)
 	}
 	if leftOut != "" {
-		log.FromContext(ctx).Info("The status is cut", kind, after.GetName(), "leftOut", leftOut)
+		log.FromContext(ctx).Info("Truncated the status", kind, after.GetName(), "leftOut", leftOut)
 	}
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil

@@ -29,7 +29,7 @@ func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	s.archived = &refused
-	s.loadMessage = "what was measured waits in the cluster to be archived: " + refused.Message
+	s.loadMessage = "waiting to archive the results: " + refused.Message
 	return waitFor(component.ArchiveRetryInterval), nil
 }
 

@@ -132,7 +132,7 @@ func (r *Reconciler) stepStop(ctx context.Context, s *scope) (outcome, error) {
 	}
 	if !gone {
 		return s.reportProgress(component.Modules, component.Progress{
-			Readiness: environment.NotReady(v1alpha1.ReasonRestoring, "the modules of the run before are being taken down"),
+			Readiness: environment.NotReady(v1alpha1.ReasonRestoring, "waiting for the modules of the previous run to be deleted"),
 		}), nil
 	}
 	s.stamp(&timings.Stopped)
@@ -169,7 +169,7 @@ func (r *Reconciler) restoreData(ctx context.Context, s *scope) (outcome, error)
 		s.stamp(&timings.Restored)
 	case progress.Reason == v1alpha1.ReasonRestoreFailed:
 		s.setReadiness(v1alpha1.ConditionDataRestored, progress.Readiness)
-		s.fault = &results.Fault{Reason: progress.Reason, Message: "the data could not be brought back: " + progress.Message}
+		s.fault = &results.Fault{Reason: progress.Reason, Message: "the restore failed: " + progress.Message}
 		return next(), nil
 	}
 	return s.reportProgress(component.Data, progress), nil

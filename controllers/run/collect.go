@@ -74,7 +74,7 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	if err := r.storeRawResults(ctx, s, rawResults{measured, observations, logs}); err != nil {
 		return outcome{}, err
 	}
-	s.setReadiness(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
+	s.setReadiness(v1alpha1.ConditionResultsKept, environment.Ready("the results are stored"))
 	status.Durations = runDurations(status.Timings)
 	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
 	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
@@ -103,7 +103,7 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
 		return results.Measured{}, &results.Fault{
 			Reason:  v1alpha1.ReasonResultsMissing,
-			Message: fmt.Sprintf("load %q: %d of %s left results", wanted.Name, len(runners), prose.Counted(want, "runner")),
+			Message: fmt.Sprintf("load %q: %d of %s have results", wanted.Name, len(runners), prose.Counted(want, "runner")),
 		}, nil
 	}
 	own, err := parts.measured(status)
@@ -126,7 +126,7 @@ func (r *Reconciler) runnerPods(ctx context.Context, run *v1alpha1.PerfRun, name
 	}
 	pods, err := r.Cluster.Pods(ctx, run.Namespace, runnerLabels(name))
 	if err != nil {
-		return nil, fmt.Errorf("looking for the runners of TestRun %q: %w", name, err)
+		return nil, fmt.Errorf("listing the runners of TestRun %q: %w", name, err)
 	}
 	return loadLineage(testRun, jobs).Pods(pods), nil
 }

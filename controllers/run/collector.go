@@ -76,7 +76,7 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if existing != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStartTimeout {
 		return next(), nil
 	}
-	s.loadMessage = "the collector of the servers' samples is about to start"
+	s.loadMessage = "starting the collector"
 	return waitFor(collectorPollInterval), nil
 }
 
@@ -122,7 +122,7 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	}
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
-		return nil, fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
+		return nil, fmt.Errorf("reading run %q: %w", s.run.Name, err)
 	}
 	if fresh.ResourceVersion != s.run.ResourceVersion {
 		return nil, nil
@@ -174,7 +174,7 @@ func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) (
 		v1alpha1.LabelExperiment: run.Spec.Experiment, batchv1.JobNameLabel: naming.CollectorJob(run.Name),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the collector: %w", err)
+		return nil, fmt.Errorf("listing the collector's pods: %w", err)
 	}
 	pods = component.NewLineage(job).Pods(pods)
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
@@ -197,7 +197,7 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 	finish := s.status().Timings.LoadFinish
 	catchUp := collector.CatchUpOf(s.run)
 	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+catchUp {
-		s.loadMessage = "the loads are over; the collector is about to end"
+		s.loadMessage = "waiting for the collector to end"
 		return waitFor(collectorPollInterval), nil
 	}
 	var fault *results.Fault
@@ -260,7 +260,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 			if kube.IsUnread(err) {
 				unread = err
 			}
-			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, prose.Sentence(err.Error())))
+			notes = append(notes, fmt.Sprintf("cannot read the samples of collector pod %s: %s", pod.Name, prose.Sentence(err.Error())))
 			continue
 		}
 		parts = append(parts, own)
@@ -270,7 +270,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 	}
 	samples, err := payload.MergeSamples(parts...)
 	if err != nil {
-		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err)), nil, unread
+		return nil, append(notes, fmt.Sprintf("cannot merge the samples of the collector's pods: %v", err)), nil, unread
 	}
 	return samples, notes, nil, unread
 }

@@ -29,7 +29,7 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading the price list %q: %w", cost.PriceList.Name, err)
 	}
-	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "every node has its price"}
+	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "all nodes have a price"}
 	if problem := priceRecord(cost, list.Data, apierrors.IsNotFound(err), record); problem != "" {
 		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, problem)
 	}
@@ -47,7 +47,7 @@ func priceRecord(cost *v1alpha1.Cost, entries map[string]string, absent bool, re
 	missing := list.Mark(record.Nodes)
 	switch {
 	case len(record.Nodes) == 0:
-		return "the run has no cost: its pods do not say which nodes they run on"
+		return "the run has no cost: the nodes of its pods are unknown"
 	case record.MoreNodes > 0:
 		return fmt.Sprintf("the run has no cost: its pods run on %d more nodes than a run lists", record.MoreNodes)
 	case len(missing) > 0:

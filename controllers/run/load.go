@@ -138,7 +138,7 @@ func recordLoad(status *v1alpha1.LoadStatus, state load.State, now time.Time) {
 func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) error {
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
-		return fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
+		return fmt.Errorf("reading run %q: %w", s.run.Name, err)
 	}
 	if fresh.ResourceVersion != s.run.ResourceVersion {
 		return nil
@@ -172,7 +172,7 @@ func (s *scope) applyTimeline(states map[string]load.State) {
 func (r *Reconciler) stopRunners(ctx context.Context, observed load.Observed, numbers []int32) {
 	for _, n := range numbers {
 		if err := r.Runners.StopRunner(ctx, load.RunnerURL(observed, n)); err != nil {
-			log.FromContext(ctx).Info("A runner cannot be stopped yet", "load", observed.Load.Name, "runner", n, "error", err.Error())
+			log.FromContext(ctx).Info("Failed to stop a runner", "load", observed.Load.Name, "runner", n, "error", err.Error())
 		}
 	}
 }

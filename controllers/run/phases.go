@@ -134,12 +134,12 @@ func loadLimit(s *scope) (time.Time, string) {
 			since = load.CreateTime.Time
 		}
 	}
-	return since.Add(limit), fmt.Sprintf("the loads could not be put on within %s", limit)
+	return since.Add(limit), fmt.Sprintf("the loads did not start within %s", limit)
 }
 
 func collectLimit(s *scope) (time.Time, string) {
 	limit := collectTimeout + collector.CatchUpOf(s.run)
-	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("what was measured could not be kept within %s", limit)
+	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("the results could not be stored within %s", limit)
 }
 
 // runSteps executes the steps until one is not done or finds a fault. The fault is written
@@ -184,7 +184,7 @@ func (r *Reconciler) enforceLongestTurn(s *scope) bool {
 	}
 	s.fault = &results.Fault{
 		Reason:  v1alpha1.ReasonDeadline,
-		Message: fmt.Sprintf("the run took longer than %s, which is as long as this operator's --longest-turn lets any run take", prose.Duration(r.LongestTurn)),
+		Message: fmt.Sprintf("the run took longer than %s, the limit of this operator's --longest-turn", prose.Duration(r.LongestTurn)),
 	}
 	return true
 }
@@ -206,7 +206,7 @@ func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 	}
 	s.fault = &results.Fault{
 		Reason:  v1alpha1.ReasonDeadline,
-		Message: fmt.Sprintf("%s; last seen of %s: %s", missed, what, readiness.Message),
+		Message: fmt.Sprintf("%s; last status of %s: %s", missed, what, readiness.Message),
 	}
 	return next()
 }

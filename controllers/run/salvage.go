@@ -50,7 +50,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	}
 	err = r.storeRawResults(ctx, s, saved)
 	if refusal := kube.RefusalOf(err); refusal != nil {
-		s.warn("what the runners of this run left can't be kept: " + refusal.Error())
+		s.warn("cannot store the results of the runners: " + refusal.Error())
 		return next(), nil
 	}
 	return next(), err
@@ -88,7 +88,7 @@ func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 	}
 	samples, notes, _, unread := r.readCollector(ctx, s, pods)
 	if samples == nil {
-		log.FromContext(ctx).Info("The collector left nothing to keep", "notes", notes, "error", unread)
+		log.FromContext(ctx).Info("No samples to store", "notes", notes, "error", unread)
 		return nil
 	}
 	s.samples = samples
@@ -107,7 +107,7 @@ func (r *Reconciler) salvageLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	var parts runnerOutput
 	for _, pod := range pods {
 		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
-			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
+			log.FromContext(ctx).Info("No results of a runner to store", "pod", pod.Name, "error", err.Error())
 		}
 	}
 	if !parts.Any() {
@@ -115,7 +115,7 @@ func (r *Reconciler) salvageLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	}
 	own, err = parts.measured(status)
 	if err != nil {
-		log.FromContext(ctx).Info("What the runners left does not fit together", "load", wanted.Name, "error", err.Error())
+		log.FromContext(ctx).Info("Failed to merge the results of the runners", "load", wanted.Name, "error", err.Error())
 		return results.Measured{}, parts.logs.String(), nil
 	}
 	return own, parts.logs.String(), nil
@@ -138,7 +138,7 @@ func (r *Reconciler) lastLogLine(ctx context.Context, s *scope, wanted v1alpha1.
 		if words := load.LastWords(r.logLines(ctx, pod)); words != "" {
 			return ": " + words, nil
 		}
-		silent = "; for what it said last, see: perflab logs " + s.run.Name
+		silent = "; for its last log lines, run: perflab logs " + s.run.Name
 	}
 	return silent, nil
 }

@@ -42,7 +42,7 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 		}
 		found[wanted.Name] = files
 	}
-	s.setReadiness(v1alpha1.ConditionScriptsAvailable, environment.Ready("every script is there"))
+	s.setReadiness(v1alpha1.ConditionScriptsAvailable, environment.Ready("all scripts exist"))
 	return next(), r.storeScripts(ctx, s, due, found)
 }
 
@@ -78,7 +78,7 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 		return nil, nil
 	}
 	problem := environment.NotReady(v1alpha1.ReasonScriptChanged, fmt.Sprintf(
-		"the script of load %q is not the one that run %q measured: in ConfigMap %q, %s; put the ConfigMap back as it was (ConfigMap %q has the text), or give the new script an experiment of its own",
+		"the script of load %q is not the one that run %q measured: in ConfigMap %q, %s; restore the ConfigMap (ConfigMap %q has the text), or use the new script in an experiment of its own",
 		wanted.Name, measured, key.Name, changed, before.Record))
 	return &problem, nil
 }

@@ -49,14 +49,14 @@ func setLoadsComplete(s *scope, set component.SetCondition) {
 	case s.blocked != "":
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.blocked)
 	case s.status().Timings.LoadFinish != nil:
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every load has ended")
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "all loads have ended")
 	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	case known:
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, problem.Reason, problem.Message)
 	case s.loadMessage != "":
 		// status.message has the seconds. A condition must not change each second.
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are on")
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are running")
 	}
 }
 
@@ -65,9 +65,9 @@ func setValid(s *scope, set component.SetCondition) {
 	case s.fault != nil:
 		set(v1alpha1.ConditionValid, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	case s.finished:
-		set(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "the run counts")
+		set(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "the run is valid")
 	default:
-		set(v1alpha1.ConditionValid, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
+		set(v1alpha1.ConditionValid, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not finished")
 	}
 }
 
@@ -77,14 +77,14 @@ func setKstatus(s *scope, set component.SetCondition) {
 	conditions := &s.status().Conditions
 	switch s.status().Phase {
 	case v1alpha1.RunSucceeded:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "the run is over and counts")
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "the run is finished and valid")
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 	case v1alpha1.RunInvalid:
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, s.fault.Reason, s.fault.Message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 	default:
-		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
+		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not finished")
 		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonProgressing, "the run is "+string(s.status().Phase))
 	}
 }
@@ -109,7 +109,7 @@ func runPhase(s *scope) v1alpha1.RunPhase {
 
 func statusMessage(s *scope) string {
 	if s.blocked != "" {
-		return component.TruncateMessage(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.blocked))
+		return component.TruncateMessage(fmt.Sprintf("%s; the run is not finished: %s", s.fault.Message, s.blocked))
 	}
 	if s.fault != nil {
 		return component.TruncateMessage(s.fault.Message)
@@ -177,9 +177,9 @@ func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 	r.Telemetry.RunOver(after)
 	switch after.Status.Phase {
 	case v1alpha1.RunLoading:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "The environment is ready, the loads begin")
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "Environment ready, started the loads")
 	case v1alpha1.RunSucceeded:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %s", prose.Counted(len(after.Status.Observations), "observation"))
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "Recorded %s", prose.Counted(len(after.Status.Observations), "observation"))
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:

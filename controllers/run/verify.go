@@ -88,7 +88,7 @@ func (r *Reconciler) stepVerifyAfterLoad(ctx context.Context, s *scope) (outcome
 			return outcome{}, componentError{part, err}
 		}
 		if proof.Pending != nil {
-			s.loadMessage = "the loads are over; " + proof.Pending.Message
+			s.loadMessage = "the loads have ended; " + proof.Pending.Message
 			return waitFor(component.ProbeInterval), nil
 		}
 		s.setFault(proof.Fault)

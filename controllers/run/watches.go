@@ -56,7 +56,7 @@ func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
-		log.FromContext(ctx).V(1).Info("Kinds are read when they are needed", "error", err.Error())
+		log.FromContext(ctx).V(1).Info("Some kinds are cached on first use", "error", err.Error())
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func (s *scope) setConditions() {
 		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, s.refusal.Reason, s.refusal.Message)
 		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, s.refusal.Reason, s.refusal.Message)
 	case s.schedule.Spec.Suspend:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "no experiment is made while spec.suspend is set")
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "creates no experiments while spec.suspend is set")
 	default:
 		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, s.readyMessage())
 	}
@@ -181,7 +181,7 @@ func (s *scope) readyMessage() string {
 	if len(spec.OnImageChange) > 0 {
 		when = append(when, "when images change")
 	}
-	sentence := "makes an experiment " + strings.Join(when, ", and ")
+	sentence := "creates an experiment " + strings.Join(when, ", and ")
 	for _, workload := range s.workloads {
 		if workload.Waiting != "" {
 			sentence += "; " + workload.Waiting
@@ -196,17 +196,17 @@ func (r *Reconciler) recordEvents(before *v1alpha1.PerfSchedule, s *scope) {
 		r.Events.Eventf(s.schedule, nil, kind, reason, action, sentence, words...)
 	}
 	if s.made != nil {
-		record(corev1.EventTypeNormal, "ExperimentMade", "Make", "Experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
+		record(corev1.EventTypeNormal, "ExperimentMade", "Make", "Created experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
 		s.recordSkipped(record)
 	}
 	if late := s.decision.Late; late != nil {
-		record(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Experiment %s could not be made within startingDeadlineSeconds", late.Name)
+		record(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Missed experiment %s: startingDeadlineSeconds has passed", late.Name)
 	}
 	for _, child := range s.decision.Replaced {
-		record(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Experiment %s was on, and is deleted with concurrencyPolicy Replace", child.Name)
+		record(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Deleted active experiment %s: concurrencyPolicy is Replace", child.Name)
 	}
 	for _, child := range s.decision.Outlived {
-		record(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Experiment %s is deleted by the limits of history", child.Name)
+		record(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Deleted experiment %s: over the history limit", child.Name)
 	}
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionHeld)
 	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.TruncateMessage(held)) {
@@ -222,8 +222,8 @@ func (r *Reconciler) recordEvents(before *v1alpha1.PerfSchedule, s *scope) {
 func (s *scope) recordSkipped(record func(kind, reason, action, sentence string, words ...any)) {
 	switch skipped := s.decision.Skipped; {
 	case skipped >= recurrence.Many-1:
-		record(corev1.EventTypeWarning, "TooManyMissed", "Skip", "More than %d times of the schedule went by: one experiment is made for all of them; look at startingDeadlineSeconds, at how long an experiment takes, and whether a clock was set", recurrence.Many-1)
+		record(corev1.EventTypeWarning, "TooManyMissed", "Skip", "Missed more than %d scheduled times, created one experiment for all: check startingDeadlineSeconds, the duration of an experiment, and the clock", recurrence.Many-1)
 	case skipped > 0:
-		record(corev1.EventTypeNormal, "TimesMissed", "Skip", "%d earlier times of the schedule went by: one experiment is made for all of them", skipped)
+		record(corev1.EventTypeNormal, "TimesMissed", "Skip", "Missed %d earlier scheduled times, created one experiment for all", skipped)
 	}
 }
