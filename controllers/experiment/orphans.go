@@ -25,10 +25,10 @@ import (
 // does.
 func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
 	ctx = kube.For(ctx, key.Namespace, "")
-	if any, err := r.Borrows(ctx, key); err != nil || !any {
+	if any, err := r.HasAdoptedWorkloads(ctx, key); err != nil || !any {
 		return reconcile.Result{}, err
 	}
-	done, err := r.GiveBack(ctx, key, nil)
+	done, err := r.ReleaseWorkloads(ctx, key, nil)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("giving back what experiment %q had borrowed: %w", key.Name, err)
 	}

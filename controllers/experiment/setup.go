@@ -23,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/planning/queue"
 	"perflab.dev/perflab/internal/runs/provenance"
 )
@@ -38,15 +39,15 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	}
 	build := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: isAsked})).
-		WithOptions(component.Patient()).
-		WithLogConstructor(component.LogsOf("experiment", manager.GetLogger())).
+		WithOptions(component.ControllerOptions()).
+		WithLogConstructor(component.LogConstructor("experiment", manager.GetLogger())).
 		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
 	if excess := r.pruner.Handler(); excess != nil {
 		build = build.Watches(&v1alpha1.PerfExperiment{}, excess)
 	}
-	if r.Lanes != "" {
+	if r.LeaseNamespace != "" {
 		build = build.Watches(&coordinationv1.Lease{}, r.nextInLine())
 	}
 	if err := build.Complete(r); err != nil {
@@ -128,7 +129,7 @@ func concerns(update event.UpdateEvent) bool {
 		return true
 	}
 	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.Phase != after.Status.Phase || component.MessageOf(before) != component.MessageOf(after) ||
+		before.Status.Phase != after.Status.Phase || component.RunMessage(before) != component.RunMessage(after) ||
 		!equality.Semantic.DeepEqual(before.Status.Conditions, after.Status.Conditions) ||
 		before.Annotations[v1alpha1.AnnotationDeletionReason] != after.Annotations[v1alpha1.AnnotationDeletionReason] ||
 		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
@@ -137,7 +138,7 @@ func concerns(update event.UpdateEvent) bool {
 // isInTheWay: no run of another experiment may begin beside this one.
 func isInTheWay(object client.Object) bool {
 	run, is := object.(*v1alpha1.PerfRun)
-	return is && component.IsOn(run) && run.DeletionTimestamp.IsZero()
+	return is && kubecache.IsActive(run) && run.DeletionTimestamp.IsZero()
 }
 
 // nextInLine enqueues the experiments that are next when a turn, or the wait for one, ends.

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/arms"
@@ -41,7 +42,7 @@ func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
 // are the same for each attempt: what was declared could not be built or is not
 // what runs, or a script does not work.
 func causeOf(run *v1alpha1.PerfRun) string {
-	fault := component.FaultOf(run)
+	fault := component.RecordedFault(run)
 	scripts := slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool { return load.ScriptFailed(status.ExitCode) })
 	if fault == nil || run.Status.Timings.Ready != nil && !scripts {
 		return ""
@@ -159,7 +160,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 func (s *scope) taken(message string) {
 	trouble := environment.NotReady(v1alpha1.ReasonNameTaken, message)
 	s.refusal = &trouble
-	s.Requeue(component.RefusedPause)
+	s.Requeue(component.RefusalRetryInterval)
 }
 
 // otherRun is the run of another experiment that is on in the same namespace. Two
@@ -167,7 +168,7 @@ func (s *scope) taken(message string) {
 // who finds none in it asks the API server.
 func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
 	for _, reader := range []client.Reader{r.Cluster.Client, r.Live} {
-		runs, err := component.RunsOn(ctx, reader, experiment.Namespace)
+		runs, err := kubecache.ListActiveRuns(ctx, reader, experiment.Namespace)
 		if err != nil {
 			return "", err
 		}

@@ -173,7 +173,7 @@ func noteAttempts(status *v1alpha1.PerfExperimentStatus, runs []v1alpha1.PerfRun
 }
 
 func noteDeletion(status *v1alpha1.PerfExperimentStatus, run *v1alpha1.PerfRun) {
-	reason := component.Cut(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
+	reason := component.TruncateMessage(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
 	at := slices.IndexFunc(status.Deletions, func(known v1alpha1.RunDeletion) bool {
 		return known.Position == run.Spec.Position && known.Attempt == run.Spec.Attempt
 	})
@@ -192,7 +192,7 @@ func currentRun(s *scope) *v1alpha1.CurrentRun {
 	}
 	for i := range s.Runs {
 		if run := &s.Runs[i]; run.Name == s.decision.Active {
-			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.MessageOf(run)}
+			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.RunMessage(run)}
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
 			continue
 		}
 		found := v1alpha1.InvalidRun{Run: run.Name, Message: run.Status.Message}
-		if fault := component.FaultOf(run); fault != nil {
+		if fault := component.RecordedFault(run); fault != nil {
 			found.Reason = fault.Reason
 		}
 		invalid = append(invalid, found)
@@ -386,7 +386,7 @@ func mirrorTrouble(s *scope, set component.SetCondition) {
 		}
 	}
 	for _, part := range component.All {
-		conditionType := part.About().Condition
+		conditionType := part.Describe().Condition
 		var found *metav1.Condition
 		if current != nil {
 			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)
@@ -452,14 +452,14 @@ func (r *Reconciler) writeStatus(ctx context.Context, before *v1alpha1.PerfExper
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	if left := r.StatusThrottle.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
 		s.Requeue(left)
 		return nil
 	}
 	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, after); err != nil {
 		return err
 	}
-	r.StatusThrottle.Wrote(after.UID, r.Now())
+	r.StatusThrottle.RecordWrite(after.UID, r.Now())
 	return nil
 }
 
@@ -470,7 +470,7 @@ func merelyTells(before, after *v1alpha1.PerfExperimentStatus) bool {
 		rest := *status
 		rest.Current, rest.WaitingFor = nil, ""
 		rest.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(condition metav1.Condition) bool {
-			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.About().Condition == condition.Type })
+			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.Describe().Condition == condition.Type })
 		})
 		return rest
 	}

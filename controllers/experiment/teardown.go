@@ -19,7 +19,7 @@ import (
 const teardownPause = 2 * time.Second
 
 func (r *Reconciler) tearDown(ctx context.Context, s *scope, seen kube.Cluster) error {
-	demolition := component.Demolition{Tools: r.Tools, Experiment: s.Experiment, Now: s.Now}
+	demolition := component.Teardown{Tools: r.Tools, Experiment: s.Experiment, Now: s.Now}
 	demolition.Cluster = seen
 	gone, err := demolition.TearDown(ctx)
 	if err != nil {

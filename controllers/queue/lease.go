@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/planning/queue"
 )
 
@@ -145,7 +146,7 @@ func (q Queue) hold(ctx context.Context, w Waiter, known *line, ticket queue.Tic
 func (q Queue) leaveLine(ctx context.Context, w Waiter) error {
 	lease := &coordinationv1.Lease{}
 	// Past the cache, which may not know of it yet: nobody would look again.
-	err := q.Live.Get(ctx, client.ObjectKey{Namespace: q.Lanes, Name: queue.NameOf(w.Experiment.UID)}, lease)
+	err := q.Live.Get(ctx, client.ObjectKey{Namespace: q.LeaseNamespace, Name: queue.NameOf(w.Experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -195,7 +196,7 @@ func (q Queue) lineFor(ctx context.Context, reader client.Reader, w Waiter) (*li
 
 func (q Queue) readLine(ctx context.Context, reader client.Reader) (*line, error) {
 	list := &coordinationv1.LeaseList{}
-	if err := reader.List(ctx, list, client.InNamespace(q.Lanes), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
+	if err := reader.List(ctx, list, client.InNamespace(q.LeaseNamespace), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
 		return nil, fmt.Errorf("reading who waits for a turn: %w", err)
 	}
 	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
@@ -237,7 +238,7 @@ func isDone(experiment *v1alpha1.PerfExperiment) bool {
 // addStrays adds those that have a run on but no turn: an operator that knew of no
 // turns has begun it, or it has outlived its ticket.
 func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
-	runs, err := component.RunsOn(ctx, q.Cluster.Client, "")
+	runs, err := kubecache.ListActiveRuns(ctx, q.Cluster.Client, "")
 	if err != nil {
 		return err
 	}
@@ -301,7 +302,7 @@ func (q Queue) makeTicket(ctx context.Context, ticket queue.Ticket) error {
 		return conflict
 	}
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = q.Lanes, queue.NameOf(ticket.UID)
+	lease.Namespace, lease.Name = q.LeaseNamespace, queue.NameOf(ticket.UID)
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
