@@ -162,7 +162,7 @@ func (m *Maker) isStillRefused(ctx context.Context, s *Subject, artifact Artifac
 	return true
 }
 
-// isRefused reports whether somebody has to permit a write.
+// isRefused reports whether a write needs a permission.
 func isRefused(err error) bool {
 	refusal := kube.RefusalOf(err)
 	return refusal != nil && refusal.Owner != kube.Earlier

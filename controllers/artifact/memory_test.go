@@ -69,15 +69,15 @@ func TestTracesAreRememberedWhileThereIsRoom(t *testing.T) {
 	}
 	heap, pool := m.of(named("heap")), m.of(named("pool"))
 	for _, run := range []types.UID{"1", "2", "2"} {
-		m.keep(heap, run, scripted(mostTraced/3))
+		m.keep(heap, run, scripted(maxTraced/3))
 	}
-	m.keep(pool, "3", scripted(mostTraced/2))
+	m.keep(pool, "3", scripted(maxTraced/2))
 	if len(heap.traces) != 2 || len(pool.traces) != 0 {
 		t.Errorf("%d and %d traces are remembered, want 2 and, for want of room, 0", len(heap.traces), len(pool.traces))
 	}
 	m.forget(client.ObjectKeyFromObject(named("heap")))
-	m.keep(pool, "3", scripted(mostTraced/2))
-	if len(pool.traces) != 1 || m.traced < mostTraced/2 || m.traced > mostTraced/2+mostTraced/8 {
+	m.keep(pool, "3", scripted(maxTraced/2))
+	if len(pool.traces) != 1 || m.traced < maxTraced/2 || m.traced > maxTraced/2+maxTraced/8 {
 		t.Errorf("once the other is forgotten, %d traces are remembered, in %d bytes", len(pool.traces), m.traced)
 	}
 	again := named("pool")

@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request)
-			return r.returnOrphans(ctx, request.NamespacedName)
+			return r.releaseOrphans(ctx, request.NamespacedName)
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
@@ -84,7 +84,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case isImported && cached.DeletionTimestamp == nil:
 		// An imported record has nothing in the cluster. What is still adopted in its name
 		// belonged to an earlier experiment.
-		return r.returnOrphans(ctx, request.NamespacedName)
+		return r.releaseOrphans(ctx, request.NamespacedName)
 	case retention.IsRetired(cached):
 		return r.retire(ctx, cached)
 	}
