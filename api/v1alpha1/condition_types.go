@@ -186,7 +186,7 @@ const (
 	// schedule stalls with it if it cannot create an experiment.
 	// Fix: fix the field, quota or policy in the quoted error; the operator retries. For
 	// `perflab-fence`, label the namespace (docs/security.md#recommended-settings); for a
-	// ServiceAccount, run the command in the message (docs/security.md#act-as-the-author).
+	// ServiceAccount, run the command in the message (docs/permissions.md#act-as-the-author).
 	// On: components, LoadsComplete, Stalled.
 	ReasonRefused = "Refused"
 	// ReasonNameTaken: an object of another owner has the name. PerfLab never changes or deletes
