@@ -164,7 +164,7 @@ const (
 	// ReasonScriptChanged: a script, or a file beside it in its ConfigMap, differs from what an
 	// earlier run measured.
 	// Fix: restore the ConfigMap from that named `RUN-scripts`, or create a new experiment
-	// (docs/loads.md#any-other-k6-script).
+	// (docs/loads.md#a-k6-script).
 	// On: ScriptsAvailable.
 	ReasonScriptChanged = "ScriptChanged"
 	// ReasonOperatorMissing: the CRDs of Strimzi, CloudNativePG or k6-operator are missing.
@@ -344,7 +344,7 @@ const (
 	// a script, more than maxFailedRequestsPercent of the requests or maxFailedChecksPercent of
 	// the checks.
 	// Fix: read `perflab logs RUN` and the modules' logs. Check login and test data (items to
-	// lend, job profiles). Declare expected responses (docs/loads.md#any-other-k6-script).
+	// lend, job profiles). Declare expected responses (docs/loads.md#a-k6-script).
 	// On: Valid.
 	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonImportIncomplete: an import, one of its jobs, or records failed; of several imports,
