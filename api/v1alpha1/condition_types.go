@@ -296,10 +296,11 @@ const (
 	// Fix: fix the component in the message, or raise the deadline.
 	// On: Valid.
 	ReasonDeadline = "Deadline"
-	// ReasonEffectiveConfiguration: what ran differs from the declaration; the message lists all
-	// differences.
-	// Fix: see docs/kafka.md#verification, docs/postgresql.md#verification,
-	// docs/modules.md#verification-of-the-heap and docs/modules.md#placement.
+	// ReasonEffectiveConfiguration: what ran differs from the declaration; the message lists
+	// all differences.
+	// Fix: see how Kafka (docs/kafka.md#verification), PostgreSQL
+	// (docs/postgresql.md#verification), heaps (docs/modules.md#verification-of-the-heap) and
+	// nodes (docs/modules.md#placement) are verified.
 	// On: Valid.
 	ReasonEffectiveConfiguration = "EffectiveConfiguration"
 	// ReasonRestoreFailed: the hook that restores data failed.

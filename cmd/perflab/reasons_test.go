@@ -180,10 +180,13 @@ func flowing(comment string) string {
 	return strings.Join(strings.Fields(comment), " ")
 }
 
+// plainWord is a word of English, rather than a name.
+var plainWord = regexp.MustCompile(`^[a-z]+[.,:]?( |$)`)
+
 // capitalized begins with a capital, unless it begins with a name.
 func capitalized(comment string) string {
 	text := flowing(comment)
-	if first, _, _ := strings.Cut(text, " "); text == "" || strings.ContainsAny(strings.TrimRight(first, ".,:"), "`./") || strings.ToLower(first) != first {
+	if !plainWord.MatchString(text) {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
@@ -226,7 +229,7 @@ var (
 
 // linked is a comment with links to the pages that it names, and fields as code.
 func linked(comment string) string {
-	text := pagePath.ReplaceAllStringFunc(inCell.Replace(comment), linkTo)
+	text := pagePath.ReplaceAllStringFunc(strings.ReplaceAll(comment, "|", `\|`), linkTo)
 	return fieldName.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.ContainsAny(found[:1], "`[") {
 			return found
