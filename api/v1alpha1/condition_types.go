@@ -2,7 +2,7 @@
 
 package v1alpha1
 
-// The comments here are docs/reasons.md: TestReasonReference generates it. The first
+// The comments here are docs/reasons.md: make generate writes it. The first
 // sentence of a block's comment is a heading. A constant's comment has its meaning,
 // then, in lines of their own, "Fix:" and "On:" (if its conditions differ from those of
 // its block). A path such as docs/reset.md#keepwarm becomes a link.
