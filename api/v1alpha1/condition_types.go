@@ -439,6 +439,19 @@ const (
 	ReasonSinkGivenUp = "SinkGivenUp"
 )
 
+// Artifacts. In status.artifacts of an experiment: what the operator makes from what was
+// recorded, such as the report.
+const (
+	// ReasonIncomplete: the artifact was made, and lacks what its message names.
+	// Fix: see status.warnings for the cause.
+	// On: status.artifacts.
+	ReasonIncomplete = "Incomplete"
+	// ReasonUnusable: the artifact cannot be made from what was recorded.
+	// Fix: see its message. The operator retries when the source changes.
+	// On: status.artifacts.
+	ReasonUnusable = "Unusable"
+)
+
 // Limits of the result. These stop nothing.
 const (
 	// ReasonSingleFactor: each arm differs from the baseline in one setting.
