@@ -23,12 +23,12 @@ const requestSlack = 5
 // where the window is short.
 func (p *Payload) Between(from, to time.Time) *Payload {
 	cut := *p
-	cut.places = nil
+	cut.index = nil
 	grid := p.grid(p.BucketSeconds)
-	own := stretch{grid.roundUp(from), grid.roundDown(to)}.valid()
+	own := interval{grid.roundUp(from), grid.roundDown(to)}.valid()
 	cut.Start, cut.End = own.from, own.to
 	requestGrid := p.grid(p.RequestBucketSeconds)
-	requests := requestGrid.roundOff(stretch{from, to})
+	requests := requestGrid.roundOff(interval{from, to})
 	cut.requests = &requests
 	cut.Series = nil
 	for _, s := range p.Series {
@@ -57,7 +57,7 @@ func (p *Payload) RequestSpan() (from, to time.Time) {
 }
 
 // valid is s, or an empty stretch at its beginning if it ends before it starts.
-func (s stretch) valid() stretch {
+func (s interval) valid() interval {
 	if s.to.Before(s.from) {
 		s.to = s.from
 	}
@@ -67,11 +67,11 @@ func (s stretch) valid() stretch {
 // grid is the buckets of one width between the measurement's start and end.
 type grid struct {
 	width time.Duration
-	stretch
+	interval
 }
 
 func (p *Payload) grid(seconds int) grid {
-	return grid{time.Duration(seconds) * time.Second, stretch{p.Start, p.End}}
+	return grid{time.Duration(seconds) * time.Second, interval{p.Start, p.End}}
 }
 
 // index is the bucket that covers t.
@@ -83,7 +83,7 @@ func (g grid) begin(index int64) time.Time {
 }
 
 // inside says whether the measured part of a bucket lies in a stretch.
-func (g grid) inside(index int64, s stretch) bool {
+func (g grid) inside(index int64, s interval) bool {
 	begin, end := later(g.begin(index), g.from), earlier(g.begin(index+1), g.to)
 	return s.to.After(s.from) && !begin.Before(s.from) && !end.After(s.to)
 }
@@ -109,11 +109,11 @@ func (g grid) roundDown(t time.Time) time.Time {
 
 // roundOff is s with its ends moved to where buckets begin: inwards, unless that
 // loses much of s and outwards adds little.
-func (g grid) roundOff(s stretch) stretch {
-	s = stretch{later(s.from, g.from), earlier(s.to, g.to)}.valid()
+func (g grid) roundOff(s interval) interval {
+	s = interval{later(s.from, g.from), earlier(s.to, g.to)}.valid()
 	little := s.to.Sub(s.from) * requestSlack / 100
-	in := stretch{g.roundUp(s.from), g.roundDown(s.to)}
-	out := stretch{later(g.begin(g.index(s.from)), g.from), earlier(g.begin(g.index(s.to)).Add(g.width), g.to)}
+	in := interval{g.roundUp(s.from), g.roundDown(s.to)}
+	out := interval{later(g.begin(g.index(s.from)), g.from), earlier(g.begin(g.index(s.to)).Add(g.width), g.to)}
 	if in.from.Sub(s.from) > little && s.from.Sub(out.from) <= little {
 		in.from = out.from
 	}

@@ -22,7 +22,7 @@ const (
 var (
 	logGrowth = math.Log(growth)
 	// lastCell is the cell of the longest duration.
-	lastCell = cellOf(longest)
+	lastCell = cellIndex(longest)
 )
 
 // Histogram counts durations in cells that are each 0.2 % wide. Its memory
@@ -64,8 +64,8 @@ func (h *Histogram) unpack() {
 	_ = h.parseText(int64(start), text)
 }
 
-// cellOf is the cell that holds d.
-func cellOf(d time.Duration) int {
+// cellIndex is the cell that holds d.
+func cellIndex(d time.Duration) int {
 	if d < time.Microsecond {
 		return 0
 	}
@@ -82,7 +82,7 @@ func typical(cell uint16) time.Duration {
 
 // Record counts a duration.
 func (h *Histogram) Record(d time.Duration) {
-	h.count(uint16(min(cellOf(d), lastCell)), 1)
+	h.count(uint16(min(cellIndex(d), lastCell)), 1)
 }
 
 // count adds n to a cell.

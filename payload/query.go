@@ -19,7 +19,7 @@ type Summary struct {
 // Summary sums up one transaction over all scenarios; outcome "" means all
 // outcomes. It says false if there is no sample.
 func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
-	return p.SummaryOf(func(r Row) bool {
+	return p.SummaryWhere(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
 	})
 }
@@ -28,7 +28,7 @@ func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
 // classes of status; outcome "" means all outcomes. It says false if there is
 // no sample. After Between it is about RequestSpan.
 func (p *Payload) RequestSummary(transaction, request, outcome string) (Summary, bool) {
-	return p.SummaryOf(func(r Row) bool {
+	return p.SummaryWhere(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == request && request != "" && (outcome == "" || r.Outcome == outcome)
 	})
 }
@@ -63,8 +63,8 @@ func (p *Payload) sum(is func(Row) bool) Bucket {
 	return all
 }
 
-// SummaryOf sums up the rows for which is says true.
-func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
+// SummaryWhere sums up the rows for which is says true.
+func (p *Payload) SummaryWhere(is func(Row) bool) (Summary, bool) {
 	all := p.sum(is)
 	if all.Count == 0 {
 		return Summary{}, false

@@ -158,16 +158,16 @@ func (s *search) line(line []byte) {
 		if s.open != nil {
 			s.open.part(rest)
 		}
-		s.lost()
+		s.markTruncated()
 	case "end":
 		s.end(rest)
-		s.lost()
+		s.markTruncated()
 	}
 }
 
-// lost notes that the log begins in the middle of a block, as one does that
+// markTruncated notes that the log begins in the middle of a block, as one does that
 // was rotated.
-func (s *search) lost() {
+func (s *search) markTruncated() {
 	if !s.begun {
 		s.bad = fmt.Errorf("%w: the log begins in the middle of a block", ErrCorrupt)
 	}

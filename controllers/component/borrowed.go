@@ -34,7 +34,7 @@ func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, 
 	if err != nil || len(loans) == 0 {
 		return environment.Ready(""), err
 	}
-	if slices.ContainsFunc(loans, func(loan workloads.Loan) bool { return loan.Refusal != nil }) {
+	if slices.ContainsFunc(loans, func(loan workloads.Adoption) bool { return loan.Refusal != nil }) {
 		return workloads.Assess(loans, p.Now), nil
 	}
 	for i := range loans {
@@ -56,30 +56,30 @@ func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, 
 // Loans are the run's borrowed modules. What the cache shows is good enough for
 // those that were changed before; it leaves out who owns which field, so the
 // others are read anew.
-func (m moduleSet) Loans(ctx context.Context, p *Pass) ([]workloads.Loan, error) {
+func (m moduleSet) Loans(ctx context.Context, p *Pass) ([]workloads.Adoption, error) {
 	return m.loans(ctx, p, p.Request())
 }
 
-func (m moduleSet) loans(ctx context.Context, p *Pass, request environment.Request) ([]workloads.Loan, error) {
+func (m moduleSet) loans(ctx context.Context, p *Pass, request environment.Request) ([]workloads.Adoption, error) {
 	prefix := kafka.Env(request)
-	var loans []workloads.Loan
-	for _, module := range request.BorrowedModules() {
+	var loans []workloads.Adoption
+	for _, module := range request.AdoptedModules() {
 		key := client.ObjectKey{Namespace: request.Namespace, Name: module.WorkloadRef.Name}
 		kind := appsv1.SchemeGroupVersion.WithKind(string(cmp.Or(module.WorkloadRef.Kind, v1alpha1.WorkloadDeployment)))
-		env := modules.BorrowedEnv(request, prefix, module)
+		env := modules.AdoptedEnv(request, prefix, module)
 		object, err := p.Cluster.Get(ctx, kind, key)
 		if err != nil {
 			return nil, err
 		}
-		loan := workloads.Borrow(request, module, env, object)
+		loan := workloads.Adopt(request, module, env, object)
 		if object != nil && (!loan.IsApplied() || len(loan.Contested()) > 0) {
 			if object, err = getLive(ctx, p.Live, object); err != nil {
 				return nil, err
 			}
-			loan = workloads.Borrow(request, module, env, object)
+			loan = workloads.Adopt(request, module, env, object)
 		}
 		if fields := loan.Contested(); len(fields) > 0 {
-			loan.Contend(fields, object, string(kube.FieldOwner))
+			loan.RefuseContested(fields, object, string(kube.FieldOwner))
 		}
 		loans = append(loans, loan)
 	}
@@ -102,7 +102,7 @@ func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstruc
 
 // change applies what the run changes in a workload, once per run. It says why
 // the API server refuses, if it does.
-func (m moduleSet) change(ctx context.Context, p *Pass, loan *workloads.Loan) (*environment.Readiness, error) {
+func (m moduleSet) change(ctx context.Context, p *Pass, loan *workloads.Adoption) (*environment.Readiness, error) {
 	if loan.IsApplied() {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func (m moduleSet) change(ctx context.Context, p *Pass, loan *workloads.Loan) (*
 		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
 		return &refusal, nil
 	}
-	return nil, p.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
+	return nil, p.Cluster.ApplyFields(ctx, loan.ApplyIntent(string(kube.FieldOwner)))
 }
 
 // isWanted asks the API server, not the cache, whether the run and its

@@ -44,7 +44,7 @@ func (t *Tools) Borrows(ctx context.Context, key client.ObjectKey) (bool, error)
 }
 
 func isBorrowedBy(object metav1.Object, key client.ObjectKey) bool {
-	return workloads.Borrower(object) == workloads.BorrowerName(key.Namespace, key.Name)
+	return workloads.Adopter(object) == workloads.AdopterName(key.Namespace, key.Name)
 }
 
 func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
@@ -105,7 +105,7 @@ func (t *Tools) borrowed(ctx context.Context, kind schema.GroupVersionKind, by c
 }
 
 func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
-	next, borrowed, err := workloads.GiveBack(object, string(kube.FieldOwner))
+	next, borrowed, err := workloads.Release(object, string(kube.FieldOwner))
 	if err != nil || !borrowed {
 		return err
 	}
@@ -114,14 +114,14 @@ func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructur
 		// Somebody was faster; the next pass sees what they did.
 		return nil
 	}
-	if refusal := kube.RefusalOf(err); refusal != nil && experiment == nil {
+	if refusal := kube.AsRefusal(err); refusal != nil && experiment == nil {
 		t.Events.Eventf(object, nil, corev1.EventTypeWarning, "NotGivenBack", "GiveBack", "%s", refusal.Sentence())
 	}
 	if err != nil {
 		return err
 	}
 	if next.Last {
-		t.announceReturn(object, experiment, next.Kept)
+		t.announceReturn(object, experiment, next.Differences)
 	}
 	return nil
 }

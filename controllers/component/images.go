@@ -39,7 +39,7 @@ func (imagePulls) others(p *Pass) []string {
 		needed = append(needed, p.CollectorImage)
 	}
 	for _, wanted := range p.Run.Spec.Scenario.Loads {
-		if image := kinds.Of(wanted).Image(); image != "" {
+		if image := kinds.ForLoad(wanted).Image(); image != "" {
 			needed = append(needed, image)
 		}
 	}

@@ -137,7 +137,7 @@ func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *enviro
 		}
 		pods[at].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 		pods[at].SetNamespace(request.Namespace)
-		refusal, err := p.Cluster.WouldTake(ctx, &pods[at])
+		refusal, err := p.Cluster.CreateRefusal(ctx, &pods[at])
 		if err != nil || refusal != "" {
 			observed.Refused = prose.Sentence(refusal)
 			return err
@@ -280,7 +280,7 @@ func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environmen
 	if request.StaysWarm() {
 		labels[contract.LabelStrimziCluster] = request.KafkaName()
 	}
-	wanted := environment.FingerprintOf(intents[0])
+	wanted := environment.ReadFingerprint(intents[0])
 	kinds, err := k.kinds(p.Cluster)
 	if err != nil {
 		return false, err
@@ -359,7 +359,7 @@ func (p *Pass) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) e
 	if equality.Semantic.DeepEqual(before, current) {
 		return nil
 	}
-	return p.Cluster.PatchUnchanged(ctx, current, before)
+	return p.Cluster.PatchIfUnchanged(ctx, current, before)
 }
 
 // TearDown takes away what was built; its pods go with it, save those of a Kafka

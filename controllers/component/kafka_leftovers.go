@@ -62,7 +62,7 @@ func (d *Demolition) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadat
 			}
 		}
 		if len(ledgers) >= mostLedgers {
-			return kube.ErrEnough
+			return kube.ErrStop
 		}
 		return nil
 	}, client.InNamespace(d.Experiment.Namespace), client.MatchingLabels(naming.ComponentLabels(d.Experiment.Name, environment.ComponentTopic)))
@@ -112,7 +112,7 @@ func (d *Demolition) deleteNoted(ctx context.Context, key client.ObjectKey) (lef
 	if unknown != nil {
 		return 0, unknown.Message
 	}
-	left, err = d.Kafka.DeleteTopics(ctx, brokers, func(topic string) bool { return kafka.IsTopicOf(d.Experiment, topic) })
+	left, err = d.Kafka.DeleteTopics(ctx, brokers, func(topic string) bool { return kafka.IsExperimentTopic(d.Experiment, topic) })
 	if err != nil {
 		return 0, err.Error()
 	}

@@ -65,7 +65,7 @@ func (kafkaCluster) proveTopics(ctx context.Context, p *Pass, brokers kafkaadmin
 		return unsettled(brokersAnswer(err))
 	}
 	record.Topics = kafka.EffectiveTopics(wanted, found)
-	return Proof{Differences: kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))}
+	return Proof{Differences: kafka.TruncateDifferences(append(kafka.TopicDifferences(wanted, found), settings...))}
 }
 
 // ProveAgain reads the topics once more: brokers that have lost them, and their
@@ -88,7 +88,7 @@ func (k kafkaCluster) ProveAgain(ctx context.Context, p *Pass, _ *v1alpha1.Effec
 	}
 	switch {
 	case trouble == nil:
-		return Proof{Differences: afterwards(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
+		return Proof{Differences: afterwards(kafka.TruncateDifferences(kafka.TopicDifferences(wanted, found)))}, nil
 	case p.within(topicsAfter, p.Run.Status.Timings.LoadFinish):
 		return Proof{Unsettled: trouble}, nil
 	default:

@@ -87,7 +87,7 @@ func (p *Pass) k6Operator(ctx context.Context) string {
 				}
 			}
 			if seen += len(page.Items); seen >= k6Operators {
-				return kube.ErrEnough
+				return kube.ErrStop
 			}
 			return nil
 		}, client.MatchingLabels(labels))

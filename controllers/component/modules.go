@@ -48,7 +48,7 @@ func (m moduleSet) Provision(ctx context.Context, p *Pass) (Progress, error) {
 		return Progress{}, err
 	}
 	borrowed, err := m.borrow(ctx, p)
-	return Progress{Readiness: environment.Both(modules.Assess(request, observed), borrowed)}, err
+	return Progress{Readiness: environment.Combine(modules.Assess(request, observed), borrowed)}, err
 }
 
 // objectsOf a run's modules have these labels.
@@ -77,12 +77,12 @@ func (m moduleSet) clear(ctx context.Context, p *Pass, intents []environment.Int
 		if intent.GetKind() != modules.WorkloadKind {
 			continue
 		}
-		wanted[environment.FingerprintOf(intent)] = true
+		wanted[environment.ReadFingerprint(intent)] = true
 		current, err := p.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
 		if err != nil {
 			return false, err
 		}
-		if current == nil || !outdated(current, environment.FingerprintOf(intent)) {
+		if current == nil || !outdated(current, environment.ReadFingerprint(intent)) {
 			continue
 		}
 		if err := p.Cluster.Delete(ctx, p.Experiment, current); err != nil {

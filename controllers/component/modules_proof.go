@@ -120,7 +120,7 @@ func (m moduleSet) readStarts(ctx context.Context, p *Pass, pods map[string][]co
 	)
 	readers.SetLimit(startReaders)
 	for _, module := range p.Run.Spec.System.Modules {
-		if !modules.TellsHeap(module) {
+		if !modules.LogsHeap(module) {
 			continue
 		}
 		for _, pod := range pods[module.Name] {

@@ -93,7 +93,7 @@ func (t *Tools) For(ctx context.Context, experiment *v1alpha1.PerfExperiment) co
 	if experiment.DeletionTimestamp != nil {
 		return t.ToEnd(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 	}
-	return kube.For(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
+	return kube.WithAccount(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 }
 
 // ToEnd has a pass take away, as the ServiceAccount, what was built as it; as the operator,
@@ -102,7 +102,7 @@ func (t *Tools) ToEnd(ctx context.Context, namespace, account string) context.Co
 	if t.Accounts == nil {
 		account = ""
 	}
-	return kube.For(ctx, namespace, account)
+	return kube.WithAccount(ctx, namespace, account)
 }
 
 // Pass is what components see of a pass over a run. They read it.
@@ -135,7 +135,7 @@ func RequestOf(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) envir
 		KeepWarm:   run.Spec.KeepWarm,
 		System:     run.Spec.System,
 		Owner:      naming.Owner("PerfExperiment", experiment),
-		Names:      naming.SchemeOf(run),
+		Names:      naming.RunScheme(run),
 	}
 }
 
@@ -175,7 +175,7 @@ func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLab
 	}
 	pods, err := p.pods(ctx, podLabels)
 	observed.Pods = pods
-	observed.Events = p.EventsOf(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodOver), p.Now)
+	observed.Events = p.EventsOf(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodEnded), p.Now)
 	return observed, err
 }
 
@@ -243,7 +243,7 @@ func (p *Pass) Node(ctx context.Context, name string) (*corev1.Node, error) {
 // outdated reports whether an object was made from another declaration than
 // the wanted one, or is going away.
 func outdated(current *unstructured.Unstructured, wanted string) bool {
-	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
+	return current.GetDeletionTimestamp() != nil || environment.ReadFingerprint(current) != wanted
 }
 
 // standstills are reasons for not being ready that may never pass, and of which one
@@ -276,5 +276,5 @@ func staysUp(request environment.Request, intents []environment.Intent, object *
 	if at < 0 {
 		return request.StaysWarm()
 	}
-	return !outdated(object, environment.FingerprintOf(intents[at]))
+	return !outdated(object, environment.ReadFingerprint(intents[at]))
 }

@@ -20,12 +20,12 @@ const RefusedPause = 10 * time.Second
 // RefusalOf says why a write is not made, where people can do something about
 // it, or why something can't be read for now; false: it is another error.
 func RefusalOf(err error) (environment.Readiness, bool) {
-	switch refusal := kube.RefusalOf(err); {
+	switch refusal := kube.AsRefusal(err); {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
 		return environment.NotReady(reasonOf(refusal), refusal.Sentence()), true
-	case kube.IsPassing(err) || kube.IsUnread(err):
+	case kube.IsTransient(err) || kube.IsLogUnavailable(err):
 		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:
 		return environment.Readiness{}, false
@@ -34,9 +34,9 @@ func RefusalOf(err error) (environment.Readiness, bool) {
 
 func reasonOf(refusal *kube.Refusal) string {
 	switch refusal.Owner {
-	case kube.Foreign:
+	case kube.OwnerOther:
 		return v1alpha1.ReasonNameTaken
-	case kube.Earlier:
+	case kube.OwnerEarlier:
 		return v1alpha1.ReasonReplacing
 	default:
 		return v1alpha1.ReasonRefused

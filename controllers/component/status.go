@@ -83,7 +83,7 @@ func (t *Tools) TellRefused(object client.Object, err error) {
 // false: the error is another one. Such a status is not retried: others would wait for it
 // forever.
 func RefusedStatus(err error) (environment.Readiness, bool) {
-	if !kube.IsUnfit(err) {
+	if !kube.IsInvalidStatus(err) {
 		return environment.Readiness{}, false
 	}
 	return environment.NotReady(v1alpha1.ReasonStatusRefused, "the API server refuses the status: "+prose.Sentence(err.Error())), true

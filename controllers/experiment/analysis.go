@@ -22,15 +22,15 @@ import (
 // the runs alone, so that an operator that has just started decides the same.
 func (r *Reconciler) extend(ctx context.Context, s *scope) error {
 	design := s.experiment.Spec.DesignOrDefault()
-	progress := schedule.Progress{Complete: s.complete, Begun: begun(s.runs)}
-	if design.Target != nil && s.complete >= max(design.Blocks, progress.Begun) {
+	progress := schedule.Progress{Complete: s.complete, Started: begun(s.runs)}
+	if design.Target != nil && s.complete >= max(design.Blocks, progress.Started) {
 		full, err := r.fullRuns(ctx, s)
 		if err != nil {
 			return err
 		}
 		progress.Elapsed = analysis.Elapsed(s.runs, s.complete)
 		if design.Target.Verdicts {
-			progress.Standing = analysis.StandingOf(&s.experiment.Spec, s.planned.Arms, s.planned.Seed, full, s.complete)
+			progress.Verdicts = analysis.StandingOf(&s.experiment.Spec, s.planned.Arms, s.planned.Seed, full, s.complete)
 		} else {
 			progress.Precision = analysis.PrecisionOf(&s.experiment.Spec, s.planned.Arms, full, s.complete)
 		}

@@ -288,7 +288,7 @@ func (r *Reconciler) takeOn(ctx context.Context, experiment, before *v1alpha1.Pe
 	claimed, held := r.Claim(experiment), controllerutil.AddFinalizer(experiment, v1alpha1.Finalizer)
 	switch {
 	case claimed:
-		return r.Cluster.PatchUnchanged(ctx, experiment, before)
+		return r.Cluster.PatchIfUnchanged(ctx, experiment, before)
 	case held:
 		return r.Cluster.Patch(ctx, experiment, before)
 	default:
@@ -358,7 +358,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 		return r.leaveLine(ctx, s)
 	}
 	s.follow()
-	s.question = analysisplan.Of(&s.experiment.Spec)
+	s.question = analysisplan.New(&s.experiment.Spec)
 	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	if err := r.extend(ctx, s); err != nil {
 		return err
@@ -419,7 +419,7 @@ func (r *Reconciler) plan(ctx context.Context, s *scope) (bool, error) {
 	}
 	spec := &s.experiment.Spec
 	planned := plan.From(spec, *system, r.seed(s.experiment))
-	made := &design{s.experiment.Generation, planned, armsStatus(planned.Arms), arms.ConfoundedOf(spec, *system)}
+	made := &design{s.experiment.Generation, planned, armsStatus(planned.Arms), arms.ConfoundedArms(spec, *system)}
 	if s.begun() {
 		s.known.design = made
 	}
@@ -507,7 +507,7 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 		return err
 	}
 	err := r.startRun(ctx, s)
-	if s.refusal != nil || kube.RefusalOf(err) != nil {
+	if s.refusal != nil || kube.AsRefusal(err) != nil {
 		err = errors.Join(err, r.letOthersPass(ctx, s))
 	}
 	return err
@@ -552,7 +552,7 @@ func (r *Reconciler) tryAccount(ctx context.Context, experiment *v1alpha1.PerfEx
 	if r.Accounts == nil {
 		return nil
 	}
-	return r.Cluster.TryCreate(ctx, emptyConfigMap(experiment, naming.Report(experiment.Name)))
+	return r.Cluster.DryRunCreate(ctx, emptyConfigMap(experiment, naming.Report(experiment.Name)))
 }
 
 // isMissed reports whether the run before this one at the same position is there after all.
@@ -651,7 +651,7 @@ func (s *scope) scheme() naming.Scheme {
 	if len(s.runs) == 0 {
 		return naming.Long
 	}
-	return naming.SchemeOf(&s.runs[0])
+	return naming.RunScheme(&s.runs[0])
 }
 
 // runName is that of an attempt at the next run.
@@ -710,7 +710,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 		return nil
 	}
 	// What is recorded is not looked at again, and the cache may be behind.
-	for _, cluster := range []kube.Cluster{r.Cluster, r.Cluster.Afresh(r.Live)} {
+	for _, cluster := range []kube.Cluster{r.Cluster, r.Cluster.Uncached(r.Live)} {
 		if err := r.tearDown(ctx, s, cluster); err != nil || s.tearingDown {
 			return err
 		}

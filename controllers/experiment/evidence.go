@@ -79,8 +79,8 @@ func unproved(err error) string {
 
 // isRefused: somebody has to let the write through.
 func isRefused(err error) bool {
-	refusal := kube.RefusalOf(err)
-	return refusal != nil && refusal.Owner != kube.Earlier
+	refusal := kube.AsRefusal(err)
+	return refusal != nil && refusal.Owner != kube.OwnerEarlier
 }
 
 // known is what an earlier pass has said that begins like this; empty: nothing.

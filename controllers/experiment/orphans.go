@@ -24,7 +24,7 @@ import (
 // ServiceAccount changed it nothing tells any more, so the namespace's default one
 // does.
 func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
-	ctx = kube.For(ctx, key.Namespace, "")
+	ctx = kube.WithAccount(ctx, key.Namespace, "")
 	if any, err := r.Borrows(ctx, key); err != nil || !any {
 		return reconcile.Result{}, err
 	}
@@ -43,7 +43,7 @@ func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (r
 func orphansOf(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		borrower := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
-		key, valid := workloads.BorrowerKey(borrower)
+		key, valid := workloads.AdopterKey(borrower)
 		if !valid || key.Namespace != object.GetNamespace() {
 			return nil
 		}

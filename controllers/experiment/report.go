@@ -186,7 +186,7 @@ func (s stage) about(what string) string {
 
 // tooLarge: no leave makes a report fit that is larger than an object may be.
 func tooLarge(err error) bool {
-	says := kube.RefusalOf(err).Says
+	says := kube.AsRefusal(err).Cause
 	return apierrors.IsRequestEntityTooLargeError(says) || apierrors.HasStatusCause(says, metav1.CauseType(field.ErrorTypeTooLong))
 }
 

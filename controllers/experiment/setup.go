@@ -152,7 +152,7 @@ func (r *Reconciler) nextInLine() handler.EventHandler {
 			// The cache only fails while it is being stopped.
 			return
 		}
-		for _, experiment := range queue.LineOf(known.tickets, r.Now()).Waiting(soon) {
+		for _, experiment := range queue.New(known.tickets, r.Now()).Waiting(soon) {
 			work.Add(reconcile.Request{NamespacedName: experiment})
 		}
 	}
@@ -175,5 +175,5 @@ func movesLine(update event.UpdateEvent) bool {
 		return true
 	}
 	one, other := queue.Read(before), queue.Read(after)
-	return !one.Same(&other)
+	return !one.Equal(&other)
 }

@@ -168,7 +168,7 @@ const maxLedgers = 64
 func noteLedgers(s *scope) {
 	status := &s.experiment.Status
 	for i := range s.runs {
-		ledger := kafka.LedgerOf(&s.runs[i])
+		ledger := kafka.NewLedgerRef(&s.runs[i])
 		if ledger != nil && len(status.TopicLedgers) < maxLedgers && !slices.Contains(status.TopicLedgers, *ledger) {
 			status.TopicLedgers = append(status.TopicLedgers, *ledger)
 		}
@@ -326,7 +326,7 @@ func stalledMessage(s *scope) string {
 		last = "; the last time: " + invalid[len(invalid)-1].Message
 	}
 	alike := ""
-	if s.decision.Alike {
+	if s.decision.SameCause {
 		alike = " in the same way, which another attempt would not change"
 	}
 	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s%s",

@@ -26,7 +26,7 @@ const renewal = queue.Lifetime / 6
 
 // line is who measures and who waits, as it was read.
 type line struct {
-	tickets []queue.Ticket
+	tickets []queue.Entry
 	// leases hold the tickets, by the UID of their experiment.
 	leases map[types.UID]*coordinationv1.Lease
 	// void are the experiments whose tickets count no more.
@@ -51,11 +51,11 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 		return false, err
 	}
 	mine := s.ticketIn(known)
-	ticket := queue.Next(known.tickets, mine, s.atBlock() || r.overstays(&mine, s.now), s.now)
+	ticket := queue.Advance(known.tickets, mine, s.atBlock() || r.overstays(&mine, s.now), s.now)
 	if err := r.writeTicket(ctx, known, ticket); err != nil {
 		return false, err
 	}
-	if ticket.Held.IsZero() {
+	if ticket.Acquired.IsZero() {
 		s.queueUp(known, ticket)
 		return false, nil
 	}
@@ -63,27 +63,27 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 }
 
 // overstays reports whether a turn has lasted so long that not even a block keeps it.
-func (r *Reconciler) overstays(ticket *queue.Ticket, now time.Time) bool {
-	return r.LongestTurn > 0 && !ticket.Held.IsZero() && now.Sub(ticket.Held) >= r.LongestTurn
+func (r *Reconciler) overstays(ticket *queue.Entry, now time.Time) bool {
+	return r.LongestTurn > 0 && !ticket.Acquired.IsZero() && now.Sub(ticket.Acquired) >= r.LongestTurn
 }
 
 // ticketIn is the experiment's ticket in the line. It begins to wait anew if it takes
 // up something else than it did.
-func (s *scope) ticketIn(known *line) queue.Ticket {
+func (s *scope) ticketIn(known *line) queue.Entry {
 	wanted := s.newTicket()
 	i := known.index(s.experiment)
 	if i < 0 {
 		return wanted
 	}
 	ticket := known.tickets[i]
-	if !wanted.Lane.Same(ticket.Lane) {
-		ticket.Lane, ticket.Held = wanted.Lane, time.Time{}
+	if !wanted.Lane.Equal(ticket.Lane) {
+		ticket.Lane, ticket.Acquired = wanted.Lane, time.Time{}
 	}
 	return ticket
 }
 
-func (s *scope) newTicket() queue.Ticket {
-	return queue.Ticket{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: s.lane(), Arrived: s.now}
+func (s *scope) newTicket() queue.Entry {
+	return queue.Entry{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: s.lane(), Queued: s.now}
 }
 
 // isAlone reports whether nobody else has a turn where the experiment would measure;
@@ -94,13 +94,13 @@ func (r *Reconciler) isAlone(ctx context.Context, s *scope) (bool, error) {
 		return false, err
 	}
 	mine := s.ticketIn(known)
-	if mine.Held.IsZero() {
+	if mine.Acquired.IsZero() {
 		// Somebody has taken it away since.
 		s.again(time.Second)
 		return false, nil
 	}
-	if queue.LineOf(known.tickets, s.now).HolderBeside(&mine) != nil {
-		mine.Held = time.Time{}
+	if queue.New(known.tickets, s.now).ConflictingEntry(&mine) != nil {
+		mine.Acquired = time.Time{}
 		s.queueUp(known, mine)
 		return false, r.writeTicket(ctx, known, mine)
 	}
@@ -109,15 +109,15 @@ func (r *Reconciler) isAlone(ctx context.Context, s *scope) (bool, error) {
 }
 
 // queueUp notes where the experiment is in line.
-func (s *scope) queueUp(known *line, ticket queue.Ticket) {
-	order := queue.LineOf(append(queue.Others(known.tickets, &ticket), ticket), s.now)
-	place := order.PlaceOf(&ticket)
+func (s *scope) queueUp(known *line, ticket queue.Entry) {
+	order := queue.New(append(queue.Others(known.tickets, &ticket), ticket), s.now)
+	place := order.Position(&ticket)
 	s.place = &v1alpha1.LaneStatus{
 		Name: ticket.Lane.String(), Behind: place.Behind.String(),
-		Position: int32(place.Position), //nolint:gosec // A line is no longer than etcd has room for.
+		Position: int32(place.Index), //nolint:gosec // A line is no longer than etcd has room for.
 	}
 	s.again(renewal)
-	if holder := order.HolderBeside(&ticket); holder != nil && known.leases[holder.UID] == nil {
+	if holder := order.ConflictingEntry(&ticket); holder != nil && known.leases[holder.UID] == nil {
 		// Nobody tells of the end of its turn.
 		s.again(blockedPause)
 	}
@@ -133,20 +133,20 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	var ticket queue.Ticket
+	var ticket queue.Entry
 	if i := known.index(s.experiment); i >= 0 {
 		ticket = known.tickets[i]
 	} else {
 		ticket = s.newTicket()
 	}
-	if ticket.Held.IsZero() {
-		ticket.Held = s.now
+	if ticket.Acquired.IsZero() {
+		ticket.Acquired = s.now
 	}
 	return r.hold(ctx, s, known, ticket)
 }
 
 // hold renews the ticket of who has its turn.
-func (r *Reconciler) hold(ctx context.Context, s *scope, known *line, ticket queue.Ticket) error {
+func (r *Reconciler) hold(ctx context.Context, s *scope, known *line, ticket queue.Entry) error {
 	ticket.Renewed = s.now
 	s.place = &v1alpha1.LaneStatus{Name: ticket.Lane.String()}
 	s.again(renewal)
@@ -165,7 +165,7 @@ func (r *Reconciler) endTurn(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	if i := known.index(s.experiment); i >= 0 && !known.tickets[i].Held.IsZero() {
+	if i := known.index(s.experiment); i >= 0 && !known.tickets[i].Acquired.IsZero() {
 		return r.hold(ctx, s, known, known.tickets[i])
 	}
 	return r.leaveLine(ctx, s)
@@ -178,7 +178,7 @@ func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
 		return nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
-	if err != nil || !queue.Next(known.tickets, s.ticketIn(known), true, s.now).Held.IsZero() {
+	if err != nil || !queue.Advance(known.tickets, s.ticketIn(known), true, s.now).Acquired.IsZero() {
 		return err
 	}
 	s.place = nil
@@ -197,14 +197,14 @@ func (r *Reconciler) leaveLine(ctx context.Context, s *scope) error {
 	}
 	lease := &coordinationv1.Lease{}
 	// Past the cache, which may not know of it yet: nobody would look again.
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: queue.NameOf(s.experiment.UID)}, lease)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: queue.LeaseName(s.experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading the experiment's place in line: %w", err)
 	}
-	if mine := queue.Read(lease); !mine.Held.IsZero() || !mine.Ended.IsZero() {
+	if mine := queue.Read(lease); !mine.Acquired.IsZero() || !mine.Released.IsZero() {
 		if err := r.bequeath(ctx, s); err != nil {
 			return err
 		}
@@ -220,8 +220,8 @@ func (r *Reconciler) bequeath(ctx context.Context, s *scope) error {
 		return err
 	}
 	for _, heir := range known.tickets {
-		if heir.Experiment.Namespace == s.experiment.Namespace && heir.Experiment.Name != s.experiment.Name && heir.Held.IsZero() {
-			heir.Ended = s.now
+		if heir.Experiment.Namespace == s.experiment.Namespace && heir.Experiment.Name != s.experiment.Name && heir.Acquired.IsZero() {
+			heir.Released = s.now
 			return r.writeTicket(ctx, known, heir)
 		}
 	}
@@ -262,7 +262,7 @@ func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line,
 // operator's: a pass with an old view of one may have left it.
 func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error {
 	var failure error
-	known.tickets = slices.DeleteFunc(known.tickets, func(ticket queue.Ticket) bool {
+	known.tickets = slices.DeleteFunc(known.tickets, func(ticket queue.Entry) bool {
 		if ticket.UID == s.experiment.UID || failure != nil {
 			return false
 		}
@@ -295,9 +295,9 @@ func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error
 	}
 	for i := range runs {
 		run := &runs[i]
-		stray := queue.Ticket{
+		stray := queue.Entry{
 			Experiment: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment},
-			Held:       run.CreationTimestamp.Time, Renewed: s.now,
+			Acquired:   run.CreationTimestamp.Time, Renewed: s.now,
 		}
 		if run.DeletionTimestamp != nil || stray.Experiment == client.ObjectKeyFromObject(s.experiment) || known.holds(stray.Experiment, s.now) {
 			continue
@@ -314,35 +314,35 @@ func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error
 }
 
 func (l *line) index(experiment *v1alpha1.PerfExperiment) int {
-	return slices.IndexFunc(l.tickets, func(ticket queue.Ticket) bool { return ticket.UID == experiment.UID })
+	return slices.IndexFunc(l.tickets, func(ticket queue.Entry) bool { return ticket.UID == experiment.UID })
 }
 
 func (l *line) holds(experiment client.ObjectKey, now time.Time) bool {
-	return slices.ContainsFunc(l.tickets, func(ticket queue.Ticket) bool {
-		return ticket.Experiment == experiment && !ticket.Held.IsZero() && !ticket.Expired(now)
+	return slices.ContainsFunc(l.tickets, func(ticket queue.Entry) bool {
+		return ticket.Experiment == experiment && !ticket.Acquired.IsZero() && !ticket.Expired(now)
 	})
 }
 
 // writeTicket writes a ticket that says something new, or was not renewed for long.
-func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket queue.Ticket) error {
+func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket queue.Entry) error {
 	before := known.leases[ticket.UID]
 	if before == nil {
 		return r.makeTicket(ctx, ticket)
 	}
 	written := queue.Read(before)
-	if ticket.Same(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
+	if ticket.Equal(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
 		return nil
 	}
 	lease := before.DeepCopy()
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
-	return r.Cluster.PatchUnchanged(ctx, lease, before)
+	return r.Cluster.PatchIfUnchanged(ctx, lease, before)
 }
 
 // makeTicket makes a ticket for an experiment that still wants one: a pass with an old
 // view, which it is a conflict to have, would leave it behind.
-func (r *Reconciler) makeTicket(ctx context.Context, ticket queue.Ticket) error {
+func (r *Reconciler) makeTicket(ctx context.Context, ticket queue.Entry) error {
 	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")
 	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("perfexperiments").GroupResource(), ticket.Experiment.Name, old)
 	err := r.Live.Get(ctx, ticket.Experiment, experiment)
@@ -353,7 +353,7 @@ func (r *Reconciler) makeTicket(ctx context.Context, ticket queue.Ticket) error 
 		return conflict
 	}
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = r.Lanes, queue.NameOf(ticket.UID)
+	lease.Namespace, lease.Name = r.Lanes, queue.LeaseName(ticket.UID)
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
@@ -376,7 +376,7 @@ func (r *Reconciler) sweep(ctx context.Context, known *line) error {
 
 // lane is what the experiment's runs take up.
 func (s *scope) lane() queue.Lane {
-	return queue.Of(s.experiment.Spec.Lane, s.systems())
+	return queue.NewLane(s.experiment.Spec.Lane, s.systems())
 }
 
 // systems are those of the arms.

@@ -29,7 +29,7 @@ func (r *Reconciler) stepBegin(_ context.Context, s *scope) (outcome, error) {
 	deadline, _ := s.limit(s)
 	s.alarm(deadline)
 	// Patience ends without a watch to tell us.
-	s.alarm(s.now.Add(environment.Patience / 3))
+	s.alarm(s.now.Add(environment.SilenceThreshold / 3))
 	return next(), nil
 }
 

@@ -260,7 +260,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err), nil
 		}
 		if err != nil {
-			if kube.IsUnread(err) {
+			if kube.IsLogUnavailable(err) {
 				unread = err
 			}
 			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, prose.Sentence(err.Error())))

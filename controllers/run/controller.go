@@ -124,7 +124,7 @@ func unheldPause(experiment *v1alpha1.PerfExperiment) time.Duration {
 // so what is in the way is an event.
 func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
 	err := r.tidy(ctx, run)
-	if refusal := kube.RefusalOf(err); refusal != nil {
+	if refusal := kube.AsRefusal(err); refusal != nil {
 		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", refusal.Sentence())
 		return ctrl.Result{RequeueAfter: time.Minute}, nil
 	}
@@ -186,7 +186,7 @@ func (r *Reconciler) seenBy(s *scope) *component.Pass {
 // to be so, and a cache may show pods and workloads of before the run.
 func (r *Reconciler) seenAfresh(s *scope) *component.Pass {
 	pass := r.seenBy(s)
-	pass.Cluster = r.Cluster.Afresh(r.Live)
+	pass.Cluster = r.Cluster.Uncached(r.Live)
 	return pass
 }
 

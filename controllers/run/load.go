@@ -105,7 +105,7 @@ func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Lo
 	r.glance(ctx, s, wanted, observed.Pods, state.Running)
 	if !state.Started {
 		// Patience ends without a watch to tell us.
-		s.alarm(s.now.Add(environment.Patience / 3))
+		s.alarm(s.now.Add(environment.SilenceThreshold / 3))
 	}
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
 		s.alarm(deadline)

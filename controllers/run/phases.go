@@ -234,7 +234,7 @@ func (s *scope) cannot(condition string, err error) (outcome, error) {
 		condition = known.part.About().Condition
 	}
 	label := ""
-	if refusal := kube.RefusalOf(err); refusal != nil {
+	if refusal := kube.AsRefusal(err); refusal != nil {
 		label = refusal.Component
 	}
 	of := component.PartOf(label, condition)

@@ -30,7 +30,7 @@ const (
 // on it.
 func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
 	status := s.load(wanted.Name)
-	if len(running) == 0 || !s.wantsWord(status) || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
+	if len(running) == 0 || !s.wantsWord(status) || kinds.ForLoad(wanted).Results() == v1alpha1.ResultsSummary {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)

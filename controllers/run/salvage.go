@@ -49,7 +49,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	err = r.keepRaw(ctx, s, saved)
-	if refusal := kube.RefusalOf(err); refusal != nil {
+	if refusal := kube.AsRefusal(err); refusal != nil {
 		s.warn("what the runners of this run left can't be kept: " + refusal.Error())
 		return next(), nil
 	}
@@ -92,7 +92,7 @@ func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 		return nil
 	}
 	s.samples = samples
-	if err := r.keepSamples(ctx, s); kube.RefusalOf(err) == nil {
+	if err := r.keepSamples(ctx, s); kube.AsRefusal(err) == nil {
 		return err
 	}
 	return nil
@@ -136,7 +136,7 @@ func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Lo
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
-		if words := load.LastWords(r.logLines(ctx, pod)); words != "" {
+		if words := load.LastLogLine(r.logLines(ctx, pod)); words != "" {
 			return ": " + words, nil
 		}
 		silent = "; for what it said last, see: perflab logs " + s.run.Name

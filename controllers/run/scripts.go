@@ -64,7 +64,7 @@ func (s *scope) scriptsDue() []v1alpha1.Load {
 
 // scriptKey is where a load's script is in a ConfigMap; nil for one that is not.
 func scriptKey(wanted v1alpha1.Load) *v1alpha1.ConfigMapKey {
-	return kinds.Of(wanted).Source().ConfigMap
+	return kinds.ForLoad(wanted).Source().ConfigMap
 }
 
 // changedScript says in what a script is not the one that an earlier run
@@ -76,7 +76,7 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 	if err != nil || before == nil {
 		return nil, err
 	}
-	changed := load.ScriptChanged(key.Key, before, load.ScriptOf(key.Key, files))
+	changed := load.ScriptChanged(key.Key, before, load.NewScriptStatus(key.Key, files))
 	if changed == "" {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.L
 	known := true
 	for _, wanted := range due {
 		key := scriptKey(wanted).Key
-		is, was := load.ScriptOf(key, found[wanted.Name]), s.load(wanted.Name).Script
+		is, was := load.NewScriptStatus(key, found[wanted.Name]), s.load(wanted.Name).Script
 		is.Record = name
 		scripts[wanted.Name] = is
 		known = known && was != nil && load.ScriptChanged(key, was, is) == ""

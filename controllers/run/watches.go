@@ -64,7 +64,7 @@ func (w *ForeignWatches) Start(ctx context.Context) error {
 // served are the kinds of other operators that the cluster has now, but for those that are
 // known, and why it can't be told of the rest.
 func (w *ForeignWatches) served(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
-	for _, kind := range contract.ForeignKinds() {
+	for _, kind := range contract.ThirdPartyKinds() {
 		if known[kind] {
 			continue
 		}

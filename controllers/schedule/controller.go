@@ -99,8 +99,8 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 	if s.fault != nil {
 		return nil
 	}
-	s.made = s.decision.Made
-	if s.decision.Make {
+	s.made = s.decision.Created
+	if s.decision.Create {
 		if err := r.writeDown(ctx, s); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) error {
 			return err
 		}
 	}
-	return r.take(ctx, s, s.decision.Outlived)
+	return r.take(ctx, s, s.decision.Expired)
 }
 
 // errOld says that a pass saw what is no more.
@@ -143,7 +143,7 @@ func (r *Reconciler) writeDown(ctx context.Context, s *scope) error {
 
 // make what is due. It may be there already, made by a pass that was cut off.
 func (r *Reconciler) make(ctx context.Context, s *scope) error {
-	due := s.decision.Making
+	due := s.decision.Due
 	made := recurrence.Experiment(s.schedule, due.Name, string(due.Trigger), due.Release)
 	err := r.Cluster.Create(ctx, made)
 	if apierrors.IsAlreadyExists(err) {
@@ -152,7 +152,7 @@ func (r *Reconciler) make(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	s.experiments[made.Name], s.made, s.decision.Making = made, due, nil
+	s.experiments[made.Name], s.made, s.decision.Due = made, due, nil
 	return nil
 }
 
@@ -187,9 +187,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
 		err := r.Room.Hold(ctx, func(ctx context.Context) error {
 			// Past the cache, which keeps of others' workloads only whose they are.
-			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
+			object, err := r.Cluster.Uncached(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
 			if err == nil {
-				s.workloads = append(s.workloads, recurrence.Look(source, object))
+				s.workloads = append(s.workloads, recurrence.ObserveWorkload(source, object))
 			}
 			return err
 		})

@@ -26,8 +26,8 @@ const maxActive = 64
 
 // remember what was decided, before it is done.
 func (s *scope) remember() {
-	status, memory := &s.schedule.Status, &s.decision.Memory
-	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Making
+	status, memory := &s.schedule.Status, &s.decision.Record
+	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Due
 	status.Images, status.ImageChanges = memory.Images, memory.ImageChanges
 }
 
@@ -61,7 +61,7 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule
 // wait until something changes by time alone; 0: for ever.
 func (s *scope) wait() time.Duration {
 	var wait time.Duration
-	if look := s.decision.Look; !look.IsZero() {
+	if look := s.decision.Requeue; !look.IsZero() {
 		wait = min(max(look.Sub(s.now), time.Millisecond), longestWait)
 	}
 	if s.refusal != nil && (wait == 0 || wait > component.RefusedPause) {
@@ -136,8 +136,8 @@ func (s *scope) setConditions() {
 			meta.RemoveStatusCondition(conditions, transient)
 		}
 	}
-	if s.decision.Held != "" {
-		set(v1alpha1.ConditionHeld, metav1.ConditionTrue, v1alpha1.ReasonConcurrent, s.decision.Held)
+	if s.decision.Blocked != "" {
+		set(v1alpha1.ConditionHeld, metav1.ConditionTrue, v1alpha1.ReasonConcurrent, s.decision.Blocked)
 	}
 	reason, message := s.trouble()
 	switch {
@@ -159,7 +159,7 @@ func (s *scope) holds(condition string) bool {
 	reason, _ := s.trouble()
 	switch condition {
 	case v1alpha1.ConditionHeld:
-		return s.decision.Held != ""
+		return s.decision.Blocked != ""
 	case v1alpha1.ConditionStalled:
 		return reason != ""
 	default:
@@ -198,17 +198,17 @@ func (r *Reconciler) announce(before *v1alpha1.PerfSchedule, s *scope) {
 		told(corev1.EventTypeNormal, "ExperimentMade", "Make", "Experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
 		s.announceSkipped(told)
 	}
-	if late := s.decision.Late; late != nil {
+	if late := s.decision.Missed; late != nil {
 		told(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Experiment %s could not be made within startingDeadlineSeconds", late.Name)
 	}
 	for _, child := range s.decision.Replaced {
 		told(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Experiment %s was on, and is deleted with concurrencyPolicy Replace", child.Name)
 	}
-	for _, child := range s.decision.Outlived {
+	for _, child := range s.decision.Expired {
 		told(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Experiment %s is deleted by the limits of history", child.Name)
 	}
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionHeld)
-	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.Cut(held)) {
+	if held := s.decision.Blocked; held != "" && (was == nil || was.Message != component.Cut(held)) {
 		told(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
 	}
 	stalled := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionStalled)

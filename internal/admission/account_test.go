@@ -39,9 +39,9 @@ func TestWhoNamesAnAccountMayImpersonateIt(t *testing.T) {
 			a.grant(t, right{"get", "", "secrets", "login"})
 			named := func(account string) *unstructured.Unstructured { return c.make(t, change{c.place, account}) }
 			rules.Verdict(t, a.ask(named(defaultAccount)), "", "")
-			rules.Verdict(t, a.ask(named("strong")), c.place, a.mayNot(`impersonate ServiceAccount "strong"`))
+			rules.Verdict(t, a.ask(named("strong")), c.place, a.message(`impersonate ServiceAccount "strong"`))
 			a.grant(t, right{"impersonate", "", "serviceaccounts", "other"})
-			rules.Verdict(t, a.ask(named("strong")), c.place, a.mayNot(`impersonate ServiceAccount "strong"`))
+			rules.Verdict(t, a.ask(named("strong")), c.place, a.message(`impersonate ServiceAccount "strong"`))
 			a.grant(t, right{"impersonate", "", "serviceaccounts", "strong"})
 			rules.Verdict(t, a.ask(named("strong")), "", "")
 		})
@@ -53,7 +53,7 @@ func TestPodsOfTheDefaultAccountTakeRights(t *testing.T) {
 	a, object := writer(t), rules.Object(t, valid)
 	a.grant(t, right{"get", "", "secrets", "login"})
 	apply(t, object, []change{{"spec.system.patches", inPods("{serviceAccountName: " + defaultAccount + "}")}})
-	if err := a.ask(object); err == nil || !strings.Contains(err.Error(), a.mayNot(`impersonate ServiceAccount "`+defaultAccount+`"`)) {
+	if err := a.ask(object); err == nil || !strings.Contains(err.Error(), a.message(`impersonate ServiceAccount "`+defaultAccount+`"`)) {
 		t.Errorf("the answer is %v", err)
 	}
 }

@@ -116,7 +116,7 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	if err != nil {
 		return nil, err
 	}
-	known, err := knownOf(ctx, e.reader, experiment.Namespace, &experiment.Spec, system, forbidden)
+	known, err := gatherKnown(ctx, e.reader, experiment.Namespace, &experiment.Spec, system, forbidden)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +185,9 @@ func referred(ctx context.Context, reader client.Reader, namespace string, ref *
 	return &found.Spec, nil, nil
 }
 
-// knownOf returns what an experiment refers to. It leaves scripts out where the author
+// gatherKnown returns what an experiment refers to. It leaves scripts out where the author
 // is not allowed to read everything that the experiment names.
-func knownOf(ctx context.Context, reader client.Reader, namespace string, spec *v1alpha1.PerfExperimentSpec, system *v1alpha1.System, forbidden field.ErrorList) (validate.Known, error) {
+func gatherKnown(ctx context.Context, reader client.Reader, namespace string, spec *v1alpha1.PerfExperimentSpec, system *v1alpha1.System, forbidden field.ErrorList) (validate.Known, error) {
 	known := validate.Known{System: system}
 	if len(forbidden) > 0 {
 		return known, nil

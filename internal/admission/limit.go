@@ -35,9 +35,9 @@ func NewLimits(now func() time.Time) *Limits {
 	return &Limits{authors: lru.New(mostAuthors), now: now}
 }
 
-// bucketOf is whose questions are counted together: those about the ServiceAccounts of a
+// authorBucket is whose questions are counted together: those about the ServiceAccounts of a
 // namespace, of which whoever may write there makes as many as he likes.
-func bucketOf(author string) string {
+func authorBucket(author string) string {
 	const prefix = "system:serviceaccount:"
 	if name, is := strings.CutPrefix(author, prefix); is {
 		namespace, _, _ := strings.Cut(name, ":")
@@ -51,7 +51,7 @@ func (l *Limits) take(author string, questions int) error {
 	if l == nil {
 		return nil
 	}
-	author = bucketOf(author)
+	author = authorBucket(author)
 	// Two requests of a new author at once may get a bucket each, once.
 	known, is := l.authors.Get(author)
 	bucket, isBucket := known.(*rate.Limiter)

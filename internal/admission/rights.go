@@ -29,8 +29,8 @@ type AuthorRights string
 const (
 	// EnforceRights refuses it.
 	EnforceRights AuthorRights = "enforce"
-	// WarnOfRights takes it and says what would be refused.
-	WarnOfRights AuthorRights = "warn"
+	// WarnAboutRights takes it and says what would be refused.
+	WarnAboutRights AuthorRights = "warn"
 	// IgnoreRights takes it and asks nothing.
 	IgnoreRights AuthorRights = "ignore"
 )
@@ -40,7 +40,7 @@ var errAuthorRights = errors.New("write enforce, warn or ignore")
 // Set reads it from a flag.
 func (a *AuthorRights) Set(given string) error {
 	switch parsed := AuthorRights(given); parsed {
-	case EnforceRights, WarnOfRights, IgnoreRights:
+	case EnforceRights, WarnAboutRights, IgnoreRights:
 		*a = parsed
 		return nil
 	default:
@@ -97,13 +97,13 @@ func (r Rights) judge(ctx context.Context, namespace, what string, needs []refer
 		return nil, nil, fmt.Errorf("finding who asks: %w", err)
 	}
 	a := author{user: request.UserInfo, namespace: namespace, what: what}
-	lacking, err := r.lacking(ctx, a, questionsOf(needs))
+	lacking, err := r.lacking(ctx, a, groupQuestions(needs))
 	switch {
-	case r.Author == WarnOfRights && err != nil:
+	case r.Author == WarnAboutRights && err != nil:
 		return admission.Warnings{err.Error()}, nil, nil
 	case err != nil:
 		return nil, nil, err
-	case r.Author == WarnOfRights:
+	case r.Author == WarnAboutRights:
 		return a.warnings(lacking), nil, nil
 	default:
 		return nil, a.faults(lacking), nil
@@ -116,8 +116,8 @@ type question struct {
 	needs []references.Need
 }
 
-// questionsOf has each right once, in the order in which they are needed.
-func questionsOf(needs []references.Need) []question {
+// groupQuestions has each right once, in the order in which they are needed.
+func groupQuestions(needs []references.Need) []question {
 	var questions []question
 	at := map[references.Right]int{}
 	for _, need := range needs {
@@ -206,7 +206,7 @@ func (a author) faults(lacking []question) field.ErrorList {
 	for _, question := range lacking {
 		faults = append(faults, field.Forbidden(question.place(), fmt.Sprintf(
 			"%s%s: PerfLab uses only what the author may; ask for the right, or let someone who has it apply the %s",
-			question.where(), a.mayNot(question), a.what)))
+			question.where(), a.message(question), a.what)))
 	}
 	return faults
 }
@@ -216,13 +216,13 @@ func (a author) warnings(lacking []question) admission.Warnings {
 	var warnings admission.Warnings
 	for _, question := range lacking {
 		warnings = append(warnings, fmt.Sprintf("%s%s (%s): PerfLab would refuse this with --author-rights=enforce",
-			question.where(), a.mayNot(question), question.place()))
+			question.where(), a.message(question), question.place()))
 	}
 	return warnings
 }
 
-// mayNot says what is lacking, and for how many fields.
-func (a author) mayNot(lacking question) string {
+// message says what is lacking, and for how many fields.
+func (a author) message(lacking question) string {
 	sentence := fmt.Sprintf("user %q may not %s in namespace %q", a.user.Username, lacking.right, a.namespace)
 	if whose := lacking.needs[0].Whose; whose != "" {
 		sentence += ", as " + whose + " must"

@@ -88,7 +88,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 	}{
 		admission.EnforceRights: {asked: 1},
 		"":                      {asked: 1},
-		admission.WarnOfRights: {
+		admission.WarnAboutRights: {
 			allowed: true, asked: 1,
 			warning: `user "jane" may not get Secret "login" in namespace "lab" (spec.system.target.credentialsSecret): PerfLab would refuse this with --author-rights=enforce`,
 		},
@@ -139,7 +139,7 @@ func TestWhoCannotAskRefuses(t *testing.T) {
 	if got.Allowed || got.Result.Code != http.StatusServiceUnavailable || !strings.Contains(got.Result.Message, sentence) {
 		t.Errorf("%+v, want a refusal with: %s", got.Result, sentence)
 	}
-	rights.Author = admission.WarnOfRights
+	rights.Author = admission.WarnAboutRights
 	if got := answer(t, rights, rules.Object(t, valid)); !got.Allowed || !strings.Contains(strings.Join(got.Warnings, "\n"), sentence) {
 		t.Errorf("allowed %v, warned %q, want a warning with: %s", got.Allowed, got.Warnings, sentence)
 	}

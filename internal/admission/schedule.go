@@ -60,7 +60,7 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	if err != nil {
 		return nil, err
 	}
-	known, err := knownOf(ctx, s.reader, schedule.Namespace, &schedule.Spec.Template.Spec, system, forbidden)
+	known, err := gatherKnown(ctx, s.reader, schedule.Namespace, &schedule.Spec.Template.Spec, system, forbidden)
 	if err != nil {
 		return nil, err
 	}

@@ -28,12 +28,12 @@ func bound(hook *admission.Webhook) *admission.Webhook {
 
 // Handle judges the size, and has the rest judged.
 func (b bounded) Handle(ctx context.Context, request admission.Request) admission.Response {
-	spec := specOf(request.Object.Raw)
+	spec := rawSpec(request.Object.Raw)
 	faults := validate.Stored(spec)
 	if len(faults) == 0 {
 		return b.Handler.Handle(ctx, request)
 	}
-	if bytes.Equal(spec, specOf(request.OldObject.Raw)) {
+	if bytes.Equal(spec, rawSpec(request.OldObject.Raw)) {
 		return admission.Allowed("")
 	}
 	kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
@@ -41,8 +41,8 @@ func (b bounded) Handle(ctx context.Context, request admission.Request) admissio
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &refused}}
 }
 
-// specOf is the text of an object's spec; none where there is none.
-func specOf(object []byte) []byte {
+// rawSpec is the text of an object's spec; none where there is none.
+func rawSpec(object []byte) []byte {
 	var fields struct {
 		Spec json.RawMessage `json:"spec"`
 	}

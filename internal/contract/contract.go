@@ -97,9 +97,9 @@ func field[T any](object *unstructured.Unstructured, path ...string) (T, bool) {
 // which version, it serves Strimzi's.
 var KafkaGroupKind = schema.GroupKind{Group: StrimziGroup, Kind: KindKafka}
 
-// ForeignKinds are the kinds of other operators whose objects tell us when to
+// ThirdPartyKinds are the kinds of other operators whose objects tell us when to
 // go on.
-func ForeignKinds() []schema.GroupKind {
+func ThirdPartyKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		KafkaGroupKind,
 		PostgresClusterKind.GroupKind(),

@@ -88,8 +88,8 @@ func (k Kafka) Refusal() (reason, message string, refused bool) {
 // HasStatus reports whether Strimzi has said anything about the Kafka yet.
 func (k Kafka) HasStatus() bool { return hasStatus(k.Object) }
 
-// LastWord is when Strimzi last changed its mind about the Kafka; zero: never.
-func (k Kafka) LastWord() time.Time { return lastTransition(k.Object) }
+// LastTransition is when Strimzi last changed its mind about the Kafka; zero: never.
+func (k Kafka) LastTransition() time.Time { return lastTransition(k.Object) }
 
 // StrimziPods are the pods a StrimziPodSet is to have, whole, as Strimzi asks
 // the API server for them.

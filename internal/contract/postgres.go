@@ -100,9 +100,9 @@ func (c PostgresCluster) Ready() bool {
 // yet.
 func (c PostgresCluster) HasStatus() bool { return c.Phase() != "" || len(conditions(c.Object)) > 0 }
 
-// LastWord is when CloudNativePG last changed its mind about the Cluster; zero:
+// LastTransition is when CloudNativePG last changed its mind about the Cluster; zero:
 // never.
-func (c PostgresCluster) LastWord() time.Time { return lastTransition(c.Object) }
+func (c PostgresCluster) LastTransition() time.Time { return lastTransition(c.Object) }
 
 // Instances is the number of declared instances.
 func (c PostgresCluster) Instances() int64 { return number(c.Object, "spec", "instances") }

@@ -26,8 +26,8 @@ func Bound(record *v1alpha1.EffectiveSystem) (sentence string) {
 	record.PostgresPods = bounded(record.PostgresPods, maxPostgresPods, &record.MorePods)
 	record.Nodes = bounded(record.Nodes, maxNodes, &record.MoreNodes)
 	each := maxModulePods
-	if all := podsOfModules(record); len(all) > 0 {
-		each = min(each, roomFor(all, record.Modules))
+	if all := countModulePods(record); len(all) > 0 {
+		each = min(each, checkPodLimit(all, record.Modules))
 	}
 	for i := range record.Modules {
 		pods := &record.Modules[i].Pods
@@ -39,8 +39,8 @@ func Bound(record *v1alpha1.EffectiveSystem) (sentence string) {
 	return fmt.Sprintf("the system is larger than what a run lists: of its pods %d, whose restarts are not counted, and of its nodes %d are left out", record.MorePods, record.MoreNodes)
 }
 
-// podsOfModules are those of all modules.
-func podsOfModules(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
+// countModulePods are those of all modules.
+func countModulePods(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
 	var all []v1alpha1.EffectivePod
 	for _, module := range record.Modules {
 		all = append(all, module.Pods...)
@@ -48,8 +48,8 @@ func podsOfModules(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
 	return all
 }
 
-// roomFor is how many pods of each module there is room for.
-func roomFor(all []v1alpha1.EffectivePod, modules []v1alpha1.EffectiveModule) int {
+// checkPodLimit is how many pods of each module there is room for.
+func checkPodLimit(all []v1alpha1.EffectivePod, modules []v1alpha1.EffectiveModule) int {
 	fitting := len(sizelimit.Within(all, sizelimit.Pods))
 	if fitting == len(all) {
 		return maxModulePods

@@ -17,14 +17,14 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Patience is how long an object may stay without any sign of life from its
+// SilenceThreshold is how long an object may stay without any sign of life from its
 // operator before the operator is called silent. The operator may still wake
 // up: silence is a reason shown to people, not a failure.
-const Patience = 15 * time.Second
+const SilenceThreshold = 15 * time.Second
 
-// LongPatience is the same for an operator that has begun: it may be gone after
+// LongSilenceThreshold is the same for an operator that has begun: it may be gone after
 // its first word.
-const LongPatience = 25 * time.Second
+const LongSilenceThreshold = 25 * time.Second
 
 // Request says for which run an environment is wanted.
 type Request struct {
@@ -89,8 +89,8 @@ func Ready(message string) Readiness {
 // Check decides how ready something is, or leaves it to the checks after it.
 type Check[T any] func(T) (Readiness, bool)
 
-// Ask returns what the first check says that decides, if one does.
-func Ask[T any](checks []Check[T], about T) (Readiness, bool) {
+// RunChecks returns what the first check says that decides, if one does.
+func RunChecks[T any](checks []Check[T], about T) (Readiness, bool) {
 	for _, check := range checks {
 		if readiness, decided := check(about); decided {
 			return readiness, true
@@ -99,9 +99,9 @@ func Ask[T any](checks []Check[T], about T) (Readiness, bool) {
 	return Readiness{}, false
 }
 
-// Both is the readiness of two parts of a component: that of the first that is
+// Combine is the readiness of two parts of a component: that of the first that is
 // not as declared.
-func Both(one, other Readiness) Readiness {
+func Combine(one, other Readiness) Readiness {
 	if !one.Ready {
 		return one
 	}

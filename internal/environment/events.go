@@ -70,15 +70,15 @@ func Refusal(events []corev1.Event) string {
 // ProbeFailure says which probe of a pod failed last, and how; empty where none
 // did.
 func ProbeFailure(pod corev1.Pod, events []corev1.Event) string {
-	failure, found := lastWarning(EventsOf(pod, events), "Unhealthy")
+	failure, found := lastWarning(PodEvents(pod, events), "Unhealthy")
 	if !found {
 		return ""
 	}
 	return probeFailure(pod, failure)
 }
 
-// EventsOf are those about a pod, and not about an earlier one of its name.
-func EventsOf(pod corev1.Pod, events []corev1.Event) []corev1.Event {
+// PodEvents are those about a pod, and not about an earlier one of its name.
+func PodEvents(pod corev1.Pod, events []corev1.Event) []corev1.Event {
 	var own []corev1.Event
 	for _, event := range events {
 		if event.InvolvedObject.UID == pod.UID {
@@ -133,14 +133,14 @@ func probeFailure(pod corev1.Pod, failure corev1.Event) string {
 	if parts == nil {
 		return message
 	}
-	return fmt.Sprintf("its %s probe%s %s", strings.ToLower(parts[1]), probeTarget(pod, failure, parts[1]), probeAnswer(parts[2]))
+	return fmt.Sprintf("its %s probe%s %s", strings.ToLower(parts[1]), probeTarget(pod, failure, parts[1]), probeOutcome(parts[2]))
 }
 
-func probeAnswer(message string) string {
+func probeOutcome(message string) string {
 	if code := statusCode.FindStringSubmatch(message); code != nil {
 		return "is answered with status " + code[1]
 	}
-	for _, known := range knownAnswers {
+	for _, known := range knownOutcomes {
 		if strings.Contains(message, known.sign) {
 			return known.meaning
 		}
@@ -148,8 +148,8 @@ func probeAnswer(message string) string {
 	return "fails: " + message
 }
 
-// knownAnswers are what the kubelet's client says where there was none.
-var knownAnswers = []struct{ sign, meaning string }{
+// knownOutcomes are what the kubelet's client says where there was none.
+var knownOutcomes = []struct{ sign, meaning string }{
 	{"connection refused", "is refused a connection"},
 	{"no route to host", "finds no way to it"},
 	{"context deadline exceeded", "gets no answer in time"},

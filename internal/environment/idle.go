@@ -13,13 +13,15 @@ import (
 // while: no pod is on its way, and nobody has made or changed anything since its
 // last word. It may be gone after its first word, or have more to do than usual.
 func (o Observed) Idle(lastWord time.Time) bool {
-	return o.Now.Sub(o.lastSign(lastWord)) > LongPatience && !slices.ContainsFunc(o.Pods, onItsWay)
+	return o.Now.Sub(o.lastActivity(lastWord)) > LongSilenceThreshold && !slices.ContainsFunc(o.Pods, isDeletingOrPending)
 }
 
-func onItsWay(pod corev1.Pod) bool { return pod.Status.Phase != corev1.PodSucceeded && !PodReady(pod) }
+func isDeletingOrPending(pod corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && !PodReady(pod)
+}
 
-// lastSign is when somebody last did something for the component.
-func (o Observed) lastSign(lastWord time.Time) time.Time {
+// lastActivity is when somebody last did something for the component.
+func (o Observed) lastActivity(lastWord time.Time) time.Time {
 	last := lastWord
 	see := func(at time.Time) {
 		if at.After(last) {

@@ -26,9 +26,9 @@ const (
 // Fingerprint identifies a declaration: two that are alike have the same.
 func Fingerprint(declaration any) string { return naming.Hash(declaration)[:16] }
 
-// FingerprintOf is the fingerprint of the declaration an object was made from;
+// ReadFingerprint is the fingerprint of the declaration an object was made from;
 // empty for nil and for objects that are not ours.
-func FingerprintOf(object *unstructured.Unstructured) string {
+func ReadFingerprint(object *unstructured.Unstructured) string {
 	if object == nil {
 		return ""
 	}

@@ -16,9 +16,9 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// schedulingPatience is how long a new pod may stay without a node before that
+// schedulingThreshold is how long a new pod may stay without a node before that
 // is called trouble: its volume may just be in the making.
-const schedulingPatience = 5 * time.Second
+const schedulingThreshold = 5 * time.Second
 
 // PodTrouble returns the most telling reason why one of the pods does not serve,
 // and whether there is one, from the pods and what events tell of those that are
@@ -55,7 +55,7 @@ func eventTrouble(pods []corev1.Pod, events []corev1.Event) (Readiness, bool) {
 			if PodReady(pod) {
 				continue
 			}
-			if trouble, found := check(pod, EventsOf(pod, events)); found {
+			if trouble, found := check(pod, PodEvents(pod, events)); found {
 				return trouble, true
 			}
 		}
@@ -150,7 +150,7 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	case "OOMKilled":
 		message += " (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap"
 	case "", "Error", "Completed":
-		if words := lastWords(end.Message); words != "" {
+		if words := terminationMessage(end.Message); words != "" {
 			message += "; its last words: " + words
 		} else {
 			message += "; its log says why"
@@ -161,9 +161,9 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	return NotReady(v1alpha1.ReasonCrashing, message), true
 }
 
-// lastWords are the last line a container has left, as its termination message
+// terminationMessage are the last line a container has left, as its termination message
 // has it, without what may be secret.
-func lastWords(message string) string {
+func terminationMessage(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	return prose.Sentence(redact.HideInText(lines[len(lines)-1]))
 }
@@ -182,7 +182,7 @@ func unschedulable(pod corev1.Pod, now time.Time) (Readiness, bool) {
 		if condition.Type != corev1.PodScheduled || condition.Status != corev1.ConditionFalse {
 			continue
 		}
-		if now.Sub(condition.LastTransitionTime.Time) < schedulingPatience {
+		if now.Sub(condition.LastTransitionTime.Time) < schedulingThreshold {
 			return Readiness{}, false
 		}
 		return NotReady(v1alpha1.ReasonUnschedulable, fmt.Sprintf("%s: no node takes the pod%s",

@@ -58,7 +58,7 @@ func TestRenderedAsBefore(t *testing.T) {
 	for name, system := range all {
 		for _, intent := range rendered(request(system)) {
 			lines = append(lines, fmt.Sprintf("%s %s %s %s %s\n", name, strings.TrimPrefix(intent.GetAPIVersion()+"/", "v1/")+intent.GetKind(), intent.GetName(),
-				environment.FingerprintOf(intent), naming.Hash(intent.Object)[:16]))
+				environment.ReadFingerprint(intent), naming.Hash(intent.Object)[:16]))
 		}
 	}
 	slices.Sort(lines)

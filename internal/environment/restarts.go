@@ -38,7 +38,7 @@ func Restarts(before []v1alpha1.EffectivePod, more int32, pods []corev1.Pod) int
 	}
 	var count int32
 	for _, pod := range pods {
-		if PodOver(pod) || pod.DeletionTimestamp != nil {
+		if PodEnded(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
 		was, listed := earlier[pod.UID]
@@ -76,8 +76,8 @@ func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
 	return fmt.Sprintf("containers ended or pods were replaced while load was on: %s; validity.maxRestarts allows %d", strings.Join(sentences, ", "), allowed)
 }
 
-// PodOver reports whether a pod has ended for good, and takes no part any more.
-func PodOver(pod corev1.Pod) bool {
+// PodEnded reports whether a pod has ended for good, and takes no part any more.
+func PodEnded(pod corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 

@@ -73,7 +73,7 @@ func (r *Rollout) ReadStatus(object *unstructured.Unstructured) {
 func SplitPods(pods []corev1.Pod, fingerprint string) (current, earlier []corev1.Pod) {
 	for _, pod := range pods {
 		switch {
-		case PodOver(pod):
+		case PodEnded(pod):
 		case pod.DeletionTimestamp == nil && pod.Annotations[v1alpha1.AnnotationFingerprint] == fingerprint:
 			current = append(current, pod)
 		default:

@@ -26,9 +26,9 @@ func (r Request) BuiltModules() []v1alpha1.Module {
 	return built
 }
 
-// BorrowedModules are the modules that are already there and are changed for
+// AdoptedModules are the modules that are already there and are changed for
 // the runs.
-func (r Request) BorrowedModules() []v1alpha1.Module {
+func (r Request) AdoptedModules() []v1alpha1.Module {
 	var borrowed []v1alpha1.Module
 	for _, module := range r.System.Modules {
 		if module.WorkloadRef != nil {

@@ -56,8 +56,8 @@ func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err err
 	if asked.HigherIsBetter, asked.LowerIsBetter, err = e.directions(&found); err != nil {
 		return asked, nil, err
 	}
-	directed := analysisplan.Of(&v1alpha1.PerfExperimentSpec{Analysis: asked})
-	directed.Elsewhere = true
+	directed := analysisplan.New(&v1alpha1.PerfExperimentSpec{Analysis: asked})
+	directed.Imported = true
 	isUnknown := func(name string) bool { return directed.Direction(name, found.units[name]) == verdict.UnknownDirection }
 	for _, name := range e.Primary {
 		if _, measured := found.units[name]; measured && isUnknown(name) {
@@ -79,7 +79,7 @@ func (e *Experiment) directions(found *observed) (higher, lower []string, err er
 		if !isHigher && !isLower {
 			isHigher, isLower = found.higher[name], found.lower[name]
 		}
-		series := seriesOf(name)
+		series := seriesName(name)
 		switch {
 		case series == "" || !isHigher && !isLower:
 		case isHigher && isLower:
@@ -93,8 +93,8 @@ func (e *Experiment) directions(found *observed) (higher, lower []string, err er
 	return slices.Compact(higher), slices.Compact(lower), nil
 }
 
-// seriesOf a custom metric is its name without how it is summed up; empty for all else.
-func seriesOf(name string) string {
+// seriesName a custom metric is its name without how it is summed up; empty for all else.
+func seriesName(name string) string {
 	parsed := metric.Parse(name)
 	if parsed.Component != metric.Custom {
 		return ""
@@ -157,14 +157,14 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	var unknown []string
 	for _, name := range o.names {
 		if isUnknown(name) {
-			unknown = append(unknown, seriesOf(name))
+			unknown = append(unknown, seriesName(name))
 		}
 	}
 	if unknown = slices.Compact(unknown); len(unknown) == 0 {
 		return nil
 	}
 	for i, name := range unknown {
-		unknown[i] = said(name)
+		unknown[i] = shorten(name)
 	}
 	decide := prose.Verb(len(unknown), "it does not decide", "they do not decide")
 	// Those that are cut may be alike.

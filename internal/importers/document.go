@@ -47,18 +47,18 @@ func jsonFault(err error, what string) error {
 	return err
 }
 
-// figure is a number as summaries write it: as a number or as its text, of all and of
+// jsonNumber is a number as summaries write it: as a number or as its text, of all and of
 // those that worked; a dash, null or NaN where there is none.
-type figure struct{ value *float64 }
+type jsonNumber struct{ value *float64 }
 
-func (f *figure) UnmarshalJSON(text []byte) error {
+func (f *jsonNumber) UnmarshalJSON(text []byte) error {
 	bare := strings.ReplaceAll(strings.Trim(string(text), `" `), ",", "")
 	if slices.Contains([]string{"", "-", "null", "NaN"}, bare) {
 		return nil
 	}
 	value, err := strconv.ParseFloat(bare, 64)
 	if err != nil {
-		return refuse("%q is no number", said(bare))
+		return refuse("%q is no number", shorten(bare))
 	}
 	f.value = &value
 	return nil
@@ -69,8 +69,8 @@ func leftOut(count int64, noun string) string {
 	return prose.Counted(count, noun) + " left out: infinite or not a number"
 }
 
-// given collects what a summary gives.
-type given struct {
+// observationList collects what a summary gives.
+type observationList struct {
 	observations []v1alpha1.Observation
 	err          error
 	// empty are what there were no samples of, paused as in Measured.
@@ -78,7 +78,7 @@ type given struct {
 }
 
 // note names what is left out because it has no samples.
-func (g *given) note() []string {
+func (g *observationList) note() []string {
 	if len(g.empty) == 0 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (g *given) note() []string {
 }
 
 // add a value that is known, of a load or a transaction.
-func (g *given) add(of, statistic string, value *float64, samples int64) {
+func (g *observationList) add(of, statistic string, value *float64, samples int64) {
 	if value == nil || g.err != nil {
 		return
 	}
@@ -105,7 +105,7 @@ func (g *given) add(of, statistic string, value *float64, samples int64) {
 }
 
 // addOwn adds a metric in a unit of its own.
-func (g *given) addOwn(name, unit string, value float64, samples int64) {
+func (g *observationList) addOwn(name, unit string, value float64, samples int64) {
 	before := len(g.observations)
 	g.add(name, "", &value, samples)
 	if len(g.observations) > before {
@@ -114,7 +114,7 @@ func (g *given) addOwn(name, unit string, value float64, samples int64) {
 }
 
 // measured is what was given, if it is anything.
-func (g *given) measured(what string) (*Measured, error) {
+func (g *observationList) measured(what string) (*Measured, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
@@ -145,7 +145,7 @@ func (s *Source) wants(transaction string) bool {
 }
 
 // mean of the values that there are.
-func mean(values []figure) *float64 {
+func mean(values []jsonNumber) *float64 {
 	var sum float64
 	count := 0
 	for _, one := range values {

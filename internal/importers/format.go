@@ -38,14 +38,14 @@ const sniffed = 4096
 
 // Read a file: one run.
 func Read(reader Reader, from Source) (*Measured, error) {
-	explain := explaining(&from, reader.Name())
+	explain := explainFormat(&from, reader.Name())
 	measured, err := reader.Read(from)
 	return measured, explain(err)
 }
 
-// explaining tells, with what is wrong with a file, the format that it looks like
+// explainFormat tells, with what is wrong with a file, the format that it looks like
 // where that is another.
-func explaining(from *Source, reader string) func(error) error {
+func explainFormat(from *Source, reader string) func(error) error {
 	text := bufio.NewReaderSize(from.In, sniffed)
 	head, _ := text.Peek(sniffed) // The reader reports any error.
 	looks := looksLike(head, reader)

@@ -99,7 +99,7 @@ func (l *gatlingLog) line(_ int, line []byte) error {
 	case kind == "USER" || kind == "ERROR":
 		return nil
 	default:
-		return refuse("%q is none of Gatling's records: RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", said(kind))
+		return refuse("%q is none of Gatling's records: RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", shorten(kind))
 	}
 }
 
@@ -111,7 +111,7 @@ func (l *gatlingLog) run(fields []string) error {
 	}
 	version := fields[len(fields)-1]
 	if !strings.HasPrefix(version, "3.") {
-		return refuse("it is of Gatling %q, and those of 3.0 to 3.12 are read", said(version))
+		return refuse("it is of Gatling %q, and those of 3.0 to 3.12 are read", shorten(version))
 	}
 	if l.begun {
 		return refuse("another run begins here: give each log by itself")
@@ -160,7 +160,7 @@ func (l *gatlingLog) add(start, end string, of sample) error {
 	from, errFrom := strconv.ParseInt(start, 10, 64)
 	to, errTo := strconv.ParseInt(end, 10, 64)
 	if errors.Join(errFrom, errTo) != nil {
-		return refuse("%q and %q are no start and end in milliseconds since 1970", said(start), said(end))
+		return refuse("%q and %q are no start and end in milliseconds since 1970", shorten(start), shorten(end))
 	}
 	if from == gatlingUndefined || to == gatlingUndefined && !of.failed {
 		l.unfinished++

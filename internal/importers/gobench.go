@@ -91,12 +91,12 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 		return nil
 	}
 	if result.Iters < 1 {
-		return refuse("%q has %d iterations", said(name), result.Iters)
+		return refuse("%q has %d iterations", shorten(name), result.Iters)
 	}
 	totals := f.totals[name]
 	if totals == nil {
 		if len(f.totals) == mostTransactions {
-			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", said(name), mostTransactions)
+			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", shorten(name), mostTransactions)
 		}
 		totals = &benchTotals{iterations: map[string]int64{}, repetitions: map[string]int64{}, sums: map[string]float64{}}
 		f.totals[name] = totals
@@ -107,7 +107,7 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 			f.infinite++
 			continue
 		case value.Value < 0 && (benchfmt.UnitMetadataMap{}).GetBetter(value.Unit) != 0:
-			return refuse("%q has %g %s, less than nothing", said(name), value.Value, value.Unit)
+			return refuse("%q has %g %s, less than nothing", shorten(name), value.Value, value.Unit)
 		}
 		if err := totals.add(f.from, value, int64(result.Iters)); err != nil {
 			return err
@@ -131,8 +131,8 @@ func (t *benchTotals) add(from *Source, value benchfmt.Value, iterations int64) 
 }
 
 func (f *benchFile) measured() (*Measured, error) {
-	found, made := given{}, Measured{}
-	names := distinct(slices.Collect(maps.Keys(f.totals)), func(name string) string { return nameOf(name, longestName) })
+	found, made := observationList{}, Measured{}
+	names := distinct(slices.Collect(maps.Keys(f.totals)), func(name string) string { return metricName(name, longestName) })
 	repeated := false
 	for benchmark, totals := range f.totals {
 		for unit, sum := range totals.sums {

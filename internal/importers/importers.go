@@ -121,8 +121,8 @@ func atLine(line int, err error) error {
 	return err
 }
 
-// whyOf is a fault without what all faults begin with, to be a part of another.
-func whyOf(err error) string {
+// lineReason is a fault without what all faults begin with, to be a part of another.
+func lineReason(err error) string {
 	var found *fault
 	if errors.As(err, &found) {
 		return found.why
@@ -130,8 +130,8 @@ func whyOf(err error) string {
 	return err.Error()
 }
 
-// said is what a file says in one place, shortened to what a person wants to see.
-func said(text string) string {
+// shorten is what a file says in one place, shortened to what a person wants to see.
+func shorten(text string) string {
 	const most = 60
 	letters := []rune(text)
 	if len(letters) > most {

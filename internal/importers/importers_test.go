@@ -320,7 +320,7 @@ func TestTablesOfSpreadsheets(t *testing.T) {
 	}
 }
 
-func table(text string) ([]importers.Placed, error) {
+func table(text string) ([]importers.TableRecord, error) {
 	return importers.ReadTable(importers.Source{In: strings.NewReader(text), Memory: payload.NewBudget(1 << 20)})
 }
 

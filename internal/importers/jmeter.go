@@ -95,27 +95,27 @@ func csvFault(err error) error {
 
 // streamFault says of a row without end that the file is at fault.
 func streamFault(err error) error {
-	if errors.Is(err, errEndless) {
-		return refuse("a row %v", errEndless)
+	if errors.Is(err, errLineTooLong) {
+		return refuse("a row %v", errLineTooLong)
 	}
 	return err
 }
 
 // jmeterFields is where the columns are, by their names in small letters.
 type jmeterFields struct {
-	of    map[string]int
-	count int
+	columns map[string]int
+	count   int
 }
 
 // jmeterColumns reads the header.
 func jmeterColumns(header []string) (jmeterFields, error) {
-	columns := jmeterFields{of: map[string]int{}, count: len(header)}
+	columns := jmeterFields{columns: map[string]int{}, count: len(header)}
 	for i, name := range header {
-		columns.of[strings.ToLower(strings.TrimSpace(name))] = i
+		columns.columns[strings.ToLower(strings.TrimSpace(name))] = i
 	}
 	for _, wanted := range []string{jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess} {
-		if _, found := columns.of[strings.ToLower(wanted)]; !found {
-			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", said(strings.Join(header, ",")), wanted, jmeterHeader)
+		if _, found := columns.columns[strings.ToLower(wanted)]; !found {
+			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", shorten(strings.Join(header, ",")), wanted, jmeterHeader)
 		}
 	}
 	return columns, nil
@@ -123,7 +123,7 @@ func jmeterColumns(header []string) (jmeterFields, error) {
 
 // at is the field of a column; empty where there is no such column.
 func (c jmeterFields) at(fields []string, column string) string {
-	if i, found := c.of[strings.ToLower(column)]; found {
+	if i, found := c.columns[strings.ToLower(column)]; found {
 		return fields[i]
 	}
 	return ""
@@ -151,7 +151,7 @@ func jmeterSample(at func(column string) string) (sample, error) {
 	}
 	succeeded, known := truths[strings.ToLower(strings.TrimSpace(at(jmeterSuccess)))]
 	if !known {
-		return sample{}, refuse("%s %q is neither true nor false: use the file that JMeter wrote", jmeterSuccess, said(at(jmeterSuccess)))
+		return sample{}, refuse("%s %q is neither true nor false: use the file that JMeter wrote", jmeterSuccess, shorten(at(jmeterSuccess)))
 	}
 	made := sample{transaction: at(jmeterLabel), failed: !succeeded, inner: strings.HasPrefix(at(jmeterMessage), jmeterTransaction)}
 	made.start, made.took, err = inMilliseconds(start, took)
@@ -176,13 +176,13 @@ func jmeterMilliseconds(column, text string) (int64, error) {
 	}
 	switch {
 	case err != nil && column == jmeterTime:
-		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, said(text))
+		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, shorten(text))
 	case errors.Is(err, number.ErrAmbiguous):
 		return 0, refuse("%s: %v", column, err)
 	case err != nil:
-		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, said(text))
+		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, shorten(text))
 	case read.Decimals < 0:
-		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, said(text))
+		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, shorten(text))
 	}
 	return int64(math.Round(read.Value)), nil
 }

@@ -19,8 +19,8 @@ type jmeterParts struct {
 	open map[string]*jmeterFamily
 	// parts that were left out.
 	parts int64
-	// inside says which row was first seen within the time of another of its thread.
-	inside string
+	// nested says which row was first seen within the time of another of its thread.
+	nested string
 }
 
 // jmeterFamily is a sample with what may be its sub-results, in any order.
@@ -44,23 +44,23 @@ func (p *jmeterParts) add(thread string, row jmeterRow) error {
 	p.tally.span(row.start, row.end())
 	family := p.open[thread]
 	if family == nil {
-		p.open[strings.Clone(thread)] = familyOf(row)
+		p.open[strings.Clone(thread)] = newFamily(row)
 		return p.tally.memory.Spend(costOfThread + len(thread))
 	}
 	if family.takes(&row) {
 		family.take(row)
 		return nil
 	}
-	if whole := &family.rows[0]; p.inside == "" && thread != "" && row.isInside(whole) {
-		p.inside = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", said(row.transaction), said(whole.transaction))
+	if whole := &family.rows[0]; p.nested == "" && thread != "" && row.isInside(whole) {
+		p.nested = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", shorten(row.transaction), shorten(whole.transaction))
 	}
 	over := *family
-	*family = *familyOf(row)
+	*family = *newFamily(row)
 	return p.close(&over)
 }
 
-func familyOf(row jmeterRow) *jmeterFamily {
-	return &jmeterFamily{root: rootOf(row.transaction), rows: []jmeterRow{row}, start: row.start, end: row.end()}
+func newFamily(row jmeterRow) *jmeterFamily {
+	return &jmeterFamily{root: rootName(row.transaction), rows: []jmeterRow{row}, start: row.start, end: row.end()}
 }
 
 // cutNumber finds what a sub-result is a part of by its label, which is that of the
@@ -73,8 +73,8 @@ func cutNumber(label string) (sample string, found bool) {
 	return strings.CutSuffix(sample, "-")
 }
 
-// rootOf a label is what is left without the numbers at its end.
-func rootOf(label string) string {
+// rootName a label is what is left without the numbers at its end.
+func rootName(label string) string {
 	for {
 		sample, found := cutNumber(label)
 		if !found {
@@ -86,7 +86,7 @@ func rootOf(label string) string {
 
 // takes a row of the same root that has another number and leaves no time between.
 func (f *jmeterFamily) takes(row *jmeterRow) bool {
-	return rootOf(row.transaction) == f.root && f.find(row.transaction) == nil && !row.start.After(f.end) && !row.end().Before(f.start)
+	return rootName(row.transaction) == f.root && f.find(row.transaction) == nil && !row.start.After(f.end) && !row.end().Before(f.start)
 }
 
 func (f *jmeterFamily) take(row jmeterRow) {
@@ -149,8 +149,8 @@ func (p *jmeterParts) measured() (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.inside != "" {
-		made.Notes = append(made.Notes, p.inside)
+	if p.nested != "" {
+		made.Notes = append(made.Notes, p.nested)
 	}
 	if p.parts > 0 {
 		made.Notes = append(made.Notes, fmt.Sprintf("%s left out, such as login-0 of login: the time of the sample includes theirs", prose.Counted(p.parts, "sub-result")))

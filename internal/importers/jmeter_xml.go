@@ -53,7 +53,7 @@ func xmlFault(err error, line int, from *stream) error {
 	switch {
 	case from.failed != nil:
 		return from.failed
-	case errors.Is(err, errEndless):
+	case errors.Is(err, errLineTooLong):
 		return atLine(line, streamFault(err))
 	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
 		return atLine(line, refuse(cutXML))
@@ -70,7 +70,7 @@ func jmeterElement(to *tally, depth int, element xml.StartElement) error {
 	const root, own = 1, 2
 	name := element.Name.Local
 	if depth == root && name != "testResults" {
-		return refuse("it begins with <%s>, and JMeter's results with <testResults>", said(name))
+		return refuse("it begins with <%s>, and JMeter's results with <testResults>", shorten(name))
 	}
 	if depth != own || name != "sample" && name != "httpSample" {
 		return nil

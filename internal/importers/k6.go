@@ -98,7 +98,7 @@ func (p *k6Points) read(number int, line []byte) error {
 	case "Point":
 		return p.point(&read)
 	}
-	return refuse("its type is %q, and k6's lines are of type Metric or Point", said(read.Type))
+	return refuse("its type is %q, and k6's lines are of type Metric or Point", shorten(read.Type))
 }
 
 func (p *k6Points) point(read *k6Line) error {

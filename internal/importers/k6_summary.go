@@ -57,7 +57,7 @@ func (k6Summary) Read(from Source) (*Measured, error) {
 	if len(metrics) == 0 {
 		return nil, refuse(`it holds no metrics as k6's summaries do ({"metrics": {"http_req_duration": …}})`)
 	}
-	found, others := given{}, unread(nil)
+	found, others := observationList{}, unread(nil)
 	all := slices.Sorted(maps.Keys(metrics))
 	named := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return k6Transaction(name) == nil })
 	names := distinct(named, func(name string) string { return pathName(k6Transaction(name)) })
@@ -91,14 +91,14 @@ type k6Values map[string]float64
 func (d *k6Document) values() (map[string]k6Values, error) {
 	all := map[string]k6Values{}
 	for name, metric := range d.Metrics {
-		values, err := k6ValuesOf(name, metric)
+		values, err := newK6Values(name, metric)
 		if err != nil {
 			return nil, err
 		}
 		all[name] = values
 	}
 	for _, one := range d.Results.Metrics {
-		values, err := k6ValuesOf(one.Name, one.Values)
+		values, err := newK6Values(one.Name, one.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -110,12 +110,12 @@ func (d *k6Document) values() (map[string]k6Values, error) {
 	return all, nil
 }
 
-// k6ValuesOf a metric, in any form.
-func k6ValuesOf(name string, metric map[string]json.RawMessage) (k6Values, error) {
+// newK6Values a metric, in any form.
+func newK6Values(name string, metric map[string]json.RawMessage) (k6Values, error) {
 	if nested, found := metric["values"]; found {
 		inner := map[string]json.RawMessage{}
 		if err := json.Unmarshal(nested, &inner); err != nil {
-			return nil, refuse("the values of metric %q are none: %v", said(name), err)
+			return nil, refuse("the values of metric %q are none: %v", shorten(name), err)
 		}
 		metric = inner
 	}
@@ -152,7 +152,7 @@ var k6Trends = map[string]string{
 	"p50": metric.P50, "p75": metric.P75, "p95": metric.P95, "p99": metric.P99,
 }
 
-func addK6(to *given, from *Source, name, transaction string, values k6Values) {
+func addK6(to *observationList, from *Source, name, transaction string, values k6Values) {
 	rate, isRate := k6Rates[name]
 	isTransaction := transaction != "" && from.wants(transaction)
 	of := metric.Name(from.Load, transaction)
@@ -177,7 +177,7 @@ var k6Rates = map[string]string{k6Requests: metric.RequestsPerSecond, k6Iteratio
 
 // addK6Failed adds the share of requests that failed. Of a rate, passes are the samples
 // that are true: the failures.
-func addK6Failed(to *given, from *Source, values k6Values) {
+func addK6Failed(to *observationList, from *Source, values k6Values) {
 	share := at(values, "value")
 	if share == nil {
 		share = at(values, "rate")
@@ -188,7 +188,7 @@ func addK6Failed(to *given, from *Source, values k6Values) {
 	}
 }
 
-func addK6Trend(to *given, of string, values k6Values) {
+func addK6Trend(to *observationList, of string, values k6Values) {
 	count := int64(values["count"])
 	if count > 0 {
 		to.add(of, metric.Samples, at(values, "count"), 0)

@@ -22,14 +22,14 @@ const digestLength = 8
 func pathName(path []string) string {
 	parts := slices.Clone(path)
 	for i, part := range path {
-		parts[i] = nameOf(part, longestName/len(path))
+		parts[i] = metricName(part, longestName/len(path))
 	}
 	return label.Join(parts...)
 }
 
-// nameOf is what a tool calls something, without control characters. One that is too
+// metricName is what a tool calls something, without control characters. One that is too
 // long ends in its digest, so that it stays apart from others that begin like it.
-func nameOf(text string, longest int) string {
+func metricName(text string, longest int) string {
 	name := strings.Map(func(letter rune) rune {
 		if unicode.IsControl(letter) {
 			return ' '

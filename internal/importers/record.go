@@ -79,7 +79,7 @@ func (e *Experiment) Record() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun, err
 		return nil, nil, err
 	}
 	made := &v1alpha1.PerfExperiment{Spec: e.spec(asked)}
-	made.Status.Warnings = append(doubts, e.doubts()...)
+	made.Status.Warnings = append(doubts, e.warnings()...)
 	made.Name, made.Namespace = e.Name, Namespace
 	made.Annotations = map[string]string{v1alpha1.AnnotationElsewhere: e.files()}
 	if e.Release != "" {
@@ -245,8 +245,8 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 	}
 }
 
-// doubts are sentences on the order of the runs, where their times tell it.
-func (e *Experiment) doubts() []string {
+// warnings are sentences on the order of the runs, where their times tell it.
+func (e *Experiment) warnings() []string {
 	var found []string
 	if counts := e.uneven(); counts != "" {
 		found = append(found, counts)

@@ -31,11 +31,11 @@ func newStream(in io.Reader) *stream {
 // next allows for a further row, and for what is read ahead.
 func (s *stream) next() { s.left = longest + 64<<10 }
 
-var errEndless = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
+var errLineTooLong = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
 
 func (s *stream) Read(into []byte) (int, error) {
 	if s.left <= 0 {
-		return 0, errEndless
+		return 0, errLineTooLong
 	}
 	n, err := s.in.Read(into[:min(len(into), s.left)])
 	s.left -= n
@@ -59,7 +59,7 @@ func lines(in io.Reader, use func(number int, line []byte) error) error {
 	}
 	err := scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		return atLine(number+1, refuse("it %v", errEndless))
+		return atLine(number+1, refuse("it %v", errLineTooLong))
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func newLineStream(in io.Reader) *lineStream { return &lineStream{in: in, left: 
 
 func (s *lineStream) Read(into []byte) (int, error) {
 	if s.left <= 0 {
-		return 0, errEndless
+		return 0, errLineTooLong
 	}
 	n, err := s.in.Read(into[:min(len(into), s.left)])
 	if end := bytes.LastIndexByte(into[:n], '\n'); end >= 0 {

@@ -96,7 +96,7 @@ func (t *tally) add(s sample) error {
 			t.failed++
 		}
 	}
-	found, err := t.of(s.transaction)
+	found, err := t.transactionFor(s.transaction)
 	if err != nil || found == nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (t *tally) span(start, end time.Time) {
 	}
 }
 
-// of finds a transaction, or makes room for it; nil where it is not wanted.
-func (t *tally) of(transaction string) (*durations, error) {
+// transactionFor finds a transaction, or makes room for it; nil where it is not wanted.
+func (t *tally) transactionFor(transaction string) (*durations, error) {
 	if found := t.transactions[transaction]; found != nil {
 		return found, nil
 	}
@@ -156,7 +156,7 @@ func (t *tally) of(transaction string) (*durations, error) {
 		return nil, nil
 	}
 	if len(t.transactions) == mostTransactions {
-		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", said(transaction), mostTransactions)
+		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", shorten(transaction), mostTransactions)
 	}
 	if err := t.memory.Spend(costOfTransaction + len(transaction)); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (t *tally) of(transaction string) (*durations, error) {
 	return found, nil
 }
 
-func (t *tally) nameOf(transaction string) string {
+func (t *tally) transactionName(transaction string) string {
 	path := t.path(transaction)
 	if t.part != "" {
 		path = append(path, t.part)
@@ -193,7 +193,7 @@ func (t *tally) measured() (*Measured, error) {
 	}
 	made := &Measured{Start: t.start, End: t.end, Samples: t.samples}
 	renamed := false
-	names := distinct(slices.Collect(maps.Keys(t.transactions)), t.nameOf)
+	names := distinct(slices.Collect(maps.Keys(t.transactions)), t.transactionName)
 	for transaction, durations := range t.transactions {
 		renamed = renamed || t.isRenamed(transaction)
 		of := metric.Name(t.load, names[transaction])

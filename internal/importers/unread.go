@@ -18,7 +18,7 @@ type unread []string
 func (u *unread) add(name string) {
 	const most = 100
 	if len(*u) < most && !slices.Contains(*u, name) {
-		*u = append(*u, strings.Clone(said(name)))
+		*u = append(*u, strings.Clone(shorten(name)))
 	}
 }
 

@@ -31,7 +31,7 @@ func TestNothingIsWrittenForNobody(t *testing.T) {
 	t.Cleanup(server.Close)
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
-	accounts, err := kube.ActAs(&rest.Config{Host: server.URL}, client.Options{Scheme: apiserver.Scheme(), Mapper: mapper}, "author", "role")
+	accounts, err := kube.NewAccounts(&rest.Config{Host: server.URL}, client.Options{Scheme: apiserver.Scheme(), Mapper: mapper}, "author", "role")
 	expect.NoError(t, err)
 	account := func(namespace string) client.Object {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "author"}}
@@ -43,7 +43,7 @@ func TestNothingIsWrittenForNobody(t *testing.T) {
 	}
 	for name, ctx := range map[string]context.Context{
 		"nobody":    t.Context(),
-		"elsewhere": kube.For(t.Context(), "other", "author"),
+		"elsewhere": kube.WithAccount(t.Context(), "other", "author"),
 	} {
 		for verb, err := range map[string]error{
 			"create": acting.Create(ctx, object()),
@@ -59,7 +59,7 @@ func TestNothingIsWrittenForNobody(t *testing.T) {
 	if len(asked) > 0 {
 		t.Errorf("the API server was asked: %q", asked)
 	}
-	ctx := kube.For(t.Context(), "lab", "")
+	ctx := kube.WithAccount(t.Context(), "lab", "")
 	expect.NoError(t, acting.Create(ctx, &v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "run"}}))
 	if len(asked) > 0 {
 		t.Errorf("the operator's own kinds are written as somebody: %q", asked)

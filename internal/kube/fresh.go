@@ -39,7 +39,7 @@ func NewFreshness() *Freshness { return &Freshness{known: map[schema.GroupKind]u
 // a moment ago it reads what was written, which the cache may not have yet; the kinds that
 // the cache leaves out are listed as live does.
 func (f *Freshness) Client(cached client.Client, live client.Reader, leftOut ...schema.GroupVersionKind) client.Client {
-	return noting{cached, f, &recent{}, live, leftOut}
+	return trackingClient{cached, f, &recentWrites{}, live, leftOut}
 }
 
 // Reader is the reader, which reads from the API server; its lists are as new as is
@@ -61,11 +61,11 @@ func (f *Freshness) of(kind schema.GroupKind) uint64 {
 func (f *Freshness) note(kind schema.GroupKind, version string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.known[kind] = max(f.known[kind], numberOf(version))
+	f.known[kind] = max(f.known[kind], parseVersion(version))
 }
 
-// numberOf is a version as a number; 0: it is none.
-func numberOf(version string) uint64 {
+// parseVersion is a version as a number; 0: it is none.
+func parseVersion(version string) uint64 {
 	number, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
 		return 0
@@ -149,63 +149,65 @@ func notOlderThan(version uint64) client.ListOption {
 	}}
 }
 
-type noting struct {
+type trackingClient struct {
 	client.Client
 	*Freshness
-	recent  *recent
-	live    client.Reader
-	leftOut []schema.GroupVersionKind
+	recent   *recentWrites
+	live     client.Reader
+	excluded []schema.GroupVersionKind
 }
 
-func (w noting) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (w trackingClient) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	kind, err := listedKind(list, w.Scheme())
 	if err != nil {
 		return err
 	}
-	if slices.Contains(w.leftOut, kind) {
+	if slices.Contains(w.excluded, kind) {
 		return w.live.List(ctx, list, options...)
 	}
 	return w.Client.List(ctx, list, options...)
 }
 
-func (w noting) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
-	return w.wrote(object, w.Client.Create(ctx, object, options...))
+func (w trackingClient) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	return w.noteWrite(object, w.Client.Create(ctx, object, options...))
 }
 
-func (w noting) Update(ctx context.Context, object client.Object, options ...client.UpdateOption) error {
-	return w.wrote(object, w.Client.Update(ctx, object, options...))
+func (w trackingClient) Update(ctx context.Context, object client.Object, options ...client.UpdateOption) error {
+	return w.noteWrite(object, w.Client.Update(ctx, object, options...))
 }
 
-func (w noting) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	return w.wrote(object, w.Client.Patch(ctx, object, patch, options...))
+func (w trackingClient) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	return w.noteWrite(object, w.Client.Patch(ctx, object, patch, options...))
 }
 
-func (w noting) Apply(ctx context.Context, intent runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+func (w trackingClient) Apply(ctx context.Context, intent runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 	err := w.Client.Apply(ctx, intent, options...)
 	if object, ok := intent.(client.Object); ok {
-		return w.wrote(object, err)
+		return w.noteWrite(object, err)
 	}
 	return err
 }
 
-func (w noting) Status() client.SubResourceWriter { return notingStatus{w.Client.Status(), w} }
+func (w trackingClient) Status() client.SubResourceWriter {
+	return trackingStatus{w.Client.Status(), w}
+}
 
-type notingStatus struct {
+type trackingStatus struct {
 	client.SubResourceWriter
-	noting noting
+	noting trackingClient
 }
 
-func (s notingStatus) Update(ctx context.Context, object client.Object, options ...client.SubResourceUpdateOption) error {
-	return s.noting.wrote(object, s.SubResourceWriter.Update(ctx, object, options...))
+func (s trackingStatus) Update(ctx context.Context, object client.Object, options ...client.SubResourceUpdateOption) error {
+	return s.noting.noteWrite(object, s.SubResourceWriter.Update(ctx, object, options...))
 }
 
-func (s notingStatus) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-	return s.noting.wrote(object, s.SubResourceWriter.Patch(ctx, object, patch, options...))
+func (s trackingStatus) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+	return s.noting.noteWrite(object, s.SubResourceWriter.Patch(ctx, object, patch, options...))
 }
 
-// wrote notes an object as the server has given it back. A dry run gives one back that
+// noteWrite notes an object as the server has given it back. A dry run gives one back that
 // has no version, or that of the one there is.
-func (w noting) wrote(object client.Object, err error) error {
+func (w trackingClient) noteWrite(object client.Object, err error) error {
 	if err != nil {
 		return err
 	}

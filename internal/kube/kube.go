@@ -36,22 +36,22 @@ type Cluster struct {
 	PodReader client.Reader
 }
 
-// Afresh is the cluster as the API server has it: it reads past the cache, which
+// Uncached is the cluster as the API server has it: it reads past the cache, which
 // may be behind.
-func (c Cluster) Afresh(live client.Reader) Cluster {
-	return Cluster{Client: afresh{c.Client, live}, PodReader: live}
+func (c Cluster) Uncached(live client.Reader) Cluster {
+	return Cluster{Client: uncached{c.Client, live}, PodReader: live}
 }
 
-type afresh struct {
+type uncached struct {
 	client.Client
 	live client.Reader
 }
 
-func (a afresh) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (a uncached) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	return a.live.Get(ctx, key, object, options...)
 }
 
-func (a afresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (a uncached) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	return a.live.List(ctx, list, options...)
 }
 
@@ -120,7 +120,7 @@ func (c Cluster) ApplyOnce(ctx context.Context, intent *unstructured.Unstructure
 // one has another owner.
 func (c Cluster) CheckOwner(current, wanted client.Object) error {
 	owner := ownership(current, wanted)
-	if owner == Ours {
+	if owner == OwnerSame {
 		return nil
 	}
 	refusal := c.refusal("apply", wanted)
@@ -133,8 +133,8 @@ func (c Cluster) Create(ctx context.Context, object client.Object) error {
 	return c.explain("make", object, c.Client.Create(ctx, object, FieldOwner))
 }
 
-// TryCreate asks whether an object would be made, and makes nothing. Its kind must be set.
-func (c Cluster) TryCreate(ctx context.Context, object client.Object) error {
+// DryRunCreate asks whether an object would be made, and makes nothing. Its kind must be set.
+func (c Cluster) DryRunCreate(ctx context.Context, object client.Object) error {
 	err := c.Client.Create(ctx, object, client.DryRunAll, FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -147,17 +147,17 @@ func (c Cluster) Patch(ctx context.Context, object, before client.Object) error 
 	return c.explain("change", object, c.Client.Patch(ctx, object, client.MergeFrom(before), FieldOwner))
 }
 
-// PatchUnchanged changes an object that is ours from what it was before, if
+// PatchIfUnchanged changes an object that is ours from what it was before, if
 // nobody has changed it since; else the error is a conflict.
-func (c Cluster) PatchUnchanged(ctx context.Context, object, before client.Object) error {
+func (c Cluster) PatchIfUnchanged(ctx context.Context, object, before client.Object) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	return c.explain("change", object, c.Client.Patch(ctx, object, patch, FieldOwner))
 }
 
-// Borrow changes fields of an object somebody else has made, by server-side
+// ApplyFields changes fields of an object somebody else has made, by server-side
 // apply. The intent carries the version of the object it was made for: over any
 // other one it fails with a conflict.
-func (c Cluster) Borrow(ctx context.Context, intent *unstructured.Unstructured) error {
+func (c Cluster) ApplyFields(ctx context.Context, intent *unstructured.Unstructured) error {
 	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(intent.DeepCopy()), FieldOwner, client.ForceOwnership)
 	return c.explain("change", intent, err)
 }
@@ -207,9 +207,9 @@ func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key clie
 		if err := c.podReader().Get(ctx, key, pod); err != nil {
 			return nil, err
 		}
-		return untyped(pod)
+		return toUnstructured(pod)
 	}
-	if err := named(kind); err != nil {
+	if err := checkVersion(kind); err != nil {
 		return nil, err
 	}
 	object := &unstructured.Unstructured{}
@@ -217,17 +217,17 @@ func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key clie
 	return object, c.Client.Get(ctx, key, object)
 }
 
-// named says that a kind is not served where it is looked for in no version: that is
+// checkVersion says that a kind is not served where it is looked for in no version: that is
 // what Serves has for one that is not.
-func named(kind schema.GroupVersionKind) error {
+func checkVersion(kind schema.GroupVersionKind) error {
 	if kind.Version == "" {
 		return &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
 	}
 	return nil
 }
 
-// untyped is a pod as objects of any kind are.
-func untyped(pod *corev1.Pod) (*unstructured.Unstructured, error) {
+// toUnstructured is a pod as objects of any kind are.
+func toUnstructured(pod *corev1.Pod) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
 	if err != nil {
 		return nil, fmt.Errorf("converting pod %q: %w", pod.Name, err)
@@ -259,7 +259,7 @@ func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 
 func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which ...client.ListOption) ([]unstructured.Unstructured, error) {
 	if kind != podKind {
-		if err := named(kind); err != nil {
+		if err := checkVersion(kind); err != nil {
 			return nil, err
 		}
 		list := &unstructured.UnstructuredList{}
@@ -273,7 +273,7 @@ func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which .
 	}
 	items := make([]unstructured.Unstructured, 0, len(pods.Items))
 	for i := range pods.Items {
-		object, err := untyped(&pods.Items[i])
+		object, err := toUnstructured(&pods.Items[i])
 		if err != nil {
 			return nil, err
 		}
@@ -308,10 +308,10 @@ func (c Cluster) DeleteExactly(ctx context.Context, object client.Object) error 
 	return c.explain("delete", object, err)
 }
 
-// WouldTake asks the API server whether it would take an object, and makes
+// CreateRefusal asks the API server whether it would take an object, and makes
 // nothing. It returns what the server has against it, in its own words; empty:
 // nothing, or the object is there already.
-func (c Cluster) WouldTake(ctx context.Context, object *unstructured.Unstructured) (refusal string, err error) {
+func (c Cluster) CreateRefusal(ctx context.Context, object *unstructured.Unstructured) (refusal string, err error) {
 	err = c.Client.Create(ctx, object.DeepCopy(), client.DryRunAll, FieldOwner)
 	switch {
 	case err == nil || apierrors.IsAlreadyExists(err):

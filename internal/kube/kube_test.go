@@ -98,7 +98,7 @@ func TestApplyOnceLeavesWhatIsThere(t *testing.T) {
 		expect.NoError(t, c.ApplyOnce(t.Context(), wanted))
 		yamlcmp.Equal(t, get(t, c, wanted).Object["data"], `key: one`)
 	}
-	refusal := kube.RefusalOf(c.ApplyOnce(t.Context(), owned(t, namespace, "a", "one", "2")))
+	refusal := kube.AsRefusal(c.ApplyOnce(t.Context(), owned(t, namespace, "a", "one", "2")))
 	if refusal == nil {
 		t.Error("one that has another owner was taken for ours")
 	}
@@ -169,7 +169,7 @@ func TestWhatHasAnotherOwnerIsLeftAlone(t *testing.T) {
 		uid   string
 		owner kube.Ownership
 	}{
-		"nobody's": {"", kube.Foreign}, "an earlier one's": {"0", kube.Earlier},
+		"nobody's": {"", kube.OwnerOther}, "an earlier one's": {"0", kube.OwnerEarlier},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, namespace := cluster(t)
@@ -179,7 +179,7 @@ func TestWhatHasAnotherOwnerIsLeftAlone(t *testing.T) {
 			}
 			expect.NoError(t, c.Client.Create(t.Context(), object))
 			wanted := owned(t, namespace, "a", "ours", "1")
-			refusal := kube.RefusalOf(c.Apply(t.Context(), wanted))
+			refusal := kube.AsRefusal(c.Apply(t.Context(), wanted))
 			if refusal == nil || refusal.Owner != theirs.owner || refusal.Kind != "ConfigMap" || refusal.Name != "a" {
 				t.Errorf("applying over it: %v", refusal)
 			}
@@ -278,9 +278,9 @@ func TestWhichAnswersLast(t *testing.T) {
 				},
 			})}
 			err := c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
-			refusal := kube.RefusalOf(err)
-			if lasting := refusal != nil; lasting != answer.lasting || kube.IsPassing(err) != answer.passing {
-				t.Errorf("lasting %t, passing %t: %v", lasting, kube.IsPassing(err), err)
+			refusal := kube.AsRefusal(err)
+			if lasting := refusal != nil; lasting != answer.lasting || kube.IsTransient(err) != answer.passing {
+				t.Errorf("lasting %t, passing %t: %v", lasting, kube.IsTransient(err), err)
 			}
 			if refusal != nil && (!strings.Contains(refusal.Error(), `to make ConfigMap "a"`) || !errors.Is(err, answer.err)) {
 				t.Errorf("it says %q", refusal)

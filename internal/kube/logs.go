@@ -32,41 +32,41 @@ func (l PodLogs) Recent(ctx context.Context, namespace, pod, container string, s
 func (l PodLogs) open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	stream, err := l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
 	if err == nil {
-		return unbroken{stream, pod}, nil
+		return logStream{stream, pod}, nil
 	}
 	err = fmt.Errorf("opening the log of pod %q: %w", pod, err)
-	if code := codeOf(err); code == 0 || IsPassing(err) {
-		err = &Unread{err}
+	if code := statusCode(err); code == 0 || IsTransient(err) {
+		err = &LogUnavailable{err}
 	}
 	return nil, err
 }
 
-// Unread is a log that could not be read for now: its node or the API server did
+// LogUnavailable is a log that could not be read for now: its node or the API server did
 // not answer, or stopped in the middle. It says nothing of what the log holds.
-type Unread struct{ Err error }
+type LogUnavailable struct{ Err error }
 
 // Error says what went wrong.
-func (u *Unread) Error() string { return u.Err.Error() }
+func (u *LogUnavailable) Error() string { return u.Err.Error() }
 
 // Unwrap gives what went wrong.
-func (u *Unread) Unwrap() error { return u.Err }
+func (u *LogUnavailable) Unwrap() error { return u.Err }
 
-// IsUnread reports whether a log may be read later that could not be read now.
-func IsUnread(err error) bool {
-	var unread *Unread
+// IsLogUnavailable reports whether a log may be read later that could not be read now.
+func IsLogUnavailable(err error) bool {
+	var unread *LogUnavailable
 	return errors.As(err, &unread)
 }
 
-// unbroken is a log that tells its end from one that broke off.
-type unbroken struct {
+// logStream is a log that tells its end from one that broke off.
+type logStream struct {
 	io.ReadCloser
 	pod string
 }
 
-func (u unbroken) Read(into []byte) (int, error) {
+func (u logStream) Read(into []byte) (int, error) {
 	n, err := u.ReadCloser.Read(into)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = &Unread{fmt.Errorf("reading the log of pod %q: %w", u.pod, err)}
+		err = &LogUnavailable{fmt.Errorf("reading the log of pod %q: %w", u.pod, err)}
 	}
 	return n, err
 }

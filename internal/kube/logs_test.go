@@ -46,7 +46,7 @@ func TestLogsThatAreUnreadForNow(t *testing.T) {
 				_, err = io.ReadAll(log)
 				_ = log.Close()
 			}
-			if kube.IsUnread(err) != test.unread {
+			if kube.IsLogUnavailable(err) != test.unread {
 				t.Errorf("read with %v, unread for now: %t", err, !test.unread)
 			}
 		})

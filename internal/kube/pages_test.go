@@ -61,7 +61,7 @@ func TestPagesEndWhereEnoughWasSeen(t *testing.T) {
 	pages := 0
 	err := kube.Pages(t.Context(), c.Client, &corev1.NamespaceList{}, 1, func(*corev1.NamespaceList) error {
 		if pages++; pages == 2 {
-			return kube.ErrEnough
+			return kube.ErrStop
 		}
 		return nil
 	})

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// recent knows in which version this process has left what it wrote of late. For some
+// recentWrites knows in which version this process has left what it wrote of late. For some
 // milliseconds a cache shows what was there before, and what is decided by that is decided
 // twice, and refused when it is written.
-type recent struct {
-	mutex sync.Mutex
-	left  map[identity]written
-	swept time.Time
+type recentWrites struct {
+	mutex    sync.Mutex
+	versions map[identity]written
+	swept    time.Time
 }
 
 type identity struct {
@@ -35,24 +35,24 @@ type written struct {
 // not every object is in it.
 const lag = 10 * time.Second
 
-func (r *recent) note(object identity, version string, now time.Time) {
+func (r *recentWrites) note(object identity, version string, now time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.sweep(now)
-	if r.left == nil {
-		r.left = map[identity]written{}
+	if r.versions == nil {
+		r.versions = map[identity]written{}
 	}
-	r.left[object] = written{max(r.left[object].version, numberOf(version)), now}
+	r.versions[object] = written{max(r.versions[object].version, parseVersion(version)), now}
 }
 
 // sweep forgets what every cache has by now.
-func (r *recent) sweep(now time.Time) {
+func (r *recentWrites) sweep(now time.Time) {
 	if now.Sub(r.swept) < lag {
 		return
 	}
-	for object, last := range r.left {
+	for object, last := range r.versions {
 		if now.Sub(last.at) >= lag {
-			delete(r.left, object)
+			delete(r.versions, object)
 		}
 	}
 	r.swept = now
@@ -60,23 +60,23 @@ func (r *recent) sweep(now time.Time) {
 
 // isBehind: a cache that shows an object in this version, or with none does not show it,
 // has not seen yet what this process has written.
-func (r *recent) isBehind(object identity, shown string, now time.Time) bool {
+func (r *recentWrites) isBehind(object identity, shown string, now time.Time) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	last, known := r.left[object]
+	last, known := r.versions[object]
 	if !known {
 		return false
 	}
-	if now.Sub(last.at) < lag && numberOf(shown) < last.version {
+	if now.Sub(last.at) < lag && parseVersion(shown) < last.version {
 		return true
 	}
-	delete(r.left, object)
+	delete(r.versions, object)
 	return false
 }
 
 // Get reads from the cache, and from the API server what the cache does not show yet as
 // this process has written it.
-func (w noting) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (w trackingClient) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	kind, err := w.GroupVersionKindFor(object)
 	if err != nil {
 		return err

@@ -30,47 +30,47 @@ type Refusal struct {
 	Verb string
 	// Owner says whose the object of that name is that is there.
 	Owner Ownership
-	// Says is the API server's own answer; nil where it was not asked.
-	Says error
+	// Cause is the API server's own answer; nil where it was not asked.
+	Cause error
 }
 
 // Ownership says whose an object is.
 type Ownership int
 
 const (
-	// Ours is what has the owner of what is to be written, or is not there.
-	Ours Ownership = iota
-	// Earlier is what an owner had that bore the name of ours, and is gone. It
+	// OwnerSame is what has the owner of what is to be written, or is not there.
+	OwnerSame Ownership = iota
+	// OwnerEarlier is what an owner had that bore the name of ours, and is gone. It
 	// goes as well.
-	Earlier
-	// Foreign is what somebody else made.
-	Foreign
+	OwnerEarlier
+	// OwnerOther is what somebody else made.
+	OwnerOther
 )
 
 func (r *Refusal) Error() string {
 	switch r.Owner {
-	case Foreign:
+	case OwnerOther:
 		return fmt.Sprintf("%s %q exists already, and this experiment did not create it; PerfLab does not change it: delete it if it is not needed, or rename the experiment", r.Kind, r.Name)
-	case Earlier:
+	case OwnerEarlier:
 		return fmt.Sprintf("%s %q of an earlier experiment of this name is about to be deleted", r.Kind, r.Name)
 	default:
-		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Says)
+		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Cause)
 	}
 }
 
 // Sentence is the refusal for a condition or an event: the words of others are cut.
 func (r *Refusal) Sentence() string {
-	if lacks := (*Lacking)(nil); errors.As(r.Says, &lacks) {
+	if lacks := (*MissingRight)(nil); errors.As(r.Cause, &lacks) {
 		return r.Error()
 	}
 	return prose.Sentence(r.Error())
 }
 
 // Unwrap gives the API server's answer.
-func (r *Refusal) Unwrap() error { return r.Says }
+func (r *Refusal) Unwrap() error { return r.Cause }
 
-// RefusalOf finds the refusal in an error; nil: asking again may help.
-func RefusalOf(err error) *Refusal {
+// AsRefusal finds the refusal in an error; nil: asking again may help.
+func AsRefusal(err error) *Refusal {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return refusal
@@ -78,17 +78,17 @@ func RefusalOf(err error) *Refusal {
 	return nil
 }
 
-// IsPassing reports whether the API server did answer, and could not do for now
+// IsTransient reports whether the API server did answer, and could not do for now
 // what it was asked.
-func IsPassing(err error) bool {
-	code := codeOf(err)
+func IsTransient(err error) bool {
+	code := statusCode(err)
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }
 
-// IsUnfit reports whether the API server has refused what a status holds: it is too much, or
+// IsInvalidStatus reports whether the API server has refused what a status holds: it is too much, or
 // not as its schema has it. The same write would always be refused. What a policy refuses,
 // which names no field of the status, it may take when it is tried again.
-func IsUnfit(err error) bool {
+func IsInvalidStatus(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return false
@@ -106,7 +106,7 @@ func IsUnfit(err error) bool {
 }
 
 // IsRefused reports whether the API server does not want a write, for now at least.
-func IsRefused(err error) bool { return err != nil && isLasting(err) }
+func IsRefused(err error) bool { return err != nil && isPermanent(err) }
 
 // doing names in an error what was tried.
 var gerunds = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
@@ -117,10 +117,10 @@ func (c Cluster) explain(verb string, object client.Object, err error) error {
 		return nil
 	}
 	refusal := c.refusal(verb, object)
-	if !isLasting(err) {
+	if !isPermanent(err) {
 		return fmt.Errorf("%s %s %q: %w", gerunds[verb], refusal.Kind, refusal.Name, err)
 	}
-	refusal.Says = err
+	refusal.Cause = err
 	return refusal
 }
 
@@ -132,20 +132,20 @@ func (c Cluster) refusal(verb string, object client.Object) *Refusal {
 	return result
 }
 
-// isLasting: the same write would get the same answer.
-func isLasting(err error) bool {
-	switch code := codeOf(err); code {
+// isPermanent: the same write would get the same answer.
+func isPermanent(err error) bool {
+	switch code := statusCode(err); code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	case http.StatusNotFound:
 		// The namespace is gone, or the kind. Any other object may be made again.
-		return isWithoutPlace(err)
+		return isNamespaceMissing(err)
 	default:
 		return meta.IsNoMatchError(err) || code >= http.StatusBadRequest && code < http.StatusInternalServerError
 	}
 }
 
-func isWithoutPlace(err error) bool {
+func isNamespaceMissing(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return false
@@ -154,8 +154,8 @@ func isWithoutPlace(err error) bool {
 	return details == nil || details.Name == "" || details.Kind == "namespaces"
 }
 
-// codeOf is the HTTP status the API server answered with; 0: it did not.
-func codeOf(err error) int32 {
+// statusCode is the HTTP status the API server answered with; 0: it did not.
+func statusCode(err error) int32 {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return 0
@@ -168,14 +168,14 @@ func ownership(current, wanted client.Object) Ownership {
 	has, wants := metav1.GetControllerOf(current), metav1.GetControllerOf(wanted)
 	switch {
 	case has == nil && wants == nil:
-		return Ours
+		return OwnerSame
 	case has == nil || wants == nil:
-		return Foreign
+		return OwnerOther
 	case has.UID == wants.UID:
-		return Ours
+		return OwnerSame
 	case has.APIVersion == wants.APIVersion && has.Kind == wants.Kind && has.Name == wants.Name:
-		return Earlier
+		return OwnerEarlier
 	default:
-		return Foreign
+		return OwnerOther
 	}
 }

@@ -35,6 +35,6 @@ func TestIsUnfit(t *testing.T) {
 		"a conflict":   {apierrors.NewConflict(runs, "a", errors.New("changed")), false, false},
 		"out of order": {apierrors.NewInternalError(errors.New("etcd is away")), false, false},
 	} {
-		expect.Equal(t, [2]bool{c.isUnfit, c.isRefused}, [2]bool{kube.IsUnfit(c.err), kube.IsRefused(c.err)}, name)
+		expect.Equal(t, [2]bool{c.isUnfit, c.isRefused}, [2]bool{kube.IsInvalidStatus(c.err), kube.IsRefused(c.err)}, name)
 	}
 }

@@ -28,7 +28,7 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 		corev1.EnvVar{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"},
 		corev1.EnvVar{Name: "K6_NO_USAGE_REPORT", Value: "true"},
 	)
-	env = append(env, kinds.Of(load).Environment(Length(load, run.Spec.Deadlines))...)
+	env = append(env, kinds.ForLoad(load).Environment(Length(load, run.Spec.Deadlines))...)
 	return append(env, corev1.EnvVar{Name: "PERFLAB_SECRETS", Value: secrets(env)})
 }
 

@@ -24,26 +24,26 @@ const maxProgressTransactions = 8
 // maxRecords is how many a float counts one by one.
 const maxRecords = 1 << 53
 
-// maxWords bounds what is quoted of a log, in bytes.
-const maxWords = 400
+// maxLogLineBytes bounds what is quoted of a log, in bytes.
+const maxLogLineBytes = 400
 
-// LastWords is the last error among the lines that k6 printed of its log, or else
+// LastLogLine is the last error among the lines that k6 printed of its log, or else
 // the last line; empty without any.
-func LastWords(lines []payload.LogLine) string {
+func LastLogLine(lines []payload.LogLine) string {
 	last := ""
 	for _, line := range slices.Backward(lines) {
 		if line.IsError() {
-			return cutWords(line.Text)
+			return truncateLogLine(line.Text)
 		}
 		if last == "" {
 			last = line.Text
 		}
 	}
-	return cutWords(last)
+	return truncateLogLine(last)
 }
 
-func cutWords(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
+func truncateLogLine(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxLogLineBytes)], "")
 }
 
 // AddProgress adds up what a load's runners reported, as it was read at a time.
@@ -108,7 +108,7 @@ func live(load v1alpha1.Load, progress *v1alpha1.LoadProgress) string {
 	if progress == nil {
 		return ""
 	}
-	parts := []string{kinds.Of(load).Progress(progress)}
+	parts := []string{kinds.ForLoad(load).Progress(progress)}
 	if progress.ErrorPercent != "0" {
 		parts = append(parts, progress.ErrorPercent+" % errors")
 	}

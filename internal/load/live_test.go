@@ -70,6 +70,6 @@ func TestLastWords(t *testing.T) {
 		"no error, so what was last":    {[]payload.LogLine{line("info", "hello"), line("warning", "late")}, "late"},
 		"a word too long for a message": {[]payload.LogLine{line("error", strings.Repeat("é", 300))}, strings.Repeat("é", 200)},
 	} {
-		expect.Equal(t, test.want, load.LastWords(test.told), "%s", name)
+		expect.Equal(t, test.want, load.LastLogLine(test.told), "%s", name)
 	}
 }

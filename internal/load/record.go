@@ -21,9 +21,9 @@ const (
 	maxScriptFiles = 64
 )
 
-// ScriptOf is what a script's ConfigMap holds, for the status: the script's
+// NewScriptStatus is what a script's ConfigMap holds, for the status: the script's
 // digest, and those of the files beside it, which it may import.
-func ScriptOf(key string, files map[string]string) *v1alpha1.ScriptStatus {
+func NewScriptStatus(key string, files map[string]string) *v1alpha1.ScriptStatus {
 	status := &v1alpha1.ScriptStatus{SHA256: digest(files[key])}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if name == key {

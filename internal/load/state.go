@@ -133,7 +133,7 @@ type runner struct {
 
 func observe(observed Observed, n int32) runner {
 	name := naming.RunnerJob(observed.Status.TestRun, n)
-	pod := podOf(observed.Pods, name)
+	pod := findPod(observed.Pods, name)
 	if pod == nil {
 		return withoutPod(observed.Jobs, name)
 	}
@@ -155,7 +155,7 @@ func observe(observed Observed, n int32) runner {
 // RunnerURL is where the k6 of runner n, from 1, serves its REST API: the address of its
 // pod, empty while that has none.
 func RunnerURL(observed Observed, n int32) string {
-	pod := podOf(observed.Pods, naming.RunnerJob(observed.Status.TestRun, n))
+	pod := findPod(observed.Pods, naming.RunnerJob(observed.Status.TestRun, n))
 	if pod == nil || pod.Status.PodIP == "" {
 		return ""
 	}
@@ -182,7 +182,7 @@ func atEnd(name string, end *corev1.ContainerStateTerminated, stopped bool, prob
 	}
 }
 
-func podOf(pods []corev1.Pod, job string) *corev1.Pod {
+func findPod(pods []corev1.Pod, job string) *corev1.Pod {
 	for i := range pods {
 		if pods[i].Labels[batchv1.JobNameLabel] == job {
 			return &pods[i]

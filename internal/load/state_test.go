@@ -291,7 +291,7 @@ func TestScriptsAreToldApart(t *testing.T) {
 		"an import is new":  {map[string]string{"main.js": "a"}, before, "lib.js is new"},
 		"as many as can't be told, the last of them": {many, lastOfMany, "has sha256 "},
 	} {
-		said := load.ScriptChanged("main.js", load.ScriptOf("main.js", test.before), load.ScriptOf("main.js", test.now))
+		said := load.ScriptChanged("main.js", load.NewScriptStatus("main.js", test.before), load.NewScriptStatus("main.js", test.now))
 		if (said == "") != (test.says == "") || !strings.Contains(said, test.says) {
 			t.Errorf("%s: %q, want %q", name, said, test.says)
 		}

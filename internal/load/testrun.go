@@ -58,7 +58,7 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	testRun := environment.RunIntent(run, contract.TestRunKind, naming.TestRun(run, load.Name), labels)
 	testRun.Object["spec"] = map[string]any{
 		"parallelism": int64(load.ParallelismOrDefault()),
-		"script":      kinds.Of(load).Source().Script(),
+		"script":      kinds.ForLoad(load).Source().Script(),
 		"arguments":   arguments(load),
 		// The initializer would only find out what the runners say themselves,
 		// at the price of one more pod before each load.
@@ -97,7 +97,7 @@ type podMetadata struct {
 }
 
 func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings Settings, labels map[string]string) (map[string]any, error) {
-	kind := kinds.Of(load)
+	kind := kinds.ForLoad(load)
 	volumes, mounts := kind.Volumes()
 	container := podspec.ReadOnly()
 	if kind.WritesFiles() {
@@ -136,7 +136,7 @@ func lenientProbe(periodSeconds int32) *corev1.Probe {
 
 // arguments of k6 run. Thresholds decide nothing here: verdicts do.
 func arguments(load v1alpha1.Load) string {
-	kind := kinds.Of(load)
+	kind := kinds.ForLoad(load)
 	var list []string
 	if kind.Results() == v1alpha1.ResultsHistograms {
 		list = []string{"--out", "perflab", "--summary-mode=disabled"}

@@ -123,23 +123,23 @@ func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 }
 
 const (
-	// firstWord is when a load is first told of: its runners have told of themselves
+	// firstReport is when a load is first told of: its runners have told of themselves
 	// by then.
-	firstWord = payload.ProgressEvery
-	// wordEvery is the time between two words after that. Each is a write.
-	wordEvery = 50 * time.Second
+	firstReport = payload.ProgressEvery
+	// reportInterval is the time between two words after that. Each is a write.
+	reportInterval = 50 * time.Second
 )
 
 // ProgressStep is the time of the last word about a load that has been on for this
 // long.
 func ProgressStep(elapsed time.Duration) time.Duration {
 	switch {
-	case elapsed < firstWord:
+	case elapsed < firstReport:
 		return 0
-	case elapsed < wordEvery:
-		return firstWord
+	case elapsed < reportInterval:
+		return firstReport
 	default:
-		return elapsed.Truncate(wordEvery)
+		return elapsed.Truncate(reportInterval)
 	}
 }
 

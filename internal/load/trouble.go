@@ -53,14 +53,14 @@ func silent(observed Observed, state State) (environment.Readiness, bool) {
 	if observed.TestRun == nil {
 		return environment.Readiness{}, false
 	}
-	since, patience, undone := observed.TestRun.GetCreationTimestamp().Time, environment.Patience, "it has no status"
+	since, patience, undone := observed.TestRun.GetCreationTimestamp().Time, environment.SilenceThreshold, "it has no status"
 	_, starting := observed.Jobs[naming.StarterJob(observed.Status.TestRun)]
 	switch {
 	case state.Stage == "":
 	case len(observed.Jobs) == 0:
-		patience, undone = environment.LongPatience, "it has no Jobs"
+		patience, undone = environment.LongSilenceThreshold, "it has no Jobs"
 	case allUp(observed, state) && !starting:
-		since, patience, undone = lastStart(observed.Pods), environment.LongPatience, "its runners are ready but not started"
+		since, patience, undone = lastStart(observed.Pods), environment.LongSilenceThreshold, "its runners are ready but not started"
 	default:
 		return environment.Readiness{}, false
 	}

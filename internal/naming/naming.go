@@ -32,7 +32,7 @@ const maxTestRunName = 46
 
 // TestRun is the name of the k6 TestRun for one load of a run.
 func TestRun(run *v1alpha1.PerfRun, load string) string {
-	return SchemeOf(run).TestRun(run.Name, load)
+	return RunScheme(run).TestRun(run.Name, load)
 }
 
 // RunnerJob is the name k6-operator gives the Job of runner n, from 1.
@@ -114,20 +114,20 @@ func ImageCheck(experiment, fingerprint string) string {
 	return experiment + "-images-" + fingerprint[:DigestLength]
 }
 
-// Scheduled is the name of the experiment that a PerfSchedule makes for a time: as a
+// ScheduledExperiment is the name of the experiment that a PerfSchedule makes for a time: as a
 // CronJob names its Jobs, by the minutes since 1970.
-func Scheduled(schedule string, due time.Time) string {
+func ScheduledExperiment(schedule string, due time.Time) string {
 	return fmt.Sprintf("%s-%d", schedule, due.Unix()/60)
 }
 
-// OnImages is the name of the experiment that a PerfSchedule makes for its so many-th
+// ImageChangeExperiment is the name of the experiment that a PerfSchedule makes for its so many-th
 // change of images. No time of a schedule has a letter there.
-func OnImages(schedule *v1alpha1.PerfSchedule, change int64, images []v1alpha1.SeenImage) string {
+func ImageChangeExperiment(schedule *v1alpha1.PerfSchedule, change int64, images []v1alpha1.SeenImage) string {
 	return schedule.Name + "-i" + Hash(schedule.UID, change, images)[:7]
 }
 
-// ByHand is the name of the experiment that a person has a PerfSchedule's template make.
-func ByHand(schedule string, now time.Time) string {
+// ManualExperiment is the name of the experiment that a person has a PerfSchedule's template make.
+func ManualExperiment(schedule string, now time.Time) string {
 	return schedule + "-m" + strconv.FormatInt(now.Unix(), 36)
 }
 

@@ -112,7 +112,7 @@ func TestARunsNameTellsItsScheme(t *testing.T) {
 				run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: experiment, Block: 3, Arm: arm, Attempt: attempt}}
 				run.Spec.Scenario.Name = scenario
 				run.Name = scheme.Run(experiment, 3, arm, scenario, attempt)
-				expect.Equal(t, scheme, naming.SchemeOf(run), "run %s is of scheme", run.Name)
+				expect.Equal(t, scheme, naming.RunScheme(run), "run %s is of scheme", run.Name)
 			}
 		}
 	}

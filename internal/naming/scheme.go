@@ -20,8 +20,8 @@ const (
 	Short
 )
 
-// SchemeOf is how a run was named, and so all that is made for it.
-func SchemeOf(run *v1alpha1.PerfRun) Scheme {
+// RunScheme is how a run was named, and so all that is made for it.
+func RunScheme(run *v1alpha1.PerfRun) Scheme {
 	spec := &run.Spec
 	if run.Name == Short.Run(spec.Experiment, spec.Block, spec.Arm, spec.Scenario.Name, spec.Attempt) {
 		return Short

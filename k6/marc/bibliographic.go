@@ -25,7 +25,7 @@ func (f *File) identity(key string) {
 	r.begin("008", "")
 	r.text("260102s")
 	r.number(w.year())
-	r.text("    ", w.place().country, "           000 0 ", w.of(languages), " d")
+	r.text("    ", w.city().country, "           000 0 ", w.pick(languages), " d")
 	r.end()
 	r.field("010", "  ", "a", "   "+key)
 	r.field("035", "  ", "a", "(PerfLab)"+key)
@@ -62,7 +62,7 @@ func (f *File) description(n int) {
 	f.phrase("a", 4)
 	r.end()
 	r.begin("264", " 1")
-	r.subfield("a", w.place().name, " :")
+	r.subfield("a", w.city().name, " :")
 	r.subfield("b", w.surname(), " & ", w.surname(), ",")
 	r.subfield("c")
 	r.number(w.year())
@@ -101,7 +101,7 @@ func (f *File) subjects() {
 	for range 3 {
 		r.field("650", " 0", "a", w.noun(), "x", w.noun(), "v", "Periodicals.")
 	}
-	r.field("651", " 0", "a", w.place().name, "x", "History.")
+	r.field("651", " 0", "a", w.city().name, "x", "History.")
 	r.field("655", " 7", "a", "Nonfiction.", "2", "lcgft")
 }
 
@@ -112,7 +112,7 @@ func (f *File) relations(n int) {
 	r.subfield("e", "editor.")
 	r.end()
 	r.begin("710", "2 ")
-	r.subfield("a", w.place().name, " University Press.")
+	r.subfield("a", w.city().name, " University Press.")
 	r.end()
 	f.series("830", " 0")
 	r.begin("856", "40")

@@ -35,8 +35,8 @@ const (
 // in the files of FOLIO's performance team.
 const perInstance = 1000
 
-// Order says which file to make.
-type Order struct {
+// Options says which file to make.
+type Options struct {
 	Kind      Kind
 	Seed, Run string
 	Import    int // from 1
@@ -51,7 +51,7 @@ type Order struct {
 
 // File is a MARC file that is made while it is read.
 type File struct {
-	order  Order
+	order  Options
 	made   int
 	run    string // digits of all keys of the run
 	seed   uint64
@@ -63,7 +63,7 @@ type File struct {
 }
 
 // NewFile checks an order; nothing is made yet.
-func NewFile(order Order) (*File, error) {
+func NewFile(order Options) (*File, error) {
 	if order.Records < 1 || order.Records > MaxRecords {
 		return nil, fmt.Errorf("a MARC file of %d records: it can have 1 to %d", order.Records, MaxRecords)
 	}

@@ -38,11 +38,11 @@ func (f *File) authority(n int) {
 	r.subfield("2", "edtf")
 	r.end()
 	variant := f.heading(n)
-	r.field("370", "  ", "a", w.place().name, "e", w.place().name, "2", "naf")
+	r.field("370", "  ", "a", w.city().name, "e", w.city().name, "2", "naf")
 	r.field("372", "  ", "a", w.noun(), "a", w.noun(), "a", w.noun(), "2", "lcsh")
-	r.field("373", "  ", "a", w.place().name+" University", "2", "naf")
-	r.field("374", "  ", "a", w.of(occupations), "a", w.of(occupations), "2", "lcsh")
-	r.field("377", "  ", "a", w.of(languages))
+	r.field("373", "  ", "a", w.city().name+" University", "2", "naf")
+	r.field("374", "  ", "a", w.pick(occupations), "a", w.pick(occupations), "2", "lcsh")
+	r.field("377", "  ", "a", w.pick(languages))
 	f.variants(variant)
 	f.sources()
 }
@@ -53,7 +53,7 @@ func (f *File) heading(n int) (variant string) {
 	switch n % 10 {
 	case 7:
 		r.begin("110", "2 ")
-		r.subfield("a", w.place().name, " Institute of ", w.noun(), " ")
+		r.subfield("a", w.city().name, " Institute of ", w.noun(), " ")
 		variant = "410"
 	case 8:
 		r.begin("150", "  ")
@@ -61,7 +61,7 @@ func (f *File) heading(n int) (variant string) {
 		variant = "450"
 	case 9:
 		r.begin("151", "  ")
-		r.subfield("a", w.place().name, " ", w.noun(), " ")
+		r.subfield("a", w.city().name, " ", w.noun(), " ")
 		variant = "451"
 	default:
 		r.begin("100", "1 ")
@@ -89,7 +89,7 @@ func (f *File) sources() {
 		r.text(", ")
 		r.number(w.year())
 		r.text(":")
-		r.subfield("b", "title page (", w.surname(), ", ", w.forename(), "; ", w.of(occupations), ", ", w.place().name, ")")
+		r.subfield("b", "title page (", w.surname(), ", ", w.forename(), "; ", w.pick(occupations), ", ", w.city().name, ")")
 		r.end()
 	}
 	f.sentence("678", 12+w.upTo(10))

@@ -10,18 +10,18 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// generator watches what k6 itself uses, so that a load generator that could not
+// cpuGauge watches what k6 itself uses, so that a load generator that could not
 // keep up is told from a system that could not.
-type generator struct {
+type cpuGauge struct {
 	at   time.Time
 	used time.Duration
 }
 
 // watch begins to measure from now on.
-func (g *generator) watch(now time.Time) { g.at, g.used = now, cpuTime() }
+func (g *cpuGauge) watch(now time.Time) { g.at, g.used = now, cpuTime() }
 
 // count adds what was used, and could have been, since the last time.
-func (g *generator) count(now time.Time, into *payload.Payload) {
+func (g *cpuGauge) count(now time.Time, into *payload.Payload) {
 	before := *g
 	g.watch(now)
 	into.Count(payload.GeneratorCPU, into.End, (g.used - before.used).Seconds())

@@ -234,7 +234,7 @@ func TestForeignScripts(t *testing.T) {
 			{Scenario: "browse", Transaction: "open", Request: "GET /refused", Outcome: "error", Status: "4xx"}: 10,
 			{Scenario: "browse", Request: "GET /hangup", Outcome: "error", Status: "error"}:                     10,
 		} {
-			if got, _ := p.SummaryOf(func(r payload.Row) bool { return r == row }); got.Count != want {
+			if got, _ := p.SummaryWhere(func(r payload.Row) bool { return r == row }); got.Count != want {
 				t.Errorf("%+v has %d samples, want %d: %+v", row, got.Count, want, p.Series)
 			}
 		}

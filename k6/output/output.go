@@ -26,10 +26,10 @@ import (
 )
 
 const (
-	// tellEvery is the time between two looks at what is due.
-	tellEvery = 200 * time.Millisecond
-	// countEvery is the time between two looks at the CPU time.
-	countEvery = time.Second
+	// progressInterval is the time between two looks at what is due.
+	progressInterval = 200 * time.Millisecond
+	// cpuInterval is the time between two looks at the CPU time.
+	cpuInterval = time.Second
 	// maxBytes is the largest compressed payload that is printed at the end,
 	// maxCheckpointBytes the largest before.
 	maxBytes           = 512 << 10
@@ -53,7 +53,7 @@ type Output struct {
 	busy      sync.Mutex
 	waiting   output.SampleBuffer
 	recorder  *recorder
-	generator generator
+	generator cpuGauge
 	// When the next of each is due. They count from the first sample: until then
 	// there is nothing to tell.
 	nextCheckpoint, nextProgress time.Time
@@ -98,7 +98,7 @@ func (o *Output) Description() string {
 
 // Start begins to take in samples.
 func (o *Output) Start() error {
-	flusher, err := output.NewPeriodicFlusher(tellEvery, o.flush)
+	flusher, err := output.NewPeriodicFlusher(progressInterval, o.flush)
 	if err != nil {
 		return fmt.Errorf("starting output perflab: %w", err)
 	}
@@ -114,12 +114,12 @@ func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
 		return
 	}
 	defer o.busy.Unlock()
-	o.catchUp()
+	o.drain()
 	o.add(containers)
 }
 
-// catchUp adds up what waits, which came before anything that comes now.
-func (o *Output) catchUp() { o.add(o.waiting.GetBufferedSamples()) }
+// drain adds up what waits, which came before anything that comes now.
+func (o *Output) drain() { o.add(o.waiting.GetBufferedSamples()) }
 
 func (o *Output) add(containers []metrics.SampleContainer) {
 	for _, container := range containers {
@@ -141,19 +141,19 @@ func (o *Output) Stop() error {
 func (o *Output) flush() {
 	o.busy.Lock()
 	defer o.busy.Unlock()
-	o.catchUp()
+	o.drain()
 	if o.recorder.began {
-		o.tell(time.Now())
+		o.printReports(time.Now())
 	}
 }
 
-// tell does what is due.
-func (o *Output) tell(now time.Time) {
+// printReports does what is due.
+func (o *Output) printReports(now time.Time) {
 	if o.nextCheckpoint.IsZero() {
 		o.generator.watch(now)
 		o.nextCheckpoint, o.nextProgress = now.Add(o.config.checkpoint), now.Add(o.config.progress)
 	}
-	if now.Sub(o.generator.at) >= countEvery {
+	if now.Sub(o.generator.at) >= cpuInterval {
 		o.generator.count(now, o.recorder.total)
 	}
 	if !now.Before(o.nextProgress) {

@@ -29,9 +29,9 @@ type recorder struct {
 	total        *payload.Payload
 	progress     *progress
 	subjects     map[*metrics.TagSet]*subject
-	// sums are the counters found so far. Those of each request are beside them.
-	sums             map[string]*payload.Tally
-	requests, failed *payload.Tally
+	// metricSums are the counters found so far. Those of each request are beside them.
+	metricSums       map[string]*payload.CounterRecorder
+	requests, failed *payload.CounterRecorder
 
 	began    bool
 	from, to int64 // total's start and end: milliseconds of Unix time
@@ -45,9 +45,9 @@ func newRecorder(load, run, runner string, t transactions) *recorder {
 		total:        total,
 		progress:     newProgress(),
 		subjects:     map[*metrics.TagSet]*subject{},
-		sums:         map[string]*payload.Tally{},
-		requests:     total.Tally(metrics.HTTPReqsName),
-		failed:       total.Tally(metrics.HTTPReqFailedName),
+		metricSums:   map[string]*payload.CounterRecorder{},
+		requests:     total.CounterRecorder(metrics.HTTPReqsName),
+		failed:       total.CounterRecorder(metrics.HTTPReqFailedName),
 	}
 }
 
@@ -55,7 +55,7 @@ func newRecorder(load, run, runner string, t transactions) *recorder {
 func (r *recorder) add(container metrics.SampleContainer) {
 	switch own := container.(type) {
 	case *httpext.Trail:
-		r.trail(own)
+		r.recordTransaction(own)
 	case metrics.Sample:
 		// Asked for its samples, it would make a list of itself.
 		r.sample(&own)
@@ -67,9 +67,9 @@ func (r *recorder) add(container metrics.SampleContainer) {
 	}
 }
 
-// trail takes in a request. It has nine samples, of which three matter, all with
+// recordTransaction takes in a request. It has nine samples, of which three matter, all with
 // the same tags and time.
-func (r *recorder) trail(t *httpext.Trail) {
+func (r *recorder) recordTransaction(t *httpext.Trail) {
 	s := r.subject(t.Tags)
 	if s.outside {
 		return
@@ -79,7 +79,7 @@ func (r *recorder) trail(t *httpext.Trail) {
 		r.failed.Count(t.EndTime, 1)
 	}
 	r.request(s, t.EndTime, t.Duration)
-	r.cover(t.EndTime)
+	r.extendRange(t.EndTime)
 }
 
 // sample takes in one sample. What setup and teardown do is not load, and a
@@ -106,7 +106,7 @@ func (r *recorder) sample(s *metrics.Sample) {
 	case metrics.Rate:
 		r.rate(s)
 	}
-	r.cover(s.Time)
+	r.extendRange(s.Time)
 }
 
 func (r *recorder) trend(s *metrics.Sample, about *subject) {
@@ -150,10 +150,10 @@ func (r *recorder) transaction(about *subject, at time.Time, took time.Duration)
 }
 
 func (r *recorder) count(name string, at time.Time, n float64) {
-	sum, ok := r.sums[name]
+	sum, ok := r.metricSums[name]
 	if !ok {
-		sum = r.total.Tally(name)
-		r.sums[name] = sum
+		sum = r.total.CounterRecorder(name)
+		r.metricSums[name] = sum
 	}
 	sum.Count(at, n)
 }
@@ -171,8 +171,8 @@ func (r *recorder) subject(tags *metrics.TagSet) *subject {
 	return s
 }
 
-// cover widens the time measured to include t, to whole milliseconds.
-func (r *recorder) cover(t time.Time) {
+// extendRange widens the time measured to include t, to whole milliseconds.
+func (r *recorder) extendRange(t time.Time) {
 	at := t.UnixMilli()
 	if r.began && at >= r.from && at <= r.to {
 		return

@@ -51,7 +51,7 @@ type subject struct {
 	// transaction is the row of a transaction's sample.
 	transaction payload.Row
 	// transactions and requests are where a sample of the respective kind is kept.
-	transactions, requests *payload.Place
+	transactions, requests *payload.RowRecorder
 }
 
 // subject reads tags. Its answer is the same for the same tags.
@@ -68,8 +68,8 @@ func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subj
 		outside:      isOutside(group),
 		named:        name != "",
 		transaction:  transaction,
-		transactions: into.Place(transaction),
-		requests: into.Place(payload.Row{
+		transactions: into.RowRecorder(transaction),
+		requests: into.RowRecorder(payload.Row{
 			Scenario: scenario, Transaction: name, Request: requestName(get(metrics.TagName), get(metrics.TagMethod)),
 			Outcome: requestOutcome(tags), Status: statusClass(get(metrics.TagStatus)),
 		}),

@@ -104,7 +104,7 @@ func TestFilesAreThoseOfTheRun(t *testing.T) {
 		t.Fatalf("%d files", len(m.files))
 	}
 	for i, got := range m.files {
-		want, err := marc.NewFile(marc.Order{Kind: marc.Bibliographic, Seed: "7", Run: "run-1", Import: i + 1, Records: 1200})
+		want, err := marc.NewFile(marc.Options{Kind: marc.Bibliographic, Seed: "7", Run: "run-1", Import: i + 1, Records: 1200})
 		k6test.NoError(t, err)
 		if got != string(want.Rest()) {
 			t.Errorf("file %d is not that of seed 7, run-1", i+1)

@@ -73,12 +73,12 @@ func (t *Tail) lines() []payload.LogLine {
 	lines := make([]payload.LogLine, 0, len(all))
 	for _, entry := range all {
 		// Cut only what is clean: half a secret would not be found.
-		lines = append(lines, payload.NewLogLine(entry.Level.String(), t.hide(said(entry))))
+		lines = append(lines, payload.NewLogLine(entry.Level.String(), t.hide(cleanMessage(entry))))
 	}
 	return payload.Bounded(lines)
 }
 
-func said(entry *logrus.Entry) string {
+func cleanMessage(entry *logrus.Entry) string {
 	if cause, is := entry.Data[logrus.ErrorKey].(error); is {
 		return entry.Message + ": " + cause.Error()
 	}

@@ -61,14 +61,14 @@ var readers = map[string]reader{
 // DB_PORT_READER name. A module without a database, an edge module for
 // example, does not.
 func ReadsFromReplica(module string) (known, reads bool) {
-	kind := readerOf(module)
+	kind := readerFor(module)
 	return kind != 0, kind == readsReplica
 }
 
 // HasDatabase is false only for a module that is known to have none.
-func HasDatabase(module string) bool { return readerOf(module) != noDatabase }
+func HasDatabase(module string) bool { return readerFor(module) != noDatabase }
 
-func readerOf(module string) reader {
+func readerFor(module string) reader {
 	if strings.HasPrefix(module, "edge-") {
 		return noDatabase
 	}

@@ -22,7 +22,7 @@ import (
 // and after them those of the run's modules. Another set of images is another
 // pod: a pod's containers can't be changed.
 func Build(req environment.Request, others ...string) []environment.Intent {
-	wanted := distinct(append(slices.Clone(others), ofModules(req)...))
+	wanted := distinct(append(slices.Clone(others), moduleContainers(req)...))
 	// With what the containers may do: a pod of an earlier release can't be
 	// changed either.
 	fingerprint := environment.Fingerprint([]any{wanted, podspec.ReadOnly()})
@@ -35,7 +35,7 @@ func Build(req environment.Request, others ...string) []environment.Intent {
 	return []environment.Intent{intent}
 }
 
-func ofModules(req environment.Request) []string {
+func moduleContainers(req environment.Request) []string {
 	var images []string
 	for _, module := range req.BuiltModules() {
 		images = append(images, module.Image)

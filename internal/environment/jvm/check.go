@@ -21,10 +21,10 @@ const AnyRelease = -1
 type Fault struct {
 	// Index of the option.
 	Index int
-	// Sentence goes on after the option: why, and what to write instead.
-	Sentence string
-	// Doubtful: the JVM starts, or may start.
-	Doubtful bool
+	// Message goes on after the option: why, and what to write instead.
+	Message string
+	// IsWarning: the JVM starts, or may start.
+	IsWarning bool
 	// unrecognized: the JVM can be told to go on all the same.
 	unrecognized bool
 }
@@ -54,11 +54,11 @@ type check struct {
 }
 
 func (c *check) fault(index int, sentence string, args ...any) {
-	c.faults = append(c.faults, Fault{Index: index, Sentence: fmt.Sprintf(sentence, args...)})
+	c.faults = append(c.faults, Fault{Index: index, Message: fmt.Sprintf(sentence, args...)})
 }
 
 func (c *check) doubt(index int, sentence string, args ...any) {
-	c.faults = append(c.faults, Fault{Index: index, Sentence: fmt.Sprintf(sentence, args...), Doubtful: true})
+	c.faults = append(c.faults, Fault{Index: index, Message: fmt.Sprintf(sentence, args...), IsWarning: true})
 }
 
 var xxOption = regexp.MustCompile(`^-XX:([+-]?)([^=]*)(=?)(.*)$`)
@@ -98,13 +98,13 @@ func (c *check) unrecognized(index int, sentence string, args ...any) {
 
 // flag judges a flag by its name, and by its form where the JVM knows it.
 func (c *check) flag(index int, given xx) {
-	switch kind, sure := c.kindOf(given.name); {
+	switch kind, sure := c.flagKind(given.name); {
 	case kind == absent && sure:
 		c.unrecognized(index, "which JDKs from %d on do not have, so the JVM does not start: %s", removed[given.name].since, removed[given.name].advice())
 	case kind == absent:
 		c.doubt(index, "which not every JDK from 17 to 25 has: where the image's does not, the JVM does not start; take it out there")
-	case kind == unheard:
-		c.unheard(index, given)
+	case kind == unknownFlag:
+		c.checkUnknownFlag(index, given)
 	case kind == ignored:
 		c.doubt(index, "which the JVM ignores: take it out")
 	case (kind == experimental || kind == diagnostic) && !c.unlocked[kind]:
@@ -121,9 +121,9 @@ var (
 	unlocking = map[byte]string{experimental: "UnlockExperimentalVMOptions", diagnostic: "UnlockDiagnosticVMOptions"}
 )
 
-// unheard is a flag that no JDK has, by its name: a slip of the pen, or another
+// checkUnknownFlag is a flag that no JDK has, by its name: a slip of the pen, or another
 // JVM's.
-func (c *check) unheard(index int, given xx) {
+func (c *check) checkUnknownFlag(index int, given xx) {
 	if near := nearest(given.name); near != "" {
 		c.unrecognized(index, "which the JVM does not know: did you mean -XX:%s%s%s%s?", given.sign, near, given.equals, given.value)
 		return
@@ -131,8 +131,8 @@ func (c *check) unheard(index int, given xx) {
 	c.doubt(index, "which no JDK from 17 to 25 has: unless the image's JVM has it, the JVM does not start; correct it, or take it out")
 }
 
-// kindOf a flag in the JVM, and whether that is sure.
-func (c *check) kindOf(name string) (kind byte, sure bool) {
+// flagKind a flag in the JVM, and whether that is sure.
+func (c *check) flagKind(name string) (kind byte, sure bool) {
 	if c.release == AnyRelease {
 		return product, true
 	}
@@ -149,7 +149,7 @@ func (c *check) kindOf(name string) (kind byte, sure bool) {
 	case c.release > 0 && c.release < oldest:
 		return product, true
 	case !found:
-		return unheard, true
+		return unknownFlag, true
 	case known.first == known.last, c.release == oldest:
 		return known.first, true
 	case c.release >= newest:

@@ -26,8 +26,8 @@ const (
 	// ignored flags were taken away, and are still accepted.
 	ignored = 'i'
 	// absent flags are those of other releases, unheard ones of none.
-	absent  = '-'
-	unheard = '?'
+	absent      = '-'
+	unknownFlag = '?'
 )
 
 // flagList has a line for each flag: its name, what it takes, and its kind in the

@@ -187,7 +187,7 @@ type settings struct {
 // read goes through the options in order; the last one of a kind holds.
 func read(options string) (settings, error) {
 	set := settings{percentage: defaultPercentage, smallPercentage: smallPercentage}
-	for _, word := range Words(options) {
+	for _, word := range SplitOptions(options) {
 		if err := set.take(unquoted(word)); err != nil {
 			return settings{}, err
 		}

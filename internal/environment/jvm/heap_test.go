@@ -124,7 +124,7 @@ func TestMaxHeapIsWhatJavaGrants(t *testing.T) {
 		} {
 			for _, size := range sizes {
 				options := flag + " " + size
-				log, err := exec.Command(java, append(jvm.Words(options), jvm.LogInit, "-version")...).Output()
+				log, err := exec.Command(java, append(jvm.SplitOptions(options), jvm.LogInit, "-version")...).Output()
 				if err != nil {
 					// Not every build has every collector.
 					t.Logf("%s %s: %v", java, options, err)

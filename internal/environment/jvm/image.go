@@ -12,9 +12,9 @@ import (
 // the release behind it.
 var javaName = regexp.MustCompile(`(?:jdk|jre|java|temurin|corretto|zulu|liberica|sapmachine)(?:-(?:alpine|slim|headless|runtime|debian|ubuntu|jdk|jre))*[-_:]?(?:1\.)?([0-9]{1,2})(?:[^0-9]|$)`)
 
-// ReleaseOf is the JDK that an image has by its name: 21 of eclipse-temurin:21-jre.
+// ImageRelease is the JDK that an image has by its name: 21 of eclipse-temurin:21-jre.
 // It is 0 where the name does not tell.
-func ReleaseOf(image string) int {
+func ImageRelease(image string) int {
 	release := 0
 	for _, parts := range javaName.FindAllStringSubmatch(strings.ToLower(image), -1) {
 		found, err := strconv.Atoi(parts[1])

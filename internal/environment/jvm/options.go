@@ -33,18 +33,18 @@ var aboutHeap = []string{"MaxRAM", "DefaultMaxRAMFraction", "ErgoHeapSizeLimit",
 
 // SetsHeap says whether the largest heap depends on an option.
 func SetsHeap(word string) bool {
-	name := nameOf(word)
+	name := optionName(word)
 	return slices.Contains(heapOptions, name) && !strings.HasPrefix(name, "Initial") || slices.Contains(aboutHeap, name)
 }
 
 // ReadsFile says whether an option has the JVM read further ones from a file.
 func ReadsFile(word string) bool {
-	name := nameOf(word)
+	name := optionName(word)
 	return strings.HasPrefix(unquoted(word), "@") || name == "Flags" || name == "VMOptionsFile"
 }
 
-// SizeOf is the size that an option gives to a flag; false where it gives none.
-func SizeOf(word, flag string) (int64, bool) {
+// OptionSize is the size that an option gives to a flag; false where it gives none.
+func OptionSize(word, flag string) (int64, bool) {
 	name, value := split(unquoted(word))
 	bytes, err := size(word, value)
 	return bytes, name == flag && err == nil
@@ -76,15 +76,15 @@ func Rewrite(options string, set Settings) string {
 	}
 	replaced := map[string]bool{}
 	for _, word := range added {
-		replaced[nameOf(word)] = true
+		replaced[optionName(word)] = true
 	}
 	if replaced[maxHeapSize] || replaced[maxRAMPercentage] {
 		for _, name := range heapOptions {
 			replaced[name] = true
 		}
 	}
-	kept := slices.DeleteFunc(Words(options), func(word string) bool {
-		return replaced[nameOf(word)] || set.exceeds(word)
+	kept := slices.DeleteFunc(SplitOptions(options), func(word string) bool {
+		return replaced[optionName(word)] || set.exceeds(word)
 	})
 	return strings.Join(append(kept, added...), " ")
 }
@@ -125,7 +125,7 @@ const LogInit = "-Xlog:gc+init:stdout"
 // WithLogInit puts LogInit in front of the options, so that how they set logs
 // up holds. It changes nothing where they ask for these lines themselves.
 func WithLogInit(options string) string {
-	for _, word := range Words(options) {
+	for _, word := range SplitOptions(options) {
 		if strings.HasPrefix(unquoted(word), "-Xlog") && strings.Contains(word, "gc+init") {
 			return options
 		}
@@ -150,9 +150,9 @@ func fraction(share string) string {
 	return share + ".0"
 }
 
-// Words cuts a text of options at spaces that are not in quotes. Quotes stay
+// SplitOptions cuts a text of options at spaces that are not in quotes. Quotes stay
 // where they are.
-func Words(text string) []string {
+func SplitOptions(text string) []string {
 	var words []string
 	var word strings.Builder
 	var quote rune
@@ -182,8 +182,8 @@ var quotes = strings.NewReplacer(`"`, "", "'", "")
 
 func unquoted(word string) string { return quotes.Replace(word) }
 
-// nameOf is what an option sets; two options of one name set the same thing.
-func nameOf(word string) string {
+// optionName is what an option sets; two options of one name set the same thing.
+func optionName(word string) string {
 	name, _ := split(unquoted(word))
 	return name
 }

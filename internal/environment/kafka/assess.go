@@ -32,7 +32,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		nodes:    countNodes(req, observed.Pods),
 	}
 	input.kafka = contract.Kafka{Object: input.object}
-	if readiness, decided := environment.Ask(checks, input); decided {
+	if readiness, decided := environment.RunChecks(checks, input); decided {
 		return readiness
 	}
 	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is being built: %s", input.name, input.nodes))
@@ -79,13 +79,13 @@ func missing(in input) (environment.Readiness, bool) {
 
 func replaced(in input) (environment.Readiness, bool) {
 	wanted := in.req.KafkaShape()
-	current := environment.FingerprintOf(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
+	current := environment.ReadFingerprint(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
 	for _, group := range groups(in.req) {
 		if group.pool == "" {
 			continue
 		}
 		object := in.observed.Get(contract.KindKafkaNodePool, group.pool)
-		current = current && environment.FingerprintOf(object) == wanted && object.GetDeletionTimestamp() == nil
+		current = current && environment.ReadFingerprint(object) == wanted && object.GetDeletionTimestamp() == nil
 	}
 	return environment.Replaced(in.title()), !current
 }
@@ -104,7 +104,7 @@ func trouble(in input) (environment.Readiness, bool) {
 
 func silent(in input) (environment.Readiness, bool) {
 	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
-	return environment.Silent(in.title(), "Strimzi", in.req.Namespace), !in.kafka.HasStatus() && age > environment.Patience
+	return environment.Silent(in.title(), "Strimzi", in.req.Namespace), !in.kafka.HasStatus() && age > environment.SilenceThreshold
 }
 
 func podsRefused(in input) (environment.Readiness, bool) {
@@ -114,14 +114,14 @@ func podsRefused(in input) (environment.Readiness, bool) {
 
 // abandoned finds a Kafka that Strimzi has begun and does not go on with.
 func abandoned(in input) (environment.Readiness, bool) {
-	return environment.Abandoned(in.title(), "Strimzi", in.nodes.String()), in.observed.Idle(in.kafka.LastWord())
+	return environment.Abandoned(in.title(), "Strimzi", in.nodes.String()), in.observed.Idle(in.kafka.LastTransition())
 }
 
 // LacksPods reports whether Strimzi has had the time to make the Kafka's pods
 // and has not: only the API server can say why.
 func LacksPods(req environment.Request, observed environment.Observed) bool {
 	object := observed.Get(contract.KindKafka, req.KafkaName())
-	if object == nil || observed.Now.Sub(object.GetCreationTimestamp().Time) < environment.LongPatience {
+	if object == nil || observed.Now.Sub(object.GetCreationTimestamp().Time) < environment.LongSilenceThreshold {
 		return false
 	}
 	found := countNodes(req, observed.Pods)

@@ -61,7 +61,7 @@ func TestBuildSmall(t *testing.T) {
 	if len(intents) != 2 {
 		t.Fatalf("%d intents, want a pool and a Kafka", len(intents))
 	}
-	fingerprint := environment.FingerprintOf(intents[0])
+	fingerprint := environment.ReadFingerprint(intents[0])
 	yamlcmp.Equal(t, intents[0], `
 apiVersion: kafka.strimzi.io/v1
 kind: KafkaNodePool
@@ -240,11 +240,11 @@ func clusterPrint(t *testing.T, declared *v1alpha1.Kafka) string {
 	t.Helper()
 	intents := kafka.Build(request(declared), "v1")
 	for _, intent := range intents {
-		if environment.FingerprintOf(intent) != environment.FingerprintOf(intents[0]) {
+		if environment.ReadFingerprint(intent) != environment.ReadFingerprint(intents[0]) {
 			t.Errorf("%s has another fingerprint than the rest", intent.GetKind())
 		}
 	}
-	return environment.FingerprintOf(intents[0])
+	return environment.ReadFingerprint(intents[0])
 }
 
 // bare are the topics without what does not tell them apart in Kafka.

@@ -40,7 +40,7 @@ func (c ClusterState) ShownVersion() string {
 func Differences(req environment.Request, found ClusterState) []string {
 	declared := req.System.Kafka
 	var differences []string
-	if mode := modeOf(declared); found.Mode != mode {
+	if mode := declaredMode(declared); found.Mode != mode {
 		differences = append(differences, fmt.Sprintf("Kafka runs with %s, %s is declared", found.Mode, mode))
 	}
 	if !IsExternal(declared) && found.Brokers != declared.Brokers.Replicas {
@@ -53,7 +53,7 @@ func Differences(req environment.Request, found ClusterState) []string {
 	return differences
 }
 
-func modeOf(declared *v1alpha1.Kafka) v1alpha1.KafkaMode {
+func declaredMode(declared *v1alpha1.Kafka) v1alpha1.KafkaMode {
 	if declared.Mode == "" {
 		return v1alpha1.KafkaModeKRaft
 	}
@@ -108,8 +108,8 @@ func EffectiveTopics(wanted []Topic, found map[string]TopicState) []v1alpha1.Eff
 	return groups
 }
 
-// Shortened cuts differences to what fits into a message.
-func Shortened(differences []string) []string {
+// TruncateDifferences cuts differences to what fits into a message.
+func TruncateDifferences(differences []string) []string {
 	const maxShown = 3
 	if len(differences) <= maxShown {
 		return differences

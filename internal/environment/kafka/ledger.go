@@ -38,15 +38,15 @@ func Ledger(req environment.Request) *corev1.ConfigMap {
 	}
 }
 
-// LedgerOf a run is what its ledger is known by; nil: it needs none, because its
+// NewLedgerRef a run is what its ledger is known by; nil: it needs none, because its
 // brokers are the experiment's own.
-func LedgerOf(run *v1alpha1.PerfRun) *v1alpha1.TopicLedger {
+func NewLedgerRef(run *v1alpha1.PerfRun) *v1alpha1.TopicLedger {
 	kafka := run.Spec.System.Kafka
 	if kafka == nil || !IsExternal(kafka) {
 		return nil
 	}
 	return &v1alpha1.TopicLedger{
-		Name:   naming.SchemeOf(run).TopicLedger(run.Spec.Experiment, kafka.External),
+		Name:   naming.RunScheme(run).TopicLedger(run.Spec.Experiment, kafka.External),
 		Digest: naming.Hash(encoded(kafka.External)),
 	}
 }
@@ -66,9 +66,9 @@ func ReadLedger(ledger *corev1.ConfigMap, known []v1alpha1.TopicLedger) (*v1alph
 	return brokers, nil
 }
 
-// IsTopicOf reports whether a topic in brokers of somebody else's was made for the
+// IsExperimentTopic reports whether a topic in brokers of somebody else's was made for the
 // experiment, in whatever layout and by whatever version.
-func IsTopicOf(experiment metav1.Object, topic string) bool {
+func IsExperimentTopic(experiment metav1.Object, topic string) bool {
 	for _, names := range []naming.Scheme{naming.Long, naming.Short} {
 		rest, found := strings.CutPrefix(topic, externalPrefix(names, experiment.GetName(), experiment.GetUID()))
 		if digest, _, isLayout := strings.Cut(rest, "."); found && isLayout && layoutDigest.MatchString(digest) {

@@ -88,7 +88,7 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 		kafka.Env(one): false,
 	} {
 		owner := &metav1.ObjectMeta{Name: one.Experiment, UID: one.Owner.UID}
-		expect.Equal(t, want, kafka.IsTopicOf(owner, topic), "%q is ours", topic)
+		expect.Equal(t, want, kafka.IsExperimentTopic(owner, topic), "%q is ours", topic)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 func TestLedgersAreFollowedAsTheyWereWritten(t *testing.T) {
 	req := request(external())
 	run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: req.Experiment, System: req.System}}
-	known := []v1alpha1.TopicLedger{*kafka.LedgerOf(run)}
+	known := []v1alpha1.TopicLedger{*kafka.NewLedgerRef(run)}
 	brokers, err := kafka.ReadLedger(kafka.Ledger(req), known)
 	expect.NoError(t, err)
 	expect.Equal(t, req.System.Kafka.External, brokers)
@@ -116,7 +116,7 @@ func TestLedgersAreFollowedAsTheyWereWritten(t *testing.T) {
 		}
 	}
 	run.Spec.System.Kafka = small()
-	if ledger := kafka.LedgerOf(run); ledger != nil {
+	if ledger := kafka.NewLedgerRef(run); ledger != nil {
 		t.Errorf("Kafka of the experiment's own has the ledger %+v", ledger)
 	}
 }

@@ -60,7 +60,7 @@ template:
 	yamlcmp.Equal(t, brokers["replicas"], `5`)
 	yamlcmp.Equal(t, brokers["template"], `
 pod:
-  metadata: {annotations: {perflab.dev/fingerprint: "`+environment.FingerprintOf(intents[0])+`"}}
+  metadata: {annotations: {perflab.dev/fingerprint: "`+environment.ReadFingerprint(intents[0])+`"}}
   affinity:
     nodeAffinity:
       requiredDuringSchedulingIgnoredDuringExecution:

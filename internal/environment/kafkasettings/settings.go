@@ -67,10 +67,10 @@ func IsKnown(scope Scope, name string) bool {
 	return known
 }
 
-// Meant returns the known setting that was probably meant by an unknown name;
+// Suggest returns the known setting that was probably meant by an unknown name;
 // empty if none is close. Brokers name many settings of topics with "log." in
 // front.
-func Meant(scope Scope, name string) string {
+func Suggest(scope Scope, name string) string {
 	other := strings.TrimPrefix(name, "log.")
 	if scope == Broker {
 		other = "log." + name

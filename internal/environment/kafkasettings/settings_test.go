@@ -62,7 +62,7 @@ func TestMeant(t *testing.T) {
 		{broker, "num.io.thread", "num.io.threads"},
 		{broker, "my.plugin", ""},
 	} {
-		if got := kafkasettings.Meant(test.scope, test.name); got != test.want {
+		if got := kafkasettings.Suggest(test.scope, test.name); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.scope, test.name, got, test.want)
 		}
 	}

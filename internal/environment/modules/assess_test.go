@@ -38,7 +38,7 @@ func running(t *testing.T) environment.Observed {
 	setStatus(t, observed, "demo-mod-inventory", status(2, 2))
 	setStatus(t, observed, "demo-gateway", status(1, 1))
 	fingerprint := func(module string) string {
-		return environment.FingerprintOf(observed.Get("Deployment", "demo-"+module))
+		return environment.ReadFingerprint(observed.Get("Deployment", "demo-"+module))
 	}
 	observed.Pods = []corev1.Pod{
 		pod("mod-inventory", "a", fingerprint("mod-inventory")),

@@ -62,7 +62,7 @@ func TestBuild(t *testing.T) {
 	if len(intents) != 4 {
 		t.Fatalf("%d intents, want a Deployment and a Service for each of two modules", len(intents))
 	}
-	fingerprint := environment.FingerprintOf(intents[0])
+	fingerprint := environment.ReadFingerprint(intents[0])
 	const metadata = `
 metadata:
   name: demo-mod-inventory
@@ -128,7 +128,7 @@ spec:
 `)
 	yamlcmp.Equal(t, intents[1], `
 apiVersion: v1
-kind: Service`+metadata+`"`+environment.FingerprintOf(intents[1])+`"}
+kind: Service`+metadata+`"`+environment.ReadFingerprint(intents[1])+`"}
 spec:
   selector: {perflab.dev/experiment: demo, perflab.dev/module: mod-inventory}
   ports: [{name: http, port: 8081, protocol: TCP, targetPort: http}]
@@ -406,13 +406,13 @@ func TestFingerprint(t *testing.T) {
 			req := request(system())
 			tc.edit(&req)
 			before, after := modules.Build(request(system()), env), modules.Build(req, env)
-			if changed := environment.FingerprintOf(before[0]) != environment.FingerprintOf(after[0]); changed != tc.inventory {
+			if changed := environment.ReadFingerprint(before[0]) != environment.ReadFingerprint(after[0]); changed != tc.inventory {
 				t.Errorf("mod-inventory changed: %t, want %t: %s", changed, tc.inventory, tc.reason)
 			}
 			if diff := cmp.Diff(before[1], after[1]); diff != "" {
 				t.Errorf("a Service is the same whatever its pods are:\n%s", diff)
 			}
-			if changed := environment.FingerprintOf(before[2]) != environment.FingerprintOf(after[2]); changed != tc.gateway {
+			if changed := environment.ReadFingerprint(before[2]) != environment.ReadFingerprint(after[2]); changed != tc.gateway {
 				t.Errorf("gateway changed: %t, want %t: %s", changed, tc.gateway, tc.reason)
 			}
 		})

@@ -40,14 +40,14 @@ func Container(module v1alpha1.Module, pod corev1.Pod) string {
 	}
 }
 
-// TellsHeap says whether the module's JVM is asked to log its heap.
-func TellsHeap(module v1alpha1.Module) bool {
+// LogsHeap says whether the module's JVM is asked to log its heap.
+func LogsHeap(module v1alpha1.Module) bool {
 	return module.JVM != nil || module.WorkloadRef != nil
 }
 
 // Effective is what the module's pods are found to be.
 func Effective(module v1alpha1.Module, instances []Instance) v1alpha1.EffectiveModule {
-	found := v1alpha1.EffectiveModule{Name: module.Name, Nodes: nodesOf(instances)}
+	found := v1alpha1.EffectiveModule{Name: module.Name, Nodes: nodeNames(instances)}
 	for _, instance := range instances {
 		found.Pods = append(found.Pods, environment.EffectivePods([]corev1.Pod{instance.Pod})...)
 		if environment.PodReady(instance.Pod) {
@@ -97,7 +97,7 @@ func placementDifferences(module v1alpha1.Module, instances []Instance, labels m
 		return nil
 	}
 	var differences []string
-	for _, node := range nodesOf(instances) {
+	for _, node := range nodeNames(instances) {
 		has, known := labels[node]
 		if !known {
 			continue
@@ -128,7 +128,7 @@ func heapDifference(module v1alpha1.Module, instance Instance) string {
 	if instance.Start.MaxHeap == 0 {
 		return noHeapLogged(module)
 	}
-	machine := machineOf(module, instance)
+	machine := expectedMachine(module, instance)
 	wanted, err := jvm.MaxHeap(jvm.Rewrite("", environment.JVMSettings(module.JVM)), machine)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", module.Name, err)
@@ -144,9 +144,9 @@ func heapDifference(module v1alpha1.Module, instance Instance) string {
 	return difference
 }
 
-// machineOf is what the JVM should find: the declared limit, else that of the
+// expectedMachine is what the JVM should find: the declared limit, else that of the
 // workload as it was, else the memory it says it has.
-func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
+func expectedMachine(module v1alpha1.Module, instance Instance) jvm.Machine {
 	machine := Machine(module)
 	for _, container := range instance.Pod.Spec.Containers {
 		if machine.Memory == 0 && container.Name == Container(module, instance.Pod) {
@@ -175,7 +175,7 @@ func imageID(module v1alpha1.Module, pod corev1.Pod) string {
 	return ""
 }
 
-func nodesOf(instances []Instance) []string {
+func nodeNames(instances []Instance) []string {
 	names := map[string]bool{}
 	for _, instance := range instances {
 		if instance.Pod.Spec.NodeName != "" {

@@ -23,9 +23,9 @@ const (
 	variableOkapi  = "OKAPI_URL"
 )
 
-// environmentOf is the environment of a module's container. What the module
+// containerEnv is the environment of a module's container. What the module
 // declares wins over what we set and comes last, so that it may refer to ours.
-func environmentOf(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
+func containerEnv(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
 	ours := slices.Concat(
 		databaseEnv(req, module),
 		kafkaEnv(req, env),
@@ -83,5 +83,5 @@ func runEnv(req environment.Request) []corev1.EnvVar {
 // modules: what a module gets, the run's name, and what it declares itself.
 func HookEnvironment(req environment.Request, env string, declared []corev1.EnvVar) []corev1.EnvVar {
 	own := append([]corev1.EnvVar{{Name: variableRun, Value: req.Run}}, declared...)
-	return environmentOf(req, env, v1alpha1.Module{Env: own})
+	return containerEnv(req, env, v1alpha1.Module{Env: own})
 }

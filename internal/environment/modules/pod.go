@@ -74,7 +74,7 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		Command:         slices.Clone(module.Command),
 		Args:            slices.Clone(module.Args),
 		Ports:           containerPorts(module),
-		Env:             environmentOf(req, env, module),
+		Env:             containerEnv(req, env, module),
 		Resources:       *module.Resources.DeepCopy(),
 		// The fast start-up probe makes runs start sooner; it ends with the
 		// first answer and costs nothing afterwards.

@@ -13,15 +13,15 @@ import (
 
 // Pods are alike.
 type Pods struct {
-	// Who they are, as a sentence names them: "module mod-users".
-	Who       string
+	// Title they are, as a sentence names them: "module mod-users".
+	Title     string
 	Count     int
 	Resources corev1.ResourceRequirements
 	Placement *v1alpha1.Placement
 }
 
-// Of are the pods of a system, but for those that others run.
-func Of(system v1alpha1.System) []Pods {
+// ForSystem are the pods of a system, but for those that others run.
+func ForSystem(system v1alpha1.System) []Pods {
 	var all []Pods
 	for i := range system.Modules {
 		module := &system.Modules[i]
@@ -32,12 +32,12 @@ func Of(system v1alpha1.System) []Pods {
 		all = append(all, Pods{"module " + module.Name, count, module.Resources, module.Placement})
 	}
 	if kafka := system.Kafka; kafka != nil && kafka.External == nil {
-		all = append(all, nodesOf("the brokers of Kafka", &kafka.Brokers))
+		all = append(all, kafkaPods("the brokers of Kafka", &kafka.Brokers))
 		if kafka.Controllers != nil {
-			all = append(all, nodesOf("the controllers of Kafka", kafka.Controllers))
+			all = append(all, kafkaPods("the controllers of Kafka", kafka.Controllers))
 		}
 		if kafka.ZooKeeper != nil {
-			all = append(all, nodesOf("ZooKeeper", kafka.ZooKeeper))
+			all = append(all, kafkaPods("ZooKeeper", kafka.ZooKeeper))
 		}
 	}
 	if postgres := system.Postgres; postgres != nil && postgres.External == nil {
@@ -46,7 +46,7 @@ func Of(system v1alpha1.System) []Pods {
 	return all
 }
 
-func nodesOf(who string, nodes *v1alpha1.KafkaNodes) Pods {
+func kafkaPods(who string, nodes *v1alpha1.KafkaNodes) Pods {
 	return Pods{who, int(nodes.Replicas), nodes.Resources, nodes.Placement}
 }
 

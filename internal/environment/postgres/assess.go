@@ -27,7 +27,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
 	in := input{req: req, observed: observed, name: name, object: object, cluster: contract.PostgresCluster{Object: object}}
-	if readiness, decided := environment.Ask(checks, in); decided {
+	if readiness, decided := environment.RunChecks(checks, in); decided {
 		return readiness
 	}
 	if in.up() {
@@ -65,7 +65,7 @@ func missing(in input) (environment.Readiness, bool) {
 }
 
 func replaced(in input) (environment.Readiness, bool) {
-	current := environment.FingerprintOf(in.object) == in.req.PostgresShape() && in.object.GetDeletionTimestamp() == nil
+	current := environment.ReadFingerprint(in.object) == in.req.PostgresShape() && in.object.GetDeletionTimestamp() == nil
 	return environment.Replaced(in.title()), !current
 }
 
@@ -89,7 +89,7 @@ func trouble(in input) (environment.Readiness, bool) {
 
 func silent(in input) (environment.Readiness, bool) {
 	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
-	return environment.Silent(in.title(), "CloudNativePG", in.req.Namespace), !in.cluster.HasStatus() && age > environment.Patience
+	return environment.Silent(in.title(), "CloudNativePG", in.req.Namespace), !in.cluster.HasStatus() && age > environment.SilenceThreshold
 }
 
 func stuck(in input) (environment.Readiness, bool) {
@@ -100,7 +100,7 @@ func stuck(in input) (environment.Readiness, bool) {
 // abandoned finds a PostgreSQL that CloudNativePG has begun and does not go on
 // with.
 func abandoned(in input) (environment.Readiness, bool) {
-	return environment.Abandoned(in.title(), "CloudNativePG", in.doing()), !in.up() && in.observed.Idle(in.cluster.LastWord())
+	return environment.Abandoned(in.title(), "CloudNativePG", in.doing()), !in.up() && in.observed.Idle(in.cluster.LastTransition())
 }
 
 // refused finds a Pooler that CloudNativePG can't make.

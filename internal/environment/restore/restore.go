@@ -138,7 +138,7 @@ func (h Hook) http(result *corev1.Container) {
 	result.Command = []string{
 		"curl", "--silent", "--show-error", "--fail", "--output", "/dev/null",
 		"--max-time", strconv.Itoa(max(1, int(Timeout(h.Restore).Seconds()))),
-		"--request", methodOf(call),
+		"--request", httpMethod(call),
 	}
 	if h.Tenant != "" {
 		result.Command = append(result.Command, "--header", "X-Okapi-Tenant: "+h.Tenant)
@@ -149,7 +149,7 @@ func (h Hook) http(result *corev1.Container) {
 	result.Command = append(result.Command, h.URL+call.Path)
 }
 
-func methodOf(call *v1alpha1.RestoreHTTP) string { return cmp.Or(call.Method, http.MethodPost) }
+func httpMethod(call *v1alpha1.RestoreHTTP) string { return cmp.Or(call.Method, http.MethodPost) }
 
 const (
 	scriptVolume    = "script"
@@ -181,7 +181,7 @@ func title(restore v1alpha1.Restore) string {
 	case restore.SQL != nil:
 		return fmt.Sprintf("the SQL of ConfigMap %q", restore.SQL.ConfigMap.Name)
 	case restore.HTTP != nil:
-		return fmt.Sprintf("the call %s %s", methodOf(restore.HTTP), restore.HTTP.Path)
+		return fmt.Sprintf("the call %s %s", httpMethod(restore.HTTP), restore.HTTP.Path)
 	default:
 		return "the Job of restore.job"
 	}

@@ -24,7 +24,7 @@ var restarts = []v1alpha1.ResetPolicy{
 }
 
 // changes are the fields of the workload's spec that the run sets.
-func (l *Loan) changes(req environment.Request, container *corev1.Container, variables []corev1.EnvVar) map[string]any {
+func (l *Adoption) changes(req environment.Request, container *corev1.Container, variables []corev1.EnvVar) map[string]any {
 	pod := map[string]any{}
 	if placement := l.Module.Placement; placement != nil {
 		pod = podspec.PlacementFields(placement, l.selector())
@@ -66,7 +66,7 @@ func listed(variables []corev1.EnvVar) []any {
 }
 
 // selector is how the workload finds its pods.
-func (l *Loan) selector() *metav1.LabelSelector {
+func (l *Adoption) selector() *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
 	fields, _, _ := unstructured.NestedMap(l.original, "spec", "selector")
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, selector); err != nil {
@@ -76,12 +76,12 @@ func (l *Loan) selector() *metav1.LabelSelector {
 	return selector
 }
 
-// variablesOf are the variables the run sets, those that were there in the
+// moduleVariables are the variables the run sets, those that were there in the
 // order they were in, so that the list keeps its order.
-func variablesOf(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.Container) []corev1.EnvVar {
+func moduleVariables(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.Container) []corev1.EnvVar {
 	variables := podspec.OverrideEnv(env, module.Env)
 	if options := module.JVM.VariableOrDefault(); module.JVM != nil && podspec.EnvIndex(variables, options) < 0 {
-		variables = append(variables, corev1.EnvVar{Name: options, Value: optionsOf(module.JVM, container)})
+		variables = append(variables, corev1.EnvVar{Name: options, Value: javaOptions(module.JVM, container)})
 	}
 	variables = append(variables, dependents(container.Env, variables)...)
 	last := len(container.Env)
@@ -117,9 +117,9 @@ func rank(variables []corev1.EnvVar, name string, otherwise int) int {
 	return otherwise
 }
 
-// optionsOf are the JVM options the container had, with what is declared set
+// javaOptions are the JVM options the container had, with what is declared set
 // in them and the heap that results logged.
-func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
+func javaOptions(declared *v1alpha1.JVM, container *corev1.Container) string {
 	var before string
 	if at := podspec.EnvIndex(container.Env, declared.VariableOrDefault()); at >= 0 {
 		before = container.Env[at].Value
@@ -127,21 +127,21 @@ func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
 	return jvm.WithLogInit(jvm.Rewrite(before, environment.JVMSettings(declared)))
 }
 
-// clashOf names a variable that has a value in one place and a source in the
+// findClash names a variable that has a value in one place and a source in the
 // other: server-side apply would leave both, which no pod may have.
-func clashOf(container *corev1.Container, variables []corev1.EnvVar) string {
+func findClash(container *corev1.Container, variables []corev1.EnvVar) string {
 	for _, variable := range variables {
 		at := podspec.EnvIndex(container.Env, variable.Name)
-		if at >= 0 && sourceOf(container.Env[at]) != sourceOf(variable) {
+		if at >= 0 && variableSource(container.Env[at]) != variableSource(variable) {
 			return variable.Name
 		}
 	}
 	return ""
 }
 
-// sourceOf says where a variable's value comes from; a value has no source. An
+// variableSource says where a variable's value comes from; a value has no source. An
 // empty value can get any.
-func sourceOf(variable corev1.EnvVar) string {
+func variableSource(variable corev1.EnvVar) string {
 	from := variable.ValueFrom
 	switch {
 	case from == nil:
@@ -156,7 +156,7 @@ func sourceOf(variable corev1.EnvVar) string {
 }
 
 // patched applies the declared patches, which know modules by a label.
-func (l *Loan) patched(intent environment.Intent, req environment.Request) environment.Intent {
+func (l *Adoption) patched(intent environment.Intent, req environment.Request) environment.Intent {
 	intent.SetLabels(map[string]string{v1alpha1.LabelModule: l.Module.Name})
 	kinds := v1alpha1.PatchKind(intent.GetKind())
 	patched := environment.Patched([]environment.Intent{intent}, req.Patches(kinds))[0]

@@ -96,7 +96,7 @@ func compareItems(path string, before, after []any, partial bool, report func(st
 	byName := func(items []any) map[string]any {
 		found := map[string]any{}
 		for _, item := range items {
-			found[nameOf(item)] = item
+			found[itemName(item)] = item
 		}
 		return found
 	}
@@ -107,7 +107,7 @@ func compareItems(path string, before, after []any, partial bool, report func(st
 func named(items []any) bool {
 	seen := map[string]bool{"": true}
 	for _, item := range items {
-		name := nameOf(item)
+		name := itemName(item)
 		if seen[name] {
 			return false
 		}
@@ -116,9 +116,9 @@ func named(items []any) bool {
 	return len(items) > 0
 }
 
-// nameOf is what an item goes by: containers and variables by their name,
+// itemName is what an item goes by: containers and variables by their name,
 // constraints by what they spread over.
-func nameOf(item any) string {
+func itemName(item any) string {
 	fields, _ := item.(map[string]any)
 	name, _ := fields["name"].(string)
 	key, _ := fields["topologyKey"].(string)

@@ -59,9 +59,9 @@ func keyed(element fieldpath.PathElement) func(any) bool {
 	}
 }
 
-// place puts a value at a path, with the objects and list items that lead to
+// setField puts a value at a path, with the objects and list items that lead to
 // it, and returns the container it has edited.
-func place(container any, path fieldpath.Path, value any) any {
+func setField(container any, path fieldpath.Path, value any) any {
 	if len(path) == 0 {
 		return runtime.DeepCopyJSONValue(value)
 	}
@@ -72,7 +72,7 @@ func place(container any, path fieldpath.Path, value any) any {
 		if !isMap {
 			fields = map[string]any{}
 		}
-		fields[*element.FieldName] = place(fields[*element.FieldName], rest, value)
+		fields[*element.FieldName] = setField(fields[*element.FieldName], rest, value)
 		return fields
 	case element.Key != nil:
 		items, _ := container.([]any)
@@ -81,7 +81,7 @@ func place(container any, path fieldpath.Path, value any) any {
 			items = append(items, newItem(element))
 			at = len(items) - 1
 		}
-		items[at] = place(items[at], rest, value)
+		items[at] = setField(items[at], rest, value)
 		return items
 	default:
 		return container
@@ -109,7 +109,7 @@ func remove(container, was any, path fieldpath.Path) any {
 	if len(rest) > 0 {
 		inner = remove(inner, wasInner, rest)
 		if wasThere || !isBare(inner, element) {
-			return place(container, path[:1], inner)
+			return setField(container, path[:1], inner)
 		}
 	}
 	return without(container, element)
@@ -173,7 +173,7 @@ func undo(object, was any, fields *fieldpath.Set) {
 		case isKey(path):
 			keys = append(keys, path)
 		case wasThere:
-			place(object, path, before)
+			setField(object, path, before)
 		default:
 			remove(object, was, path)
 		}
@@ -205,7 +205,7 @@ func reorder(object, was any, fields *fieldpath.Set) {
 			if !isThere || !wasThere {
 				continue
 			}
-			place(object, list, ordered(now.([]any), before.([]any), element))
+			setField(object, list, ordered(now.([]any), before.([]any), element))
 		}
 	}
 }

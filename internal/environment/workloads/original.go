@@ -6,9 +6,9 @@
 // annotation on the workload itself, written with the first change, so that
 // nothing else has to survive. It is pure.
 //
-//	loan, refusal := workloads.Borrow(request, module, env, object)
-//	workloads.Assess(loans, now)
-//	workloads.GiveBack(object)
+//	adoption := workloads.Adopt(request, module, env, object)
+//	workloads.Assess(adoptions, now)
+//	workloads.Release(object)
 package workloads
 
 import (
@@ -30,26 +30,26 @@ import (
 // less what ours need besides the original.
 const maxAnnotations = 256<<10 - 2<<10
 
-// Borrower is who has borrowed an object, as <namespace>/<experiment>; empty
+// Adopter is who has borrowed an object, as <namespace>/<experiment>; empty
 // when nobody has.
-func Borrower(object metav1.Object) string {
+func Adopter(object metav1.Object) string {
 	return object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
 }
 
-// BorrowerName is how an experiment is named as a borrower.
-func BorrowerName(namespace, experiment string) string { return namespace + "/" + experiment }
+// AdopterName is how an experiment is named as a borrower.
+func AdopterName(namespace, experiment string) string { return namespace + "/" + experiment }
 
-// BorrowerKey is the experiment a borrower's name stands for; false when it is
+// AdopterKey is the experiment a borrower's name stands for; false when it is
 // no such name.
-func BorrowerKey(borrower string) (types.NamespacedName, bool) {
+func AdopterKey(borrower string) (types.NamespacedName, bool) {
 	namespace, name, found := strings.Cut(borrower, "/")
 	return types.NamespacedName{Namespace: namespace, Name: name}, found
 }
 
-// originalOf is what an object was before it was borrowed: spec, and of
+// readOriginal is what an object was before it was borrowed: spec, and of
 // metadata the labels, annotations and managedFields. Of an object nobody has
 // borrowed it is what it is now.
-func originalOf(object *unstructured.Unstructured) (map[string]any, error) {
+func readOriginal(object *unstructured.Unstructured) (map[string]any, error) {
 	recorded, borrowed := object.GetAnnotations()[v1alpha1.AnnotationOriginal]
 	if !borrowed {
 		return snapshot(object), nil
@@ -95,9 +95,9 @@ func managed(object map[string]any) []metav1.ManagedFieldsEntry {
 	return (&unstructured.Unstructured{Object: object}).GetManagedFields()
 }
 
-// setOf reads the fields of an entry. The API server has checked those it
+// fieldSet reads the fields of an entry. The API server has checked those it
 // shows; a record that somebody has damaged owns nothing.
-func setOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
+func fieldSet(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
 		return fieldpath.NewSet()
@@ -110,7 +110,7 @@ func setOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 func applied(object *unstructured.Unstructured, manager string) *fieldpath.Set {
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
-			return setOf(entry)
+			return fieldSet(entry)
 		}
 	}
 	return fieldpath.NewSet()

@@ -27,8 +27,8 @@ type circulation struct {
 	name string
 }
 
-// Of is a load of this kind; false for any other.
-func Of(load v1alpha1.Load) (kind.Kind, bool) {
+// FromLoad is a load of this kind; false for any other.
+func FromLoad(load v1alpha1.Load) (kind.Kind, bool) {
 	return circulation{CheckInCheckOut: load.CheckInCheckOut, name: load.Name}, load.CheckInCheckOut != nil
 }
 

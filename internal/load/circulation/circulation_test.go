@@ -21,7 +21,7 @@ func cico(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}
 	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.CheckInCheckOut))
-	found, is := circulation.Of(load)
+	found, is := circulation.FromLoad(load)
 	if !is {
 		t.Fatal("a load that checks in and out is not of this kind")
 	}

@@ -24,8 +24,8 @@ type dataImport struct {
 	name string
 }
 
-// Of is a load of this kind; false for any other.
-func Of(load v1alpha1.Load) (kind.Kind, bool) {
+// FromLoad is a load of this kind; false for any other.
+func FromLoad(load v1alpha1.Load) (kind.Kind, bool) {
 	return dataImport{DataImport: load.DataImport, name: load.Name}, load.DataImport != nil
 }
 
@@ -104,8 +104,8 @@ func (i dataImport) Progress(last *v1alpha1.LoadProgress) string {
 	return fmt.Sprintf("%d of %d records", *last.Records, int64(i.Records)*int64(max(i.Imports, 1)))
 }
 
-func (dataImport) Words() kind.BatchWords {
-	return kind.BatchWords{
+func (dataImport) Terms() kind.BatchTerms {
+	return kind.BatchTerms{
 		Verb: "imports", Noun: "Import", Title: "Imports",
 		Durations:  "Durations of imports, by the import jobs' own clock",
 		Rates:      "Records imported per second",

@@ -24,7 +24,7 @@ func create(t *testing.T, settings string) kind.Batch {
 	t.Helper()
 	load := v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: 400, Imports: 1}}
 	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.DataImport))
-	found, is := dataimport.Of(load)
+	found, is := dataimport.FromLoad(load)
 	if !is {
 		t.Fatal("a load that imports is not of this kind")
 	}

@@ -13,7 +13,7 @@ import (
 // known is unknown.
 type environment struct{ k6, script map[string]any }
 
-func environmentOf(run Run, given arguments) environment {
+func newEnvironment(run Run, given arguments) environment {
 	env := environment{k6: map[string]any{}}
 	for name, value := range run.Env {
 		env.k6[name] = value
@@ -49,7 +49,7 @@ func (e environment) layer() (layer, error) {
 	for variable, option := range map[string]string{
 		"K6_VUS": optionUsers, "K6_ITERATIONS": optionIterations, "K6_DURATION": optionDuration, "K6_STAGES": optionStages,
 	} {
-		value, err := valueOf(option, e.k6[variable])
+		value, err := parseOption(option, e.k6[variable])
 		if err != nil {
 			return found, fmt.Errorf("%s is %q: %w", variable, e.k6[variable], err)
 		}
@@ -62,8 +62,8 @@ func (e environment) layer() (layer, error) {
 
 var errWhole = errors.New("write a whole number")
 
-// valueOf a variable for an option; nil where k6 takes it as not given.
-func valueOf(option string, value any) (any, error) {
+// parseOption a variable for an option; nil where k6 takes it as not given.
+func parseOption(option string, value any) (any, error) {
 	text, plain := value.(string)
 	if !plain {
 		return value, nil
@@ -73,7 +73,7 @@ func valueOf(option string, value any) (any, error) {
 		if strings.TrimSpace(text) == "" {
 			return []any{}, nil
 		}
-		return stagesOf(strings.Split(text, ","))
+		return parseStages(strings.Split(text, ","))
 	case optionDuration:
 		if text == "" {
 			return nil, nil

@@ -40,7 +40,7 @@ type scenario struct {
 	err    error
 }
 
-func scenarioOf(written any, place string) scenario {
+func newScenario(written any, place string) scenario {
 	fields, plain := written.(object)
 	if !plain {
 		return scenario{err: errComputed(place)}

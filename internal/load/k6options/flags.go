@@ -134,7 +134,7 @@ func meant(err error) string {
 	if !errors.As(err, &wrong) {
 		return ""
 	}
-	return repair.OfType(wrong.GetFlag().Value.Type(), wrong.GetValue())
+	return repair.ForType(wrong.GetFlag().Value.Type(), wrong.GetValue())
 }
 
 // next takes the argument at i, and says how many it took: two where its value
@@ -190,7 +190,7 @@ func (a arguments) layer() (layer, error) {
 	}
 	texts, err := a.set.GetStringSlice("stage")
 	if err == nil && a.set.Changed("stage") {
-		options[optionStages], err = stagesOf(texts)
+		options[optionStages], err = parseStages(texts)
 	}
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, ":") }) {
 		err = errors.New("a stage has no duration: write for example 30s:10")
@@ -198,8 +198,8 @@ func (a arguments) layer() (layer, error) {
 	return layer{source: FromArguments, options: options}, err
 }
 
-// stagesOf reads stages as 30s:10.
-func stagesOf(texts []string) ([]any, error) {
+// parseStages reads stages as 30s:10.
+func parseStages(texts []string) ([]any, error) {
 	stages := []any{}
 	for _, text := range texts {
 		length, target, _ := strings.Cut(text, ":")

@@ -58,7 +58,7 @@ func derive(shape, from layer) (Execution, error) {
 		users = unknown{}
 	}
 	stages, hasStages := filled(options[optionStages])
-	if conflict := conflictOf(options, hasStages); conflict != "" {
+	if conflict := findConflict(options, hasStages); conflict != "" {
 		return Execution{}, &Refusal{shape.source, conflict}
 	}
 	made := func(source Source, scenario object) (Execution, error) {
@@ -78,8 +78,8 @@ func derive(shape, from layer) (Execution, error) {
 	}
 }
 
-// conflictOf is what k6 has against options of one source.
-func conflictOf(options object, hasStages bool) string {
+// findConflict is what k6 has against options of one source.
+func findConflict(options object, hasStages bool) string {
 	var given []string
 	for _, name := range shapes {
 		if name == optionStages && hasStages || name != optionStages && options.has(name) {

@@ -43,8 +43,8 @@ func (n *Names) addArgument(read *script, call *ast.CallExpression) {
 
 // Groups are the names of a script's groups: what it calls k6's function with.
 func Groups(run Run) Names {
-	return namesOf(run, func(read *script) Names {
-		names, imported, called := Names{Complete: true}, importsOf(read.statements), 0
+	return findNames(run, func(read *script) Names {
+		names, imported, called := Names{Complete: true}, findImports(read.statements), 0
 		whole := imported.each(read.statements, func(node any) {
 			switch node := node.(type) {
 			case *ast.CallExpression:
@@ -66,8 +66,8 @@ func Groups(run Run) Names {
 
 // Tags are the values that a script writes for a tag.
 func Tags(run Run, tag string) Names {
-	return namesOf(run, func(read *script) Names {
-		names, imported, written := Names{Complete: true}, importsOf(read.statements), 0
+	return findNames(run, func(read *script) Names {
+		names, imported, written := Names{Complete: true}, findImports(read.statements), 0
 		whole := imported.each(read.statements, func(node any) {
 			if property, keyed := node.(*ast.PropertyKeyed); keyed && isText(property.Key, tag) {
 				written++
@@ -80,13 +80,13 @@ func Tags(run Run, tag string) Names {
 	})
 }
 
-// namesOf a script that is at hand and can be read.
-func namesOf(run Run, find func(*script) Names) Names {
+// findNames a script that is at hand and can be read.
+func findNames(run Run, find func(*script) Names) Names {
 	given, err := readArguments(run.Arguments, run.OtherVersion)
 	if err != nil || run.Script == nil {
 		return Names{}
 	}
-	read, err := newScript(*run.Script, environmentOf(run, given).script)
+	read, err := newScript(*run.Script, newEnvironment(run, given).script)
 	if err != nil {
 		return Names{}
 	}
@@ -120,7 +120,7 @@ type imports struct {
 	others bool
 }
 
-func importsOf(statements []ast.Statement) *imports {
+func findImports(statements []ast.Statement) *imports {
 	found := &imports{}
 	for _, statement := range statements {
 		switch made := statement.(type) {
@@ -135,7 +135,7 @@ func importsOf(statements []ast.Statement) *imports {
 
 // each visits the nodes of a script; false: it goes deeper, or has code elsewhere.
 func (i *imports) each(statements []ast.Statement, visit func(node any)) bool {
-	whole := each(statements, func(node any) {
+	whole := visitNodes(statements, func(node any) {
 		switch node := node.(type) {
 		case *ast.DynamicImportExpression:
 			i.others = true
@@ -189,10 +189,12 @@ func (i *imports) isGroup(expression ast.Expression) bool {
 // deepest is how deep a tree is looked into.
 const deepest = 5000
 
-// each visits the nodes of a tree; false: it goes deeper.
-func each(tree any, visit func(node any)) bool { return eachOf(reflect.ValueOf(tree), visit, deepest) }
+// visitNodes visits the nodes of a tree; false: it goes deeper.
+func visitNodes(tree any, visit func(node any)) bool {
+	return visitFields(reflect.ValueOf(tree), visit, deepest)
+}
 
-func eachOf(value reflect.Value, visit func(node any), depth int) bool {
+func visitFields(value reflect.Value, visit func(node any), depth int) bool {
 	if depth == 0 {
 		return false
 	}
@@ -201,19 +203,19 @@ func eachOf(value reflect.Value, visit func(node any), depth int) bool {
 	case reflect.Pointer:
 		if !value.IsNil() && value.CanInterface() {
 			visit(value.Interface())
-			whole = eachOf(value.Elem(), visit, depth-1)
+			whole = visitFields(value.Elem(), visit, depth-1)
 		}
 	case reflect.Interface:
-		whole = value.IsNil() || eachOf(value.Elem(), visit, depth)
+		whole = value.IsNil() || visitFields(value.Elem(), visit, depth)
 	case reflect.Slice:
 		for i := range value.Len() {
-			whole = eachOf(value.Index(i), visit, depth-1) && whole
+			whole = visitFields(value.Index(i), visit, depth-1) && whole
 		}
 	case reflect.Struct:
 		for i := range value.NumField() {
 			// What is declared stands in the bodies, too.
 			if value.Type().Field(i).Name != "DeclarationList" {
-				whole = eachOf(value.Field(i), visit, depth-1) && whole
+				whole = visitFields(value.Field(i), visit, depth-1) && whole
 			}
 		}
 	default:

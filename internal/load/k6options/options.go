@@ -75,7 +75,7 @@ type Execution struct {
 // Read says how k6 runs a script. Its error is a Refusal where k6 does not run
 // it, or says why that is not known.
 func Read(run Run) (Execution, error) {
-	layers, err := layersOf(run)
+	layers, err := readLayers(run)
 	if err != nil {
 		return Execution{}, err
 	}
@@ -95,8 +95,8 @@ func Read(run Run) (Execution, error) {
 	return execution, execution.check(script)
 }
 
-// layersOf a run, the lowest first.
-func layersOf(run Run) ([]layer, error) {
+// readLayers a run, the lowest first.
+func readLayers(run Run) ([]layer, error) {
 	given, err := readArguments(run.Arguments, run.OtherVersion)
 	if err != nil {
 		return nil, &Refusal{FromArguments, err.Error()}
@@ -105,7 +105,7 @@ func layersOf(run Run) ([]layer, error) {
 	if err != nil {
 		return nil, &Refusal{FromArguments, err.Error()}
 	}
-	env := environmentOf(run, given)
+	env := newEnvironment(run, given)
 	variables, err := env.layer()
 	if err != nil {
 		return nil, &Refusal{FromEnv, err.Error()}
@@ -162,7 +162,7 @@ func (e Execution) check(script layer) error {
 func (e Execution) each() func(yield func(string, scenario) bool) {
 	return func(yield func(string, scenario) bool) {
 		for _, name := range slices.Sorted(maps.Keys(e.scenarios)) {
-			if !yield(name, scenarioOf(e.scenarios[name], e.place(name))) {
+			if !yield(name, newScenario(e.scenarios[name], e.place(name))) {
 				return
 			}
 		}

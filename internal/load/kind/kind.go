@@ -72,12 +72,12 @@ type Judge interface {
 	Check(measured *payload.Payload, validity v1alpha1.Validity) *Fault
 }
 
-// Written is the kind of a load whose transactions stand in a script.
-type Written interface {
+// ScriptKind is the kind of a load whose transactions stand in a script.
+type ScriptKind interface {
 	Kind
-	// Written are the transactions that stand there, sorted, as far as the ConfigMaps at
+	// DeclaredTransactions are the transactions that stand there, sorted, as far as the ConfigMaps at
 	// hand tell; false: there may be others.
-	Written(configMaps ConfigMaps) (transactions []string, complete bool)
+	DeclaredTransactions(configMaps ConfigMaps) (transactions []string, complete bool)
 	// NoTransactions warns of a script that has none. The path is the load's.
 	NoTransactions(path *field.Path) string
 }
@@ -98,12 +98,12 @@ type Batch interface {
 	Kind
 	// Observe gives the observations of the load.
 	Observe(measured *payload.Payload) []v1alpha1.Observation
-	// Words are those of all batches of the kind.
-	Words() BatchWords
+	// Terms are those of all batches of the kind.
+	Terms() BatchTerms
 }
 
-// BatchWords are what sentences and tables call a kind of batches.
-type BatchWords struct {
+// BatchTerms are what sentences and tables call a kind of batches.
+type BatchTerms struct {
 	// Verb says in a sentence what such a load does: imports.
 	Verb string
 	// Noun heads a column of them, Title a section.

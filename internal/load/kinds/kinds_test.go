@@ -30,14 +30,14 @@ func everyKind() map[string]v1alpha1.Load {
 }
 
 func TestEveryKindIsInTheTable(t *testing.T) {
-	unknown := reflect.TypeOf(kinds.Of(v1alpha1.Load{}))
+	unknown := reflect.TypeOf(kinds.ForLoad(v1alpha1.Load{}))
 	seen := map[reflect.Type]string{unknown: "no kind"}
 	all := everyKind()
 	if len(all) < 3 {
 		t.Fatalf("the API has the kinds %v", all)
 	}
 	for name, load := range all {
-		found := kinds.Of(load)
+		found := kinds.ForLoad(load)
 		if other, known := seen[reflect.TypeOf(found)]; known {
 			t.Errorf("%s is taken for %s", name, other)
 		}
@@ -51,14 +51,14 @@ func TestEveryKindIsInTheTable(t *testing.T) {
 // What is a batch has all the words of one, and statistics of its own.
 func TestBatchesHaveWords(t *testing.T) {
 	for name, load := range everyKind() {
-		batch, is := kinds.Of(load).(kind.Batch)
+		batch, is := kinds.ForLoad(load).(kind.Batch)
 		if is != kinds.IsBatch(load) {
 			t.Errorf("%s: a batch %t and %t", name, is, kinds.IsBatch(load))
 		}
 		if !is {
 			continue
 		}
-		for i, words := 0, reflect.ValueOf(batch.Words()); i < words.NumField(); i++ {
+		for i, words := 0, reflect.ValueOf(batch.Terms()); i < words.NumField(); i++ {
 			if words.Field(i).IsZero() {
 				t.Errorf("%s has no %s", name, words.Type().Field(i).Name)
 			}
@@ -67,7 +67,7 @@ func TestBatchesHaveWords(t *testing.T) {
 }
 
 func TestALoadOfNoKind(t *testing.T) {
-	found := kinds.Of(v1alpha1.Load{Name: "a"})
+	found := kinds.ForLoad(v1alpha1.Load{Name: "a"})
 	length, err := found.Length(kind.Assumptions{})
 	if found.Describe() != "" || found.Primary() != nil || found.IsFOLIO() || length != (kind.Length{}) || err != nil {
 		t.Error("something is known of a load of no kind")

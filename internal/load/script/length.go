@@ -25,7 +25,7 @@ func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
 	if err == nil {
 		lasts, err = execution.Length()
 	}
-	source := s.source(sourceOf(execution, err))
+	source := s.source(lengthSource(execution, err))
 	if err != nil {
 		return kind.Length{}, fmt.Errorf("%s: %w", source, err)
 	}
@@ -56,8 +56,8 @@ func (s script) absent(configMaps kind.ConfigMaps) (kind.Length, error) {
 
 func (s script) isWorkflows() bool { return s.Path == workflows && s.Script.Image == "" }
 
-// sourceOf is where what is wrong is from, or what says how k6 runs.
-func sourceOf(execution k6options.Execution, err error) k6options.Source {
+// lengthSource is where what is wrong is from, or what says how k6 runs.
+func lengthSource(execution k6options.Execution, err error) k6options.Source {
 	var refusal *k6options.Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Source

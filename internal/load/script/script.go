@@ -29,8 +29,8 @@ type script struct {
 	load v1alpha1.Load
 }
 
-// Of is a load of this kind; false for any other.
-func Of(load v1alpha1.Load) (kind.Kind, bool) {
+// FromLoad is a load of this kind; false for any other.
+func FromLoad(load v1alpha1.Load) (kind.Kind, bool) {
 	return script{Script: load.Script, load: load}, load.Script != nil
 }
 

@@ -23,7 +23,7 @@ func search(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "search", Parallelism: new(int32(2)), Script: &v1alpha1.Script{}}
 	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.Script))
-	found, is := script.Of(load)
+	found, is := script.FromLoad(load)
 	if !is {
 		t.Fatal("a script is not of this kind")
 	}
@@ -178,9 +178,9 @@ func TestScriptsWithoutTransactions(t *testing.T) {
 		`{configMap: {name: search, key: absent.js}}`:   "",
 		`{path: /a.js}`:                                 "",
 	} {
-		found := search(t, script).(kind.Written)
+		found := search(t, script).(kind.ScriptKind)
 		got := ""
-		if names, complete := found.Written(files); complete && len(names) == 0 {
+		if names, complete := found.DeclaredTransactions(files); complete && len(names) == 0 {
 			got = found.NoTransactions(field.NewPath("loads"))
 		}
 		if (got == "") != (want == "") || !strings.Contains(got, want) {

@@ -18,9 +18,9 @@ const trendTag = "transaction"
 // systemTags are put on requests by k6 itself.
 var systemTags = []string{"proto", "subproto", "status", "method", "url", "name", "group", "check", "error", "error_code", "tls_version", "scenario", "service", "expected_response", "rpc_type", "vu", "iter", "ip", "ocsp_status"}
 
-// Written are the transactions that stand in the script, where it is at hand; false:
+// DeclaredTransactions are the transactions that stand in the script, where it is at hand; false:
 // there may be others.
-func (s script) Written(configMaps kind.ConfigMaps) ([]string, bool) {
+func (s script) DeclaredTransactions(configMaps kind.ConfigMaps) ([]string, bool) {
 	run, by := s.run(configMaps), transactions(s.Script.Transactions)
 	names := k6options.Names{}
 	switch {

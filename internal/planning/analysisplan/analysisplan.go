@@ -47,21 +47,21 @@ type Question struct {
 	Higher []string
 	// Lower are the custom metrics that are said to get better when lower.
 	Lower []string `json:",omitempty"`
-	// Elsewhere: another tool measured it, so a custom metric has the direction that
+	// Imported: another tool measured it, so a custom metric has the direction that
 	// it is said to have or that its unit tells, or none.
-	Elsewhere bool `json:"-"`
+	Imported bool `json:"-"`
 	// Written is the hash of the question as it was written, if its metrics were resolved.
 	Written string `json:"-"`
 }
 
-// Of resolves the question of an experiment.
-func Of(spec *v1alpha1.PerfExperimentSpec) Question {
+// New resolves the question of an experiment.
+func New(spec *v1alpha1.PerfExperimentSpec) Question {
 	question := Question{
 		Primary:           spec.Analysis.Primary,
 		Guards:            spec.Analysis.Guards,
 		Pairs:             spec.Analysis.Comparisons,
-		MarginPercent:     or(spec.Analysis.MarginPercent, defaultMargin),
-		ConfidencePercent: or(spec.Analysis.ConfidencePercent, defaultConfidence),
+		MarginPercent:     orDefault(spec.Analysis.MarginPercent, defaultMargin),
+		ConfidencePercent: orDefault(spec.Analysis.ConfidencePercent, defaultConfidence),
 	}
 	if len(question.Primary) == 0 {
 		question.Primary = DefaultPrimary(spec.Scenarios)
@@ -80,14 +80,14 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 			}
 		}
 	}
-	question.Higher = append(question.Higher, customOf(spec.Analysis.HigherIsBetter)...)
-	question.Lower = customOf(spec.Analysis.LowerIsBetter)
-	question.Elsewhere = provenance.Tool(spec) != ""
+	question.Higher = append(question.Higher, trimCustomPrefix(spec.Analysis.HigherIsBetter)...)
+	question.Lower = trimCustomPrefix(spec.Analysis.LowerIsBetter)
+	question.Imported = provenance.Tool(spec) != ""
 	return question
 }
 
-// customOf are metrics without what all custom ones begin with.
-func customOf(names []string) []string {
+// trimCustomPrefix are metrics without what all custom ones begin with.
+func trimCustomPrefix(names []string) []string {
 	var custom []string
 	for _, name := range names {
 		custom = append(custom, metric.Plain(strings.TrimPrefix(name, metric.Custom+"/")))
@@ -95,7 +95,7 @@ func customOf(names []string) []string {
 	return custom
 }
 
-func or(given, otherwise int32) int32 {
+func orDefault(given, otherwise int32) int32 {
 	if given == 0 {
 		return otherwise
 	}
@@ -109,7 +109,7 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	var primary []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
-			for _, name := range kinds.Of(load).Primary() {
+			for _, name := range kinds.ForLoad(load).Primary() {
 				if !slices.Contains(primary, name) && len(primary) < maxPrimary {
 					primary = append(primary, name)
 				}
@@ -119,15 +119,15 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	return primary
 }
 
-// Over is the question with the metrics that were measured in place of those that people
+// ResolveMetrics is the question with the metrics that were measured in place of those that people
 // wrote as they read them.
-func (q Question) Over(measured []string) Question {
+func (q Question) ResolveMetrics(measured []string) Question {
 	q.Written = q.Hash()
-	q.Primary, q.Guards = over(q.Primary, measured), over(q.Guards, measured)
+	q.Primary, q.Guards = resolveMetrics(q.Primary, measured), resolveMetrics(q.Guards, measured)
 	return q
 }
 
-func over(written, measured []string) []string {
+func resolveMetrics(written, measured []string) []string {
 	var all []string
 	for _, one := range written {
 		if slices.Contains(measured, one) {
@@ -168,7 +168,7 @@ func (q Question) IsGuard(name string) bool {
 // Direction tells which way a metric gets better.
 func (q Question) Direction(name, unit string) verdict.Direction {
 	of := metric.Parse(name)
-	if !q.Elsewhere {
+	if !q.Imported {
 		return verdict.DirectionOf(of.HigherIsBetter(q.Higher), true)
 	}
 	return verdict.DirectionOf(of.Direction(unit, q.Higher, q.Lower))
@@ -198,8 +198,8 @@ type Precision struct {
 	Scenario, Metric, Arm string
 }
 
-// Standing is how far an answer is from a verdict on every primary comparison.
-type Standing struct {
+// VerdictProgress is how far an answer is from a verdict on every primary comparison.
+type VerdictProgress struct {
 	// Compared are the primary comparisons, Undecided those of them that are
 	// Inconclusive or have no verdict.
 	Compared, Undecided int

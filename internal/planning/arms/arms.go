@@ -23,10 +23,10 @@ type Arm struct {
 	System v1alpha1.System
 }
 
-// Of returns the arms of an experiment over its system, in the order in which
-// they are written. Of a matrix the first factor varies slowest. The
+// All returns the arms of an experiment over its system, in the order in which
+// they are written. All a matrix the first factor varies slowest. The
 // baseline's twin, where there is one, comes last.
-func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
+func All(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	all := declared(spec, Defaulted(spec, system))
 	baseline, found := Baseline(all)
 	if !spec.Design.Calibrate || !found {
@@ -44,8 +44,8 @@ func Recorded(statuses []v1alpha1.ArmStatus) []Arm {
 	return listed
 }
 
-// SystemOf is the system that an arm's runs were given; nil where it has none.
-func SystemOf(runs []v1alpha1.PerfRun, arm string) *v1alpha1.System {
+// RecordedSystem is the system that an arm's runs were given; nil where it has none.
+func RecordedSystem(runs []v1alpha1.PerfRun, arm string) *v1alpha1.System {
 	for i := range runs {
 		if runs[i].Spec.Arm == arm {
 			return &runs[i].Spec.System

@@ -19,11 +19,11 @@ import (
 // baseline's, sorted by setting. Entries of lists are told by their name:
 // modules[mod-users].jvm.heap.
 func Differences(baseline, arm v1alpha1.System) []v1alpha1.Difference {
-	return DifferencesOf(Settings(baseline), Settings(arm))
+	return CompareSettings(Settings(baseline), Settings(arm))
 }
 
-// DifferencesOf settings, as Differences tells those of systems.
-func DifferencesOf(before, after map[string]string) []v1alpha1.Difference {
+// CompareSettings settings, as Differences tells those of systems.
+func CompareSettings(before, after map[string]string) []v1alpha1.Difference {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	var differences []v1alpha1.Difference
@@ -39,36 +39,36 @@ func DifferencesOf(before, after map[string]string) []v1alpha1.Difference {
 type Confounded struct {
 	// Arm is the arm's name, or what makes it in a matrix: a factor's level.
 	Arm string
-	// Moved are the things that differ, one entry each, sorted.
-	Moved []Moved
+	// Changed are the things that differ, one entry each, sorted.
+	Changed []ChangedFactor
 }
 
-// Moved is one thing that differs, wherever it is set: a heap that differs in
+// ChangedFactor is one thing that differs, wherever it is set: a heap that differs in
 // twenty modules is one thing.
-type Moved struct {
+type ChangedFactor struct {
 	// Factor names the thing, for example modules[*].jvm.heap.
 	Factor string
 	// Example is one of the differences that show it.
 	Example v1alpha1.Difference
 }
 
-// ConfoundedOf returns the arms, or levels of a matrix, that differ from the
+// ConfoundedArms returns the arms, or levels of a matrix, that differ from the
 // baseline in more than one thing, so that an effect could come from any of
 // them. In a matrix several factors are meant to vary together, so each level
 // is looked at by itself, with the other factors as in the baseline.
-func ConfoundedOf(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Confounded {
+func ConfoundedArms(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Confounded {
 	if spec.Matrix != nil {
 		return confoundedLevels(spec.Matrix, system)
 	}
-	all := Of(spec, system)
+	all := All(spec, system)
 	baseline, found := Baseline(all)
 	if !found {
 		return nil
 	}
 	var confounded []Confounded
 	for _, arm := range all {
-		if moved := moved(baseline.System, arm.System); len(moved) > 1 {
-			confounded = append(confounded, Confounded{Arm: fmt.Sprintf("arm %q", arm.Name), Moved: moved})
+		if moved := changedFactors(baseline.System, arm.System); len(moved) > 1 {
+			confounded = append(confounded, Confounded{Arm: fmt.Sprintf("arm %q", arm.Name), Changed: moved})
 		}
 	}
 	return confounded
@@ -90,9 +90,9 @@ func confoundedLevels(matrix *v1alpha1.Matrix, system v1alpha1.System) []Confoun
 				}
 				changed = Resolve(changed, set)
 			}
-			if moved := moved(base, changed); len(moved) > 1 {
+			if moved := changedFactors(base, changed); len(moved) > 1 {
 				name := fmt.Sprintf("level %q of factor %q", level.Name, factor.Name)
-				confounded = append(confounded, Confounded{Arm: name, Moved: moved})
+				confounded = append(confounded, Confounded{Arm: name, Changed: moved})
 			}
 		}
 	}
@@ -101,13 +101,13 @@ func confoundedLevels(matrix *v1alpha1.Matrix, system v1alpha1.System) []Confoun
 
 // String says in a sentence what differs.
 func (c Confounded) String() string {
-	parts := make([]string, 0, len(c.Moved))
-	for _, moved := range c.Moved {
+	parts := make([]string, 0, len(c.Changed))
+	for _, moved := range c.Changed {
 		setting := moved.Example.Setting
 		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor,
 			short(readable(setting, moved.Example.Baseline)), short(readable(setting, moved.Example.Arm))))
 	}
-	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Moved), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Changed), strings.Join(parts, ", "))
 }
 
 // Warning says what that means, and what to do about it.
@@ -120,12 +120,12 @@ func short(value string) string {
 	return prose.Cut(value, maxBytes)
 }
 
-func moved(baseline, arm v1alpha1.System) []Moved {
-	byFactor := map[string]Moved{}
+func changedFactors(baseline, arm v1alpha1.System) []ChangedFactor {
+	byFactor := map[string]ChangedFactor{}
 	for _, difference := range Differences(baseline, arm) {
-		factor := factorOf(difference.Setting)
+		factor := factorName(difference.Setting)
 		if _, seen := byFactor[factor]; !seen {
-			byFactor[factor] = Moved{Factor: factor, Example: difference}
+			byFactor[factor] = ChangedFactor{Factor: factor, Example: difference}
 		}
 	}
 	// Another mode takes other nodes for the metadata; that is one thing.
@@ -133,12 +133,12 @@ func moved(baseline, arm v1alpha1.System) []Moved {
 		delete(byFactor, "kafka.controllers")
 		delete(byFactor, "kafka.zooKeeper")
 	}
-	return slices.SortedFunc(maps.Values(byFactor), func(a, b Moved) int { return cmp.Compare(a.Factor, b.Factor) })
+	return slices.SortedFunc(maps.Values(byFactor), func(a, b ChangedFactor) int { return cmp.Compare(a.Factor, b.Factor) })
 }
 
-// wholes are settings whose parts are one thing: nobody would ask which of
+// singleFactors are settings whose parts are one thing: nobody would ask which of
 // them had the effect.
-var wholes = []*regexp.Regexp{
+var singleFactors = []*regexp.Regexp{
 	regexp.MustCompile(`^kafka\.(controllers|zooKeeper|external)`),
 	regexp.MustCompile(`^postgres\.(readWriteSplit|pooler|external)`),
 	regexp.MustCompile(`^.*\.(placement|metaspace|storage)`),
@@ -147,11 +147,11 @@ var wholes = []*regexp.Regexp{
 
 var named = regexp.MustCompile(`\[[^]]*\]`)
 
-// factorOf is the thing a setting belongs to: the same setting in several
+// factorName is the thing a setting belongs to: the same setting in several
 // modules or topic groups is one thing.
-func factorOf(setting string) string {
+func factorName(setting string) string {
 	factor := named.ReplaceAllString(setting, "[*]")
-	for _, whole := range wholes {
+	for _, whole := range singleFactors {
 		if found := whole.FindString(factor); found != "" {
 			return found
 		}
@@ -166,15 +166,15 @@ func Settings(system v1alpha1.System) map[string]string {
 	for i := range system.Modules {
 		module := &system.Modules[i]
 		for _, variable := range module.Env {
-			flat[fmt.Sprintf("modules[%s].env[%s]", module.Name, variable.Name)] = valueOf(variable)
+			flat[fmt.Sprintf("modules[%s].env[%s]", module.Name, variable.Name)] = formatVariable(variable)
 		}
 		module.Env = nil
 	}
-	flatten(flat, "", treeOf(system))
+	flatten(flat, "", toTree(system))
 	return flat
 }
 
-func treeOf(system v1alpha1.System) any {
+func toTree(system v1alpha1.System) any {
 	encoded, err := json.Marshal(system)
 	if err != nil {
 		// Only API values come here; they always marshal.
@@ -210,7 +210,7 @@ func flatten(flat map[string]string, path string, node any) {
 // does not make all that follow it differ. A list without keys is one value.
 func flattenList(flat map[string]string, path string, list []any) {
 	for _, entry := range list {
-		field, keyed := keyOf(entry)
+		field, keyed := listKey(entry)
 		if !keyed {
 			flat[path] = compact(list)
 			return
@@ -226,8 +226,8 @@ func flattenList(flat map[string]string, path string, list []any) {
 	}
 }
 
-// keyOf is the field by which an entry of a list is told from the others.
-func keyOf(entry any) (field string, keyed bool) {
+// listKey is the field by which an entry of a list is told from the others.
+func listKey(entry any) (field string, keyed bool) {
 	fields, _ := entry.(map[string]any)
 	for _, field := range []string{"name", "group", "topologyKey"} {
 		// A patch has a name too, but several may be about one object.

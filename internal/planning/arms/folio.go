@@ -25,6 +25,6 @@ func Defaulted(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) v1alph
 func isFOLIO(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) bool {
 	preset := system.Kafka != nil && slices.ContainsFunc(system.Kafka.Topics, func(group v1alpha1.TopicGroup) bool { return group.Preset != nil })
 	return preset || system.Target.Tenant != "" || slices.ContainsFunc(spec.Scenarios, func(scenario v1alpha1.Scenario) bool {
-		return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return kinds.Of(load).IsFOLIO() })
+		return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return kinds.ForLoad(load).IsFOLIO() })
 	})
 }

@@ -36,7 +36,7 @@ func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(earlier, later
 	case v1alpha1.PairsChain:
 		return func(earlier, later int) bool { return later == earlier+1 }
 	case v1alpha1.PairsWithinLevels:
-		levels := levelsOf(matrix)
+		levels := levelNames(matrix)
 		return func(earlier, later int) bool {
 			return later < len(levels) && differing(levels[earlier], levels[later]) == 1
 		}
@@ -44,8 +44,8 @@ func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(earlier, later
 	return func(int, int) bool { return false }
 }
 
-// levelsOf the combinations of a matrix, in the order of the arms they make.
-func levelsOf(matrix *v1alpha1.Matrix) [][]string {
+// levelNames the combinations of a matrix, in the order of the arms they make.
+func levelNames(matrix *v1alpha1.Matrix) [][]string {
 	if matrix == nil {
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// valueOf is a variable's value, or where it is taken from. An empty value is
+// formatVariable is a variable's value, or where it is taken from. An empty value is
 // told apart from none.
-func valueOf(variable corev1.EnvVar) string {
+func formatVariable(variable corev1.EnvVar) string {
 	from := variable.ValueFrom
 	switch {
 	case from == nil:

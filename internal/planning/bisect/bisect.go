@@ -47,10 +47,10 @@ type Plan struct {
 	all v1alpha1.SystemSet
 }
 
-// Of splits what differs between two systems into no more parts than said, by
+// New splits what differs between two systems into no more parts than said, by
 // component: Kafka, PostgreSQL, and each module; several modules share a part
 // where there are more. It fails with ErrAlike where no arm can set anything.
-func Of(before, after v1alpha1.System, most int) (*Plan, error) {
+func New(before, after v1alpha1.System, most int) (*Plan, error) {
 	plan := &Plan{}
 	for _, part := range split(before, after) {
 		part.Differences = arms.Differences(before, arms.Resolve(before, &part.Set))

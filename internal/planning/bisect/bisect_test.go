@@ -46,7 +46,7 @@ func upgraded() v1alpha1.System {
 
 func plan(t *testing.T, before, after v1alpha1.System, most int) *bisect.Plan {
 	t.Helper()
-	made, err := bisect.Of(before, after, most)
+	made, err := bisect.New(before, after, most)
 	expect.NoError(t, err)
 	return made
 }
@@ -118,7 +118,7 @@ func TestWhatNoArmCanSet(t *testing.T) {
 	made := plan(t, system(), after, 8)
 	left := fmt.Sprint(made.Left)
 	expect.Contains(t, left, []string{"mod-new", "command", "kafka.config"})
-	if _, err := bisect.Of(system(), system(), 8); !errors.Is(err, bisect.ErrAlike) {
+	if _, err := bisect.New(system(), system(), 8); !errors.Is(err, bisect.ErrAlike) {
 		t.Error(err)
 	}
 }

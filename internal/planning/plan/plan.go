@@ -46,7 +46,7 @@ type Run struct {
 //
 // The system is the experiment's own, or a copy of the one it refers to.
 func From(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) Plan {
-	planned := Plan{Seed: seed, Hash: hash(spec, arms.Defaulted(spec, system), seed), Arms: arms.Of(spec, system)}
+	planned := Plan{Seed: seed, Hash: hash(spec, arms.Defaulted(spec, system), seed), Arms: arms.All(spec, system)}
 	planned.Grow(spec, spec.DesignOrDefault().Blocks)
 	return planned
 }
@@ -94,6 +94,6 @@ func ordered(all []arms.Arm, spec *v1alpha1.PerfExperimentSpec, seed int64, bloc
 }
 
 func hash(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) string {
-	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, analysisplan.Of(spec),
+	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, analysisplan.New(spec),
 		spec.Measurement, spec.Reset, spec.Restore, spec.KeepWarm, spec.Cost, spec.Validity, spec.Deadlines)[:16]
 }

@@ -48,16 +48,16 @@ func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]
 	list, _ := price.Read(prices)
 	var costs []Cost
 	for _, arm := range all {
-		costs = append(costs, costOf(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
+		costs = append(costs, newCost(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
 	}
 	return costs
 }
 
-func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
+func newCost(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
 	cost := Cost{Arm: arm.Name, Currency: currency, Nodes: map[string]int{}}
 	asked, apart := map[string]*amount{}, map[string]int{}
-	for _, group := range podrequests.Of(arm.System) {
-		instance := instanceOf(group.Placement)
+	for _, group := range podrequests.ForSystem(arm.System) {
+		instance := instanceType(group.Placement)
 		if instance == "" {
 			cost.Unplaced += group.Count
 			continue
@@ -70,7 +70,7 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 	}
 	sum := new(big.Rat)
 	for _, instance := range slices.Sorted(maps.Keys(asked)) {
-		size, known := sizeOf(instance)
+		size, known := instanceSize(instance)
 		each, priced := list[instance]
 		if !known || !priced {
 			cost.Unknown = append(cost.Unknown, instance)
@@ -109,7 +109,7 @@ func written(sum *big.Rat) string {
 	return strconv.FormatFloat(math.Round(value*1e6)/1e6, 'f', -1, 64)
 }
 
-func instanceOf(placement *v1alpha1.Placement) string {
+func instanceType(placement *v1alpha1.Placement) string {
 	if placement == nil {
 		return ""
 	}
@@ -154,10 +154,10 @@ func left(size amount) amount {
 // without a service's prefix: c7g.large, m6g.2xlarge.
 var sized = regexp.MustCompile(`^([cmr])[0-9]+[a-z-]*\.(large|(?:([0-9]{1,3}))?xlarge)$`)
 
-// sizeOf is what a node of the type holds, by the rule its name follows: a large
+// instanceSize is what a node of the type holds, by the rule its name follows: a large
 // node has two CPUs, an xlarge one four and an Nxlarge one N times as many, with
 // 2 (c), 4 (m) or 8 GiB (r) for each. False for other names.
-func sizeOf(instance string) (amount, bool) {
+func instanceSize(instance string) (amount, bool) {
 	parts := sized.FindStringSubmatch(instance)
 	if parts == nil {
 		return amount{}, false

@@ -82,10 +82,10 @@ type variant struct {
 // designs are the declared one and up to four others, where it can't find an effect as
 // large as the margin or takes long; none elsewhere.
 func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Design {
-	if familyOf(spec, all) == 0 {
+	if familySize(spec, all) == 0 {
 		return nil
 	}
-	margin := analysisplan.Of(spec).MarginPercent
+	margin := analysisplan.New(spec).MarginPercent
 	as := designer{arms: all, assumed: assumed, margin: margin}
 	declared := variant{spec: spec, spread: 1}
 	first := as.declared(declared)
@@ -159,7 +159,7 @@ type designer struct {
 // with is a variant in so many blocks.
 func (d designer) with(changed variant, blocks int32) Design {
 	design := changed.design
-	design.Blocks, design.Family = blocks, familyOf(changed.spec, d.arms)
+	design.Blocks, design.Family = blocks, familySize(changed.spec, d.arms)
 	design.Runs = int(blocks) * len(d.arms) * len(changed.spec.Scenarios)
 	perBlock := time.Duration(0)
 	for _, scenario := range changed.spec.Scenarios {
@@ -167,7 +167,7 @@ func (d designer) with(changed variant, blocks int32) Design {
 	}
 	design.WallTime = Duration(perBlock * time.Duration(int(blocks)*len(d.arms)))
 	tried := d.trial(changed, blocks)
-	design.CVPercent, design.DetectablePercent = 100*tried.Deviation, percentOf(tried.Detectable(wanted))
+	design.CVPercent, design.DetectablePercent = 100*tried.Deviation, effectPercent(tried.Detectable(wanted))
 	return design
 }
 
@@ -208,7 +208,7 @@ func (d designer) untilVerdicts(changed variant) []Design {
 
 // declared is a variant as it is declared.
 func (d designer) declared(changed variant) Design {
-	if looks := analysisplan.Of(changed.spec).Looks; looks.Last > 0 {
+	if looks := analysisplan.New(changed.spec).Looks; looks.Last > 0 {
 		return d.looking(changed, looks)
 	}
 	return d.with(changed, changed.spec.DesignOrDefault().Blocks)
@@ -218,9 +218,9 @@ func (d designer) declared(changed variant) Design {
 func (d designer) looking(changed variant, looks stats.Looks) Design {
 	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
 	tried.Look = looks.At(looks.Last)
-	told := looksOf(tried, looks, d.margin)
+	told := newLooks(tried, looks, d.margin)
 	design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
-	design.Looks, design.DetectablePercent = told, percentOf(tried.Detectable(wanted))
+	design.Looks, design.DetectablePercent = told, effectPercent(tried.Detectable(wanted))
 	return design
 }
 
@@ -232,7 +232,7 @@ func (d designer) trial(changed variant, blocks int32) stats.Design {
 	}
 	return stats.Design{
 		Arms: len(d.arms), Blocks: int(blocks), Deviation: most * changed.spread,
-		Alpha: analysisplan.Of(changed.spec).Alpha(), Family: familyOf(changed.spec, d.arms),
+		Alpha: analysisplan.New(changed.spec).Alpha(), Family: familySize(changed.spec, d.arms),
 	}
 }
 
@@ -251,7 +251,7 @@ func (d designer) spreads(alone string) []Spread {
 // alone lets the first of several primary metrics decide, in the scenarios that have
 // its load.
 func alone(from variant) (variant, bool) {
-	primary := analysisplan.Of(from.spec).Primary
+	primary := analysisplan.New(from.spec).Primary
 	if len(primary) < 2 {
 		return from, false
 	}

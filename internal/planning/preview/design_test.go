@@ -29,7 +29,7 @@ func ofUsers(lasts time.Duration, blocks int32) *v1alpha1.PerfExperiment {
 }
 
 func designsOf(experiment *v1alpha1.PerfExperiment, cv float64) Preview {
-	return Of(experiment, v1alpha1.System{}, Assumptions{CV: cv, Overhead: 2 * time.Minute})
+	return New(experiment, v1alpha1.System{}, Assumptions{CV: cv, Overhead: 2 * time.Minute})
 }
 
 func TestDesignsAreOfferedWhereThereIsReason(t *testing.T) {
@@ -115,7 +115,7 @@ func TestDesignsUseWhatWasPiloted(t *testing.T) {
 	assumed := Assumptions{Overhead: time.Minute, Piloted: []Spread{
 		{"of-day", "day/Check-In/average", 0.02, 12}, {"of-night", "night/Check-In/average", 0.1, 12},
 	}}
-	shown := Of(ofUsers(time.Hour, 8), v1alpha1.System{}, assumed)
+	shown := New(ofUsers(time.Hour, 8), v1alpha1.System{}, assumed)
 	for _, design := range shown.Designs {
 		want := 10.0
 		if design.Alone != "" {

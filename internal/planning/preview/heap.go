@@ -55,14 +55,14 @@ func heaps(all []arms.Arm) []Heap {
 	for _, arm := range all {
 		for _, module := range arm.System.Modules {
 			if declared[module.Name] {
-				listed = append(listed, heapOf(arm.Name, module))
+				listed = append(listed, newHeap(arm.Name, module))
 			}
 		}
 	}
 	return listed
 }
 
-func heapOf(arm string, module v1alpha1.Module) Heap {
+func newHeap(arm string, module v1alpha1.Module) Heap {
 	heap := Heap{Module: module.Name, Arm: arm, Limit: module.Resources.Limits.Memory().Value()}
 	granted, err := modules.Heap(module)
 	if errors.Is(err, jvm.ErrMemoryUnknown) {
@@ -96,14 +96,14 @@ func heapShifts(all []arms.Arm, heaps []Heap) []HeapShift {
 		if arm.Baseline {
 			continue
 		}
-		if shift := shiftOf(arm.Name, before, heaps); shift.Larger+shift.Smaller > 0 {
+		if shift := newHeapShift(arm.Name, before, heaps); shift.Larger+shift.Smaller > 0 {
 			shifts = append(shifts, shift)
 		}
 	}
 	return shifts
 }
 
-func shiftOf(arm string, before map[string]int64, heaps []Heap) HeapShift {
+func newHeapShift(arm string, before map[string]int64, heaps []Heap) HeapShift {
 	shift := HeapShift{Arm: arm}
 	for _, heap := range heaps {
 		if heap.Arm == arm {

@@ -59,7 +59,7 @@ type Chances struct {
 	Inconclusive float64 `json:"inconclusivePercent"`
 }
 
-func chancesOf(of stats.Chances) Chances {
+func newChances(of stats.Chances) Chances {
 	return Chances{100 * of.Equivalent, 100 * of.Apart, 100 * (1 - of.Equivalent - of.Apart)}
 }
 
@@ -77,8 +77,8 @@ type Looks struct {
 	MeanBlocksApart float64 `json:"meanBlocksApart"`
 }
 
-// looksOf a design whose last look is given.
-func looksOf(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
+// newLooks a design whose last look is given.
+func newLooks(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
 	margin := float64(marginPercent)
 	low, high := comparison.Ratio.Margin(margin, 1)
 	told := &Looks{First: looks.First, Last: looks.Last}
@@ -107,12 +107,12 @@ type Spread struct {
 func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
 	var found []Spread
 	for _, scenario := range table.Scenarios() {
-		for _, metric := range analysisplan.Of(spec).Primary {
+		for _, metric := range analysisplan.New(spec).Primary {
 			series, measured := table.Series(scenario, metric, table.Arms())
 			if !measured || series.Scale != comparison.Ratio {
 				continue
 			}
-			if deviation := deviationOf(series, len(table.Arms())); deviation > 0 {
+			if deviation := residualDeviation(series, len(table.Arms())); deviation > 0 {
 				found = append(found, Spread{scenario, metric, deviation, len(series.Scaled)})
 			}
 		}
@@ -120,9 +120,9 @@ func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread 
 	return found
 }
 
-// deviationOf is that of the residual of arms and blocks; of one arm alone, that
+// residualDeviation is that of the residual of arms and blocks; of one arm alone, that
 // of its runs.
-func deviationOf(series comparison.Series, arms int) float64 {
+func residualDeviation(series comparison.Series, arms int) float64 {
 	if arms > 1 {
 		model, err := stats.FitBlocks(series.Scaled, arms, len(series.Blocks), series.Scaled[0].Arm)
 		if err != nil || model.DegreesOfFreedom < 1 {
@@ -143,7 +143,7 @@ func deviationOf(series comparison.Series, arms int) float64 {
 // powers say what the design can show, for each spread that was piloted, else for
 // the one assumed.
 func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Power {
-	family := familyOf(spec, all)
+	family := familySize(spec, all)
 	if family == 0 {
 		return nil
 	}
@@ -153,13 +153,13 @@ func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptio
 	}
 	var powers []Power
 	for _, spread := range spreads {
-		powers = append(powers, powerOf(spec, len(all), family, spread))
+		powers = append(powers, newPower(spec, len(all), family, spread))
 	}
 	return powers
 }
 
-func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
-	asked := analysisplan.Of(spec)
+func newPower(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
+	asked := analysisplan.New(spec)
 	design := stats.Design{
 		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
 	}
@@ -169,14 +169,14 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 	power := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
 		Family: family, Blocks: int32(design.Blocks),
-		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
+		DetectablePercent: effectPercent(design.Detectable(wanted)), HalfWidthPercent: effectPercent(design.HalfWidth()),
 	}
 	low, high := comparison.Ratio.Margin(float64(asked.MarginPercent), 1)
 	power.BlocksForMargin, _ = design.BlocksForEffect(high, wanted)
 	power.BlocksForVerdicts, _ = design.BlocksForVerdicts(low, high, wanted)
-	power.IfAlike, power.IfSlower = chancesOf(design.Chances(0, low, high)), chancesOf(design.Chances(high, low, high))
+	power.IfAlike, power.IfSlower = newChances(design.Chances(0, low, high)), newChances(design.Chances(high, low, high))
 	if asked.Looks.Last > 0 {
-		power.Looks = looksOf(design, asked.Looks, asked.MarginPercent)
+		power.Looks = newLooks(design, asked.Looks, asked.MarginPercent)
 	}
 	if asked.HalfWidthPercent > 0 {
 		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
@@ -184,18 +184,18 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 	return power
 }
 
-// percentOf is an effect on logarithms in percent; 0 where there is none.
-func percentOf(effect float64) float64 {
+// effectPercent is an effect on logarithms in percent; 0 where there is none.
+func effectPercent(effect float64) float64 {
 	if math.IsInf(effect, 0) {
 		return 0
 	}
 	return 100 * math.Expm1(effect)
 }
 
-// familyOf counts the primary comparisons: each primary metric in each scenario
+// familySize counts the primary comparisons: each primary metric in each scenario
 // that has its load, for every arm but the baseline and its twin, and for every
 // further pair that is asked for.
-func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
+func familySize(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 	candidates := len(arms.Pairs(spec.Analysis.Comparisons, spec.Matrix, all))
 	for _, arm := range all {
 		if !arm.Baseline && !arm.Twin {
@@ -203,7 +203,7 @@ func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 		}
 	}
 	family := 0
-	for _, name := range analysisplan.Of(spec).Primary {
+	for _, name := range analysisplan.New(spec).Primary {
 		primary := metric.Parse(name)
 		for _, scenario := range spec.Scenarios {
 			if primary.IsServer() || hasLoad(scenario, primary.Of) {

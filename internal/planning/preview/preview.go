@@ -64,9 +64,9 @@ type Run struct {
 	Start Duration `json:"start"`
 }
 
-// Of previews an experiment over its system. An experiment without a seed is
+// New previews an experiment over its system. An experiment without a seed is
 // shown with the order of seed zero.
-func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Assumptions) Preview {
+func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Assumptions) Preview {
 	spec := &experiment.Spec
 	seed := int64(0)
 	if spec.Design.Seed != nil {
@@ -101,7 +101,7 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
 	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
-	asked := analysisplan.Of(spec)
+	asked := analysisplan.New(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)
 	preview.Designs = designs(spec, planned.Arms, assumed)

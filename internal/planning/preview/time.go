@@ -17,7 +17,7 @@ import (
 // Assumptions are what nobody knows before the first run.
 type Assumptions struct {
 	kind.Assumptions
-	// Overhead of a run beside its load: building, restarting, collecting. OverheadOf
+	// Overhead of a run beside its load: building, restarting, collecting. ResetOverhead
 	// is what to assume where nothing is known.
 	Overhead time.Duration
 	// CV is how much runs of one arm spread, as a share of the value.
@@ -28,10 +28,10 @@ type Assumptions struct {
 	Prices map[string]string
 }
 
-// OverheadOf a run that is reset so. A run between which and the one before nothing is
+// ResetOverhead a run that is reset so. A run between which and the one before nothing is
 // reset has to start its loads and to collect; JVMs that start anew take a minute or two
 // until all are ready.
-func OverheadOf(reset v1alpha1.ResetPolicy) time.Duration {
+func ResetOverhead(reset v1alpha1.ResetPolicy) time.Duration {
 	if reset == v1alpha1.ResetNone {
 		return 15 * time.Second
 	}
@@ -97,7 +97,7 @@ func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 	if load.Duration != nil {
 		return load.Duration.Duration
 	}
-	length, _ := kinds.Of(load).Length(a.Assumptions)
+	length, _ := kinds.ForLoad(load).Length(a.Assumptions)
 	return length.Lasts
 }
 
@@ -108,7 +108,7 @@ func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
 	var assumed []string
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			length, _ := kinds.Of(load).Length(a.Assumptions)
+			length, _ := kinds.ForLoad(load).Length(a.Assumptions)
 			if length.By != "" && load.Until == "" {
 				sentences = append(sentences, fmt.Sprintf("load %s lasts %s by %s", load.Name, Duration(length.Lasts), length.By))
 			}
@@ -136,7 +136,7 @@ func (a Assumptions) unknown(spec *v1alpha1.PerfExperimentSpec) []UnknownLength 
 	var found []UnknownLength
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			if _, err := kinds.Of(load).Length(a.Assumptions); err != nil && load.Until == "" {
+			if _, err := kinds.ForLoad(load).Length(a.Assumptions); err != nil && load.Until == "" {
 				found = append(found, UnknownLength{scenario.Name, load.Name, err.Error()})
 			}
 		}

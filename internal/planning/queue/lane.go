@@ -24,15 +24,15 @@ type Lane struct {
 	Nodes []map[string]string `json:"nodes,omitempty"`
 }
 
-// Of is what an experiment takes up that asks for a lane and compares these systems.
-func Of(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
+// NewLane is what an experiment takes up that asks for a lane and compares these systems.
+func NewLane(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
 	switch {
 	case asked == nil:
 		return Lane{}
 	case asked.Type == v1alpha1.LaneNamed:
 		return Lane{Name: asked.Name}
 	case asked.Type == v1alpha1.LaneNodes && len(Unbound(systems)) == 0:
-		return Lane{Nodes: selectorsOf(systems)}
+		return Lane{Nodes: nodeSelectors(systems)}
 	default:
 		return Lane{}
 	}
@@ -41,7 +41,7 @@ func Of(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
 // Unbound names what of the systems may run on any node, sorted.
 func Unbound(systems []v1alpha1.System) []string {
 	free := map[string]bool{}
-	eachPlace(systems, func(who string, selector map[string]string) {
+	eachSelector(systems, func(who string, selector map[string]string) {
 		if len(selector) == 0 {
 			free[who] = true
 		}
@@ -49,9 +49,9 @@ func Unbound(systems []v1alpha1.System) []string {
 	return slices.Sorted(maps.Keys(free))
 }
 
-func selectorsOf(systems []v1alpha1.System) []map[string]string {
+func nodeSelectors(systems []v1alpha1.System) []map[string]string {
 	known := map[string]map[string]string{}
-	eachPlace(systems, func(_ string, selector map[string]string) { known[sentenceOf(selector)] = selector })
+	eachSelector(systems, func(_ string, selector map[string]string) { known[formatSelector(selector)] = selector })
 	var distinct []map[string]string
 	for _, sentence := range slices.Sorted(maps.Keys(known)) {
 		distinct = append(distinct, known[sentence])
@@ -59,20 +59,20 @@ func selectorsOf(systems []v1alpha1.System) []map[string]string {
 	return distinct
 }
 
-// eachPlace shows by which labels each part of the systems chooses its nodes.
-func eachPlace(systems []v1alpha1.System, show func(who string, selector map[string]string)) {
+// eachSelector shows by which labels each part of the systems chooses its nodes.
+func eachSelector(systems []v1alpha1.System, show func(who string, selector map[string]string)) {
 	for i := range systems {
-		for _, pods := range podrequests.Of(systems[i]) {
+		for _, pods := range podrequests.ForSystem(systems[i]) {
 			if pods.Count > 0 {
-				show(pods.Who, pods.NodeSelector())
+				show(pods.Title, pods.NodeSelector())
 			}
 		}
 	}
 }
 
-// Meets reports whether both may be on the same node.
-func (l Lane) Meets(other Lane) bool {
-	if l.whole() || other.whole() {
+// Overlaps reports whether both may be on the same node.
+func (l Lane) Overlaps(other Lane) bool {
+	if l.isWholeCluster() || other.isWholeCluster() {
 		return true
 	}
 	if l.Name != "" || other.Name != "" {
@@ -81,7 +81,7 @@ func (l Lane) Meets(other Lane) bool {
 	}
 	for _, one := range l.Nodes {
 		for _, another := range other.Nodes {
-			if !apart(one, another) {
+			if !disjoint(one, another) {
 				return true
 			}
 		}
@@ -89,13 +89,13 @@ func (l Lane) Meets(other Lane) bool {
 	return false
 }
 
-// Same reports whether both are the same part of the cluster.
-func (l Lane) Same(other Lane) bool { return l.String() == other.String() }
+// Equal reports whether both are the same part of the cluster.
+func (l Lane) Equal(other Lane) bool { return l.String() == other.String() }
 
-func (l Lane) whole() bool { return l.Name == "" && len(l.Nodes) == 0 }
+func (l Lane) isWholeCluster() bool { return l.Name == "" && len(l.Nodes) == 0 }
 
-// apart reports whether no node can have the labels of both.
-func apart(one, another map[string]string) bool {
+// disjoint reports whether no node can have the labels of both.
+func disjoint(one, another map[string]string) bool {
 	for key, value := range one {
 		if different, has := another[key]; has && different != value {
 			return true
@@ -109,17 +109,17 @@ func (l Lane) String() string {
 	switch {
 	case l.Name != "":
 		return "lane " + l.Name
-	case l.whole():
+	case l.isWholeCluster():
 		return "the cluster"
 	}
 	pools := make([]string, 0, len(l.Nodes))
 	for _, selector := range l.Nodes {
-		pools = append(pools, sentenceOf(selector))
+		pools = append(pools, formatSelector(selector))
 	}
 	return "nodes " + prose.Enumerate(pools)
 }
 
-func sentenceOf(selector map[string]string) string {
+func formatSelector(selector map[string]string) string {
 	parts := make([]string, 0, len(selector))
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		parts = append(parts, fmt.Sprintf("%s=%s", key, selector[key]))

@@ -26,7 +26,7 @@ func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time
 	default:
 		wording = "{time}"
 	}
-	if zone, err := zoneOf(spec.TimeZone); err == nil {
+	if zone, err := loadZone(spec.TimeZone); err == nil {
 		due = due.In(zone)
 	}
 	said := []rune(strings.NewReplacer(
@@ -35,24 +35,24 @@ func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time
 	return string(said[:min(len(said), maxRelease)])
 }
 
-// foreign are labels and annotations by which other tools know what they have applied. An
+// reservedPrefixes are labels and annotations by which other tools know what they have applied. An
 // experiment that bears them would be taken for something that Git lacks.
-var foreign = []string{
+var reservedPrefixes = []string{
 	"argocd.argoproj.io/", "app.kubernetes.io/instance", "kubectl.kubernetes.io/", "kustomize.toolkit.fluxcd.io/",
 	"helm.toolkit.fluxcd.io/", "meta.helm.sh/", "helm.sh/", "config.k8s.io/", "perflab.dev/",
 }
 
-func withoutForeign(marks map[string]string) map[string]string {
+func withoutReserved(marks map[string]string) map[string]string {
 	own := map[string]string{}
 	for key, value := range marks {
-		if !hasPrefixOf(key, foreign) {
+		if !hasAnyPrefix(key, reservedPrefixes) {
 			own[key] = value
 		}
 	}
 	return own
 }
 
-func hasPrefixOf(key string, prefixes []string) bool {
+func hasAnyPrefix(key string, prefixes []string) bool {
 	for _, prefix := range prefixes {
 		if strings.HasPrefix(key, prefix) {
 			return true
@@ -67,8 +67,8 @@ func Experiment(schedule *v1alpha1.PerfSchedule, name, trigger, release string) 
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfExperiment"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: schedule.Namespace, Name: name,
-			Labels:          withoutForeign(schedule.Spec.Template.Metadata.Labels),
-			Annotations:     withoutForeign(schedule.Spec.Template.Metadata.Annotations),
+			Labels:          withoutReserved(schedule.Spec.Template.Metadata.Labels),
+			Annotations:     withoutReserved(schedule.Spec.Template.Metadata.Annotations),
 			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfSchedule", schedule)},
 		},
 		Spec: *schedule.Spec.Template.Spec.DeepCopy(),

@@ -35,8 +35,8 @@ type Workload struct {
 // IsSettled says that its images are those that run.
 func (w Workload) IsSettled() bool { return w.Waiting == "" && w.Missing == "" }
 
-// Look at a workload; nil: it is not there.
-func Look(source v1alpha1.ImageSource, object *unstructured.Unstructured) Workload {
+// ObserveWorkload at a workload; nil: it is not there.
+func ObserveWorkload(source v1alpha1.ImageSource, object *unstructured.Unstructured) Workload {
 	seen, title := Workload{Source: source}, fmt.Sprintf("%s %q", source.Kind, source.Name)
 	if object == nil {
 		seen.Missing = fmt.Sprintf("there is no %s in the namespace: make it, or correct onImageChange", title)
@@ -47,7 +47,7 @@ func Look(source v1alpha1.ImageSource, object *unstructured.Unstructured) Worklo
 		seen.Waiting = fmt.Sprintf("%s is borrowed by experiment %s", title, borrower)
 		return seen
 	}
-	if seen.Images, seen.Missing = imagesOf(source, object); seen.Missing != "" {
+	if seen.Images, seen.Missing = containerImages(source, object); seen.Missing != "" {
 		return seen
 	}
 	rollout := environment.Rollout{}
@@ -57,8 +57,8 @@ func Look(source v1alpha1.ImageSource, object *unstructured.Unstructured) Worklo
 	return seen
 }
 
-// imagesOf are the images of a workload's containers that count, or why there are none.
-func imagesOf(source v1alpha1.ImageSource, object *unstructured.Unstructured) (images []v1alpha1.SeenImage, missing string) {
+// containerImages are the images of a workload's containers that count, or why there are none.
+func containerImages(source v1alpha1.ImageSource, object *unstructured.Unstructured) (images []v1alpha1.SeenImage, missing string) {
 	title := fmt.Sprintf("%s %q", source.Kind, source.Name)
 	template := corev1.PodTemplateSpec{}
 	held, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "template")

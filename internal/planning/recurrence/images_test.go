@@ -55,7 +55,7 @@ func TestLook(t *testing.T) {
 		"its pods can't be read":         {source: one, object: workload(t, "{name: okapi, image: \"okapi:1\"}", "7"), missing: "can't be read"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			seen := recurrence.Look(c.source, c.object)
+			seen := recurrence.ObserveWorkload(c.source, c.object)
 			var images []string
 			for _, image := range seen.Images {
 				images = append(images, image.Image)
@@ -117,18 +117,18 @@ func TestImages(t *testing.T) {
 			schedule.Status.Images = c.remembered
 			d := decide(t, recurrence.View{Schedule: schedule, Children: c.children, Workloads: c.workloads, Now: at(t, "2026-03-01T13:00:00Z")})
 			made := ""
-			if d.Make {
-				made = d.Making.Release
+			if d.Create {
+				made = d.Due.Release
 			}
 			var images []string
 			for _, image := range d.Images {
 				images = append(images, image.Image)
 			}
-			if made != c.made || d.Held != c.held || strings.Join(images, " ") != c.images {
-				t.Errorf("made %q, held %q, images %q", made, d.Held, images)
+			if made != c.made || d.Blocked != c.held || strings.Join(images, " ") != c.images {
+				t.Errorf("made %q, held %q, images %q", made, d.Blocked, images)
 			}
-			if !d.Look.IsZero() {
-				t.Errorf("looks again at %s, though nothing changes by time", d.Look)
+			if !d.Requeue.IsZero() {
+				t.Errorf("looks again at %s, though nothing changes by time", d.Requeue)
 			}
 		})
 	}
@@ -142,8 +142,8 @@ func TestAnImageThatComesBack(t *testing.T) {
 	for _, image := range []string{"a:1", "a:2", "a:1", "a:2"} {
 		d := decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", image, "", "")}, Now: at(t, "2026-03-01T13:00:00Z")})
 		schedule.Status.Images, schedule.Status.ImageChanges = d.Images, d.ImageChanges
-		if d.Make {
-			names[d.Making.Name] = true
+		if d.Create {
+			names[d.Due.Name] = true
 		}
 	}
 	if len(names) != 3 {
@@ -159,8 +159,8 @@ func TestTheLatestChangeIsMade(t *testing.T) {
 	schedule.Status.Making = &v1alpha1.DueExperiment{Name: "nightly-i0000000", Trigger: v1alpha1.TriggerImageChange, Release: "2"}
 	for image, want := range map[string]string{"a:2": "2", "a:3": "3"} {
 		d := decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", image, "", "")}, Now: at(t, "2026-03-02T02:00:00Z")})
-		if !d.Make || d.Making.Release != want {
-			t.Errorf("with %s: %+v", image, d.Making)
+		if !d.Create || d.Due.Release != want {
+			t.Errorf("with %s: %+v", image, d.Due)
 		}
 	}
 }
@@ -212,12 +212,12 @@ func TestNamesFit(t *testing.T) {
 	schedule.Name = strings.Repeat("a", 23)
 	schedule.Status.Images = []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:1"}}
 	d := decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", "a:2", "", "")}, Now: at(t, "2159-12-31T00:00:00Z")})
-	if name := d.Making.Name; len(name) > 32 {
+	if name := d.Due.Name; len(name) > 32 {
 		t.Errorf("%q has %d characters, and 32 are allowed", name, len(name))
 	}
 	schedule.Spec.Schedule, schedule.Status.Images = "", []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:1"}}
 	d = decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", "a:2", "", "")}, Now: at(t, "2159-12-31T00:00:00Z")})
-	if name := d.Making.Name; len(name) != 32 {
+	if name := d.Due.Name; len(name) != 32 {
 		t.Errorf("%q has %d characters, want 32", name, len(name))
 	}
 }

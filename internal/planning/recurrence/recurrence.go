@@ -60,59 +60,59 @@ type Child struct {
 // IsActive says that it has not ended, or is not gone yet.
 func (c Child) IsActive() bool { return c.State == Active || c.Deleting }
 
-// Memory is what the schedule remembers. It is written down before anything is done.
-type Memory struct {
+// Record is what the schedule remembers. It is written down before anything is done.
+type Record struct {
 	// LastScheduleTime is the last time of the schedule that was acted on; nil: none.
 	LastScheduleTime *metav1.Time
 	// Images are those that were seen last, and ImageChanges is how often they have
 	// changed.
 	Images       []v1alpha1.SeenImage
 	ImageChanges int64
-	// Making is the experiment that is to be made; nil: none.
-	Making *v1alpha1.DueExperiment
+	// Due is the experiment that is to be made; nil: none.
+	Due *v1alpha1.DueExperiment
 }
 
 // Decision is what to write down and to do.
 type Decision struct {
-	Memory
-	// Make what is in Making, now.
-	Make bool
-	// Made is one that was written down before and is there.
-	Made *v1alpha1.DueExperiment
-	// Late is one that was written down before, and can't be made in time any more.
-	Late *v1alpha1.DueExperiment
+	Record
+	// Create what is in Making, now.
+	Create bool
+	// Created is one that was written down before and is there.
+	Created *v1alpha1.DueExperiment
+	// Missed is one that was written down before, and can't be made in time any more.
+	Missed *v1alpha1.DueExperiment
 	// Replaced are the experiments to delete before one is made.
 	Replaced []Child
-	// Held is what keeps an experiment that is due from being made; empty: nothing.
-	Held string
+	// Blocked is what keeps an experiment that is due from being made; empty: nothing.
+	Blocked string
 	// Skipped is how many times of the schedule pass without an experiment of their own
 	// when this one is made, [Many] for more than 100.
 	Skipped int
-	// Outlived are experiments that the limits of history leave no room for.
-	Outlived []Child
+	// Expired are experiments that the limits of history leave no room for.
+	Expired []Child
 	// Next is the next time of the schedule; zero: there is none.
 	Next time.Time
-	// Look is when something changes by time alone; zero: never.
-	Look time.Time
+	// Requeue is when something changes by time alone; zero: never.
+	Requeue time.Time
 }
 
 // Decide what the schedule is to do now. The error is of a schedule that can't be read,
 // which admission refuses.
 func Decide(view View) (Decision, error) {
-	times, err := timesOf(&view.Schedule.Spec)
+	times, err := scheduleTimes(&view.Schedule.Spec)
 	if err != nil {
 		return Decision{}, err
 	}
 	status := &view.Schedule.Status
 	d := &decider{View: view}
 	d.LastScheduleTime, d.ImageChanges = status.LastScheduleTime, status.ImageChanges
-	d.lookAtImages(status.Images)
-	d.settle(status.Making)
-	d.lookAtTimes(times)
+	d.checkImages(status.Images)
+	d.settleDue(status.Making)
+	d.checkTimes(times)
 	if !view.Schedule.Spec.Suspend {
-		d.begin()
+		d.createDue()
 	}
-	d.outlive()
+	d.pruneHistory()
 	return d.Decision, nil
 }
 
@@ -128,9 +128,9 @@ type decider struct {
 	images, changed []v1alpha1.SeenImage
 }
 
-// lookAtImages compares what is there with what was remembered. What is seen for the
+// checkImages compares what is there with what was remembered. What is seen for the
 // first time is remembered at once, and changes nothing.
-func (d *decider) lookAtImages(remembered []v1alpha1.SeenImage) {
+func (d *decider) checkImages(remembered []v1alpha1.SeenImage) {
 	rolling := false
 	for _, workload := range d.Workloads {
 		seen := workload.Images
@@ -156,22 +156,22 @@ func (d *decider) lookAtImages(remembered []v1alpha1.SeenImage) {
 	}
 }
 
-// settle what was written down before: it is there, to be made still, or too late.
-func (d *decider) settle(written *v1alpha1.DueExperiment) {
+// settleDue what was written down before: it is there, to be made still, or too late.
+func (d *decider) settleDue(written *v1alpha1.DueExperiment) {
 	deadline, bounded := d.deadline()
 	switch {
 	case written == nil:
 	case slices.ContainsFunc(d.Children, func(child Child) bool { return child.Name == written.Name }):
-		d.Made = written
+		d.Created = written
 	case written.Trigger == v1alpha1.TriggerSchedule && bounded && d.Now.Sub(written.Time.Time) > deadline:
-		d.Late = written
+		d.Missed = written
 	default:
-		d.Making = written
+		d.Due = written
 	}
 }
 
-// lookAtTimes finds the times of the schedule around now.
-func (d *decider) lookAtTimes(times *Times) {
+// checkTimes finds the times of the schedule around now.
+func (d *decider) checkTimes(times *Times) {
 	if times == nil || d.Schedule.Spec.Suspend {
 		return
 	}
@@ -181,7 +181,7 @@ func (d *decider) lookAtTimes(times *Times) {
 	}
 	// Where the clock went back, what was acted on does not come again.
 	d.Next = times.After(latest(since, d.Now))
-	d.Look = d.Next
+	d.Requeue = d.Next
 	if deadline, bounded := d.deadline(); bounded {
 		since = latest(since, d.Now.Add(-deadline))
 	}
@@ -196,17 +196,17 @@ func (d *decider) deadline() (time.Duration, bool) {
 	return time.Duration(*seconds) * time.Second, true
 }
 
-// begin makes what is due, or says what holds it. What was written down and could not be
+// createDue makes what is due, or says what holds it. What was written down and could not be
 // made gives way to a later one of the same trigger.
-func (d *decider) begin() {
-	due, memory := d.Making, d.Memory
+func (d *decider) createDue() {
+	due, memory := d.Due, d.Record
 	switch {
 	case !d.last.IsZero() && (due == nil || due.Trigger == v1alpha1.TriggerSchedule):
 		memory.LastScheduleTime = &metav1.Time{Time: d.last}
-		due = d.experiment(naming.Scheduled(d.Schedule.Name, d.last), v1alpha1.TriggerSchedule, d.last)
+		due = d.experiment(naming.ScheduledExperiment(d.Schedule.Name, d.last), v1alpha1.TriggerSchedule, d.last)
 	case len(d.changed) > 0 && (due == nil || due.Trigger == v1alpha1.TriggerImageChange):
 		memory.Images, memory.ImageChanges = d.images, memory.ImageChanges+1
-		due = d.experiment(naming.OnImages(d.Schedule, memory.ImageChanges, d.images), v1alpha1.TriggerImageChange, d.Now)
+		due = d.experiment(naming.ImageChangeExperiment(d.Schedule, memory.ImageChanges, d.images), v1alpha1.TriggerImageChange, d.Now)
 	}
 	if due == nil {
 		return
@@ -218,24 +218,24 @@ func (d *decider) begin() {
 		d.Replaced = slices.DeleteFunc(active, func(child Child) bool { return child.Deleting })
 	default:
 		if len(active) > 0 {
-			d.hold(due, active)
+			d.blockedBy(due, active)
 			return
 		}
 	}
-	memory.Making = due
-	d.Memory, d.Make, d.Skipped = memory, true, max(d.passed-1, 0)
+	memory.Due = due
+	d.Record, d.Create, d.Skipped = memory, true, max(d.passed-1, 0)
 }
 
-// hold says why an experiment waits, and looks again when its time is over.
-func (d *decider) hold(due *v1alpha1.DueExperiment, active []Child) {
+// blockedBy says why an experiment waits, and looks again when its time is over.
+func (d *decider) blockedBy(due *v1alpha1.DueExperiment, active []Child) {
 	names := make([]string, 0, len(active))
 	for _, child := range active {
 		names = append(names, child.Name)
 	}
-	d.Held = fmt.Sprintf("experiment %s waits for the end of %s, with concurrencyPolicy Forbid", title(due), prose.Enumerate(names[:min(len(names), 3)]))
+	d.Blocked = fmt.Sprintf("experiment %s waits for the end of %s, with concurrencyPolicy Forbid", title(due), prose.Enumerate(names[:min(len(names), 3)]))
 	if deadline, bounded := d.deadline(); bounded && due.Trigger == v1alpha1.TriggerSchedule {
-		if end := due.Time.Add(deadline + time.Second); d.Look.IsZero() || end.Before(d.Look) {
-			d.Look = end
+		if end := due.Time.Add(deadline + time.Second); d.Requeue.IsZero() || end.Before(d.Requeue) {
+			d.Requeue = end
 		}
 	}
 }
@@ -269,8 +269,8 @@ func (d *decider) experiment(name string, trigger v1alpha1.Trigger, due time.Tim
 	}
 }
 
-// outlive finds what the limits of history leave no room for: the oldest.
-func (d *decider) outlive() {
+// pruneHistory finds what the limits of history leave no room for: the oldest.
+func (d *decider) pruneHistory() {
 	spec := &d.Schedule.Spec
 	newest := slices.Clone(d.Children)
 	slices.SortFunc(newest, func(a, b Child) int {
@@ -286,7 +286,7 @@ func (d *decider) outlive() {
 		}
 		kept[child.State]++
 		if kept[child.State] > *limit && (!d.Archive || !child.Unarchived) {
-			d.Outlived = append(d.Outlived, child)
+			d.Expired = append(d.Expired, child)
 		}
 	}
 }

@@ -128,19 +128,19 @@ func TestTimes(t *testing.T) {
 			}
 			d := decide(t, recurrence.View{Schedule: schedule, Children: c.children, Now: at(t, c.now)})
 			made, late := "", ""
-			if d.Make {
-				made = d.Making.Name
+			if d.Create {
+				made = d.Due.Name
 			}
-			if d.Late != nil {
-				late = d.Late.Name
+			if d.Missed != nil {
+				late = d.Missed.Name
 			}
-			if made != c.made || d.Held != c.held || d.Skipped != c.skipped || late != c.late {
-				t.Errorf("made %q, held %q, skipped %d, late %q", made, d.Held, d.Skipped, late)
+			if made != c.made || d.Blocked != c.held || d.Skipped != c.skipped || late != c.late {
+				t.Errorf("made %q, held %q, skipped %d, late %q", made, d.Blocked, d.Skipped, late)
 			}
 			expect.Equal(t, c.replaced, d.Replaced, "replaced")
 			look := ""
-			if !d.Look.IsZero() {
-				look = d.Look.Format(time.RFC3339)
+			if !d.Requeue.IsZero() {
+				look = d.Requeue.Format(time.RFC3339)
 			}
 			expect.Equal(t, c.look, look, "looks again at")
 		})
@@ -153,7 +153,7 @@ func TestWhatIsThereIsMade(t *testing.T) {
 	schedule.Spec.Suspend = true
 	schedule.Status.Making = &v1alpha1.DueExperiment{Name: night}
 	d := decide(t, recurrence.View{Schedule: schedule, Children: []recurrence.Child{{Name: night}}, Now: at(t, "2026-03-02T09:00:00Z")})
-	if d.Made == nil || d.Making != nil || d.Make {
+	if d.Created == nil || d.Due != nil || d.Create {
 		t.Errorf("%+v", d)
 	}
 }
@@ -248,27 +248,27 @@ func (w *world) view() recurrence.View {
 func (w *world) pass(t *testing.T, writes int) {
 	t.Helper()
 	d := decide(t, w.view())
-	remember := func(memory recurrence.Memory) {
+	remember := func(memory recurrence.Record) {
 		status := &w.schedule.Status
-		status.LastScheduleTime, status.Images, status.ImageChanges, status.Making = memory.LastScheduleTime, memory.Images, memory.ImageChanges, memory.Making
+		status.LastScheduleTime, status.Images, status.ImageChanges, status.Making = memory.LastScheduleTime, memory.Images, memory.ImageChanges, memory.Due
 	}
-	if d.Make {
+	if d.Create {
 		if writes--; writes < 0 {
 			return
 		}
-		remember(d.Memory)
+		remember(d.Record)
 		if writes--; writes < 0 {
 			return
 		}
-		name := d.Making.Name
+		name := d.Due.Name
 		if !slices.ContainsFunc(w.children, func(child recurrence.Child) bool { return child.Name == name }) {
 			w.children = append(w.children, recurrence.Child{Name: name, Created: w.now})
 			w.made[name]++
 		}
-		d.Making = nil
+		d.Due = nil
 	}
 	if writes--; writes >= 0 {
-		remember(d.Memory)
+		remember(d.Record)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestNothingIsMadeTwice(t *testing.T) {
 				t.Errorf("seed %d: %s was made %d times", seed, name, count)
 			}
 		}
-		if d := decide(t, w.view()); d.Make || d.Held != "" {
+		if d := decide(t, w.view()); d.Create || d.Blocked != "" {
 			t.Errorf("seed %d: it does not come to rest: %+v", seed, d)
 		}
 		if image := w.schedule.Status.Images[0].Image; image != w.image {
@@ -352,7 +352,7 @@ func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
 			schedule := nightly(t)
 			schedule.Spec.SuccessfulExperimentsHistoryLimit, schedule.Spec.FailedExperimentsHistoryLimit = c.successful, c.failed
 			var got []string
-			for _, child := range decide(t, recurrence.View{Schedule: schedule, Children: children, Archive: c.archive, Now: day(0)}).Outlived {
+			for _, child := range decide(t, recurrence.View{Schedule: schedule, Children: children, Archive: c.archive, Now: day(0)}).Expired {
 				got = append(got, child.Name)
 			}
 			expect.Equal(t, c.want, got, "taken away")

@@ -32,7 +32,7 @@ var (
 
 // NewTimes reads a schedule in cron's format; zone is empty for UTC.
 func NewTimes(schedule, zone string) (*Times, error) {
-	location, err := zoneOf(zone)
+	location, err := loadZone(zone)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func NewTimes(schedule, zone string) (*Times, error) {
 	return times, nil
 }
 
-func zoneOf(name string) (*time.Location, error) {
+func loadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "local") {
 		return nil, errLocal
 	}
@@ -65,8 +65,8 @@ func zoneOf(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// timesOf are those of a schedule; nil where it has none.
-func timesOf(spec *v1alpha1.PerfScheduleSpec) (*Times, error) {
+// scheduleTimes are those of a schedule; nil where it has none.
+func scheduleTimes(spec *v1alpha1.PerfScheduleSpec) (*Times, error) {
 	if spec.Schedule == "" {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func Check(spec *v1alpha1.PerfScheduleSpec, path *field.Path) field.ErrorList {
 	if spec.Schedule == "" {
 		return nil
 	}
-	if _, err := zoneOf(spec.TimeZone); err != nil {
+	if _, err := loadZone(spec.TimeZone); err != nil {
 		return field.ErrorList{field.Invalid(path.Child("timeZone"), spec.TimeZone, err.Error())}
 	}
 	if _, err := NewTimes(spec.Schedule, spec.TimeZone); err != nil {

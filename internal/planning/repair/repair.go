@@ -205,8 +205,8 @@ func Bool(written string) string {
 	return ""
 }
 
-// OfType is what a value of a flag was to be, whose type is called as by pflag.
-func OfType(kind, written string) string {
+// ForType is what a value of a flag was to be, whose type is called as by pflag.
+func ForType(kind, written string) string {
 	switch {
 	case kind == "duration":
 		return Duration(written)

@@ -26,27 +26,27 @@ type Extent struct {
 type Progress struct {
 	// Complete is the number of blocks that are complete.
 	Complete int32
-	// Begun is the last block that has a run: what has been planned once stays
+	// Started is the last block that has a run: what has been planned once stays
 	// planned.
-	Begun int32
+	Started int32
 	// Elapsed is the time from the start of the first run to the end of the last
 	// complete block's last.
 	Elapsed time.Duration
 	// Precision is that of the complete blocks, where the target is a half-width.
 	Precision analysisplan.Precision
-	// Standing is that of the complete blocks, where the target is verdicts.
-	Standing analysisplan.Standing
+	// Verdicts is that of the complete blocks, where the target is verdicts.
+	Verdicts analysisplan.VerdictProgress
 }
 
 // Extend says how many blocks to do: those of the design and, where it has a
 // target, one more at a time until it is met, or can hardly be, or maxBlocks or the
 // budget are reached.
 func Extend(design v1alpha1.Design, progress Progress) Extent {
-	planned := Extent{Blocks: max(design.Blocks, progress.Begun)}
+	planned := Extent{Blocks: max(design.Blocks, progress.Started)}
 	if design.Target == nil || progress.Complete < planned.Blocks {
 		return planned
 	}
-	seen, target, blocks := goalOf(design.Target, progress), design.Target, prose.Counted(planned.Blocks, "block")
+	seen, target, blocks := newGoal(design.Target, progress), design.Target, prose.Counted(planned.Blocks, "block")
 	switch {
 	case !seen.measured:
 		planned.stop(v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is "+seen.lacking)
@@ -78,9 +78,9 @@ type goal struct {
 	hopeless string
 }
 
-func goalOf(target *v1alpha1.PrecisionTarget, progress Progress) goal {
+func newGoal(target *v1alpha1.PrecisionTarget, progress Progress) goal {
 	if target.Verdicts {
-		return verdicts(progress.Standing, target)
+		return verdicts(progress.Verdicts, target)
 	}
 	return precision(progress.Precision, target)
 }
@@ -98,7 +98,7 @@ func precision(widest analysisplan.Precision, target *v1alpha1.PrecisionTarget) 
 // leastChance of a verdict for which further blocks are done.
 const leastChance = 0.05
 
-func verdicts(standing analysisplan.Standing, target *v1alpha1.PrecisionTarget) goal {
+func verdicts(standing analysisplan.VerdictProgress, target *v1alpha1.PrecisionTarget) goal {
 	seen := goal{measured: standing.Compared > 0, lacking: "nothing to give a verdict on"}
 	if standing.Undecided == 0 {
 		seen.met = v1alpha1.ReasonDecided

@@ -50,9 +50,9 @@ type Decision struct {
 	Attempt int32
 	// Active is the name of the attempt that is on.
 	Active string
-	// Alike: the attempts at Decision.Run failed in the same way, so that another
+	// SameCause: the attempts at Decision.Run failed in the same way, so that another
 	// would, too.
-	Alike bool
+	SameCause bool
 	// Done is the number of places with a valid attempt.
 	Done int32
 	// Invalid is the number of attempts that don't count.
@@ -71,7 +71,7 @@ type Limits struct {
 	Made v1alpha1.Attempts
 }
 
-type place struct {
+type slot struct {
 	block         int32
 	arm, scenario string
 }
@@ -80,20 +80,20 @@ type place struct {
 // whose attempts were invalid is tried again before the next one, so that
 // blocks stay together in time.
 func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
-	attempts := byPlace(seen)
+	attempts := attemptsBySlot(seen)
 	decision := count(planned, seen, attempts)
 	if decision.Active != "" {
 		decision.Action = Wait
 		return decision
 	}
 	for _, run := range planned.Runs {
-		tried := attempts[place{run.Block, run.Arm, run.Scenario}]
+		tried := attempts[slot{run.Block, run.Arm, run.Scenario}]
 		if succeeded(tried) {
 			continue
 		}
 		decision.Run = run
 		decision.Attempt = max(lastNumber(tried), limits.Made.At(run.Position)) + 1
-		decision.Alike = alike(tried)
+		decision.SameCause = haveSameCause(tried)
 		decision.Action = next(decision, len(tried), limits)
 		return decision
 	}
@@ -101,8 +101,8 @@ func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
 	return decision
 }
 
-// alike reports whether the last two attempts failed for the same cause.
-func alike(attempts []Attempt) bool {
+// haveSameCause reports whether the last two attempts failed for the same cause.
+func haveSameCause(attempts []Attempt) bool {
 	if len(attempts) < 2 {
 		return false
 	}
@@ -112,7 +112,7 @@ func alike(attempts []Attempt) bool {
 
 func next(decision Decision, tried int, limits Limits) Action {
 	switch {
-	case tried >= int(limits.MaxAttempts) || decision.Alike:
+	case tried >= int(limits.MaxAttempts) || decision.SameCause:
 		return GiveUp
 	case limits.Suspend:
 		return Hold
@@ -121,16 +121,16 @@ func next(decision Decision, tried int, limits Limits) Action {
 	}
 }
 
-func byPlace(seen []Attempt) map[place][]Attempt {
-	attempts := make(map[place][]Attempt, len(seen))
+func attemptsBySlot(seen []Attempt) map[slot][]Attempt {
+	attempts := make(map[slot][]Attempt, len(seen))
 	for _, attempt := range seen {
-		key := place{attempt.Block, attempt.Arm, attempt.Scenario}
+		key := slot{attempt.Block, attempt.Arm, attempt.Scenario}
 		attempts[key] = append(attempts[key], attempt)
 	}
 	return attempts
 }
 
-func count(planned plan.Plan, seen []Attempt, attempts map[place][]Attempt) Decision {
+func count(planned plan.Plan, seen []Attempt, attempts map[slot][]Attempt) Decision {
 	var decision Decision
 	for _, attempt := range seen {
 		switch {
@@ -141,7 +141,7 @@ func count(planned plan.Plan, seen []Attempt, attempts map[place][]Attempt) Deci
 		}
 	}
 	for _, run := range planned.Runs {
-		if succeeded(attempts[place{run.Block, run.Arm, run.Scenario}]) {
+		if succeeded(attempts[slot{run.Block, run.Arm, run.Scenario}]) {
 			decision.Done++
 		}
 	}

@@ -122,7 +122,7 @@ func TestNext(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := schedule.Next(twoRuns(), test.seen, test.limits)
-			want := schedule.Decision{Action: test.action, Attempt: test.attempt, Active: test.active, Done: test.done, Invalid: test.invalid, Alike: test.alike}
+			want := schedule.Decision{Action: test.action, Attempt: test.attempt, Active: test.active, Done: test.done, Invalid: test.invalid, SameCause: test.alike}
 			want.Run = got.Run
 			if got != want || got.Run.Arm != test.arm {
 				t.Errorf("%s: got %+v, want %+v with arm %q", test.reason, got, want, test.arm)

@@ -28,7 +28,7 @@ const (
 
 // javaOption is an option of a module's JVM.
 type javaOption struct {
-	word string
+	text string
 	// where it is written, in words, and as a setting.
 	where string
 	at    setting
@@ -38,7 +38,7 @@ type javaOption struct {
 
 // has begins a sentence about the option.
 func (o javaOption) has(who string) string {
-	return fmt.Sprintf("%s: %s has %q, ", who, o.where, o.word)
+	return fmt.Sprintf("%s: %s has %q, ", who, o.where, o.text)
 }
 
 // java is what is known of a module's JVM.
@@ -54,7 +54,7 @@ type java struct {
 // written.
 func javaFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	found := append(spellingFindings(who, module, below(at, "jvm", "options")), releaseFindings(who, module, below(at, "image"))...)
-	started := java{who: who, options: javaOptions(module, at), machine: modules.Machine(*module), release: releaseOf(module)}
+	started := java{who: who, options: javaOptions(module, at), machine: modules.Machine(*module), release: javaRelease(module)}
 	found = append(found, started.startFindings()...)
 	if module.JVM != nil && module.JVM.Heap != nil && len(found) == 0 {
 		found = append(found, started.heapFindings(below(at, "jvm", "heap"))...)
@@ -63,10 +63,10 @@ func javaFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	return append(found, scriptOptionFindings(who, module, started, below(at, "env"))...)
 }
 
-// releaseOf the JDK of a module. One with jvm is new enough to say how large its
+// javaRelease the JDK of a module. One with jvm is new enough to say how large its
 // heap is.
-func releaseOf(module *v1alpha1.Module) int {
-	release := jvm.ReleaseOf(module.Image)
+func javaRelease(module *v1alpha1.Module) int {
+	release := jvm.ImageRelease(module.Image)
 	if release == 0 && module.JVM == nil {
 		return jvm.AnyRelease
 	}
@@ -77,7 +77,7 @@ func releaseOf(module *v1alpha1.Module) int {
 const oldestLogged = 16
 
 func releaseFindings(who string, module *v1alpha1.Module, at setting) []finding {
-	release := jvm.ReleaseOf(module.Image)
+	release := jvm.ImageRelease(module.Image)
 	if module.JVM == nil || release == 0 || release >= oldestLogged {
 		return nil
 	}
@@ -118,11 +118,11 @@ func declaredOptions(module *v1alpha1.Module, at setting) []javaOption {
 	settings := environment.JVMSettings(module.JVM)
 	settings.Options = nil
 	var options []javaOption
-	for _, word := range jvm.Words(jvm.Rewrite("", settings)) {
-		options = append(options, javaOption{word: word, where: "jvm", at: below(at, "jvm"), declared: true})
+	for _, word := range jvm.SplitOptions(jvm.Rewrite("", settings)) {
+		options = append(options, javaOption{text: word, where: "jvm", at: below(at, "jvm"), declared: true})
 	}
 	for _, word := range module.JVM.Options {
-		options = append(options, javaOption{word: word, where: "jvm.options", at: below(at, "jvm", "options", word)})
+		options = append(options, javaOption{text: word, where: "jvm.options", at: below(at, "jvm", "options", word)})
 	}
 	return options
 }
@@ -134,10 +134,10 @@ func variableOptions(module *v1alpha1.Module, name string, at setting) []javaOpt
 		if variable.Name != name || variable.ValueFrom != nil {
 			continue
 		}
-		for _, word := range jvm.Words(variable.Value) {
+		for _, word := range jvm.SplitOptions(variable.Value) {
 			// What refers to other variables is not known here.
 			if !strings.Contains(word, "$(") {
-				options = append(options, javaOption{word: word, where: name, at: below(at, "env", name)})
+				options = append(options, javaOption{text: word, where: name, at: below(at, "env", name)})
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func commandOptions(words []string, field string, at setting) []javaOption {
 	var options []javaOption
 	for _, word := range words {
 		if strings.HasPrefix(word, "-X") || strings.HasPrefix(word, "-mx") || strings.HasPrefix(word, "@") {
-			options = append(options, javaOption{word: word, where: field, at: below(at, field, word)})
+			options = append(options, javaOption{text: word, where: field, at: below(at, field, word)})
 		}
 	}
 	return options
@@ -159,17 +159,17 @@ func commandOptions(words []string, field string, at setting) []javaOption {
 func (j java) startFindings() []finding {
 	words := make([]string, 0, len(j.options))
 	for _, option := range j.options {
-		words = append(words, option.word)
+		words = append(words, option.text)
 	}
 	var found []finding
 	for _, fault := range jvm.Check(words, j.release, j.machine) {
 		option := j.options[fault.Index]
-		sentence := option.has(j.who) + fault.Sentence
-		if fault.Doubtful {
+		sentence := option.has(j.who) + fault.Message
+		if fault.IsWarning {
 			found = append(found, doubtful(sentence, option.at))
 			continue
 		}
-		found = append(found, wrong(option.word, sentence, option.at))
+		found = append(found, wrong(option.text, sentence, option.at))
 	}
 	return found
 }
@@ -183,25 +183,25 @@ func (j java) heapFindings(at setting) []finding {
 	if machine.Memory == 0 {
 		machine.Memory = unlimited
 	}
-	declared, err := heapOf(j.options, machine, func(option javaOption) bool { return option.declared })
+	declared, err := maxHeap(j.options, machine, func(option javaOption) bool { return option.declared })
 	if err != nil {
 		// The API's own rules refuse it.
 		return nil
 	}
 	heap := func(without int) (int64, error) {
 		i := -1
-		return heapOf(j.options, machine, func(javaOption) bool { i++; return i != without })
+		return maxHeap(j.options, machine, func(javaOption) bool { i++; return i != without })
 	}
 	granted, fault := heap(len(j.options))
 	for i, option := range j.options {
-		if option.declared || !jvm.ReadsFile(option.word) && (fault == nil && granted == declared) {
+		if option.declared || !jvm.ReadsFile(option.text) && (fault == nil && granted == declared) {
 			continue
 		}
-		if jvm.ReadsFile(option.word) {
-			return []finding{wrong(option.word, option.has(j.who)+"a file whose options may set the heap in spite of jvm.heap: write them into jvm.options", option.at, at)}
+		if jvm.ReadsFile(option.text) {
+			return []finding{wrong(option.text, option.has(j.who)+"a file whose options may set the heap in spite of jvm.heap: write them into jvm.options", option.at, at)}
 		}
 		if rest, err := heap(i); err == nil && rest == declared {
-			return []finding{wrong(option.word, option.has(j.who)+j.heapFault(granted, declared, fault), option.at, at)}
+			return []finding{wrong(option.text, option.has(j.who)+j.heapFault(granted, declared, fault), option.at, at)}
 		}
 	}
 	return nil
@@ -217,12 +217,12 @@ func (j java) heapFault(granted, declared int64, fault error) string {
 	return fmt.Sprintf("which jvm.heap does not hold against: the heap is %s then, not %s; take it out, or write its heap into jvm.heap", binary(granted), binary(declared))
 }
 
-// heapOf some of the options.
-func heapOf(options []javaOption, machine jvm.Machine, counts func(javaOption) bool) (int64, error) {
+// maxHeap some of the options.
+func maxHeap(options []javaOption, machine jvm.Machine, counts func(javaOption) bool) (int64, error) {
 	var words []string
 	for _, option := range options {
 		if counts(option) {
-			words = append(words, option.word)
+			words = append(words, option.text)
 		}
 	}
 	heap, err := jvm.MaxHeap(strings.Join(words, " "), machine)
@@ -234,7 +234,7 @@ func binary(bytes int64) *resource.Quantity { return resource.NewQuantity(bytes,
 // roomFindings: heap, metaspace and what else is bounded have to leave room for
 // threads and buffers. A JVM may still get by, so it is a warning.
 func (j java) roomFindings(limit setting) []finding {
-	heap, err := heapOf(j.options, j.machine, func(javaOption) bool { return true })
+	heap, err := maxHeap(j.options, j.machine, func(javaOption) bool { return true })
 	if err != nil || j.machine.Memory == 0 || heap > j.machine.Memory {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (j java) roomFindings(limit setting) []finding {
 		{"MaxMetaspaceSize", "metaspace"}, {"MaxDirectMemorySize", "direct memory"}, {"ReservedCodeCacheSize", "code cache"},
 	} {
 		for _, option := range slices.Backward(j.options) {
-			if size, sets := jvm.SizeOf(option.word, area.flag); sets {
+			if size, sets := jvm.OptionSize(option.text, area.flag); sets {
 				total += size
 				parts, place = append(parts, fmt.Sprintf("%s of %s", binary(size), area.name)), option.at
 				break
@@ -275,7 +275,7 @@ func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at 
 		other := java{who: who, options: variableOptions(module, name, at[:2]), machine: started.machine, release: started.release}
 		found = append(found, other.startFindings()...)
 		for _, option := range other.options {
-			if module.JVM != nil && module.JVM.Heap != nil && jvm.SetsHeap(option.word) {
+			if module.JVM != nil && module.JVM.Heap != nil && jvm.SetsHeap(option.text) {
 				found = append(found, doubtful(option.has(who)+"beside jvm.heap: where the image hands it on, one of them counts for nothing; take it out, or name the variable in jvm.variable and take it out of env", option.at))
 			}
 		}

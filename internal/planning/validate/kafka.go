@@ -97,11 +97,11 @@ func nodeOptionFindings(who string, nodes *v1alpha1.KafkaNodes, at setting) []fi
 	var options []javaOption
 	for _, name := range slices.Sorted(maps.Keys(nodes.JVMOptions)) {
 		value, place := nodes.JVMOptions[name], below(at, name)
-		option := javaOption{word: xxOption(name, value), where: who + ".jvmOptions", at: place}
+		option := javaOption{text: xxOption(name, value), where: who + ".jvmOptions", at: place}
 		switch {
 		case strings.HasPrefix(name, "-") || strings.HasPrefix(name, "+"):
 			found = append(found, wrong(name, fmt.Sprintf("%s.jvmOptions has %q: write the option's name alone, and true or false for a switch, for example UseG1GC: \"true\"", who, name), place))
-		case jvm.SetsHeap(option.word):
+		case jvm.SetsHeap(option.text):
 			found = append(found, wrong(value, fmt.Sprintf("%s.jvmOptions has %s, which sets the heap behind heap: write heap instead", who, name), place))
 		case strings.HasPrefix(name, "Unlock"):
 			// Strimzi writes them in no order that is known.

@@ -115,7 +115,7 @@ func settingFindings(who string, scope kafkasettings.Scope, config map[string]st
 // unknownSettingFindings: brokers ignore settings they don't have, which may be a
 // plugin's. Topics with such settings are refused; later releases may have more.
 func unknownSettingFindings(who string, scope kafkasettings.Scope, name string, at setting) []finding {
-	meant := kafkasettings.Meant(scope, name)
+	meant := kafkasettings.Suggest(scope, name)
 	switch {
 	case meant != "" && scope == kafkasettings.Topic:
 		return []finding{wrong(name, fmt.Sprintf("%s has %q, which is no setting of a topic: write %s", who, name, meant), at)}

@@ -16,16 +16,16 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// faultOfLoadMetric says why no load of the name can have a metric; empty where
+// loadMetricFault says why no load of the name can have a metric; empty where
 // one can. Loads of one name may be of different kinds in different scenarios.
-func faultOfLoadMetric(scenarios []v1alpha1.Scenario, name, rest, window string) string {
+func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) string {
 	first := ""
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
 			if load.Name != name {
 				continue
 			}
-			fault := faultOfMetric(load, rest, window)
+			fault := metricFault(load, rest, window)
 			if fault == "" {
 				return ""
 			}
@@ -37,22 +37,22 @@ func faultOfLoadMetric(scenarios []v1alpha1.Scenario, name, rest, window string)
 	return first
 }
 
-func faultOfMetric(load v1alpha1.Load, rest, window string) string {
-	loadKind := kinds.Of(load)
+func metricFault(load v1alpha1.Load, rest, window string) string {
+	loadKind := kinds.ForLoad(load)
 	if batch, is := loadKind.(kind.Batch); is {
-		return faultOfBatchMetric(load.Name, batch, rest, window)
+		return batchMetricFault(load.Name, batch, rest, window)
 	}
 	if slices.Contains(metric.Rates(), rest) {
 		return ""
 	}
-	if fault := faultOfTransaction(load.Name, loadKind.Transactions(), rest); fault != "" {
+	if fault := transactionFault(load.Name, loadKind.Transactions(), rest); fault != "" {
 		return fault
 	}
-	return faultOfStatistic(load.Name, rest, loadKind.Statistics())
+	return statisticFault(load.Name, rest, loadKind.Statistics())
 }
 
-func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) string {
-	verb := batch.Words().Verb
+func batchMetricFault(load string, batch kind.Batch, rest, window string) string {
+	verb := batch.Terms().Verb
 	switch known := batch.Statistics(); {
 	case !slices.Contains(known, rest):
 		meant := prose.Closest(rest, slices.Sorted(slices.Values(known)))
@@ -76,9 +76,9 @@ func choices(known []string) string {
 	return strings.Join(known[:mostChoices-1], ", ") + " … " + known[len(known)-1]
 }
 
-// faultOfTransaction lets requests of a transaction pass: load, transaction,
+// transactionFault lets requests of a transaction pass: load, transaction,
 // request, statistic; and any transaction where nobody knows them before.
-func faultOfTransaction(load string, known []string, rest string) string {
+func transactionFault(load string, known []string, rest string) string {
 	path, _ := label.Cut(rest)
 	transaction := path[0]
 	if len(known) == 0 || slices.Contains(known, transaction) {

@@ -111,7 +111,7 @@ func modulePatchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
 // renders says whether an object of the kind is written for a module.
 func renders(module v1alpha1.Module, kind v1alpha1.PatchKind) bool {
 	if module.WorkloadRef != nil {
-		return string(kindOf(module.WorkloadRef)) == string(kind)
+		return string(workloadKind(module.WorkloadRef)) == string(kind)
 	}
 	return kind == "Deployment" || kind == "Service"
 }

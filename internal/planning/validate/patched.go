@@ -74,7 +74,7 @@ type nodesSpec struct {
 	} `json:"jvmOptions,omitempty"`
 }
 
-func nodesSpecOf(nodes v1alpha1.KafkaNodes) nodesSpec {
+func newNodesSpec(nodes v1alpha1.KafkaNodes) nodesSpec {
 	spec := nodesSpec{Replicas: nodes.Replicas, Resources: nodes.Resources}
 	spec.JVMOptions.XX = anyValues(nodes.JVMOptions)
 	return spec
@@ -82,7 +82,7 @@ func nodesSpecOf(nodes v1alpha1.KafkaNodes) nodesSpec {
 
 func (s nodesSpec) change(nodes *v1alpha1.KafkaNodes) {
 	nodes.Replicas, nodes.Resources, nodes.JVMOptions = s.Replicas, s.Resources, textValues(s.JVMOptions.XX)
-	if bytes, is := jvm.SizeOf("-Xmx"+s.JVMOptions.Max, "MaxHeapSize"); is {
+	if bytes, is := jvm.OptionSize("-Xmx"+s.JVMOptions.Max, "MaxHeapSize"); is {
 		nodes.Heap = binary(bytes)
 	}
 }
@@ -100,16 +100,16 @@ func patchKafka(system *v1alpha1.System) {
 		} `json:"kafka"`
 	}
 	var spec kafkaSpec
-	spec.Kafka.nodesSpec, spec.Kafka.Config, spec.Kafka.Version = nodesSpecOf(declared.Brokers), anyValues(declared.Config), declared.Version
+	spec.Kafka.nodesSpec, spec.Kafka.Config, spec.Kafka.Version = newNodesSpec(declared.Brokers), anyValues(declared.Config), declared.Version
 	spec = through(spec, "Kafka", "kafka", "", system.Patches)
 	declared.Config, declared.Version = textValues(spec.Kafka.Config), spec.Kafka.Version
 	if declared.Mode == v1alpha1.KafkaModeZooKeeper {
 		spec.Kafka.change(&declared.Brokers)
 		return
 	}
-	through(nodesSpecOf(declared.Brokers), "KafkaNodePool", "broker-pool", "", system.Patches).change(&declared.Brokers)
+	through(newNodesSpec(declared.Brokers), "KafkaNodePool", "broker-pool", "", system.Patches).change(&declared.Brokers)
 	if declared.Controllers != nil {
-		through(nodesSpecOf(*declared.Controllers), "KafkaNodePool", "controller-pool", "", system.Patches).change(declared.Controllers)
+		through(newNodesSpec(*declared.Controllers), "KafkaNodePool", "controller-pool", "", system.Patches).change(declared.Controllers)
 	}
 }
 

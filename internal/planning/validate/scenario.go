@@ -19,7 +19,7 @@ func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Ta
 	}
 	for i, scenario := range scenarios {
 		for n, load := range scenario.Loads {
-			if kinds.Of(load).IsFOLIO() {
+			if kinds.ForLoad(load).IsFOLIO() {
 				j.refuse(field.Required(field.NewPath("spec", "scenarios").Index(i).Child("loads").Index(n), fmt.Sprintf(
 					"load %q logs in, and the system does not say as whom: write target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
 			}
@@ -34,9 +34,9 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
 			for _, finding := range resourceFindings(title("load", load.Name), load.Resources, setting{"resources"}) {
-				j.report(finding, childOf(loads.Index(n), finding.settings[0]), "")
+				j.report(finding, childPath(loads.Index(n), finding.settings[0]), "")
 			}
-			faults, warnings := kinds.Of(load).Validate(loads.Index(n), scripts.configMaps)
+			faults, warnings := kinds.ForLoad(load).Validate(loads.Index(n), scripts.configMaps)
 			j.refuse(faults...)
 			for _, warning := range warnings {
 				j.warn(warning)
@@ -80,4 +80,6 @@ func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {
 	return nil
 }
 
-func childOf(path *field.Path, below setting) *field.Path { return path.Child(below[0], below[1:]...) }
+func childPath(path *field.Path, below setting) *field.Path {
+	return path.Child(below[0], below[1:]...)
+}

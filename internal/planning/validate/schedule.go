@@ -15,7 +15,7 @@ import (
 // Schedule judges a schedule, and its template as the experiments it makes.
 func Schedule(schedule *v1alpha1.PerfSchedule, known Known) (field.ErrorList, []string) {
 	faults := recurrence.Check(&schedule.Spec, field.NewPath("spec"))
-	made, doubts := Experiment(recurrence.Experiment(schedule, naming.OnImages(schedule, 0, nil), "", ""), known)
+	made, doubts := Experiment(recurrence.Experiment(schedule, naming.ImageChangeExperiment(schedule, 0, nil), "", ""), known)
 	for _, fault := range made {
 		fault.Field = withinTemplate(fault.Field)
 		faults = append(faults, fault)

@@ -81,7 +81,7 @@ func isTooLarge(j *judgement, variants []variant, system *v1alpha1.System, base 
 	j.refuse(tooManyTopics(system, base)...)
 	sizes, all := sizes{}, 0
 	for _, variant := range variants {
-		own := sizes.of(system)
+		own := sizes.valueSize(system)
 		patched := patchedBytes(system.Patches, system)
 		for _, written := range variant.sets {
 			own += sizes.resolved(written.set, system)
@@ -137,8 +137,8 @@ func tooManyTopics(system *v1alpha1.System, base systemPlace) field.ErrorList {
 // sizes are the bytes of JSON that parts of a declaration take, each worked out once.
 type sizes map[any]int
 
-// of is the size of what is pointed at.
-func (s sizes) of(part any) int {
+// valueSize is the size of what is pointed at.
+func (s sizes) valueSize(part any) int {
 	size, known := s[part]
 	if !known {
 		size = len(encoded(part))
@@ -153,10 +153,10 @@ func (s sizes) resolved(set *v1alpha1.SystemSet, system *v1alpha1.System) int {
 	if set == nil {
 		return 0
 	}
-	size := s.of(set)
+	size := s.valueSize(set)
 	for i := range set.Modules {
 		if copies := arms.Matched(set.Modules[i], system.Modules); copies > 1 {
-			size += (copies - 1) * s.of(&set.Modules[i])
+			size += (copies - 1) * s.valueSize(&set.Modules[i])
 		}
 	}
 	return size

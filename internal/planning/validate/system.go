@@ -13,7 +13,7 @@ import (
 // findings are everything wrong with a system but for its patches.
 func findings(system *v1alpha1.System) []finding {
 	var found []finding
-	found = append(found, kafkaFindings(system.Kafka, tenantOf(system))...)
+	found = append(found, kafkaFindings(system.Kafka, declaredTenant(system))...)
 	found = append(found, postgresFindings(system)...)
 	found = append(found, targetFindings(system)...)
 	found = append(found, workloadFindings(system)...)
@@ -23,8 +23,8 @@ func findings(system *v1alpha1.System) []finding {
 	return found
 }
 
-// tenantOf is whose topics presets make that name no tenant.
-func tenantOf(system *v1alpha1.System) string {
+// declaredTenant is whose topics presets make that name no tenant.
+func declaredTenant(system *v1alpha1.System) string {
 	return cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
 }
 
@@ -48,7 +48,7 @@ func workloadFindings(system *v1alpha1.System) []finding {
 		if module.WorkloadRef == nil {
 			continue
 		}
-		workload := fmt.Sprintf("%s %q", kindOf(module.WorkloadRef), module.WorkloadRef.Name)
+		workload := fmt.Sprintf("%s %q", workloadKind(module.WorkloadRef), module.WorkloadRef.Name)
 		if first, taken := borrower[workload]; taken {
 			found = append(found, wrong(module.WorkloadRef.Name,
 				fmt.Sprintf("module %q borrows %s, which module %q borrows already: name another workload, or take one of the modules out", module.Name, workload, first),
@@ -60,7 +60,7 @@ func workloadFindings(system *v1alpha1.System) []finding {
 	return found
 }
 
-func kindOf(ref *v1alpha1.WorkloadRef) v1alpha1.WorkloadKind {
+func workloadKind(ref *v1alpha1.WorkloadRef) v1alpha1.WorkloadKind {
 	if ref.Kind == "" {
 		return v1alpha1.WorkloadDeployment
 	}

@@ -81,7 +81,7 @@ func judgeTopicNames(j *judgement, experiment string, system *v1alpha1.System, b
 	}
 	prefix := len(kafka.Env(environment.Request{Experiment: experiment, System: *system})) + len(".")
 	for _, topics := range system.Kafka.Topics {
-		for _, name := range kafka.TopicNames(topics, tenantOf(system)) {
+		for _, name := range kafka.TopicNames(topics, declaredTenant(system)) {
 			if prefix+len(name) <= maxTopicName {
 				continue
 			}

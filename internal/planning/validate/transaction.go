@@ -38,7 +38,7 @@ func newScripts(scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) *scri
 
 // in the script of a load.
 func (s *scripts) in(load v1alpha1.Load) written {
-	script, is := kinds.Of(load).(kind.Written)
+	script, is := kinds.ForLoad(load).(kind.ScriptKind)
 	if !is {
 		return written{}
 	}
@@ -46,13 +46,13 @@ func (s *scripts) in(load v1alpha1.Load) written {
 	if found, known := s.read[string(key)]; known || err != nil {
 		return found
 	}
-	names, complete := script.Written(s.configMaps)
+	names, complete := script.DeclaredTransactions(s.configMaps)
 	s.read[string(key)] = written{names, complete}
 	return s.read[string(key)]
 }
 
-// of the loads of a name, whatever the scenario; none where there may be others.
-func (s *scripts) of(name string) []string {
+// forConfigMap the loads of a name, whatever the scenario; none where there may be others.
+func (s *scripts) forConfigMap(name string) []string {
 	var all []string
 	for _, scenario := range s.scenarios {
 		for _, load := range scenario.Loads {
@@ -72,19 +72,19 @@ func (s *scripts) of(name string) []string {
 
 // judgeTransactions warns of a script without any.
 func judgeTransactions(j *judgement, path *field.Path, load v1alpha1.Load, scripts *scripts) {
-	script, is := kinds.Of(load).(kind.Written)
+	script, is := kinds.ForLoad(load).(kind.ScriptKind)
 	if found := scripts.in(load); is && found.complete && len(found.names) == 0 {
 		j.warn(script.NoTransactions(path))
 	}
 }
 
-// doubtOfTransaction says that no script at hand has the transaction of a metric. It is
+// transactionWarning says that no script at hand has the transaction of a metric. It is
 // no fault: what the script is when the load is on, nobody knows before.
-func doubtOfTransaction(name string, scripts *scripts) string {
+func transactionWarning(name string, scripts *scripts) string {
 	name, _ = metric.CutWindow(name)
 	load, rest := metric.CutOwner(name)
 	transaction, _ := metric.CutStatistic(rest)
-	known := scripts.of(load)
+	known := scripts.forConfigMap(load)
 	if transaction == "" || len(known) == 0 || isTransaction(transaction, known) {
 		return ""
 	}
@@ -106,9 +106,9 @@ func isTransaction(written string, known []string) bool {
 		!slices.ContainsFunc(path, func(part string) bool { return !slices.Contains(known, part) })
 }
 
-// faultOfStatistic judges the last part of a load's metric; what is before it is
+// statisticFault judges the last part of a load's metric; what is before it is
 // a transaction.
-func faultOfStatistic(load, rest string, known []string) string {
+func statisticFault(load, rest string, known []string) string {
 	switch of, statistic := metric.CutStatistic(rest); {
 	case !slices.Contains(known, statistic):
 		return fmt.Sprintf("there is no statistic %q of a transaction: end with one there is (%s)", statistic, strings.Join(known, ", "))
@@ -119,7 +119,7 @@ func faultOfStatistic(load, rest string, known []string) string {
 	}
 }
 
-func faultOfServerMetric(name string) string {
+func serverMetricFault(name string) string {
 	known := metric.ServerStatistics()
 	if _, statistic := metric.CutStatistic(name); !slices.Contains(known, statistic) {
 		return fmt.Sprintf("there is no statistic %q of what servers use: end with one there is (%s), for example %s",

@@ -62,7 +62,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	judgeAccount(found, spec.ServiceAccountName, known)
 	judgeMatrix(found, spec.Matrix)
 	// A matrix that is wrong makes no arms worth a look, or too many.
-	variants := variantsOf(spec, len(found.errors) == 0)
+	variants := listVariants(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
 	judgeScenarios(found, spec.Scenarios, scripts)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
@@ -82,7 +82,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 		resolved = append(resolved, &changed)
 	}
 	wrongs := func(system *v1alpha1.System) []finding {
-		return append(resolvedFindings(system), unaskedFindings(system, spec.Measurement)...)
+		return append(resolvedFindings(system), prometheusFindings(system, spec.Measurement)...)
 	}
 	judgeSystem(found, wrongs, resolved, system, base)
 	judgeArms(found, wrongs, variants, resolved, system)
@@ -140,7 +140,7 @@ func judgeArms(j *judgement, wrongs func(*v1alpha1.System) []finding, variants [
 	for _, finding := range wrongs(system) {
 		known[finding.sentence] = true
 	}
-	met := &meetings{}
+	met := &repeatedFindings{}
 	for i, variant := range variants {
 		for _, finding := range wrongs(resolved[i]) {
 			if !known[finding.sentence] {
@@ -167,26 +167,26 @@ func buildsWith(written writtenSet, variants []variant, resolved []*v1alpha1.Sys
 	return builds
 }
 
-// meetings are findings of arms, each with all the arms that have it.
-type meetings struct{ all []*meeting }
+// repeatedFindings are findings of arms, each with all the arms that have it.
+type repeatedFindings struct{ all []*repeatedFinding }
 
-type meeting struct {
+type repeatedFinding struct {
 	finding finding
 	place   *field.Path
 	arms    []string
 }
 
-func (m *meetings) add(finding finding, place *field.Path, arm string) {
+func (m *repeatedFindings) add(finding finding, place *field.Path, arm string) {
 	for _, known := range m.all {
 		if known.finding.sentence == finding.sentence && known.place.String() == place.String() {
 			known.arms = append(known.arms, arm)
 			return
 		}
 	}
-	m.all = append(m.all, &meeting{finding: finding, place: place, arms: []string{arm}})
+	m.all = append(m.all, &repeatedFinding{finding: finding, place: place, arms: []string{arm}})
 }
 
-func (m *meeting) who() string {
+func (m *repeatedFinding) who() string {
 	if len(m.arms) == 1 {
 		return fmt.Sprintf("arm %q: ", m.arms[0])
 	}
@@ -208,7 +208,7 @@ func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants [
 		}
 		first[digest] = variant.name
 	}
-	for _, confounded := range arms.ConfoundedOf(spec, *system) {
+	for _, confounded := range arms.ConfoundedArms(spec, *system) {
 		j.warn(confounded.Warning())
 	}
 }

@@ -28,9 +28,9 @@ type writtenSet struct {
 	set   *v1alpha1.SystemSet
 }
 
-// variantsOf lists the arms of an experiment; of a matrix only where it is
+// listVariants lists the arms of an experiment; of a matrix only where it is
 // sound.
-func variantsOf(spec *v1alpha1.PerfExperimentSpec, sound bool) []variant {
+func listVariants(spec *v1alpha1.PerfExperimentSpec, sound bool) []variant {
 	if spec.Matrix == nil {
 		return listed(spec.Arms)
 	}

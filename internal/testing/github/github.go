@@ -58,8 +58,8 @@ func Start(t *testing.T) *Site {
 	return site
 }
 
-// Say that somebody else wrote comments.
-func (s *Site) Say(bodies ...string) {
+// AddComment that somebody else wrote comments.
+func (s *Site) AddComment(bodies ...string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, body := range bodies {

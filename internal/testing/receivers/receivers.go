@@ -39,8 +39,8 @@ func (s *Server) Fail(status int) {
 	s.status = status
 }
 
-// Asked are the headers of all requests so far.
-func (s *Server) Asked() []http.Header {
+// Requests are the headers of all requests so far.
+func (s *Server) Requests() []http.Header {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return slices.Clone(s.headers)
@@ -106,9 +106,9 @@ type Annotation struct {
 // Grafana keeps annotations.
 type Grafana struct {
 	Server
-	// Loses lets the answer to a post be lost after it was done.
-	Loses bool
-	kept  []Annotation
+	// LoseNext lets the answer to a post be lost after it was done.
+	LoseNext bool
+	kept     []Annotation
 }
 
 // NewGrafana serves one until the test ends, which asks for this token.
@@ -168,7 +168,7 @@ func (g *Grafana) add(w http.ResponseWriter, r *http.Request) {
 	defer g.mutex.Unlock()
 	posted.ID = int64(len(g.kept) + 1)
 	g.kept = append(g.kept, posted)
-	if g.Loses {
+	if g.LoseNext {
 		panic(http.ErrAbortHandler)
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"message": "Annotation added", "id": posted.ID})

@@ -19,8 +19,8 @@ import (
 // the pattern of one of Experiment's beside users. Of the first block all is kept, so
 // that each arm has its line in each chart; of the others only what the status holds.
 func Large(seed uint64, arms, scenarios, blocks int) report.Input {
-	pattern := besideUsers(Experiment(seed))
-	g := &generator{random: rand.New(rand.NewPCG(seed, 11)), at: began}
+	pattern := hasConcurrentUsers(Experiment(seed))
+	g := &generator{random: rand.New(rand.NewPCG(seed, 11)), at: startTime}
 	g.input.Experiment = largeExperiment(pattern, arms, scenarios, blocks)
 	spec := &g.input.Experiment.Spec
 	for block := range blocks {
@@ -34,11 +34,11 @@ func Large(seed uint64, arms, scenarios, blocks int) report.Input {
 	return g.input
 }
 
-// besideUsers keeps the valid runs beside users.
-func besideUsers(input report.Input) report.Input {
+// hasConcurrentUsers keeps the valid runs beside users.
+func hasConcurrentUsers(input report.Input) report.Input {
 	pattern := report.Input{Experiment: input.Experiment, Raw: input.Raw}
 	for _, run := range input.Runs {
-		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Scenario.Name == Beside {
+		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Scenario.Name == ConcurrentScenario {
 			pattern.Runs = append(pattern.Runs, run)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"image/png"
 )
 
-// Photo is a PNG that a note may show.
-func Photo() []byte {
+// Image is a PNG that a note may show.
+func Image() []byte {
 	var out bytes.Buffer
 	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
 		// A buffer takes every write.

@@ -58,7 +58,7 @@ func (i *instance) file(wanted sobek.Value) *file {
 	if err := runtime.ExportTo(wanted, &o); err != nil {
 		common.Throw(runtime, err)
 	}
-	made, err := marc.NewFile(marc.Order{
+	made, err := marc.NewFile(marc.Options{
 		Kind: marc.Kind(o.Kind), Seed: o.Seed, Run: o.Run, Import: o.Import, Records: o.Records,
 		Instances: o.Instances, Location: o.Location,
 	})

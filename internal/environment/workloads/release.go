@@ -20,51 +20,51 @@ const annotationRevision = "deployment.kubernetes.io/revision"
 // subresourceStatus marks the fields a workload's controller has written.
 const subresourceStatus = "status"
 
-// Return is one of the two writes that give a workload back. The first brings
+// ReleaseWrite is one of the two writes that give a workload back. The first brings
 // back the fields; because it makes us their owner, a second one is needed to
 // bring back the owners. What the workload was stays on it until the second, so
 // that a return that is interrupted can be done again.
-type Return struct {
+type ReleaseWrite struct {
 	// Object to write, over exactly the version it was made from.
 	Object *unstructured.Unstructured
 	// Last: with this write the workload is given back.
 	Last bool
-	// Kept are the fields that are not as they were because somebody else has
+	// Differences are the fields that are not as they were because somebody else has
 	// changed them meanwhile.
-	Kept []string
+	Differences []string
 }
 
-// GiveBack says what to write next to give a borrowed workload back; false
+// Release says what to write next to give a borrowed workload back; false
 // when nobody has borrowed it. Only what we have changed and still own is taken
 // back: changes of others stay. The manager is the name under which the
 // workload was changed. The object must hold its managedFields.
-func GiveBack(object *unstructured.Unstructured, manager string) (Return, bool, error) {
-	if Borrower(object) == "" {
-		return Return{}, false, nil
+func Release(object *unstructured.Unstructured, manager string) (ReleaseWrite, bool, error) {
+	if Adopter(object) == "" {
+		return ReleaseWrite{}, false, nil
 	}
-	original, err := originalOf(object)
+	original, err := readOriginal(object)
 	if err != nil {
-		return Return{}, false, err
+		return ReleaseWrite{}, false, err
 	}
 	restored := object.DeepCopy()
 	undo(restored.Object, original, applied(object, manager))
-	forget(restored)
-	next := Return{Object: restored, Kept: differences(original, snapshot(restored))}
+	removeAnnotations(restored)
+	next := ReleaseWrite{Object: restored, Differences: differences(original, snapshot(restored))}
 
 	intermediate := restored.DeepCopy()
-	remember(intermediate, object)
-	if !reflect.DeepEqual(fieldsOf(intermediate), fieldsOf(object)) {
+	keepAnnotations(intermediate, object)
+	if !reflect.DeepEqual(restoredFields(intermediate), restoredFields(object)) {
 		next.Object = intermediate
 		return next, true, nil
 	}
 	next.Last = true
-	restored.SetManagedFields(handedBack(object.GetManagedFields(), managed(original), manager))
+	restored.SetManagedFields(restoreOwners(object.GetManagedFields(), managed(original), manager))
 	return next, true, nil
 }
 
-// forget takes our annotations off an object, also those somebody has
+// removeAnnotations takes our annotations off an object, also those somebody has
 // re-applied under another name.
-func forget(object *unstructured.Unstructured) {
+func removeAnnotations(object *unstructured.Unstructured) {
 	for _, key := range []string{v1alpha1.AnnotationOriginal, v1alpha1.AnnotationBorrowedBy, v1alpha1.AnnotationFingerprint} {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)
 	}
@@ -73,8 +73,8 @@ func forget(object *unstructured.Unstructured) {
 	}
 }
 
-// remember keeps what a return that is interrupted needs.
-func remember(intermediate, object *unstructured.Unstructured) {
+// keepAnnotations keeps what a return that is interrupted needs.
+func keepAnnotations(intermediate, object *unstructured.Unstructured) {
 	annotations := intermediate.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -85,7 +85,7 @@ func remember(intermediate, object *unstructured.Unstructured) {
 	intermediate.SetAnnotations(annotations)
 }
 
-func fieldsOf(object *unstructured.Unstructured) []any {
+func restoredFields(object *unstructured.Unstructured) []any {
 	return []any{object.Object["spec"], object.GetLabels(), object.GetAnnotations()}
 }
 
@@ -94,33 +94,33 @@ type owner struct {
 	operation                     metav1.ManagedFieldsOperationType
 }
 
-func ownerOf(entry metav1.ManagedFieldsEntry) owner {
+func newOwner(entry metav1.ManagedFieldsEntry) owner {
 	return owner{entry.Manager, entry.Subresource, entry.APIVersion, entry.Operation}
 }
 
-// handedBack are the owners of an object without us: what we have taken goes
+// restoreOwners are the owners of an object without us: what we have taken goes
 // back to whom it belonged, with the time at which it did.
-func handedBack(now, before []metav1.ManagedFieldsEntry, manager string) []metav1.ManagedFieldsEntry {
+func restoreOwners(now, before []metav1.ManagedFieldsEntry, manager string) []metav1.ManagedFieldsEntry {
 	ours := fieldpath.NewSet()
 	var entries []metav1.ManagedFieldsEntry
 	for _, entry := range now {
 		if entry.Manager == manager && entry.Subresource == "" {
-			ours = ours.Union(setOf(entry))
+			ours = ours.Union(fieldSet(entry))
 			continue
 		}
 		entries = append(entries, entry)
 	}
 	for _, entry := range before {
-		back := setOf(entry).Intersection(ours)
+		back := fieldSet(entry).Intersection(ours)
 		if entry.Subresource == subresourceStatus || back.Empty() {
 			continue
 		}
-		at := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return ownerOf(e) == ownerOf(entry) })
+		at := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return newOwner(e) == newOwner(entry) })
 		if at < 0 {
 			entries = append(entries, *withFields(entry, back))
 			continue
 		}
-		entries[at] = *withFields(entries[at], setOf(entries[at]).Union(back))
+		entries[at] = *withFields(entries[at], fieldSet(entries[at]).Union(back))
 	}
 	return entries
 }

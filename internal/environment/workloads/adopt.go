@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Loan is a workload and what a run changes in it.
-type Loan struct {
+// Adoption is a workload and what a run changes in it.
+type Adoption struct {
 	// Module the workload stands for.
 	Module v1alpha1.Module
 	// Object is the workload as it is; nil when it is not there.
@@ -36,44 +36,46 @@ type Loan struct {
 	template string
 }
 
-// Borrow says what a run changes in a workload: the module's environment, JVM,
+// Adopt says what a run changes in a workload: the module's environment, JVM,
 // resources, replicas and placement, each only where declared. The env is what
 // the module is told about the rest of the system; what the module declares
 // itself wins. All of it follows from the workload as it was before it was
 // borrowed, so that no run's change outlives the run.
-func Borrow(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Loan {
-	loan := Loan{Module: module, Object: object}
+func Adopt(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Adoption {
+	loan := Adoption{Module: module, Object: object}
 	if object == nil {
 		loan.refuse(v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("there is no %s %q in namespace %q: install it, or correct workloadRef of module %s",
 			kind(module), module.WorkloadRef.Name, req.Namespace, module.Name))
 		return loan
 	}
-	borrower, own := Borrower(object), BorrowerName(req.Namespace, req.Experiment)
+	borrower, own := Adopter(object), AdopterName(req.Namespace, req.Experiment)
 	if borrower != "" && borrower != own {
 		loan.refuse(v1alpha1.ReasonWorkloadTaken, fmt.Sprintf("experiment %s has borrowed %s: wait until it is over, or delete it", borrower, loan.title()))
 		return loan
 	}
-	original, err := originalOf(object)
+	original, err := readOriginal(object)
 	if err != nil {
 		loan.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("what %s was before it was borrowed can't be read: %v", loan.title(), err))
 		return loan
 	}
 	loan.original = original
-	loan.fill(req, env, own)
+	loan.build(req, env, own)
 	return loan
 }
 
-func (l *Loan) refuse(reason, message string) {
+func (l *Adoption) refuse(reason, message string) {
 	refusal := environment.NotReady(reason, message)
 	l.Refusal, l.Intent = &refusal, nil
 }
 
 // title names the workload in a sentence.
-func (l *Loan) title() string { return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name) }
+func (l *Adoption) title() string {
+	return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name)
+}
 
-// fill builds the intent, or says why the workload can't be borrowed.
-func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower string) {
-	container, reason, message := l.suitable()
+// build builds the intent, or says why the workload can't be borrowed.
+func (l *Adoption) build(req environment.Request, env []corev1.EnvVar, borrower string) {
+	container, reason, message := l.findContainer()
 	if message != "" {
 		l.refuse(reason, message)
 		return
@@ -84,8 +86,8 @@ func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower strin
 			"%s is too large to be borrowed: what it was has to fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
 		return
 	}
-	variables := variablesOf(l.Module, env, container)
-	if clash := clashOf(container, variables); clash != "" {
+	variables := moduleVariables(l.Module, env, container)
+	if clash := findClash(container, variables); clash != "" {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
 			"variable %s of container %q of %s comes from a Secret, a ConfigMap or a field, and the run needs it as a plain value, or the other way round: write it in the workload as the run needs it, or don't declare it",
 			clash, container.Name, l.title()))
@@ -107,8 +109,8 @@ func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower strin
 	l.Intent = intent
 }
 
-// suitable finds the container to change in a workload that can be changed.
-func (l *Loan) suitable() (container *corev1.Container, reason, message string) {
+// findContainer finds the container to change in a workload that can be changed.
+func (l *Adoption) findContainer() (container *corev1.Container, reason, message string) {
 	spec, _ := l.original["spec"].(map[string]any)
 	if paused, _ := spec["paused"].(bool); paused {
 		return nil, v1alpha1.ReasonWorkloadRefused, l.title() + " is paused, so no change would reach its pods: resume it with kubectl rollout resume"
@@ -131,12 +133,12 @@ func (l *Loan) suitable() (container *corev1.Container, reason, message string) 
 	at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return wanted == "" || c.Name == wanted })
 	if at < 0 {
 		return nil, v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("%s has no container %q, only %s: correct workloadRef.container of module %s",
-			l.title(), wanted, prose.Enumerate(namesOf(pod.Containers)), l.Module.Name)
+			l.title(), wanted, prose.Enumerate(containerNames(pod.Containers)), l.Module.Name)
 	}
 	return &pod.Containers[at], "", ""
 }
 
-func namesOf(containers []corev1.Container) []string {
+func containerNames(containers []corev1.Container) []string {
 	names := make([]string, 0, len(containers))
 	for _, container := range containers {
 		names = append(names, container.Name)
@@ -153,14 +155,14 @@ func kind(module v1alpha1.Module) string {
 
 // IsApplied reports whether the workload was changed for this run already. Each
 // run does it once, so that it does not fight with whoever changes it back.
-func (l *Loan) IsApplied() bool {
-	return l.Intent != nil && environment.FingerprintOf(l.Object) == environment.FingerprintOf(l.Intent)
+func (l *Adoption) IsApplied() bool {
+	return l.Intent != nil && environment.ReadFingerprint(l.Object) == environment.ReadFingerprint(l.Intent)
 }
 
-// Application is the intent to apply now, over exactly the workload that was
+// ApplyIntent is the intent to apply now, over exactly the workload that was
 // read. Fields an earlier run has changed and this one does not get the values
 // they had: server-side apply alone would take them away.
-func (l *Loan) Application(manager string) environment.Intent {
+func (l *Adoption) ApplyIntent(manager string) environment.Intent {
 	intent := l.Intent.DeepCopy()
 	ours := applied(l.Object, manager)
 	for path := range ours.Leaves().All() {
@@ -169,7 +171,7 @@ func (l *Loan) Application(manager string) environment.Intent {
 			continue
 		}
 		if before, wasThere := lookup(l.original, path); wasThere {
-			place(intent.Object, path, before)
+			setField(intent.Object, path, before)
 		}
 	}
 	reorder(intent.Object, l.original, ours)

@@ -43,7 +43,7 @@ func TestABorrowedModuleIsToldWhatTheSystemDeclares(t *testing.T) {
 			module := v1alpha1.Module{Name: "mod-pubsub", WorkloadRef: &v1alpha1.WorkloadRef{Name: "mod-pubsub"}}
 			req := request(v1alpha1.System{Postgres: c.postgres, Modules: []v1alpha1.Module{module}})
 			got := map[string]string{}
-			for _, variable := range modules.BorrowedEnv(req, env, module) {
+			for _, variable := range modules.AdoptedEnv(req, env, module) {
 				got[variable.Name] = variable.Value
 			}
 			if !maps.Equal(got, c.want) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package elsewhere_test
+package imported_test
 
 import (
 	"testing"
@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/load/elsewhere"
+	"perflab.dev/perflab/internal/load/imported"
 	"perflab.dev/perflab/internal/load/kind"
 )
 
 // What is over can't be run, and the refusal says what to do instead.
 func TestALoadElsewhereIsOver(t *testing.T) {
-	load, is := elsewhere.Of(v1alpha1.Load{Name: "shop", Elsewhere: &v1alpha1.Elsewhere{Tool: "JMeter"}})
+	load, is := imported.FromLoad(v1alpha1.Load{Name: "shop", Elsewhere: &v1alpha1.Elsewhere{Tool: "JMeter"}})
 	if !is || load.Describe() != "a load put on elsewhere, measured by JMeter" {
 		t.Errorf("it is one: %t, described as %q", is, load.Describe())
 	}
@@ -26,7 +26,7 @@ func TestALoadElsewhereIsOver(t *testing.T) {
 	if _, err := load.Length(kind.Assumptions{}); err == nil {
 		t.Error("it has a length")
 	}
-	if _, is := elsewhere.Of(v1alpha1.Load{Name: "shop"}); is {
+	if _, is := imported.FromLoad(v1alpha1.Load{Name: "shop"}); is {
 		t.Error("a load of no kind is one")
 	}
 }
