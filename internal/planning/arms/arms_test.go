@@ -22,7 +22,7 @@ func split(enabled bool) *v1alpha1.SystemSet {
 	return &v1alpha1.SystemSet{Postgres: &v1alpha1.PostgresSet{ReadWriteSplit: &v1alpha1.ReadWriteSplit{Enabled: enabled}}}
 }
 
-// twoByTwo is the matrix of partitions and split.
+// twoByTwo returns the matrix of partitions and split.
 func twoByTwo() *v1alpha1.PerfExperimentSpec {
 	return &v1alpha1.PerfExperimentSpec{Matrix: &v1alpha1.Matrix{Factors: []v1alpha1.Factor{
 		{Name: "partitions", Levels: []v1alpha1.Level{{Name: "one", Set: partitions(1)}, {Name: "two", Set: partitions(2)}}},

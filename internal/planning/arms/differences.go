@@ -15,14 +15,13 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Differences lists the settings in which an arm's system differs from the
-// baseline's, sorted by setting. Entries of lists are told by their name:
-// modules[mod-users].jvm.heap.
+// Differences lists the settings in which an arm's system differs from the baseline's,
+// sorted by setting. List entries are identified by name: modules[mod-users].jvm.heap.
 func Differences(baseline, arm v1alpha1.System) []v1alpha1.Difference {
 	return CompareSettings(Settings(baseline), Settings(arm))
 }
 
-// CompareSettings settings, as Differences tells those of systems.
+// CompareSettings returns the differences between flattened systems.
 func CompareSettings(before, after map[string]string) []v1alpha1.Difference {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
@@ -35,27 +34,27 @@ func CompareSettings(before, after map[string]string) []v1alpha1.Difference {
 	return differences
 }
 
-// Confounded is an arm in which more than one thing differs from the baseline.
+// Confounded is an arm that differs from the baseline in more than one factor.
 type Confounded struct {
-	// Arm is the arm's name, or what makes it in a matrix: a factor's level.
+	// Arm is the arm's name or, in a matrix, a factor's level.
 	Arm string
-	// Changed are the things that differ, one entry each, sorted.
+	// Changed are the factors that differ, sorted.
 	Changed []ChangedFactor
 }
 
-// ChangedFactor is one thing that differs, wherever it is set: a heap that differs in
-// twenty modules is one thing.
+// ChangedFactor is one factor that differs, wherever it is set: a heap that differs in
+// twenty modules is one factor.
 type ChangedFactor struct {
-	// Factor names the thing, for example modules[*].jvm.heap.
+	// Factor names the factor, for example modules[*].jvm.heap.
 	Factor string
-	// Example is one of the differences that show it.
+	// Example is one of its differences.
 	Example v1alpha1.Difference
 }
 
-// ConfoundedArms returns the arms, or levels of a matrix, that differ from the
-// baseline in more than one thing, so that an effect could come from any of
-// them. In a matrix several factors are meant to vary together, so each level
-// is looked at by itself, with the other factors as in the baseline.
+// ConfoundedArms returns the arms, or levels of a matrix, that differ from the baseline in
+// more than one factor, so that any of them could cause an effect. In a matrix several
+// factors vary by design, so each level is compared alone, with the other factors at their
+// baseline.
 func ConfoundedArms(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Confounded {
 	if spec.Matrix != nil {
 		return confoundedLevels(spec.Matrix, system)
@@ -99,7 +98,7 @@ func confoundedLevels(matrix *v1alpha1.Matrix, system v1alpha1.System) []Confoun
 	return confounded
 }
 
-// String says in a sentence what differs.
+// String lists the factors that differ.
 func (c Confounded) String() string {
 	parts := make([]string, 0, len(c.Changed))
 	for _, moved := range c.Changed {
@@ -110,7 +109,7 @@ func (c Confounded) String() string {
 	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Changed), strings.Join(parts, ", "))
 }
 
-// Warning says what that means, and what to do about it.
+// Warning adds the consequence and the fix.
 func (c Confounded) Warning() string {
 	return c.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix"
 }
@@ -128,7 +127,7 @@ func changedFactors(baseline, arm v1alpha1.System) []ChangedFactor {
 			byFactor[factor] = ChangedFactor{Factor: factor, Example: difference}
 		}
 	}
-	// Another mode takes other nodes for the metadata; that is one thing.
+	// Another mode needs other metadata nodes; that is one factor.
 	if _, changed := byFactor["kafka.mode"]; changed {
 		delete(byFactor, "kafka.controllers")
 		delete(byFactor, "kafka.zooKeeper")
@@ -136,8 +135,7 @@ func changedFactors(baseline, arm v1alpha1.System) []ChangedFactor {
 	return slices.SortedFunc(maps.Values(byFactor), func(a, b ChangedFactor) int { return cmp.Compare(a.Factor, b.Factor) })
 }
 
-// singleFactors are settings whose parts are one thing: nobody would ask which of
-// them had the effect.
+// singleFactors are settings whose parts count as one factor.
 var singleFactors = []*regexp.Regexp{
 	regexp.MustCompile(`^kafka\.(controllers|zooKeeper|external)`),
 	regexp.MustCompile(`^postgres\.(readWriteSplit|pooler|external)`),
@@ -147,8 +145,8 @@ var singleFactors = []*regexp.Regexp{
 
 var named = regexp.MustCompile(`\[[^]]*\]`)
 
-// factorName is the thing a setting belongs to: the same setting in several
-// modules or topic groups is one thing.
+// factorName returns the factor of a setting: the same setting in several modules or topic
+// groups is one factor.
 func factorName(setting string) string {
 	factor := named.ReplaceAllString(setting, "[*]")
 	for _, whole := range singleFactors {
@@ -159,7 +157,7 @@ func factorName(setting string) string {
 	return factor
 }
 
-// Settings flattens a system: what is set, by where it is set.
+// Settings flattens a system to values by path.
 func Settings(system v1alpha1.System) map[string]string {
 	flat := map[string]string{}
 	system = *system.DeepCopy()
@@ -206,8 +204,8 @@ func flatten(flat map[string]string, path string, node any) {
 	}
 }
 
-// flattenList tells the entries of a list by their key, so that one more entry
-// does not make all that follow it differ. A list without keys is one value.
+// flattenList identifies list entries by their key, so that an added entry does not change
+// the paths of later ones. A list without keys is one value.
 func flattenList(flat map[string]string, path string, list []any) {
 	for _, entry := range list {
 		field, keyed := listKey(entry)
@@ -215,7 +213,7 @@ func flattenList(flat map[string]string, path string, list []any) {
 			flat[path] = compact(list)
 			return
 		}
-		// The key stands in the path, and is no setting of its own.
+		// The key is part of the path, not a setting.
 		fields := maps.Clone(entry.(map[string]any))
 		place, known := fmt.Sprintf("%s[%s]", path, fields[field]), len(flat)
 		delete(fields, field)
@@ -226,7 +224,7 @@ func flattenList(flat map[string]string, path string, list []any) {
 	}
 }
 
-// listKey is the field by which an entry of a list is told from the others.
+// listKey returns the field that identifies a list entry.
 func listKey(entry any) (field string, keyed bool) {
 	fields, _ := entry.(map[string]any)
 	for _, field := range []string{"name", "group", "topologyKey"} {

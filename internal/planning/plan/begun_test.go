@@ -60,7 +60,7 @@ func TestExperimentsThatWereBegunKeepTheirHash(t *testing.T) {
 	}
 }
 
-// read is what the operator sees of a stored spec.
+// read returns what the operator sees of a stored spec.
 func read(t *testing.T, stored map[string]any) v1alpha1.PerfExperimentSpec {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": stored}}

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// ofUsers is an experiment of two arms whose users check in and out for so long.
+// ofUsers returns an experiment of two arms whose users check in and out for so long.
 func ofUsers(lasts time.Duration, blocks int32) *v1alpha1.PerfExperiment {
 	users := func(name string) v1alpha1.Scenario {
 		return v1alpha1.Scenario{Name: "of-" + name, Loads: []v1alpha1.Load{{

@@ -15,44 +15,46 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// wanted is the chance with which an effect is to be found.
+// wanted is the target power.
 const wanted = 0.8
 
-// Power is what the design can show on a primary metric.
+// Power is the statistical power of the design for a primary metric.
 type Power struct {
-	// Scenario and Metric the spread was piloted for; empty: assumed for all.
+	// Scenario and Metric of the piloted spread; empty if it is assumed for all.
 	Scenario string `json:"scenario,omitempty"`
 	Metric   string `json:"metric,omitempty"`
-	// CVPercent is how much runs of one arm spread within blocks, in percent.
+	// CVPercent is the coefficient of variation of runs of one arm within blocks, in
+	// percent.
 	CVPercent float64 `json:"cvPercent"`
-	// Runs of the pilot the spread is from; 0: assumed.
+	// Runs in the pilot; 0 if the spread is assumed.
 	Runs int `json:"runs,omitempty"`
-	// Family is the number of primary comparisons p-values are adjusted for.
+	// Family is the number of primary comparisons in the adjustment of p-values.
 	Family int `json:"family"`
-	// Blocks these numbers are for.
+	// Blocks that these numbers assume.
 	Blocks int32 `json:"blocks"`
-	// DetectablePercent is the smallest slowdown that is found with 80 %; 0:
-	// none is.
+	// DetectablePercent is the smallest slowdown with 80 % power; 0 if there is none.
 	DetectablePercent float64 `json:"detectablePercent,omitempty"`
-	// HalfWidthPercent is about that of the intervals; 0: there are none.
+	// HalfWidthPercent is the expected half-width of intervals; 0 if there are none.
 	HalfWidthPercent float64 `json:"halfWidthPercent,omitempty"`
-	// BlocksForMargin find a slowdown of the margin with 80 %; 0: no thousand
-	// does.
+	// BlocksForMargin give 80 % power for a slowdown of the margin; 0 if that takes more
+	// than a thousand.
 	BlocksForMargin int `json:"blocksForMargin,omitempty"`
-	// IfAlike are the chances of verdicts on an arm that does not differ from the
-	// baseline, IfSlower those on an arm that is slower by the margin.
+	// IfAlike are the probabilities of verdicts on an arm that equals the baseline,
+	// IfSlower on one that is slower by the margin.
 	IfAlike  Chances `json:"ifAlike"`
 	IfSlower Chances `json:"ifSlower"`
-	// BlocksForVerdicts give either the right verdict with 80 %; 0: no thousand does.
+	// BlocksForVerdicts give either correct verdict with 80 % power; 0 if that takes more
+	// than a thousand.
 	BlocksForVerdicts int `json:"blocksForVerdicts,omitempty"`
-	// BlocksForTarget make intervals as narrow as design.target asks; 0: no
-	// target, or no thousand does.
+	// BlocksForTarget give the half-width of design.target; 0 without a target, or if that
+	// takes more than a thousand.
 	BlocksForTarget int `json:"blocksForTarget,omitempty"`
-	// Looks that design.target.verdicts asks for; the numbers above are for the last.
+	// Looks are the interim analyses of design.target.verdicts; the numbers above are for
+	// the last.
 	Looks *Looks `json:"looks,omitempty"`
 }
 
-// Chances of the verdicts, in percent.
+// Chances are the probabilities of the verdicts, in percent.
 type Chances struct {
 	Equivalent   float64 `json:"equivalentPercent"`
 	Apart        float64 `json:"betterOrWorsePercent"`
@@ -63,13 +65,13 @@ func newChances(of stats.Chances) Chances {
 	return Chances{100 * of.Equivalent, 100 * of.Apart, 100 * (1 - of.Equivalent - of.Apart)}
 }
 
-// String tells the chances in percent.
+// String formats the probabilities in percent.
 func (c Chances) String() string {
 	return fmt.Sprintf("Equivalent %.0f %%, Better or Worse %.0f %%, Inconclusive %.0f %%", c.Equivalent, c.Apart, c.Inconclusive)
 }
 
-// Looks are those after which an experiment may stop, and when it does so on average:
-// where no arm differs from the baseline, and where each is slower by twice the margin.
+// Looks are interim analyses, and the mean number of blocks until the experiment stops:
+// under no effect, and if each arm is slower by twice the margin.
 type Looks struct {
 	First           int     `json:"first"`
 	Last            int     `json:"last"`
@@ -77,7 +79,7 @@ type Looks struct {
 	MeanBlocksApart float64 `json:"meanBlocksApart"`
 }
 
-// newLooks a design whose last look is given.
+// newLooks returns the interim analyses of a design whose last one is given.
 func newLooks(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
 	margin := float64(marginPercent)
 	low, high := comparison.Ratio.Margin(margin, 1)
@@ -87,23 +89,23 @@ func newLooks(design stats.Design, looks stats.Looks, marginPercent int32) *Look
 	return told
 }
 
-// String says when an experiment stops.
+// String describes when an experiment stops.
 func (l Looks) String() string {
 	return fmt.Sprintf("about %.0f blocks if no arm differs, %.0f if each is slower by twice the margin", l.MeanBlocksAlike, l.MeanBlocksApart)
 }
 
-// Spread is how much runs of one arm spread within blocks.
+// Spread is the variation of runs of one arm within blocks.
 type Spread struct {
 	Scenario, Metric string
-	// CV is the share of the value.
+	// CV is the coefficient of variation.
 	CV float64
-	// Runs it is from.
+	// Runs that it is estimated from.
 	Runs int
 }
 
-// Pilot estimates the spread of an experiment's primary metrics from earlier
-// runs, of whatever arms. Metrics that have no ratio scale are left out: of
-// them there is no share.
+// Pilot estimates the spread of an experiment's primary metrics from earlier runs of any
+// arms. It leaves out metrics without a ratio scale, which have no coefficient of
+// variation.
 func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
 	var found []Spread
 	for _, scenario := range table.Scenarios() {
@@ -120,8 +122,8 @@ func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread 
 	return found
 }
 
-// residualDeviation is that of the residual of arms and blocks; of one arm alone, that
-// of its runs.
+// residualDeviation returns the standard deviation of the residuals of arms and blocks; for
+// a single arm, that of its runs.
 func residualDeviation(series comparison.Series, arms int) float64 {
 	if arms > 1 {
 		model, err := stats.FitBlocks(series.Scaled, arms, len(series.Blocks), series.Scaled[0].Arm)
@@ -140,8 +142,7 @@ func residualDeviation(series comparison.Series, arms int) float64 {
 	return stats.Describe(values).StandardDeviation
 }
 
-// powers say what the design can show, for each spread that was piloted, else for
-// the one assumed.
+// powers returns the power for each piloted spread, or for the assumed one.
 func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Power {
 	family := familySize(spec, all)
 	if family == 0 {
@@ -184,7 +185,7 @@ func newPower(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread
 	return power
 }
 
-// effectPercent is an effect on logarithms in percent; 0 where there is none.
+// effectPercent converts a log effect to percent; 0 if there is none.
 func effectPercent(effect float64) float64 {
 	if math.IsInf(effect, 0) {
 		return 0
@@ -192,9 +193,9 @@ func effectPercent(effect float64) float64 {
 	return 100 * math.Expm1(effect)
 }
 
-// familySize counts the primary comparisons: each primary metric in each scenario
-// that has its load, for every arm but the baseline and its twin, and for every
-// further pair that is asked for.
+// familySize counts the primary comparisons: each primary metric in each scenario that has
+// its load, for every arm except the baseline and its A/A control, and for every additional
+// pair.
 func familySize(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 	candidates := len(arms.Pairs(spec.Analysis.Comparisons, spec.Matrix, all))
 	for _, arm := range all {
@@ -223,7 +224,7 @@ func hasLoad(scenario v1alpha1.Scenario, name string) bool {
 	return false
 }
 
-// Sentences say in words what the design can show, at a margin in percent.
+// Sentences describe the power of the design, at a margin in percent.
 func (p Power) Sentences(margin int32) []string {
 	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
 	if p.Runs > 0 {

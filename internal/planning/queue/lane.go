@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package queue decides whose turn it is to measure, so that experiments on the same
-// nodes don't measure each other. It is pure: no client, no clock.
+// Package queue decides which experiment may measure next, so that experiments on the same
+// nodes don't disturb each other. It is pure: no client, no clock.
 package queue
 
 import (
@@ -15,16 +15,17 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Lane is what an experiment takes up while it measures. Without a name and
-// without nodes it is the whole cluster.
+// Lane is the part of the cluster that an experiment occupies while it measures. Without a
+// name and without nodes it is the whole cluster.
 type Lane struct {
-	// Name is of a lane that people have set apart.
+	// Name of a lane that users have defined.
 	Name string `json:"name,omitempty"`
-	// Nodes are the node selectors of its pods.
+	// Nodes are the node selectors of the experiment's pods.
 	Nodes []map[string]string `json:"nodes,omitempty"`
 }
 
-// NewLane is what an experiment takes up that asks for a lane and compares these systems.
+// NewLane returns the lane that an experiment occupies, for the lane it declares and the
+// systems it compares.
 func NewLane(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
 	switch {
 	case asked == nil:
@@ -38,7 +39,7 @@ func NewLane(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
 	}
 }
 
-// Unbound names what of the systems may run on any node, sorted.
+// Unbound returns the sorted names of components that may run on any node.
 func Unbound(systems []v1alpha1.System) []string {
 	free := map[string]bool{}
 	eachSelector(systems, func(who string, selector map[string]string) {
@@ -59,7 +60,7 @@ func nodeSelectors(systems []v1alpha1.System) []map[string]string {
 	return distinct
 }
 
-// eachSelector shows by which labels each part of the systems chooses its nodes.
+// eachSelector calls show with the node selector of each component.
 func eachSelector(systems []v1alpha1.System, show func(who string, selector map[string]string)) {
 	for i := range systems {
 		for _, pods := range podrequests.ForSystem(systems[i]) {
@@ -70,13 +71,13 @@ func eachSelector(systems []v1alpha1.System, show func(who string, selector map[
 	}
 }
 
-// Overlaps reports whether both may be on the same node.
+// Overlaps reports whether both lanes may share a node.
 func (l Lane) Overlaps(other Lane) bool {
 	if l.isWholeCluster() || other.isWholeCluster() {
 		return true
 	}
 	if l.Name != "" || other.Name != "" {
-		// Which nodes a name is for, only people know.
+		// Only users know the nodes of a named lane.
 		return l.Name == "" || other.Name == "" || l.Name == other.Name
 	}
 	for _, one := range l.Nodes {
@@ -94,7 +95,7 @@ func (l Lane) Equal(other Lane) bool { return l.String() == other.String() }
 
 func (l Lane) isWholeCluster() bool { return l.Name == "" && len(l.Nodes) == 0 }
 
-// disjoint reports whether no node can have the labels of both.
+// disjoint reports whether no node can match both selectors.
 func disjoint(one, another map[string]string) bool {
 	for key, value := range one {
 		if different, has := another[key]; has && different != value {
@@ -104,7 +105,7 @@ func disjoint(one, another map[string]string) bool {
 	return false
 }
 
-// String names the lane as sentences do.
+// String describes the lane in a sentence.
 func (l Lane) String() string {
 	switch {
 	case l.Name != "":

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Annotations of a ticket's Lease.
+// Annotations of an entry's Lease.
 const (
 	annotationExperiment = "perflab.dev/experiment"
 	annotationUID        = "perflab.dev/experiment-uid"
@@ -25,13 +25,13 @@ const (
 	annotationEnded      = "perflab.dev/turn-ended"
 )
 
-// LeaseName is the name of the Lease that is the ticket of the experiment with this UID.
+// LeaseName returns the name of the Lease of the experiment with this UID.
 func LeaseName(experiment types.UID) string {
 	return "perflab-turn-" + naming.Hash(string(experiment))[:16]
 }
 
-// Write puts the ticket into its Lease, whose name and namespace it leaves. The
-// Lease's holder is the experiment while it has its turn.
+// Write stores the entry in its Lease, and keeps the Lease's name and namespace. The
+// experiment holds the Lease while it measures.
 func (t *Entry) Write(lease *coordinationv1.Lease) error {
 	taken, err := json.Marshal(t.Lane)
 	if err != nil {
@@ -56,8 +56,8 @@ func (t *Entry) Write(lease *coordinationv1.Lease) error {
 	return nil
 }
 
-// Read is the ticket that a Lease is. What it can't make sense of takes up the whole
-// cluster, for as long as the ticket is good.
+// Read parses the entry of a Lease. An unreadable lane is the whole cluster, until the
+// entry expires.
 func Read(lease *coordinationv1.Lease) Entry {
 	notes := lease.Annotations
 	namespace, name, _ := strings.Cut(notes[annotationExperiment], string(types.Separator))

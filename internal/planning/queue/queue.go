@@ -10,41 +10,41 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Entry is an experiment's place in the line: it measures, or waits for its turn.
+// Entry is an experiment in the queue: it measures, or waits.
 type Entry struct {
-	// Experiment that has the ticket, and its UID.
+	// Experiment of the entry, and its UID.
 	Experiment types.NamespacedName
 	UID        types.UID
-	// Lane is what it takes up when it measures.
+	// Lane that the experiment occupies while it measures.
 	Lane Lane
-	// Queued is when it first asked for a turn.
+	// Queued is when the experiment entered the queue.
 	Queued time.Time
-	// Acquired is since when it has its turn; zero: it waits.
+	// Acquired is since when it measures; zero if it waits.
 	Acquired time.Time
-	// Released is when its last turn ended, or that of another experiment of its
-	// namespace which is over; zero: there was none.
+	// Released is when it last stopped measuring, or when a finished experiment of its
+	// namespace did; zero if never.
 	Released time.Time
-	// Renewed is when an operator last cared for it.
+	// Renewed is when an operator last renewed the entry.
 	Renewed time.Time
 }
 
-// Lifetime is how long a ticket is good for that no operator cares for: as long as an
-// operator may be away before others go ahead.
+// Lifetime of an entry that no operator renews: the longest time that an operator may be
+// unavailable before other experiments go ahead.
 const Lifetime = 30 * time.Minute
 
-// Expired reports whether nobody has cared for the ticket for so long that nobody
-// waits for it any more.
+// Expired reports whether the entry was not renewed in time, so that no other experiment
+// waits for it.
 func (t *Entry) Expired(now time.Time) bool { return now.Sub(t.Renewed) > Lifetime }
 
-// Queue is who measures and who waits.
+// Queue holds the experiments that measure and those that wait.
 type Queue struct {
-	// active have their turn. waiting are in the order of their turns.
+	// active entries measure. waiting entries are in their order.
 	active, waiting []Entry
 }
 
-// New puts tickets in line. Namespaces take turns, beginning with the one that
-// has waited longest since its last turn; within a namespace who came first goes
-// first. Expired tickets are left out.
+// New sorts entries into a queue. Namespaces alternate, beginning with the one that has
+// waited longest since it last measured; within a namespace the oldest entry is first.
+// Expired entries are left out.
 func New(tickets []Entry, now time.Time) Queue {
 	var line Queue
 	queues := map[string][]Entry{}
@@ -63,8 +63,8 @@ func New(tickets []Entry, now time.Time) Queue {
 	return line
 }
 
-// lastReleases are when the last turn of each namespace ended. One that has its turn now
-// has it until now.
+// lastReleases returns when each namespace last stopped measuring. A namespace that
+// measures counts from its start.
 func lastReleases(tickets []Entry) map[string]time.Time {
 	last := map[string]time.Time{}
 	for i := range tickets {
@@ -101,21 +101,21 @@ func roundRobin(queues map[string][]Entry, last map[string]time.Time) []Entry {
 	return order
 }
 
-// compareQueued orders tickets that arrived in the same second by name.
+// compareQueued orders entries by age, and entries of the same second by name.
 func compareQueued(a, b Entry) int {
 	return cmp.Or(a.Queued.Compare(b.Queued), cmp.Compare(a.Experiment.String(), b.Experiment.String()))
 }
 
-// Position is where in the line an experiment is.
+// Position is an experiment's position in the queue.
 type Position struct {
-	// Index is how many turns it is until its own: 0, it is its turn.
+	// Index is the number of experiments ahead; 0 if it may measure.
 	Index int
-	// Behind is the experiment just before it: the one that measures, for the first
-	// in line.
+	// Behind is the experiment directly ahead: for the first in the queue, the one that
+	// measures.
 	Behind types.NamespacedName
 }
 
-// Position is where somebody stands in the line who is in it and waits.
+// Position returns the position of a waiting entry.
 func (l Queue) Position(ticket *Entry) Position {
 	var before Position
 	if holder := l.ConflictingEntry(ticket); holder != nil {
@@ -133,8 +133,8 @@ func (l Queue) Position(ticket *Entry) Position {
 	return before
 }
 
-// ConflictingEntry is another experiment that has its turn where this one would measure;
-// nil: there is none.
+// ConflictingEntry returns another experiment that measures in an overlapping lane; nil if
+// there is none.
 func (l Queue) ConflictingEntry(ticket *Entry) *Entry {
 	for i := range l.active {
 		if holder := &l.active[i]; holder.Experiment != ticket.Experiment && holder.Lane.Overlaps(ticket.Lane) {
@@ -144,7 +144,7 @@ func (l Queue) ConflictingEntry(ticket *Entry) *Entry {
 	return nil
 }
 
-// Waiting are those who wait and for whom it can be their turn before many others'.
+// Waiting returns the waiting experiments with at most this many ahead.
 func (l Queue) Waiting(most int) []types.NamespacedName {
 	var next []types.NamespacedName
 	for i := range l.waiting {
@@ -155,9 +155,9 @@ func (l Queue) Waiting(most int) []types.NamespacedName {
 	return next
 }
 
-// Advance is the ticket of somebody who wants to go on, as it is to be now: with a turn
-// if it is its own, and without one if it is another's. Only at the beginning of a block
-// is a turn given up for others who wait.
+// Advance returns the updated entry of an experiment that wants to continue: acquired if it
+// may measure, and released if another goes first. It yields to waiting experiments only at
+// the beginning of a block.
 func Advance(tickets []Entry, mine Entry, atBlock bool, now time.Time) Entry {
 	mine.Renewed = now
 	waits := mine
@@ -178,12 +178,12 @@ func Advance(tickets []Entry, mine Entry, atBlock bool, now time.Time) Entry {
 	return mine
 }
 
-// Others are the tickets but one.
+// Others returns the entries except one.
 func Others(tickets []Entry, but *Entry) []Entry {
 	return slices.DeleteFunc(slices.Clone(tickets), func(ticket Entry) bool { return ticket.Experiment == but.Experiment })
 }
 
-// Equal reports whether both tickets say the same, whenever they were renewed.
+// Equal reports whether both entries are equal except for their renewal.
 func (t *Entry) Equal(other *Entry) bool {
 	return t.Lane.Equal(other.Lane) && t.Acquired.Equal(other.Acquired) && t.Released.Equal(other.Released)
 }

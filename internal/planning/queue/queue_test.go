@@ -20,10 +20,10 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is a time so many minutes after noon.
+// at returns a time so many minutes after noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
-// waiting is a ticket of namespace/name that arrived so many minutes after noon.
+// waiting returns a ticket of namespace/name that arrived so many minutes after noon.
 func waiting(namespace, name string, arrived int) Entry {
 	return Entry{
 		Experiment: types.NamespacedName{Namespace: namespace, Name: name}, UID: types.UID(namespace + name),

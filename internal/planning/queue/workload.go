@@ -18,22 +18,22 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// WorkloadKind is what Kueue admits.
+// WorkloadKind is Kueue's kind of requests for quota.
 var WorkloadKind = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
-// maxPodSets is how many sets of pods a Workload may have in every version of Kueue
-// since the first that has the kind.
+// maxPodSets is the limit of pod sets in a Workload, in every version of Kueue that has the
+// kind.
 const maxPodSets = 8
 
-// podGroup is what pods that choose the same nodes ask for together.
+// podGroup sums the requests of pods with the same node selector.
 type podGroup struct {
 	selector map[string]string
 	requests corev1.ResourceList
 }
 
-// Workload asks Kueue for what the runs of one block take up: the most that any of the
-// systems takes, with the runners of the loads. Of pods that choose the same nodes it
-// has one that asks for as much as all of them, for a quota counts sums.
+// Workload returns the Kueue Workload for the runs of one block: the maximum that any of
+// the systems requests, plus the runners of the loads. Pods with the same node selector
+// become one pod with the sum of their requests, because quotas count sums.
 func Workload(experiment *v1alpha1.PerfExperiment, version string, block int32, systems []v1alpha1.System) *unstructured.Unstructured {
 	most := map[string]*podGroup{}
 	for i := range systems {
@@ -55,12 +55,12 @@ func Workload(experiment *v1alpha1.PerfExperiment, version string, block int32, 
 	return workload
 }
 
-// WorkloadName is that of a block.
+// WorkloadName returns the name of a block's Workload.
 func WorkloadName(experiment string, block int32) string {
 	return fmt.Sprintf("%s-block-%d", experiment, block)
 }
 
-// groupRequests adds up what pods ask for that choose the same nodes, by their choice.
+// groupRequests sums the requests of pods by node selector.
 func groupRequests(system *v1alpha1.System, scenarios []v1alpha1.Scenario) map[string]*podGroup {
 	sums := map[string]*podGroup{}
 	for _, pods := range podrequests.ForSystem(*system) {
@@ -79,7 +79,7 @@ func groupRequests(system *v1alpha1.System, scenarios []v1alpha1.Scenario) map[s
 	return sums
 }
 
-// counted are the resources that quotas are of.
+// counted are the resources that quotas limit.
 var counted = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
 func runnerRequests(scenario *v1alpha1.Scenario) corev1.ResourceList {
@@ -109,7 +109,7 @@ func addTimes(to corev1.ResourceList, name corev1.ResourceName, amount resource.
 	to[name] = sum
 }
 
-// raiseTo brings amounts up to those of another list.
+// raiseTo raises amounts to those of another list.
 func raiseTo(amounts, to corev1.ResourceList) {
 	for name, amount := range to {
 		if current, has := amounts[name]; !has || current.Cmp(amount) < 0 {
@@ -118,8 +118,8 @@ func raiseTo(amounts, to corev1.ResourceList) {
 	}
 }
 
-// podSets are those of a Workload. Where pods choose among more nodes than it may tell
-// apart, the last set takes in the others, on any node.
+// podSets returns the pod sets of a Workload. With more node selectors than allowed, the
+// last set holds the rest, without a selector.
 func podSets(most map[string]*podGroup) []any {
 	var sets []any
 	rest := &podGroup{nil, corev1.ResourceList{}}
@@ -158,9 +158,9 @@ func podSet(name string, of *podGroup) any {
 	return map[string]any{"name": name, "count": int64(1), "template": map[string]any{"spec": spec}}
 }
 
-// Admitted reports whether Kueue has admitted a Workload; if not, what it says.
+// Admitted reports whether Kueue has admitted a Workload, and else Kueue's message.
 func Admitted(workload *unstructured.Unstructured) (admitted bool, says string) {
-	// What has another form says nothing.
+	// Conditions of another type are ignored.
 	conditions, _, _ := unstructured.NestedSlice(workload.Object, "status", "conditions")
 	for _, entry := range conditions {
 		condition, is := entry.(map[string]any)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recurrence decides which experiment a PerfSchedule is to make next, and when to
-// look again. It is pure: what is there, what was written down and the time go in, and
-// what to write down and to do comes out. What is decided twice is the same experiment,
-// by its name.
+// Package recurrence decides which experiment a PerfSchedule creates next, and when to
+// reconcile again. It is pure: a function of the observed state, the recorded status and
+// the time. A repeated decision gives an experiment of the same name.
 package recurrence
 
 import (
@@ -20,20 +19,20 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// View is what there is at a time.
+// View is the observed state at a time.
 type View struct {
 	Schedule *v1alpha1.PerfSchedule
 	// Children are the experiments that the schedule owns.
 	Children []Child
 	// Workloads are those of spec.onImageChange, in its order.
 	Workloads []Workload
-	// Archive: the operator has one, which is to have what is complete before it is
-	// deleted.
+	// Archive: the operator has an archive, to which complete experiments go before they
+	// are deleted.
 	Archive bool
 	Now     time.Time
 }
 
-// State is how far an experiment is.
+// State of an experiment.
 type State int
 
 const (
@@ -41,7 +40,7 @@ const (
 	Active State = iota
 	// Succeeded is complete.
 	Succeeded
-	// Failed is stalled: it waits for a person.
+	// Failed is stalled: manual action required.
 	Failed
 )
 
@@ -51,53 +50,52 @@ type Child struct {
 	UID     types.UID
 	Created time.Time
 	State   State
-	// Unarchived: an archive would be about to have it, and does not yet.
+	// Unarchived: it is to be archived, and is not yet.
 	Unarchived bool
-	// Deleting: it is on its way out, with its environment.
+	// Deleting: it is being deleted, with its environment.
 	Deleting bool
 }
 
-// IsActive says that it has not ended, or is not gone yet.
+// IsActive reports whether the experiment has not ended, or is still being deleted.
 func (c Child) IsActive() bool { return c.State == Active || c.Deleting }
 
-// Record is what the schedule remembers. It is written down before anything is done.
+// Record is the recorded status of the schedule. It is written before any action.
 type Record struct {
-	// LastScheduleTime is the last time of the schedule that was acted on; nil: none.
+	// LastScheduleTime is the last time of the schedule that was handled; nil if none was.
 	LastScheduleTime *metav1.Time
-	// Images are those that were seen last, and ImageChanges is how often they have
-	// changed.
+	// Images are the last seen ones, and ImageChanges counts their changes.
 	Images       []v1alpha1.SeenImage
 	ImageChanges int64
-	// Due is the experiment that is to be made; nil: none.
+	// Due is the experiment to create; nil if there is none.
 	Due *v1alpha1.DueExperiment
 }
 
-// Decision is what to write down and to do.
+// Decision is the status to record and the action to take.
 type Decision struct {
 	Record
-	// Create what is in Making, now.
+	// Create the experiment in Due now.
 	Create bool
-	// Created is one that was written down before and is there.
+	// Created is a due experiment that now exists.
 	Created *v1alpha1.DueExperiment
-	// Missed is one that was written down before, and can't be made in time any more.
+	// Missed is a due experiment that can no longer start in time.
 	Missed *v1alpha1.DueExperiment
-	// Replaced are the experiments to delete before one is made.
+	// Replaced are the experiments to delete before the next is created.
 	Replaced []Child
-	// Blocked is what keeps an experiment that is due from being made; empty: nothing.
+	// Blocked says why a due experiment can't be created; empty if it can.
 	Blocked string
-	// Skipped is how many times of the schedule pass without an experiment of their own
-	// when this one is made, [Many] for more than 100.
+	// Skipped is the number of times of the schedule without an experiment of their own
+	// once this one is created, [Many] for more than 100.
 	Skipped int
-	// Expired are experiments that the limits of history leave no room for.
+	// Expired are experiments beyond the history limits.
 	Expired []Child
-	// Next is the next time of the schedule; zero: there is none.
+	// Next is the next time of the schedule; zero if there is none.
 	Next time.Time
-	// Requeue is when something changes by time alone; zero: never.
+	// Requeue is when time alone changes the decision; zero if never.
 	Requeue time.Time
 }
 
-// Decide what the schedule is to do now. The error is of a schedule that can't be read,
-// which admission refuses.
+// Decide returns what the schedule does now. It fails if the schedule can't be parsed,
+// which admission rejects.
 func Decide(view View) (Decision, error) {
 	times, err := scheduleTimes(&view.Schedule.Spec)
 	if err != nil {
@@ -119,17 +117,16 @@ func Decide(view View) (Decision, error) {
 type decider struct {
 	View
 	Decision
-	// last is the latest time of the schedule that has come and was not acted on; zero:
-	// there is none. passed is how many there are, up to Many.
+	// last is the latest time of the schedule that has come and was not handled; zero if
+	// there is none. passed counts them, up to Many.
 	last   time.Time
 	passed int
-	// images are those there are now, changed the ones among them that are other than
-	// the ones remembered.
+	// images are the current ones, changed those that differ from the recorded ones.
 	images, changed []v1alpha1.SeenImage
 }
 
-// checkImages compares what is there with what was remembered. What is seen for the
-// first time is remembered at once, and changes nothing.
+// checkImages compares current images with the recorded ones. An image that is new is
+// recorded and triggers nothing.
 func (d *decider) checkImages(remembered []v1alpha1.SeenImage) {
 	rolling := false
 	for _, workload := range d.Workloads {
@@ -156,7 +153,8 @@ func (d *decider) checkImages(remembered []v1alpha1.SeenImage) {
 	}
 }
 
-// settleDue what was written down before: it is there, to be made still, or too late.
+// settleDue decides on the recorded due experiment: it exists, is still to be created, or
+// was missed.
 func (d *decider) settleDue(written *v1alpha1.DueExperiment) {
 	deadline, bounded := d.deadline()
 	switch {
@@ -170,7 +168,7 @@ func (d *decider) settleDue(written *v1alpha1.DueExperiment) {
 	}
 }
 
-// checkTimes finds the times of the schedule around now.
+// checkTimes finds the last and the next time of the schedule.
 func (d *decider) checkTimes(times *Times) {
 	if times == nil || d.Schedule.Spec.Suspend {
 		return
@@ -179,7 +177,7 @@ func (d *decider) checkTimes(times *Times) {
 	if last := d.LastScheduleTime; last != nil {
 		since = last.Time
 	}
-	// Where the clock went back, what was acted on does not come again.
+	// After the clock went back, handled times do not recur.
 	d.Next = times.After(latest(since, d.Now))
 	d.Requeue = d.Next
 	if deadline, bounded := d.deadline(); bounded {
@@ -196,8 +194,8 @@ func (d *decider) deadline() (time.Duration, bool) {
 	return time.Duration(*seconds) * time.Second, true
 }
 
-// createDue makes what is due, or says what holds it. What was written down and could not be
-// made gives way to a later one of the same trigger.
+// createDue creates the due experiment, or records what blocks it. A blocked one is
+// replaced by a later one of the same trigger.
 func (d *decider) createDue() {
 	due, memory := d.Due, d.Record
 	switch {
@@ -226,7 +224,7 @@ func (d *decider) createDue() {
 	d.Record, d.Create, d.Skipped = memory, true, max(d.passed-1, 0)
 }
 
-// blockedBy says why an experiment waits, and looks again when its time is over.
+// blockedBy records why an experiment waits, and requeues at its deadline.
 func (d *decider) blockedBy(due *v1alpha1.DueExperiment, active []Child) {
 	names := make([]string, 0, len(active))
 	for _, child := range active {
@@ -240,7 +238,7 @@ func (d *decider) blockedBy(due *v1alpha1.DueExperiment, active []Child) {
 	}
 }
 
-// title says what an experiment that is due was brought about by.
+// title describes the trigger of a due experiment.
 func title(due *v1alpha1.DueExperiment) string {
 	if due.Trigger == v1alpha1.TriggerImageChange {
 		return fmt.Sprintf("of the images' change to %q", due.Release)
@@ -269,12 +267,12 @@ func (d *decider) experiment(name string, trigger v1alpha1.Trigger, due time.Tim
 	}
 }
 
-// pruneHistory finds what the limits of history leave no room for: the oldest.
+// pruneHistory finds the oldest experiments beyond the history limits.
 func (d *decider) pruneHistory() {
 	spec := &d.Schedule.Spec
 	newest := slices.Clone(d.Children)
 	slices.SortFunc(newest, func(a, b Child) int {
-		// Names tell the order of those made within a second.
+		// Names order those created within a second.
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Name, a.Name))
 	})
 	limits := map[State]*int32{Succeeded: spec.SuccessfulExperimentsHistoryLimit, Failed: spec.FailedExperimentsHistoryLimit}

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// needsOf are those of a system with one patch.
+// needsOf returns those of a system with one patch.
 func needsOf(t *testing.T, kind v1alpha1.PatchKind, merge string) []references.Need {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(merge))
@@ -42,7 +42,7 @@ func judgePatches(t *testing.T, cases map[string]patchCase) {
 	}
 }
 
-// inPod is a patch of a module's pods.
+// inPod returns a patch of a module's pods.
 func inPod(spec string) string { return "{spec: {template: {spec: " + spec + "}}}" }
 
 func TestPatchesThatReachForNothing(t *testing.T) {
@@ -61,8 +61,8 @@ func TestPatchesThatReachForNothing(t *testing.T) {
 	})
 }
 
-// Whoever shapes a pod beyond what PerfLab lets everybody must be able to make
-// one, however he writes it: a merge patch sets, replaces and takes away.
+// Whoever shapes a pod beyond what PerfLab lets everybody must be able to make one, however
+// he writes it: a merge patch sets, replaces and removes.
 func TestPatchesThatShapePods(t *testing.T) {
 	pods := func(path string) []string { return []string{path + ": create pods"} }
 	spec := ".spec.template.spec"

@@ -23,7 +23,7 @@ func attempt(arm string, number int32, phase v1alpha1.RunPhase) schedule.Attempt
 	return schedule.Attempt{Name: fmt.Sprintf("%s-%d", arm, number), Block: 1, Arm: arm, Scenario: "s", Number: number, Phase: phase}
 }
 
-// caused is an attempt that failed for a cause.
+// caused returns an attempt that failed for a cause.
 func caused(arm string, number int32, cause string) schedule.Attempt {
 	failed := attempt(arm, number, v1alpha1.RunInvalid)
 	failed.Cause = cause

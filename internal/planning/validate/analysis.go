@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/planning/analysisplan"
 )
 
-// judgeAnalysis judges the question: whether the metrics that decide it can be
-// measured, as far as that is known before a run.
+// judgeAnalysis checks whether the primary metrics can be measured, as far as that is known
+// before a run.
 func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, scripts *scripts) {
 	path := field.NewPath("spec", "analysis")
 	loads := loadNames(spec.Scenarios)
@@ -36,7 +36,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 	}
 }
 
-// judgePairs judges the pairs of arms that are asked for.
+// judgePairs validates the additional comparisons.
 func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
 	const enough = 3
 	switch pairs := spec.Analysis.Comparisons; {
@@ -93,7 +93,7 @@ func windowFault(written string, loads []string) string {
 	}
 }
 
-// loadNames are the names of all loads, in the order in which they are written.
+// loadNames returns the names of all loads, in declared order.
 func loadNames(scenarios []v1alpha1.Scenario) []string {
 	var names []string
 	for _, scenario := range scenarios {

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxServiceName leaves a Service's name, experiment and module joined by "-",
-// within the 63 characters of a host name.
+// maxServiceName bounds a Service's name, experiment and module joined by "-", within the
+// 63 characters of a host name.
 const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
@@ -31,7 +31,7 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 	judgeRuns(j, spec, len(variants))
 }
 
-// judgeRuns counts the runs, at their most.
+// judgeRuns validates the maximum number of runs.
 func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 	blocks, counted := int(spec.DesignOrDefault().MostBlocks()), prose.Counted(arms, "arm")
 	if spec.Design.Calibrate {

@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Variables that every JVM reads: the first before the options of its command, the
-// last after them. The launcher puts the second in front of the command's.
+// Variables that every JVM reads, in the order of precedence: before the options of its
+// command, by the launcher before the command's options, and after them.
 const (
 	toolOptions = "JAVA_TOOL_OPTIONS"
 	jdkOptions  = "JDK_JAVA_OPTIONS"
@@ -29,10 +29,10 @@ const (
 // javaOption is an option of a module's JVM.
 type javaOption struct {
 	text string
-	// where it is written, in words, and as a setting.
+	// where it is written, for messages, and as a setting.
 	where string
 	at    setting
-	// declared: jvm.heap or jvm.metaspace say so.
+	// declared: it comes from jvm.heap or jvm.metaspace.
 	declared bool
 }
 
@@ -41,17 +41,16 @@ func (o javaOption) has(who string) string {
 	return fmt.Sprintf("%s: %s has %q, ", who, o.where, o.text)
 }
 
-// java is what is known of a module's JVM.
+// java is the known configuration of a module's JVM.
 type java struct {
 	who     string
 	options []javaOption
 	machine jvm.Machine
-	// release of the JDK, as jvm.Check takes it.
+	// release of the JDK, as for jvm.Check.
 	release int
 }
 
-// javaFindings are about the options that a module's JVM finds, wherever they are
-// written.
+// javaFindings validates the options of a module's JVM, wherever they are written.
 func javaFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	found := append(spellingFindings(who, module, below(at, "jvm", "options")), releaseFindings(who, module, below(at, "image"))...)
 	started := java{who: who, options: javaOptions(module, at), machine: modules.Machine(*module), release: javaRelease(module)}
@@ -63,8 +62,7 @@ func javaFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	return append(found, scriptOptionFindings(who, module, started, below(at, "env"))...)
 }
 
-// javaRelease the JDK of a module. One with jvm is new enough to say how large its
-// heap is.
+// javaRelease returns the JDK of a module. A module with jvm has a JDK that logs its heap.
 func javaRelease(module *v1alpha1.Module) int {
 	release := jvm.ImageRelease(module.Image)
 	if release == 0 && module.JVM == nil {
@@ -73,7 +71,7 @@ func javaRelease(module *v1alpha1.Module) int {
 	return release
 }
 
-// oldestLogged is the oldest JDK that says at its start how large its heap is.
+// oldestLogged is the oldest JDK that logs its maximum heap at startup.
 const oldestLogged = 16
 
 func releaseFindings(who string, module *v1alpha1.Module, at setting) []finding {
@@ -86,13 +84,12 @@ func releaseFindings(who string, module *v1alpha1.Module, at setting) []finding 
 		at, setting{"modules", module.Name, "jvm"})}
 }
 
-// javaOptions are those that the JVM itself finds, in the order in which it takes
-// them.
+// javaOptions returns the options that the JVM reads itself, in order of precedence.
 func javaOptions(module *v1alpha1.Module, at setting) []javaOption {
 	const command = ""
 	variable := module.JVM.VariableOrDefault()
 	if variable != toolOptions && variable != jdkOptions && variable != lastOptions {
-		// A start script puts it into its command.
+		// A start script adds it to the command.
 		variable = command
 	}
 	var options []javaOption
@@ -110,7 +107,7 @@ func javaOptions(module *v1alpha1.Module, at setting) []javaOption {
 	return options
 }
 
-// declaredOptions are those of jvm.
+// declaredOptions returns the options of jvm.
 func declaredOptions(module *v1alpha1.Module, at setting) []javaOption {
 	if module.JVM == nil {
 		return nil
@@ -127,7 +124,7 @@ func declaredOptions(module *v1alpha1.Module, at setting) []javaOption {
 	return options
 }
 
-// variableOptions are those of a variable whose value is written in the module.
+// variableOptions returns the options of a variable that the module sets.
 func variableOptions(module *v1alpha1.Module, name string, at setting) []javaOption {
 	var options []javaOption
 	for _, variable := range module.Env {
@@ -135,7 +132,7 @@ func variableOptions(module *v1alpha1.Module, name string, at setting) []javaOpt
 			continue
 		}
 		for _, word := range jvm.SplitOptions(variable.Value) {
-			// What refers to other variables is not known here.
+			// References to other variables are not expanded here.
 			if !strings.Contains(word, "$(") {
 				options = append(options, javaOption{text: word, where: name, at: below(at, "env", name)})
 			}
@@ -144,7 +141,7 @@ func variableOptions(module *v1alpha1.Module, name string, at setting) []javaOpt
 	return options
 }
 
-// commandOptions are those of a command, or its arguments.
+// commandOptions returns the options of a command, or its arguments.
 func commandOptions(words []string, field string, at setting) []javaOption {
 	var options []javaOption
 	for _, word := range words {
@@ -155,7 +152,7 @@ func commandOptions(words []string, field string, at setting) []javaOption {
 	return options
 }
 
-// startFindings are options on which the JVM does not start, or that do nothing.
+// startFindings returns options that prevent the JVM from starting, or have no effect.
 func (j java) startFindings() []finding {
 	words := make([]string, 0, len(j.options))
 	for _, option := range j.options {
@@ -174,10 +171,10 @@ func (j java) startFindings() []finding {
 	return found
 }
 
-// unlimited is the memory of a container without a limit, for comparisons.
+// unlimited stands for the memory of a container without a limit, in comparisons.
 const unlimited = 8 << 30
 
-// heapFindings are options that override jvm.heap.
+// heapFindings returns options that override jvm.heap.
 func (j java) heapFindings(at setting) []finding {
 	machine := j.machine
 	if machine.Memory == 0 {
@@ -185,7 +182,7 @@ func (j java) heapFindings(at setting) []finding {
 	}
 	declared, err := maxHeap(j.options, machine, func(option javaOption) bool { return option.declared })
 	if err != nil {
-		// The API's own rules refuse it.
+		// The API's rules reject it.
 		return nil
 	}
 	heap := func(without int) (int64, error) {
@@ -217,7 +214,7 @@ func (j java) heapFault(granted, declared int64, fault error) string {
 	return fmt.Sprintf("which jvm.heap does not hold against: the heap is %s then, not %s; take it out, or write its heap into jvm.heap", binary(granted), binary(declared))
 }
 
-// maxHeap some of the options.
+// maxHeap returns the maximum heap for a subset of the options.
 func maxHeap(options []javaOption, machine jvm.Machine, counts func(javaOption) bool) (int64, error) {
 	var words []string
 	for _, option := range options {
@@ -231,8 +228,8 @@ func maxHeap(options []javaOption, machine jvm.Machine, counts func(javaOption) 
 
 func binary(bytes int64) *resource.Quantity { return resource.NewQuantity(bytes, resource.BinarySI) }
 
-// roomFindings: heap, metaspace and what else is bounded have to leave room for
-// threads and buffers. A JVM may still get by, so it is a warning.
+// roomFindings checks that heap, metaspace and other bounded memory leave enough for
+// threads and buffers. The JVM may still run, so it is a warning.
 func (j java) roomFindings(limit setting) []finding {
 	heap, err := maxHeap(j.options, j.machine, func(javaOption) bool { return true })
 	if err != nil || j.machine.Memory == 0 || heap > j.machine.Memory {
@@ -261,10 +258,10 @@ func (j java) roomFindings(limit setting) []finding {
 		j.who, prose.List(parts, "and"), share, binary(j.machine.Memory)), place, limit)}
 }
 
-// scriptVariable is what variables are called that start scripts hand on to a JVM.
+// scriptVariable matches variables that start scripts pass to a JVM.
 var scriptVariable = regexp.MustCompile(`(?i)java|jvm|_opts$`)
 
-// scriptOptionFindings are about variables that only some images hand on to the JVM.
+// scriptOptionFindings validates variables that only some images pass to the JVM.
 func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at setting) []finding {
 	var found []finding
 	for _, variable := range module.Env {
@@ -283,7 +280,7 @@ func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at 
 	return found
 }
 
-// spellingFindings judge options of jvm one by one.
+// spellingFindings validates options of jvm one by one.
 func spellingFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	if module.JVM == nil {
 		return nil

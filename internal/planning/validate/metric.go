@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// loadMetricFault says why no load of the name can have a metric; empty where
-// one can. Loads of one name may be of different kinds in different scenarios.
+// loadMetricFault returns why no load of the name can have a metric; empty if one can.
+// Loads of one name may have different kinds in different scenarios.
 func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) string {
 	first := ""
 	for _, scenario := range scenarios {
@@ -64,11 +64,10 @@ func batchMetricFault(load string, batch kind.Batch, rest, window string) string
 	}
 }
 
-// mostChoices are as many as a sentence lists; a series of imports has more.
+// mostChoices is the number of choices that a message lists; a series of imports has more.
 const mostChoices = 12
 
-// choices lists what may be written, the last one after an ellipsis where there
-// are too many.
+// choices lists valid values, truncated if there are too many.
 func choices(known []string) string {
 	if len(known) <= mostChoices {
 		return strings.Join(known, ", ")
@@ -76,8 +75,8 @@ func choices(known []string) string {
 	return strings.Join(known[:mostChoices-1], ", ") + " … " + known[len(known)-1]
 }
 
-// transactionFault lets requests of a transaction pass: load, transaction,
-// request, statistic; and any transaction where nobody knows them before.
+// transactionFault accepts requests of a transaction, as load, transaction, request,
+// statistic; and any transaction if the load's are unknown.
 func transactionFault(load string, known []string, rest string) string {
 	path, _ := label.Cut(rest)
 	transaction := path[0]
@@ -89,7 +88,7 @@ func transactionFault(load string, known []string, rest string) string {
 		load, transaction, write(meant), strings.Join(known, ", "), load, cmp.Or(meant, known[0]))
 }
 
-// write begins the advice what to write, with what was meant if that is known.
+// write begins the advice, with a suggestion if there is one.
 func write(meant string) string {
 	if meant == "" {
 		return "write"

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// judgeLogins refuses loads that log in where nobody says as whom.
+// judgeLogins rejects loads that log in without a declared login.
 func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Target) {
 	if target.CredentialsSecret.Name != "" {
 		return
@@ -46,7 +46,7 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 	}
 }
 
-// judgeName refuses loads whose metrics would be taken for those of servers.
+// judgeName rejects loads whose metrics would look like those of servers.
 func judgeName(j *judgement, load string, place *field.Path) {
 	if metric.Reserved(load) {
 		j.refuse(field.Invalid(place, load, fmt.Sprintf(
@@ -54,7 +54,7 @@ func judgeName(j *judgement, load string, place *field.Path) {
 	}
 }
 
-// judgeAfter refuses loads that wait for each other in a circle.
+// judgeAfter rejects cycles of loads.
 func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *field.Path) {
 	at := load
 	for range loads {
@@ -63,7 +63,7 @@ func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *
 		}
 		next := named(loads, at.After)
 		if next == nil {
-			return // The API server has refused it.
+			return // The API server rejects it.
 		}
 		at = *next
 	}

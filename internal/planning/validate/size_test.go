@@ -104,7 +104,7 @@ func TestWhatIsTooLargeIsRefusedBeforeItIsResolved(t *testing.T) {
 	}
 }
 
-// allocated is how much memory was asked for, in bytes.
+// allocated returns how much memory was asked for, in bytes.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// findings are everything wrong with a system but for its patches.
+// findings returns all findings of a system except for its patches.
 func findings(system *v1alpha1.System) []finding {
 	var found []finding
 	found = append(found, kafkaFindings(system.Kafka, declaredTenant(system))...)
@@ -23,12 +23,12 @@ func findings(system *v1alpha1.System) []finding {
 	return found
 }
 
-// declaredTenant is whose topics presets make that name no tenant.
+// declaredTenant returns the tenant of preset topics.
 func declaredTenant(system *v1alpha1.System) string {
 	return cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
 }
 
-// targetFindings: a target that does not run takes no load.
+// targetFindings rejects a target without replicas.
 func targetFindings(system *v1alpha1.System) []finding {
 	for _, module := range system.Modules {
 		if module.Name == system.Target.Module && module.Replicas != nil && *module.Replicas == 0 {
@@ -40,7 +40,7 @@ func targetFindings(system *v1alpha1.System) []finding {
 	return nil
 }
 
-// workloadFindings: a workload that two modules borrow would be changed twice.
+// workloadFindings rejects a workload that two modules adopt.
 func workloadFindings(system *v1alpha1.System) []finding {
 	var found []finding
 	borrower := map[string]string{}
@@ -77,7 +77,7 @@ func unknownModule(name string, system *v1alpha1.System) string {
 
 func title(what, name string) string { return fmt.Sprintf("%s %q", what, name) }
 
-// quoted lists names in a sentence, cut to what a reader takes in at once.
+// quoted lists names in a message, truncated if there are many.
 func quoted(names []string) string {
 	marked := make([]string, 0, len(names))
 	for _, name := range names {

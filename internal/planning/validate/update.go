@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/planning/analysisplan"
 )
 
-// Update says what may not change any more: once the first run is planned,
-// everything the runs are compared under.
+// Update rejects changes of fields that are immutable once the first run is planned,
+// because runs are compared under them.
 func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	if before.Status.StartTime == nil {
 		return nil
