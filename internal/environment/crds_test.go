@@ -50,7 +50,7 @@ func TestIntentsKeepToStrimzi(t *testing.T) {
 	}
 }
 
-// objectsOf is the number of Strimzi's objects a Kafka is made of.
+// objectsOf returns the number of Strimzi's objects a Kafka is made of.
 func objectsOf(kafka *v1alpha1.Kafka) int {
 	switch {
 	case kafka.Provider == v1alpha1.KafkaProviderExternal:

@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// placed is a system whose servers are somebody else's and whose modules use
-// what a pod can be declared to have.
+// placed returns a system whose servers are another owner's and whose modules use what a
+// pod can be declared to have.
 func placed() v1alpha1.System {
 	system := systems.Full()
 	system.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
@@ -48,9 +48,9 @@ func placed() v1alpha1.System {
 	return system
 }
 
-// What is rendered otherwise has another fingerprint, so that an operator that
-// is updated builds the environments of experiments that are on anew, in the
-// middle of their blocks. Where that is meant: go test ./internal/environment -update.
+// What is rendered otherwise has another fingerprint, so that an operator that is updated
+// builds the environments of experiments that are on again, in the middle of their blocks.
+// Where that is meant: go test ./internal/environment -update.
 func TestRenderedAsBefore(t *testing.T) {
 	all := declared()
 	all["Placed"] = placed()

@@ -83,7 +83,7 @@ func TestMaxHeapRefuses(t *testing.T) {
 	}
 }
 
-// javas are the JVMs of this machine.
+// javas returns the JVMs of this machine.
 func javas(t *testing.T) []string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/jvm/*/bin/java")

@@ -247,7 +247,7 @@ func clusterPrint(t *testing.T, declared *v1alpha1.Kafka) string {
 	return environment.ReadFingerprint(intents[0])
 }
 
-// bare are the topics without what does not tell them apart in Kafka.
+// bare returns the topics without what does not tell them apart in Kafka.
 func bare(declared *v1alpha1.Kafka) []kafka.Topic {
 	topics := kafka.Topics(request(declared))
 	for i := range topics {

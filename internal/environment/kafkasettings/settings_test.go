@@ -106,7 +106,7 @@ func TestCheckIsWhatKafkaSays(t *testing.T) {
 	}
 }
 
-// ask gives lines to Kafka, where its jars are.
+// ask returns lines to Kafka, where its jars are.
 func ask(t *testing.T, lines []string) []string {
 	t.Helper()
 	libs, err := filepath.Abs("../../bin/kafka-libs")

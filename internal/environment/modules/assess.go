@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Assess says whether every module PerfLab runs itself is as declared and nothing of an earlier
-// configuration is left. It looks at the Deployments and the modules' pods.
+// Assess reports whether every module that PerfLab runs is as declared, without pods of an
+// earlier configuration. It reads the Deployments and the modules' pods.
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
 	built := req.BuiltModules()
 	rollouts := make([]environment.Rollout, 0, len(built))
@@ -24,7 +24,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	return environment.AssessRollouts("module", rollouts, observed.Events, observed.Now)
 }
 
-// newRollout is what the cluster holds of one module.
+// newRollout returns the rollout of one module.
 func newRollout(req environment.Request, module v1alpha1.Module, observed environment.Observed) environment.Rollout {
 	wanted := fingerprint(req, module)
 	object := observed.Get(deploymentKind.Kind, naming.Module(req.Experiment, module.Name))

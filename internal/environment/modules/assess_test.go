@@ -21,12 +21,12 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// status is that of a Deployment with so many pods, all of them new.
+// status returns that of a Deployment with so many pods, all of them new.
 func status(pods, ready int) string {
 	return fmt.Sprintf("{observedGeneration: 1, replicas: %d, updatedReplicas: %d, readyReplicas: %d}", pods, pods, ready)
 }
 
-// running is a cluster in which both modules are ready.
+// running returns a cluster in which both modules are ready.
 func running(t *testing.T) environment.Observed {
 	t.Helper()
 	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: now}

@@ -302,8 +302,8 @@ func split(split v1alpha1.ReadWriteSplit) func(*environment.Request) {
 	return func(r *environment.Request) { r.System.Postgres.ReadWriteSplit = &split }
 }
 
-// variables are those of the first module. A name that appears twice fails the
-// test: server-side apply refuses it.
+// variables returns those of the first module. A name that appears twice fails the test:
+// server-side apply refuses it.
 func variables(t *testing.T, req environment.Request) map[string]string {
 	t.Helper()
 	spec := modules.Build(req, env)[0].Object["spec"].(map[string]any)

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// podOf is the pod spec of the nth module's Deployment.
+// podOf returns the pod spec of the nth module's Deployment.
 func podOf(t *testing.T, req environment.Request, n int) map[string]any {
 	t.Helper()
 	pod, found, err := unstructured.NestedMap(modules.Build(req, env)[2*n].Object, "spec", "template", "spec")

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/environment/pgsettings"
 )
 
-// servers are the PostgreSQLs of this machine.
+// servers returns the PostgreSQLs of this machine.
 func servers(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")

@@ -110,7 +110,7 @@ func TestTheJobOfAContainer(t *testing.T) {
 	}
 }
 
-// Our own programs write no files; somebody else's may.
+// Our own programs write no files; another owner's may.
 func TestWhoMayWriteFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		declared v1alpha1.Restore

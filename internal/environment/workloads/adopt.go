@@ -15,16 +15,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Adoption is a workload and what a run changes in it.
+// Adoption is a workload and the changes that a run makes to it.
 type Adoption struct {
 	// Module the workload stands for.
 	Module v1alpha1.Module
-	// Object is the workload as it is; nil when it is not there.
+	// Object is the current workload, or nil if it does not exist.
 	Object *unstructured.Unstructured
-	// Intent holds the fields to change; nil when the workload can't be
-	// borrowed.
+	// Intent holds the fields to change. It is nil if the workload can't be adopted.
 	Intent environment.Intent
-	// Refusal says why it can't be.
+	// Refusal is the reason why the workload can't be adopted.
 	Refusal *environment.Readiness
 	// Pods the workload selects.
 	Pods []corev1.Pod
@@ -32,15 +31,14 @@ type Adoption struct {
 	Events []corev1.Event
 
 	original map[string]any
-	// template identifies the pods that are made from the changed template.
+	// template is the fingerprint of the changed pod template.
 	template string
 }
 
-// Adopt says what a run changes in a workload: the module's environment, JVM,
-// resources, replicas and placement, each only where declared. The env is what
-// the module is told about the rest of the system; what the module declares
-// itself wins. All of it follows from the workload as it was before it was
-// borrowed, so that no run's change outlives the run.
+// Adopt returns the changes that a run makes to a workload: the module's environment, JVM,
+// resources, replicas and placement, each only if declared. env holds the addresses of the
+// rest of the system; variables that the module declares take precedence. All changes
+// derive from the original workload, so that no run's change outlives the run.
 func Adopt(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Adoption {
 	loan := Adoption{Module: module, Object: object}
 	if object == nil {
@@ -73,7 +71,7 @@ func (l *Adoption) title() string {
 	return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name)
 }
 
-// build builds the intent, or says why the workload can't be borrowed.
+// build builds the intent, or sets the refusal.
 func (l *Adoption) build(req environment.Request, env []corev1.EnvVar, borrower string) {
 	container, reason, message := l.findContainer()
 	if message != "" {
@@ -109,7 +107,8 @@ func (l *Adoption) build(req environment.Request, env []corev1.EnvVar, borrower 
 	l.Intent = intent
 }
 
-// findContainer finds the container to change in a workload that can be changed.
+// findContainer returns the container to change, or the reason why the workload can't be
+// changed.
 func (l *Adoption) findContainer() (container *corev1.Container, reason, message string) {
 	spec, _ := l.original["spec"].(map[string]any)
 	if paused, _ := spec["paused"].(bool); paused {
@@ -153,15 +152,15 @@ func kind(module v1alpha1.Module) string {
 	return string(module.WorkloadRef.Kind)
 }
 
-// IsApplied reports whether the workload was changed for this run already. Each
-// run does it once, so that it does not fight with whoever changes it back.
+// IsApplied reports whether the workload was already changed for this run. Each run changes
+// it once, so that it does not fight other controllers.
 func (l *Adoption) IsApplied() bool {
 	return l.Intent != nil && environment.ReadFingerprint(l.Object) == environment.ReadFingerprint(l.Intent)
 }
 
-// ApplyIntent is the intent to apply now, over exactly the workload that was
-// read. Fields an earlier run has changed and this one does not get the values
-// they had: server-side apply alone would take them away.
+// ApplyIntent returns the intent to apply to exactly the version of the workload that was
+// read. Fields that an earlier run changed and this run does not change get their original
+// values, because server-side apply alone would remove them.
 func (l *Adoption) ApplyIntent(manager string) environment.Intent {
 	intent := l.Intent.DeepCopy()
 	ours := applied(l.Object, manager)

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Assess says whether every borrowed workload has changed over to what the run
-// wants, with no pod of an earlier configuration left.
+// Assess reports whether every adopted workload has rolled out the run's configuration,
+// with no pod of an earlier configuration left.
 func Assess(loans []Adoption, now time.Time) environment.Readiness {
 	for _, loan := range loans {
 		if loan.Refusal != nil {
@@ -44,8 +44,7 @@ func Selector(object *unstructured.Unstructured) (labels.Selector, error) {
 	return selector, nil
 }
 
-// Contested names the fields somebody else has changed since the run changed
-// them.
+// Contested returns the fields that another client changed after the run changed them.
 func (l *Adoption) Contested() []string {
 	if !l.IsApplied() {
 		return nil
@@ -53,15 +52,15 @@ func (l *Adoption) Contested() []string {
 	return missing(l.Intent.Object, l.Object.Object)
 }
 
-// RefuseContested says that others change the workload back, and what to do. The
-// object must hold its managedFields, which say who they are.
+// RefuseContested sets the refusal for a workload that another client changes back. The
+// object must hold its managedFields, which name that client.
 func (l *Adoption) RefuseContested(fields []string, object *unstructured.Unstructured, manager string) {
 	l.refuse(v1alpha1.ReasonWorkloadContested, fmt.Sprintf(
 		"%s has changed %s of %s, which this run sets: let it leave these fields alone while the experiment lasts (docs/borrowed-workloads.md), or take them out of module %s",
 		l.conflictingManager(object, manager), prose.Enumerate(fields), l.title(), l.Module.Name))
 }
 
-// conflictingManager is who owns a field that is not as intended.
+// conflictingManager returns the field manager of a field that differs from the intent.
 func (l *Adoption) conflictingManager(object *unstructured.Unstructured, manager string) string {
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager == manager || !l.opposes(entry, object) {
@@ -75,8 +74,8 @@ func (l *Adoption) conflictingManager(object *unstructured.Unstructured, manager
 	return "somebody"
 }
 
-// opposes reports whether an entry's manager has set a field otherwise than
-// intended.
+// opposes reports whether an entry's manager has set a field to another value than the
+// intent.
 func (l *Adoption) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Unstructured) bool {
 	for path := range fieldSet(entry).Leaves().All() {
 		intended, found := lookup(l.Intent.Object, path)
@@ -87,13 +86,13 @@ func (l *Adoption) opposes(entry metav1.ManagedFieldsEntry, object *unstructured
 	return false
 }
 
-// CurrentPods are the pods made from the template as the run wants it.
+// CurrentPods returns the pods of the run's template.
 func (l *Adoption) CurrentPods() []corev1.Pod {
 	current, _ := environment.SplitPods(l.Pods, l.template)
 	return current
 }
 
-// rollout is how far the workload has changed over.
+// rollout returns the state of the workload's rollout.
 func (l *Adoption) rollout() environment.Rollout {
 	rollout := environment.Rollout{Module: l.Module.Name, Title: l.title(), Applied: l.IsApplied()}
 	rollout.ReadStatus(l.Object)

@@ -13,31 +13,31 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// annotationRevision is where the Deployment controller counts the versions
-// of a pod template. It is its own bookkeeping, like the status.
+// annotationRevision is the Deployment controller's revision counter. Like the status, it
+// belongs to the controller.
 const annotationRevision = "deployment.kubernetes.io/revision"
 
-// subresourceStatus marks the fields a workload's controller has written.
+// subresourceStatus marks the fields that a workload's controller has written.
 const subresourceStatus = "status"
 
-// ReleaseWrite is one of the two writes that give a workload back. The first brings
-// back the fields; because it makes us their owner, a second one is needed to
-// bring back the owners. What the workload was stays on it until the second, so
-// that a return that is interrupted can be done again.
+// ReleaseWrite is one of the two writes that release a workload. The first restores the
+// fields, which makes us their owner; the second restores the owners. The annotation with
+// the original stays until the second write, so that an interrupted release can be
+// repeated.
 type ReleaseWrite struct {
 	// Object to write, over exactly the version it was made from.
 	Object *unstructured.Unstructured
-	// Last: with this write the workload is given back.
+	// Last: this write completes the release.
 	Last bool
-	// Differences are the fields that are not as they were because somebody else has
-	// changed them meanwhile.
+	// Differences are the fields that are not restored because another client has changed
+	// them.
 	Differences []string
 }
 
-// Release says what to write next to give a borrowed workload back; false
-// when nobody has borrowed it. Only what we have changed and still own is taken
-// back: changes of others stay. The manager is the name under which the
-// workload was changed. The object must hold its managedFields.
+// Release returns the next write that releases an adopted workload; false if it is not
+// adopted. It restores only fields that we changed and still own, and keeps the changes of
+// others. The manager is the field manager of our changes. The object must hold its
+// managedFields.
 func Release(object *unstructured.Unstructured, manager string) (ReleaseWrite, bool, error) {
 	if Adopter(object) == "" {
 		return ReleaseWrite{}, false, nil
@@ -62,8 +62,8 @@ func Release(object *unstructured.Unstructured, manager string) (ReleaseWrite, b
 	return next, true, nil
 }
 
-// removeAnnotations takes our annotations off an object, also those somebody has
-// re-applied under another name.
+// removeAnnotations removes our annotations from an object, even those that another client
+// has re-applied.
 func removeAnnotations(object *unstructured.Unstructured) {
 	for _, key := range []string{v1alpha1.AnnotationOriginal, v1alpha1.AnnotationBorrowedBy, v1alpha1.AnnotationFingerprint} {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)
@@ -73,7 +73,7 @@ func removeAnnotations(object *unstructured.Unstructured) {
 	}
 }
 
-// keepAnnotations keeps what a return that is interrupted needs.
+// keepAnnotations keeps the annotations that an interrupted release needs.
 func keepAnnotations(intermediate, object *unstructured.Unstructured) {
 	annotations := intermediate.GetAnnotations()
 	if annotations == nil {
@@ -98,8 +98,8 @@ func newOwner(entry metav1.ManagedFieldsEntry) owner {
 	return owner{entry.Manager, entry.Subresource, entry.APIVersion, entry.Operation}
 }
 
-// restoreOwners are the owners of an object without us: what we have taken goes
-// back to whom it belonged, with the time at which it did.
+// restoreOwners returns an object's managedFields without ours: the fields return to their
+// previous owners, with the original timestamps.
 func restoreOwners(now, before []metav1.ManagedFieldsEntry, manager string) []metav1.ManagedFieldsEntry {
 	ours := fieldpath.NewSet()
 	var entries []metav1.ManagedFieldsEntry
@@ -129,7 +129,7 @@ func withFields(entry metav1.ManagedFieldsEntry, fields *fieldpath.Set) *metav1.
 	changed := entry.DeepCopy()
 	raw, err := fields.ToJSON()
 	if err != nil {
-		// A set that was read can be written.
+		// A parsed set can be encoded.
 		panic("writing a set of fields: " + err.Error())
 	}
 	changed.FieldsV1 = &metav1.FieldsV1{}
