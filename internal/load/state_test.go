@@ -132,7 +132,7 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// starter is the Job that k6-operator releases the runners with.
+// starter returns the Job that k6-operator releases the runners with.
 func (s *sight) starter() *sight {
 	s.Jobs["tr-starter"] = batchv1.Job{}
 	return s

@@ -121,7 +121,7 @@ spec:
 `)
 }
 
-// environment is what the script of a load is told beyond what every script is.
+// environment returns what the script of a load is told beyond what every script is.
 func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{

@@ -41,8 +41,7 @@ func does(actions []load.Action) []string {
 	return words
 }
 
-// A load that comes after another starts when that one has ended, whatever
-// else is on.
+// A load that comes after another starts when that one has ended, whatever else is running.
 func TestTimelineOfOneAfterAnother(t *testing.T) {
 	first, second := imports(), imports()
 	second.Name, second.After, second.StartAfter = "second", "create", seconds(30)

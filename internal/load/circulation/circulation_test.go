@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// cico is a load with these settings.
+// cico returns a load with these settings.
 func cico(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// create is a load with these settings.
+// create returns a load with these settings.
 func create(t *testing.T, settings string) kind.Batch {
 	t.Helper()
 	load := v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: 400, Imports: 1}}
@@ -87,7 +87,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// imported is what a load of one file measured.
+// imported returns what a load of one file measured.
 func imported(counters map[string]float64) *payload.Payload {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	end := start.Add(9 * time.Second)

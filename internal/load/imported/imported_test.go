@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 )
 
-// What is over can't be run, and the refusal says what to do instead.
+// What has finished can't be run, and the refusal says what to do instead.
 func TestALoadElsewhereIsOver(t *testing.T) {
 	load, is := imported.FromLoad(v1alpha1.Load{Name: "shop", Elsewhere: &v1alpha1.Elsewhere{Tool: "JMeter"}})
 	if !is || load.Describe() != "a load put on elsewhere, measured by JMeter" {

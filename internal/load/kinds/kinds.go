@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kinds lists the kinds of loads there are. It is pure.
+// Package kinds lists the kinds of loads. It is pure.
 package kinds
 
 import (
@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/load/script"
 )
 
-// table has a line for each kind. It finds out whether a load is of the kind.
+// table has an entry for each kind.
 var table = []func(v1alpha1.Load) (kind.Kind, bool){
 	circulation.FromLoad,
 	dataimport.FromLoad,
@@ -25,8 +25,8 @@ var table = []func(v1alpha1.Load) (kind.Kind, bool){
 	script.FromLoad,
 }
 
-// ForLoad is a load as its kind knows it. One of no kind, which the API server
-// refuses, has a kind that knows nothing.
+// ForLoad returns a load's kind. A load of no kind, which the API server rejects, has an
+// empty one.
 func ForLoad(load v1alpha1.Load) kind.Kind {
 	for _, of := range table {
 		if found, is := of(load); is {
@@ -36,13 +36,13 @@ func ForLoad(load v1alpha1.Load) kind.Kind {
 	return unknown{}
 }
 
-// IsBatch tells the loads that are one piece of work.
+// IsBatch reports whether a load is a batch.
 func IsBatch(load v1alpha1.Load) bool {
 	_, is := ForLoad(load).(kind.Batch)
 	return is
 }
 
-// ConfigMaps are those that scripts of the scenarios are in, by name.
+// ConfigMaps returns those that scripts of the scenarios are in, by name.
 func ConfigMaps(scenarios []v1alpha1.Scenario) []string {
 	var names []string
 	for _, scenario := range scenarios {

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
-// everyKind is a load for each field of the API that says what a load does: those
-// that the rule of exactly one names.
+// everyKind returns a load for each field of the API that says what a load does: those that
+// the rule of exactly one names.
 func everyKind() map[string]v1alpha1.Load {
 	loads := map[string]v1alpha1.Load{}
 	fields := reflect.TypeFor[v1alpha1.Load]()

@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// search is a load with this script.
+// search returns a load with this script.
 func search(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "search", Parallelism: new(int32(2)), Script: &v1alpha1.Script{}}
