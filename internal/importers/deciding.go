@@ -16,14 +16,14 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// observed is what is known of the metrics of all runs.
+// observed are the metrics of all runs.
 type observed struct {
-	// names in order, and the units by name.
+	// names in order, and units by name.
 	names []string
 	units map[string]string
-	// partly are those that some runs under a scenario lack.
+	// partly are metrics that some runs of a scenario lack.
 	partly map[string]bool
-	// paused, higher and lower are what the files say of them.
+	// paused, higher and lower are declared by the files.
 	paused, higher, lower map[string]bool
 }
 
@@ -49,7 +49,7 @@ func (e *Experiment) observed() observed {
 	return found
 }
 
-// decide chooses what decides, with what is doubtful about it.
+// decide chooses the primary metrics, with warnings.
 func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err error) {
 	found := e.observed()
 	asked = v1alpha1.Analysis{Primary: e.Primary, MarginPercent: e.MarginPercent}
@@ -70,8 +70,8 @@ func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err err
 	return asked, append(doubts, found.undirected(isUnknown)...), nil
 }
 
-// directions are the custom metrics that get better when higher and when lower, as a
-// person says or else a file.
+// directions returns the custom metrics for which higher or lower is better, as declared by
+// the user or else a file.
 func (e *Experiment) directions(found *observed) (higher, lower []string, err error) {
 	for _, name := range found.names {
 		plain := metric.Plain(name)
@@ -93,7 +93,7 @@ func (e *Experiment) directions(found *observed) (higher, lower []string, err er
 	return slices.Compact(higher), slices.Compact(lower), nil
 }
 
-// seriesName a custom metric is its name without how it is summed up; empty for all else.
+// seriesName returns a custom metric's name without its statistic; empty for other metrics.
 func seriesName(name string) string {
 	parsed := metric.Parse(name)
 	if parsed.Component != metric.Custom {
@@ -105,9 +105,8 @@ func seriesName(name string) string {
 	return strings.TrimSuffix(name, label.Separator+parsed.Statistic)
 }
 
-// primary metrics are what people look at first, of what every run has: the averages
-// of transactions, those that include pauses only where there are no others, or custom
-// metrics of known direction.
+// primary returns metrics that every run has: the averages of transactions, including those
+// with pauses only if there are no others, or custom metrics of known direction.
 func (o *observed) primary(isUnknown func(name string) bool) (chosen, doubts []string) {
 	for _, choice := range []func(name string, parsed metric.Metric) bool{
 		func(name string, parsed metric.Metric) bool { return isAverage(parsed) && !o.paused[name] },
@@ -143,16 +142,16 @@ func isAverage(parsed metric.Metric) bool {
 	return !parsed.IsServer() && parsed.Transaction != "" && parsed.Statistic == metric.Average
 }
 
-// canDecide tells the names that a declaration may list.
+// canDecide reports whether a declaration may list the name.
 func canDecide(name string) bool {
 	load, _ := metric.CutOwner(name)
 	return metric.Parse(name).Window == "" && !strings.Contains(load, " ") && len(name) <= longestMetric
 }
 
-// longestMetric that a declaration may list, in bytes.
+// longestMetric is the limit of a declared metric's name, in bytes.
 const longestMetric = 253
 
-// undirected names the metrics whose direction is unknown.
+// undirected returns the metrics of unknown direction.
 func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	var unknown []string
 	for _, name := range o.names {
@@ -167,7 +166,7 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 		unknown[i] = shorten(name)
 	}
 	decide := prose.Verb(len(unknown), "it does not decide", "they do not decide")
-	// Those that are cut may be alike.
+	// Truncated names may be equal.
 	unknown = slices.Compact(unknown)
 	return []string{fmt.Sprintf("%s for %s, so %s: set --higher-is-better or --lower-is-better",
 		verdict.WhyNoDirection, prose.Enumerate(unknown), decide)}

@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// decode reads a document of JSON, and nothing behind it, with the memory there is.
+// decode parses a single JSON document, within the memory budget.
 func decode(from Source, into any, what string) error {
 	decoder := json.NewDecoder(from.Memory.JSON(from.In))
 	if err := decoder.Decode(into); err != nil {
@@ -47,8 +47,8 @@ func jsonFault(err error, what string) error {
 	return err
 }
 
-// jsonNumber is a number as summaries write it: as a number or as its text, of all and of
-// those that worked; a dash, null or NaN where there is none.
+// jsonNumber is a number in a summary, as a number or a string, for all requests or only
+// successful ones; a dash, null or NaN is none.
 type jsonNumber struct{ value *float64 }
 
 func (f *jsonNumber) UnmarshalJSON(text []byte) error {
@@ -64,20 +64,20 @@ func (f *jsonNumber) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// leftOut says how many values could not be taken into a mean.
+// leftOut describes the values that a mean excludes.
 func leftOut(count int64, noun string) string {
 	return prose.Counted(count, noun) + " left out: infinite or not a number"
 }
 
-// observationList collects what a summary gives.
+// observationList collects the observations in a summary.
 type observationList struct {
 	observations []v1alpha1.Observation
 	err          error
-	// empty are what there were no samples of, paused as in Measured.
+	// empty are metrics without samples, paused as in Measured.
 	empty, paused []string
 }
 
-// note names what is left out because it has no samples.
+// note lists metrics that are left out because they have no samples.
 func (g *observationList) note() []string {
 	if len(g.empty) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (g *observationList) note() []string {
 	return []string{metric.Plain(prose.Enumerate(g.empty)) + ": no samples, left out"}
 }
 
-// add a value that is known, of a load or a transaction.
+// add adds a known value of a load or a transaction.
 func (g *observationList) add(of, statistic string, value *float64, samples int64) {
 	if value == nil || g.err != nil {
 		return
@@ -104,7 +104,7 @@ func (g *observationList) add(of, statistic string, value *float64, samples int6
 	}
 }
 
-// addOwn adds a metric in a unit of its own.
+// addOwn adds a custom metric.
 func (g *observationList) addOwn(name, unit string, value float64, samples int64) {
 	before := len(g.observations)
 	g.add(name, "", &value, samples)
@@ -113,7 +113,7 @@ func (g *observationList) addOwn(name, unit string, value float64, samples int64
 	}
 }
 
-// measured is what was given, if it is anything.
+// measured returns the observations, if there are any.
 func (g *observationList) measured(what string) (*Measured, error) {
 	if g.err != nil {
 		return nil, g.err
@@ -144,7 +144,7 @@ func (s *Source) wants(transaction string) bool {
 	return s.Only == nil || s.Only.MatchString(metric.Plain(transaction))
 }
 
-// mean of the values that there are.
+// mean of the existing values.
 func mean(values []jsonNumber) *float64 {
 	var sum float64
 	count := 0

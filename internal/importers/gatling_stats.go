@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// gatlingStats reads js/stats.json of a report of Gatling's.
+// gatlingStats reads js/stats.json of a Gatling report.
 type gatlingStats struct{}
 
 func (gatlingStats) Name() string  { return "gatling-stats" }
@@ -38,7 +38,7 @@ type gatlingNumbers struct {
 	Rate     gatlingTriple `json:"meanNumberOfRequestsPerSecond"`
 }
 
-// gatlingTriple is a number of all, of those that worked and of those that did not.
+// gatlingTriple is a number for all, successful and failed requests.
 type gatlingTriple struct {
 	Total jsonNumber `json:"total"`
 	OK    jsonNumber `json:"ok"`
@@ -74,7 +74,7 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// collect the groups and requests within, by their kinds and paths, which have slashes
+// collect collects groups and requests, by kind and path, whose separators are slashes
 // between spaces.
 func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
 	for _, inner := range n.Contents {
@@ -85,7 +85,7 @@ func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
 	}
 }
 
-// gatlingNames are those of a group or request and of the groups that it is within.
+// gatlingNames returns the names of a group or request and of its parent groups.
 func gatlingNames(node string) []string {
 	_, path, found := strings.Cut(node, "\t")
 	if !found {

@@ -357,7 +357,7 @@ func TestGatlingAgreesWithItsReport(t *testing.T) {
 	}
 }
 
-// labels are rows with so many labels.
+// labels returns rows with so many labels.
 func labels(count int) string {
 	var rows strings.Builder
 	for i := range count {
@@ -421,7 +421,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// told are the values, by metric.
+// told returns the values, by metric.
 func told(got *importers.Measured) map[string]string {
 	found := map[string]string{}
 	for _, one := range got.Observations {

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/text/number"
 )
 
-// jmeter reads what JMeter's listeners write: CSV with a header, or XML.
+// jmeter reads the output of JMeter's listeners: CSV with a header, or XML.
 type jmeter struct{}
 
 func (jmeter) Name() string { return "jmeter" }
@@ -39,7 +39,7 @@ func (jmeter) Read(from Source) (*Measured, error) {
 	return readJMeterCSV(from)
 }
 
-// Columns of a JTL that are read; the last two may be missing.
+// Columns of a JTL; the last two are optional.
 const (
 	jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess = "timeStamp", "elapsed", "label", "success"
 	jmeterMessage, jmeterThread                           = "responseMessage", "threadName"
@@ -47,7 +47,7 @@ const (
 
 const jmeterHeader = jmeterTime + "," + jmeterElapsed + "," + jmeterLabel + ",…," + jmeterSuccess
 
-// jmeterTransaction begins what a Transaction Controller says of itself.
+// jmeterTransaction is the prefix of a Transaction Controller's message.
 const jmeterTransaction = "Number of samples in transaction"
 
 func readJMeterCSV(from Source) (*Measured, error) {
@@ -84,7 +84,7 @@ func readJMeterCSV(from Source) (*Measured, error) {
 	}
 }
 
-// csvFault says where a table is broken.
+// csvFault returns the position of a CSV error.
 func csvFault(err error) error {
 	var broken *csv.ParseError
 	if errors.As(err, &broken) {
@@ -93,7 +93,7 @@ func csvFault(err error) error {
 	return streamFault(err)
 }
 
-// streamFault says of a row without end that the file is at fault.
+// streamFault returns the fault of a row without end.
 func streamFault(err error) error {
 	if errors.Is(err, errLineTooLong) {
 		return refuse("a row %v", errLineTooLong)
@@ -101,7 +101,7 @@ func streamFault(err error) error {
 	return err
 }
 
-// jmeterFields is where the columns are, by their names in small letters.
+// jmeterFields maps columns in lower case to their indexes.
 type jmeterFields struct {
 	columns map[string]int
 	count   int
@@ -121,7 +121,7 @@ func jmeterColumns(header []string) (jmeterFields, error) {
 	return columns, nil
 }
 
-// at is the field of a column; empty where there is no such column.
+// at returns the value of a column; empty if the column is missing.
 func (c jmeterFields) at(fields []string, column string) string {
 	if i, found := c.columns[strings.ToLower(column)]; found {
 		return fields[i]
@@ -139,7 +139,7 @@ func (c jmeterFields) sample(fields []string) (sample, error) {
 	return jmeterSample(func(column string) string { return c.at(fields, column) })
 }
 
-// jmeterSample is what the columns say, by their names.
+// jmeterSample parses the columns of a sample.
 func jmeterSample(at func(column string) string) (sample, error) {
 	start, err := jmeterMilliseconds(jmeterTime, at(jmeterTime))
 	if err != nil {
@@ -158,14 +158,14 @@ func jmeterSample(at func(column string) string) (sample, error) {
 	return made, err
 }
 
-// truths are true and false as JMeter writes them, and as spreadsheets do in the
-// language of who saves the file.
+// truths are true and false as JMeter writes them, and as spreadsheets do in several
+// languages.
 var truths = map[string]bool{
 	"true": true, "wahr": true, "vrai": true, "verdadero": true, "verdadeiro": true, "vero": true, "waar": true, "prawda": true, "истина": true, "真": true,
 	"false": false, "falsch": false, "faux": false, "falso": false, "onwaar": false, "fałsz": false, "ложь": false, "假": false,
 }
 
-// jmeterMilliseconds reads a number, which a spreadsheet may have written anew.
+// jmeterMilliseconds parses a number that a spreadsheet may have rewritten.
 func jmeterMilliseconds(column, text string) (int64, error) {
 	if whole, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return whole, nil
@@ -187,8 +187,8 @@ func jmeterMilliseconds(column, text string) (int64, error) {
 	return int64(math.Round(read.Value)), nil
 }
 
-// inMilliseconds refuses what is none: a clock's milliseconds have been of 12 or 13
-// digits since 1973.
+// inMilliseconds rejects other units: timestamps in milliseconds have had 12 or 13 digits
+// since 1973.
 func inMilliseconds(start, took int64) (time.Time, time.Duration, error) {
 	at := time.UnixMilli(start)
 	if at.Before(earliest) || at.After(latest) {
@@ -212,7 +212,7 @@ func inMilliseconds(start, took int64) (time.Time, time.Duration, error) {
 	return at, time.Duration(took) * time.Millisecond, nil
 }
 
-// jmeterMeasured adds what a JTL leaves open.
+// jmeterMeasured adds notes about data that a JTL lacks.
 func jmeterMeasured(t *tally) (*Measured, error) {
 	made, err := t.measured()
 	if err != nil {

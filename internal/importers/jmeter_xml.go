@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// readJMeterXML reads the elements within testResults. Those within them are their
-// sub-results, which count no more than in CSV.
+// readJMeterXML reads the elements within testResults. Nested elements are sub-results,
+// which don't count, as in CSV.
 func readJMeterXML(from Source) (*Measured, error) {
 	stream := newStream(transform.NewReader(from.In, legalXML{}))
 	decoder := xml.NewDecoder(stream)
@@ -47,7 +47,7 @@ func readJMeterXML(from Source) (*Measured, error) {
 
 const cutXML = "it ends before </testResults>: JMeter was killed, or the file was cut off; copy it again, or end it with </testResults>"
 
-// xmlFault tells what stands in the file from what keeps it from being read.
+// xmlFault distinguishes invalid XML from read errors.
 func xmlFault(err error, line int, from *stream) error {
 	var syntax *xml.SyntaxError
 	switch {
@@ -63,7 +63,7 @@ func xmlFault(err error, line int, from *stream) error {
 	return atLine(line, refuse("%v", err))
 }
 
-// jmeterAttributes are the columns of CSV in XML.
+// jmeterAttributes maps CSV columns to XML attributes.
 var jmeterAttributes = map[string]string{jmeterTime: "ts", jmeterElapsed: "t", jmeterLabel: "lb", jmeterSuccess: "s", jmeterMessage: "rm"}
 
 func jmeterElement(to *tally, depth int, element xml.StartElement) error {

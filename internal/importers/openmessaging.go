@@ -44,7 +44,7 @@ type openMessagingResult struct {
 	EndToEndMax jsonNumber `json:"aggregatedEndToEndLatencyMax"`
 }
 
-// What the benchmark measures of a message.
+// Latencies of the benchmark.
 const publish, endToEnd = "publish", "end-to-end"
 
 func (openMessaging) Read(from Source) (*Measured, error) {
@@ -72,11 +72,11 @@ func (openMessaging) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// timed are the statistics of times, in the order in which they are added.
+// timed are the statistics of latencies, in order.
 var timed = []string{metric.Average, metric.P50, metric.P75, metric.P95, metric.P99, metric.Max}
 
-// addTimes adds the statistics of times. No message takes no time: where all are 0,
-// there was none, as of consumers that were not there.
+// addTimes adds the statistics of a latency. If all are 0, there were no messages, for
+// example without consumers.
 func (g *observationList) addTimes(from *Source, name string, values ...jsonNumber) {
 	if !from.wants(name) {
 		return
@@ -90,8 +90,7 @@ func (g *observationList) addTimes(from *Source, name string, values ...jsonNumb
 	}
 }
 
-// addRate adds the mean of a rate over the periods of a test, unless nothing was done
-// in any.
+// addRate adds the mean of a rate over the periods of a test, unless all are 0.
 func (g *observationList) addRate(from *Source, name string, values []jsonNumber) {
 	if average := mean(values); average != nil && *average == 0 {
 		g.empty = append(g.empty, name)
@@ -100,7 +99,7 @@ func (g *observationList) addRate(from *Source, name string, values []jsonNumber
 	}
 }
 
-// addPublishErrors adds the share of messages that could not be published.
+// addPublishErrors adds the percentage of failed messages.
 func addPublishErrors(to *observationList, from *Source, read *openMessagingResult) {
 	sent, failed := mean(read.PublishRate), mean(read.ErrorRate)
 	if sent == nil || failed == nil || *sent+*failed <= 0 || !from.wants(publish) {
@@ -110,8 +109,7 @@ func addPublishErrors(to *observationList, from *Source, read *openMessagingResu
 	to.add(metric.Name(from.Load, publish), metric.Errors, &share, 0)
 }
 
-// parseTime is a time as the benchmark writes it, with or without a zone; zero where
-// it is none.
+// parseTime parses a time with or without a zone; zero if it is invalid.
 func parseTime(text string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime} {
 		if found, err := time.Parse(layout, text); err == nil && found.After(earliest) && found.Before(latest) {

@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// prometheus reads what Prometheus' HTTP API answers to a query over a time.
+// prometheus reads the answer of Prometheus' HTTP API to a range query.
 type prometheus struct{}
 
 func (prometheus) Name() string { return "prometheus" }
@@ -30,7 +30,7 @@ func (prometheus) Reads() string {
 type prometheusAnswer struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
-	// Warnings say what keeps the answer from being whole.
+	// Warnings say why the answer is incomplete.
 	Warnings []string `json:"warnings"`
 	Data     struct {
 		Type   string             `json:"resultType"`
@@ -70,7 +70,7 @@ func (prometheus) Read(from Source) (*Measured, error) {
 	return made, err
 }
 
-// labelled are the series by names of their own.
+// labelled returns the series by unique names.
 func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
 	labels := make([]string, 0, len(all))
 	for _, series := range all {
@@ -86,18 +86,18 @@ func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
 	}
 }
 
-// prometheusMeans are what is made of the series.
+// prometheusMeans are the aggregated series.
 type prometheusMeans struct {
 	observationList
 	start, end time.Time
 	samples    int64
-	// infinite points, and those that are no number, were left out.
+	// infinite and NaN points were left out.
 	infinite int64
-	// leftOut says why of each series that is not read.
+	// leftOut lists the series that are not read, with reasons.
 	leftOut []string
 }
 
-// add the mean of a series and its largest value, or why it has none.
+// add adds the mean and the maximum of a series, or why it has none.
 func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 	var sum float64
 	largest, count := math.Inf(-1), int64(0)
@@ -108,7 +108,7 @@ func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 			m.leaveOut(name, fmt.Sprintf("point %d: %s", i+1, lineReason(err)))
 			return
 		case math.IsNaN(value), math.IsInf(value, 0):
-			// As of a rate without requests.
+			// For example a ratio without requests.
 			m.infinite++
 			continue
 		}
@@ -159,7 +159,7 @@ func (m *prometheusMeans) measured() (*Measured, error) {
 	return made, nil
 }
 
-// prometheusPoint is a time in seconds and a value in quotes.
+// prometheusPoint parses a time in seconds and a quoted value.
 func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 	seconds, err := strconv.ParseFloat(string(point[0]), 64)
 	if err != nil {
@@ -176,7 +176,7 @@ func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 	return at, value, nil
 }
 
-// seriesLabel is the name of a series and its labels.
+// seriesLabel returns the name of a series and its labels.
 func seriesLabel(labels map[string]string) string {
 	name := labels["__name__"]
 	var told []string

@@ -119,7 +119,8 @@ func TestWhatDoesNotDecide(t *testing.T) {
 	}
 }
 
-// throughput are six blocks in which the second arm has a tenth more of a custom metric.
+// throughput returns six blocks in which the second arm has a tenth more of a custom
+// metric.
 func throughput(name, unit string) *importers.Experiment {
 	made := experimentAt([]int{0, 3, 4, 7, 8, 11}, []int{1, 2, 5, 6, 9, 10})
 	for _, run := range made.Runs {

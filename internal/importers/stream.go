@@ -9,16 +9,15 @@ import (
 	"io"
 )
 
-// longest is what a line, or a row with line breaks in it, may have in bytes: more is
-// no result but another file, or one quote too many.
+// longest is the limit of a row in bytes: a longer one means another format, or an
+// unbalanced quote.
 const longest = 1 << 20
 
-// stream is a file that is read row by row, however many there are. Who reads it
-// says where the next row begins.
+// stream is a file that is read row by row. The user calls next at each row.
 type stream struct {
 	in   io.Reader
 	left int
-	// failed is why the file could not be read, whatever stands in it.
+	// failed is the read error, if any.
 	failed error
 }
 
@@ -28,7 +27,7 @@ func newStream(in io.Reader) *stream {
 	return s
 }
 
-// next allows for a further row, and for what is read ahead.
+// next allows another row, and the read-ahead.
 func (s *stream) next() { s.left = longest + 64<<10 }
 
 var errLineTooLong = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
@@ -45,8 +44,7 @@ func (s *stream) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// lines reads line by line, and tells the number of each. It ends with the first
-// error of use.
+// lines calls use with each line and its number, until the first error.
 func lines(in io.Reader, use func(number int, line []byte) error) error {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 0, 64<<10), longest)
@@ -64,7 +62,7 @@ func lines(in io.Reader, use func(number int, line []byte) error) error {
 	return err
 }
 
-// lineStream refuses lines without end for who reads lines without a bound.
+// lineStream rejects endless lines for readers without a limit.
 type lineStream struct {
 	in   io.Reader
 	left int

@@ -18,10 +18,10 @@ import (
 	units "perflab.dev/perflab/internal/text/unit"
 )
 
-// TableTool stands for what measured the values of a table, which does not tell.
+// TableTool stands for the unknown tool of a table.
 const TableTool = "another tool"
 
-// TableColumns are those of a table, in any order. Those of tableMay may be missing.
+// TableColumns are the columns of a table, in any order. Those in tableMay are optional.
 const TableColumns = "release,measured,block,arm,scenario,metric,unit,value"
 
 var (
@@ -29,7 +29,7 @@ var (
 	tableMay  = []string{"release", "measured", "block"}
 )
 
-// TableRecord is a run of a table, which says itself where it belongs.
+// TableRecord is a run in a table, with its identity.
 type TableRecord struct {
 	Release string
 	Run
@@ -93,7 +93,7 @@ func tableHeader(header []string) (map[string]int, error) {
 	return columns, nil
 }
 
-// table is one, as far as it was read.
+// table is the parsed part of a table.
 type table struct {
 	columns map[string]int
 	only    Source
@@ -139,7 +139,7 @@ func (t *table) add(fields []string, count int) error {
 	return nil
 }
 
-// run finds the one that a row is of.
+// run finds the run of a row.
 func (t *table) run(release, arm, scenario string, block int32) (*TableRecord, error) {
 	if arm == "" || scenario == "" {
 		return nil, refuse("the arm or the scenario is empty")
@@ -154,7 +154,7 @@ func (t *table) run(release, arm, scenario string, block int32) (*TableRecord, e
 	return made, nil
 }
 
-// date is that of the run, the same in each of its rows.
+// date sets the date of the run, which is the same in each of its rows.
 func (p *TableRecord) date(text string) error {
 	if text == "" {
 		return nil
@@ -176,7 +176,7 @@ func (p *TableRecord) date(text string) error {
 	return refuse("%q is no date or time with its zone: write it like 2025-01-03 or 2025-01-03T08:00:00Z", shorten(text))
 }
 
-// tableObservation has the unit that PerfLab's own has, where it is a metric of a load.
+// tableObservation converts a load's metric to PerfLab's unit.
 func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	owner, rest := metric.CutOwner(name)
 	if owner == "" || rest == "" || name != metricName(name, longestMetric) {
@@ -196,7 +196,7 @@ func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	return v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit}, nil
 }
 
-// inOurUnit brings a value of a load's to the unit that it has with us.
+// inOurUnit converts a load's value to PerfLab's unit.
 func inOurUnit(of metric.Metric, value float64, unit string) (float64, string, error) {
 	ours := metric.Unit(of.Statistic)
 	if ours == "" {
@@ -220,7 +220,7 @@ func tableStatistics() []string {
 	return slices.Concat(metric.TransactionStatistics(), metric.Rates(), []string{metric.Duration, metric.RecordsPerSecond})
 }
 
-// record are all runs, with the loads that their metrics are of.
+// record returns all runs, with the loads of their metrics.
 func (t *table) record() ([]TableRecord, error) {
 	if len(t.runs) == 0 {
 		return nil, refuse("no row follows the header that --only matches")
@@ -233,7 +233,7 @@ func (t *table) record() ([]TableRecord, error) {
 			}
 		}
 		if len(run.Loads) == 0 {
-			// Servers were under some load, of which nothing is told.
+			// The load of server metrics is unknown.
 			run.Loads = []string{run.Scenario}
 		}
 		run.Measured.Observations = sorted(run.Measured.Observations)
