@@ -29,8 +29,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 	return made
 }
 
-// frozen are changes of everything that must not change, and where a person is
-// told so.
+// frozen returns changes of everything that must not change, and where a person is told so.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
 		return "the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
@@ -65,7 +64,7 @@ func frozen() map[string]rule {
 	}
 }
 
-// free are changes a person may make at any time.
+// free returns changes a person may make at any time.
 func free() map[string]rule {
 	return map[string]rule{
 		"nothing":     accept(),
@@ -93,7 +92,7 @@ func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
 	})
 }
 
-// The chance of error is spread over the looks, so none may be added or taken away.
+// The chance of error is spread over the looks, so none may be added or removed.
 func TestLooksAreFrozen(t *testing.T) {
 	const sentence = "the experiment has begun, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
 	c, _ := user(t)

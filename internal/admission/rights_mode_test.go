@@ -54,7 +54,7 @@ var jane = authenticationv1.UserInfo{
 	Username: "jane", UID: "42", Groups: []string{"lab", "system:authenticated"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a", "b"}},
 }
 
-// answer is what an API server is told that asks about an object of Jane's.
+// answer returns what an API server is told that asks about an object of Jane's.
 func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstructured) *admissionv1.AdmissionResponse {
 	t.Helper()
 	asked := webhook.NewServer(webhook.Options{})
@@ -104,7 +104,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 	}
 }
 
-// The sentence that the documentation shows is the one people get.
+// The sentence that the documentation shows is the one users get.
 func TestTheDocumentedSentence(t *testing.T) {
 	text, err := os.ReadFile(apiserver.Root("docs", "security.md"))
 	expect.NoError(t, err)

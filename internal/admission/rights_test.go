@@ -93,7 +93,7 @@ func (a *author) ask(object *unstructured.Unstructured) error {
 	return a.client.Create(context.Background(), object, client.DryRunAll)
 }
 
-// message is the sentence an author is told.
+// message returns the sentence an author is told.
 func (a *author) message(what string) string {
 	return fmt.Sprintf("user %q may not %s in namespace %q", a.name, what, a.namespace)
 }
@@ -103,7 +103,7 @@ const advice = ": PerfLab uses only what the author may; ask for the right, or l
 // secretVariable takes a variable from the Secret "token".
 const secretVariable = "{name: TOKEN, valueFrom: {secretKeyRef: {name: token, key: k}}}"
 
-// inPods is a patch of the modules' pods.
+// inPods returns a patch of the modules' pods.
 func inPods(spec string) string {
 	return "[{kind: Deployment, merge: {spec: {template: {spec: " + spec + "}}}}]"
 }

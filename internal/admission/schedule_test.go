@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// nightly is a schedule with the valid experiment for its template.
+// nightly returns a schedule with the valid experiment for its template.
 func nightly(t *testing.T, changes ...change) *unstructured.Unstructured {
 	t.Helper()
 	made := rules.Schedule(t)

@@ -15,18 +15,18 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// bounded refuses a spec that is too large before anything else is done with it: what
-// takes a megabyte as text takes fifty when it is decoded. Records of what was measured
-// elsewhere are no exception. What is stored already may be labelled and deleted.
+// bounded rejects a spec that is too large before it is decoded: a megabyte of text takes
+// fifty when decoded. This includes imported experiments. Stored objects may still be
+// labelled and deleted.
 type bounded struct{ admission.Handler }
 
-// bound puts a webhook behind it.
+// bound wraps a webhook.
 func bound(hook *admission.Webhook) *admission.Webhook {
 	hook.Handler = bounded{hook.Handler}
 	return hook
 }
 
-// Handle judges the size, and has the rest judged.
+// Handle checks the size, and calls the wrapped handler.
 func (b bounded) Handle(ctx context.Context, request admission.Request) admission.Response {
 	spec := rawSpec(request.Object.Raw)
 	faults := validate.Stored(spec)
@@ -41,13 +41,13 @@ func (b bounded) Handle(ctx context.Context, request admission.Request) admissio
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &refused}}
 }
 
-// rawSpec is the text of an object's spec; none where there is none.
+// rawSpec returns the JSON of an object's spec; nil if there is none.
 func rawSpec(object []byte) []byte {
 	var fields struct {
 		Spec json.RawMessage `json:"spec"`
 	}
 	if err := json.Unmarshal(object, &fields); err != nil {
-		// Who decodes it will say so.
+		// Decoding reports the error.
 		return nil
 	}
 	return fields.Spec

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// terms is an affinity of so many terms of two bytes each.
+// terms returns an affinity of so many terms of two bytes each.
 func terms(count int) string {
 	return `{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + strings.Repeat("{},", count) + `{}]}}}`
 }

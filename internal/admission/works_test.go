@@ -48,7 +48,7 @@ func TestScriptsAreReadWhereTheyAre(t *testing.T) {
 		`load "search" has 2 users, and every k6 runner needs at least one: write parallelism: 2 or less, or more users`)
 }
 
-// What an experiment began with can't be mended any more.
+// What an experiment began with can't be fixed any more.
 func TestWhatHasBegunCanBeStopped(t *testing.T) {
 	c, _ := user(t)
 	begun := rules.Object(t, valid)

@@ -25,20 +25,21 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Accounts are the ServiceAccounts with whose rights the operator writes what belongs to
-// experiments. Nil: it writes with its own.
+// Accounts are the ServiceAccounts as which the operator writes the objects of experiments.
+// With nil it writes as itself.
 type Accounts struct {
-	// Default is the name of the account of experiments that name none.
+	// Default is the name of the account for experiments that name none.
 	Default string
-	// Role is the ClusterRole with the rights that accounts need, for advice.
+	// Role is the ClusterRole with the permissions that accounts need, for error messages.
 	Role string
 
 	// writer sends each request as the user of its context.
 	writer client.Client
 }
 
-// NewAccounts returns the accounts, which the connection's own identity must be allowed to
-// impersonate. The options have a scheme and a mapper: nobody is impersonated to find kinds.
+// NewAccounts returns the accounts. The connection's own identity needs permission to
+// impersonate them. The options need a scheme and a mapper, because discovery does not
+// impersonate.
 func NewAccounts(config *rest.Config, options client.Options, standard, role string) (*Accounts, error) {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return impersonating{next} })
@@ -50,7 +51,8 @@ func NewAccounts(config *rest.Config, options client.Options, standard, role str
 	return &Accounts{Default: standard, Role: role, writer: writer}, nil
 }
 
-// impersonating sends each request as the user of its context, and none without one.
+// impersonating sends each request as the user in its context, and rejects requests without
+// one.
 type impersonating struct{ http.RoundTripper }
 
 type userKey struct{}
@@ -72,15 +74,15 @@ type account struct{ namespace, name string }
 
 type accountKey struct{}
 
-// WithAccount says in the context for whom is written: for an experiment of a namespace, and as
-// the ServiceAccount that it names, if any.
+// WithAccount sets, in the context, the namespace of the experiment to write for and the
+// ServiceAccount that it names, if any.
 func WithAccount(ctx context.Context, namespace, serviceAccount string) context.Context {
 	return context.WithValue(ctx, accountKey{}, account{namespace, serviceAccount})
 }
 
-// Client writes as the account of the context, and reads as before. The operator's own kinds
-// it writes with the operator's rights: only the operator may write results, and its Leases
-// are in its own namespace.
+// Client returns a client that writes as the account in the context, and reads as before.
+// It writes the operator's own kinds with the operator's permissions: only the operator may
+// write results, and its Leases are in its own namespace.
 func (a *Accounts) Client(own client.Client) client.Client { return accountClient{own, a} }
 
 type accountClient struct {
@@ -88,11 +90,11 @@ type accountClient struct {
 	accounts *Accounts
 }
 
-// ownGroups are the API groups of what the operator writes in its own name.
+// ownGroups are the API groups of the objects that the operator writes as itself.
 var ownGroups = []string{v1alpha1.GroupVersion.Group, coordinationv1.GroupName}
 
-// write does what it is given with the client that is to write the object, and says what
-// the account lacks if it is refused.
+// write calls do with the client that is to write the object, and explains a refusal that a
+// missing permission causes.
 func (c accountClient) write(ctx context.Context, object any, verbs []string, do func(context.Context, client.Client) error) error {
 	about, err := c.subjectFor(object)
 	if err != nil {
@@ -106,7 +108,7 @@ func (c accountClient) write(ctx context.Context, object any, verbs []string, do
 	case c.accounts == nil && who.name == "":
 		return do(ctx, c.Client)
 	case c.accounts == nil:
-		// An operator that did act as accounts was replaced by one that does not.
+		// An operator with --act-as-author was replaced by one without it.
 		return missingRight("the experiment names ServiceAccount %q, and this operator does not act as ServiceAccounts: run it with --act-as-author, or delete the experiment", who.name)
 	case !known || who.namespace != about.key.Namespace:
 		return fmt.Errorf("writing %s %q: %w", about.kind.Kind, about.key, errNoAccount)
@@ -119,8 +121,8 @@ func (c accountClient) write(ctx context.Context, object any, verbs []string, do
 	return c.explainForbidden(ctx, who, about, verbs, do(ctx, c.accounts.writer))
 }
 
-// checkAccountExists refuses to write as an account that is gone. The API server would not: the
-// bindings of a deleted account still hold.
+// checkAccountExists rejects writes as a deleted account. The API server would accept them,
+// because the bindings of a deleted account still apply.
 func (c accountClient) checkAccountExists(ctx context.Context, who account) error {
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
@@ -134,8 +136,8 @@ func (c accountClient) checkAccountExists(ctx context.Context, who account) erro
 	return nil
 }
 
-// explainForbidden says which right the account lacks, if that is why a write is refused: policies
-// and quotas forbid things as well.
+// explainForbidden returns the permission that the account lacks, if that is why a write is
+// forbidden: policies and quotas forbid writes as well.
 func (c accountClient) explainForbidden(ctx context.Context, who account, about subject, verbs []string, err error) error {
 	if !apierrors.IsForbidden(err) {
 		return err
@@ -163,8 +165,8 @@ func (c accountClient) explainForbidden(ctx context.Context, who account, about 
 	return err
 }
 
-// MissingRight says, in whole sentences, what keeps the operator from writing as an account, and
-// how to change that. It is an answer as the API server gives one.
+// MissingRight says why the operator can't write as an account, and how to fix that. It is
+// an API status.
 type MissingRight struct{ status metav1.Status }
 
 func missingRight(format string, arguments ...any) *MissingRight {
@@ -173,16 +175,16 @@ func missingRight(format string, arguments ...any) *MissingRight {
 
 func (l *MissingRight) Error() string { return l.status.Message }
 
-// Status is the answer.
+// Status returns the API status.
 func (l *MissingRight) Status() metav1.Status { return l.status }
 
-// subject is what is written.
+// subject identifies the object that is written.
 type subject struct {
 	kind schema.GroupVersionKind
 	key  client.ObjectKey
 }
 
-// subjectFor tells what is written. What is applied is unstructured.
+// subjectFor returns the subject of a write. Applied objects are unstructured.
 func (c accountClient) subjectFor(object any) (subject, error) {
 	written, is := object.(client.Object)
 	if !is {
@@ -204,7 +206,7 @@ func (c accountClient) Patch(ctx context.Context, object client.Object, patch cl
 	return c.write(ctx, object, []string{"patch"}, func(ctx context.Context, as client.Client) error { return as.Patch(ctx, object, patch, options...) })
 }
 
-// Apply takes the right to create as well, for an object that is not there.
+// Apply also needs the permission to create, for an object that does not exist.
 func (c accountClient) Apply(ctx context.Context, intent runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 	return c.write(ctx, intent, []string{"create", "patch"}, func(ctx context.Context, as client.Client) error { return as.Apply(ctx, intent, options...) })
 }

@@ -20,32 +20,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Freshness knows how new a list of each kind must at least be: as new as what this
-// process has written of the kind, and as any list of it before. The API server answers
-// such a list from its own cache, in milliseconds; a list of which nothing is asked waits
-// until that cache is known to be as new as etcd, which takes it a tenth of a second.
+// Freshness tracks the minimum resource version of a list of each kind: the newest that
+// this process has written or listed. The API server serves such a list from its watch
+// cache, in milliseconds; a list without a version waits until that cache has caught up
+// with etcd, which takes 0.1 s.
 //
-// What somebody else has written may be missing for as long as the server's watch of etcd
-// is behind. It could as well have been written a moment after a list that waited.
+// Writes of other clients may be missing for as long as the watch cache is behind. They
+// could as well have been made just after a list that waited.
 type Freshness struct {
 	mutex sync.Mutex
 	known map[schema.GroupKind]uint64
 }
 
-// NewFreshness knows of nothing yet: the first list of each kind waits.
+// NewFreshness returns an empty tracker: the first list of each kind waits.
 func NewFreshness() *Freshness { return &Freshness{known: map[schema.GroupKind]uint64{}} }
 
-// Client is the client of a manager: what it writes is noted. Of an object that was written
-// a moment ago it reads what was written, which the cache may not have yet; the kinds that
-// the cache leaves out are listed as live does.
+// Client returns the client of a manager that notes its own writes. An object that was just
+// written is read from the API server if the cache is behind; kinds that the cache excludes
+// are listed with live.
 func (f *Freshness) Client(cached client.Client, live client.Reader, leftOut ...schema.GroupVersionKind) client.Client {
 	return trackingClient{cached, f, &recentWrites{}, live, leftOut}
 }
 
-// Reader is the reader, which reads from the API server; its lists are as new as is
-// known to be needed. Lists that say themselves how new they are to be, and the pages
-// after the first, are left as they are. What is listed without a limit is asked for in
-// pages, so that the server never holds more than one.
+// Reader returns a reader of the API server whose lists are as new as needed. Lists with a
+// version of their own, and pages after the first, stay unchanged. Lists without a limit
+// are read in pages, so that the server never holds more than one.
 func (f *Freshness) Reader(live client.Reader, scheme *runtime.Scheme) client.Reader {
 	return fresh{live, f, scheme}
 }
@@ -56,15 +55,15 @@ func (f *Freshness) of(kind schema.GroupKind) uint64 {
 	return f.known[kind]
 }
 
-// note remembers the version if it is later than what is known. Versions of a kind are
-// numbers that grow.
+// note stores the version if it is newer than the known one. Versions of a kind are
+// increasing numbers.
 func (f *Freshness) note(kind schema.GroupKind, version string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.known[kind] = max(f.known[kind], parseVersion(version))
 }
 
-// parseVersion is a version as a number; 0: it is none.
+// parseVersion parses a version as a number; 0 if it is none.
 func parseVersion(version string) uint64 {
 	number, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
@@ -85,7 +84,7 @@ type fresh struct {
 	scheme *runtime.Scheme
 }
 
-// List is in pages, as new as needed.
+// List reads in pages, as new as needed.
 func (r fresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if (&client.ListOptions{}).ApplyOptions(options).Limit > 0 {
 		return r.page(ctx, list, options...)
@@ -107,9 +106,9 @@ func (r fresh) List(ctx context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
-// page is as new as needed. Where versions have gone back, as they do when etcd is restored,
-// the server says ten times, four seconds each, that it is not there yet, and what was known
-// is worth nothing.
+// page reads one page, as new as needed. After a restore of etcd the versions are lower:
+// the server then answers ten times, every 4 s, that it does not have the version yet, and
+// the known version is obsolete.
 func (r fresh) page(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	listed, err := listedKind(list, r.scheme)
 	if err != nil {
@@ -205,8 +204,8 @@ func (s trackingStatus) Patch(ctx context.Context, object client.Object, patch c
 	return s.noting.noteWrite(object, s.SubResourceWriter.Patch(ctx, object, patch, options...))
 }
 
-// noteWrite notes an object as the server has given it back. A dry run gives one back that
-// has no version, or that of the one there is.
+// noteWrite notes an object as the server returned it. A dry run returns no version, or
+// that of the existing object.
 func (w trackingClient) noteWrite(object client.Object, err error) error {
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (l *lists) RoundTrip(request *http.Request) (*http.Response, error) {
 	return l.next.RoundTrip(request)
 }
 
-// last is what the last list asked for.
+// last returns what the last list asked for.
 func (l *lists) last(t *testing.T) (match string, version uint64) {
 	t.Helper()
 	asked := l.asked[len(l.asked)-1]
@@ -206,7 +206,7 @@ func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
 	}
 }
 
-// A page goes on where the one before it ended, whatever is written meanwhile.
+// A page continues where the one before it ended, whatever is written meanwhile.
 func TestPagesGoOnWhereTheyEnded(t *testing.T) {
 	a := newAside(t)
 	write := func(name string) {

@@ -119,7 +119,7 @@ func TestGetOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// owned is an intent of an owner with this UID.
+// owned returns an intent of an owner with this UID.
 func owned(t *testing.T, namespace, name, value, uid string) *unstructured.Unstructured {
 	t.Helper()
 	made := intent(t, namespace, name, value)

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// recentWrites knows in which version this process has left what it wrote of late. For some
-// milliseconds a cache shows what was there before, and what is decided by that is decided
-// twice, and refused when it is written.
+// recentWrites tracks the versions of objects that this process has written recently. For
+// some milliseconds a cache may show an older version; decisions based on it would repeat a
+// write, which the server rejects.
 type recentWrites struct {
 	mutex    sync.Mutex
 	versions map[identity]written
@@ -31,8 +31,8 @@ type written struct {
 	at      time.Time
 }
 
-// lag is the longest that a cache is taken to be behind. Versions may have gone back, and
-// not every object is in it.
+// lag is the longest time that a cache may be behind. Later, the version may have
+// decreased, and not every object is in the cache.
 const lag = 10 * time.Second
 
 func (r *recentWrites) note(object identity, version string, now time.Time) {
@@ -45,7 +45,7 @@ func (r *recentWrites) note(object identity, version string, now time.Time) {
 	r.versions[object] = written{max(r.versions[object].version, parseVersion(version)), now}
 }
 
-// sweep forgets what every cache has by now.
+// sweep drops the versions that every cache has.
 func (r *recentWrites) sweep(now time.Time) {
 	if now.Sub(r.swept) < lag {
 		return
@@ -58,8 +58,8 @@ func (r *recentWrites) sweep(now time.Time) {
 	r.swept = now
 }
 
-// isBehind: a cache that shows an object in this version, or with none does not show it,
-// has not seen yet what this process has written.
+// isBehind reports whether a cache that shows this version of an object, or no version, has
+// not seen our last write.
 func (r *recentWrites) isBehind(object identity, shown string, now time.Time) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -74,8 +74,8 @@ func (r *recentWrites) isBehind(object identity, shown string, now time.Time) bo
 	return false
 }
 
-// Get reads from the cache, and from the API server what the cache does not show yet as
-// this process has written it.
+// Get reads from the cache, or from the API server if the cache does not show our last
+// write yet.
 func (w trackingClient) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	kind, err := w.GroupVersionKindFor(object)
 	if err != nil {
@@ -92,6 +92,6 @@ func (w trackingClient) Get(ctx context.Context, key client.ObjectKey, object cl
 	if !w.recent.isBehind(identity{kind.GroupKind(), key}, shown, time.Now()) {
 		return err
 	}
-	// Clients empty what they read into, so that nothing is read into the cache.
+	// Clients reset the object before they read into it, so the cache stays unchanged.
 	return w.live.Get(ctx, key, object, options...)
 }

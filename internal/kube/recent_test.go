@@ -56,7 +56,7 @@ func newBehind(server client.WithWatch, namespace string) *behind {
 	return b
 }
 
-// onServer is behind a real API server.
+// onServer returns behind a real API server.
 func onServer(t *testing.T) *behind {
 	t.Helper()
 	direct := apiserver.Client(t, server.Config(t))
@@ -65,7 +65,7 @@ func onServer(t *testing.T) *behind {
 
 func (b *behind) key() client.ObjectKey { return client.ObjectKey{Namespace: b.namespace, Name: "one"} }
 
-// read is the message that the pod is read with; empty: it is not there.
+// read returns the message that the pod is read with; empty: it does not exist.
 func (b *behind) read(t *testing.T) string {
 	t.Helper()
 	pod := &corev1.Pod{}

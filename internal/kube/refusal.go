@@ -18,32 +18,31 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Refusal is a write that was not made, and would not be if it were tried
-// again: the API server does not want it, or the object is not ours.
+// Refusal is a write that failed and would fail again: the API server rejects it, or
+// another owner has the object.
 type Refusal struct {
 	// Kind and Name of the object.
 	Kind, Name string
-	// Component is the part of the environment the object belongs to; empty:
-	// to none.
+	// Component is the part of the environment that the object belongs to, if any.
 	Component string
-	// Verb is what was to be done to it: apply, make, change, write, delete.
+	// Verb is the attempted action: apply, make, change, write, delete.
 	Verb string
-	// Owner says whose the object of that name is that is there.
+	// Owner is the owner of the existing object of that name.
 	Owner Ownership
-	// Cause is the API server's own answer; nil where it was not asked.
+	// Cause is the API server's error; nil if no request was sent.
 	Cause error
 }
 
-// Ownership says whose an object is.
+// Ownership tells who owns an object.
 type Ownership int
 
 const (
-	// OwnerSame is what has the owner of what is to be written, or is not there.
+	// OwnerSame: the object has the owner of the wanted object, or does not exist.
 	OwnerSame Ownership = iota
-	// OwnerEarlier is what an owner had that bore the name of ours, and is gone. It
-	// goes as well.
+	// OwnerEarlier: the object belongs to a deleted owner of the same name, and is being
+	// deleted as well.
 	OwnerEarlier
-	// OwnerOther is what somebody else made.
+	// OwnerOther: another owner made the object.
 	OwnerOther
 )
 
@@ -58,7 +57,8 @@ func (r *Refusal) Error() string {
 	}
 }
 
-// Sentence is the refusal for a condition or an event: the words of others are cut.
+// Sentence returns the refusal for a condition or an event, with the API server's message
+// truncated.
 func (r *Refusal) Sentence() string {
 	if lacks := (*MissingRight)(nil); errors.As(r.Cause, &lacks) {
 		return r.Error()
@@ -66,10 +66,10 @@ func (r *Refusal) Sentence() string {
 	return prose.Sentence(r.Error())
 }
 
-// Unwrap gives the API server's answer.
+// Unwrap returns the API server's error.
 func (r *Refusal) Unwrap() error { return r.Cause }
 
-// AsRefusal finds the refusal in an error; nil: asking again may help.
+// AsRefusal finds the refusal in an error; nil if a retry may help.
 func AsRefusal(err error) *Refusal {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
@@ -78,16 +78,16 @@ func AsRefusal(err error) *Refusal {
 	return nil
 }
 
-// IsTransient reports whether the API server did answer, and could not do for now
-// what it was asked.
+// IsTransient reports whether the API server answered that it can't process the request
+// now.
 func IsTransient(err error) bool {
 	code := statusCode(err)
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }
 
-// IsInvalidStatus reports whether the API server has refused what a status holds: it is too much, or
-// not as its schema has it. The same write would always be refused. What a policy refuses,
-// which names no field of the status, it may take when it is tried again.
+// IsInvalidStatus reports whether the API server has rejected a status as too large or
+// invalid. The same write would always fail. A policy, which names no field of the status,
+// may accept it later.
 func IsInvalidStatus(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -100,18 +100,18 @@ func IsInvalidStatus(err error) bool {
 	case http.StatusUnprocessableEntity:
 		return answer.Details != nil && slices.ContainsFunc(answer.Details.Causes, func(cause metav1.StatusCause) bool { return strings.HasPrefix(cause.Field, "status") })
 	default:
-		// So etcd's client says of what is larger than it sends.
+		// etcd's client reports too large requests with this message.
 		return strings.Contains(answer.Message, "trying to send message larger than max")
 	}
 }
 
-// IsRefused reports whether the API server does not want a write, for now at least.
+// IsRefused reports whether the API server rejects a write, perhaps only for now.
 func IsRefused(err error) bool { return err != nil && isPermanent(err) }
 
-// doing names in an error what was tried.
+// gerunds are the verbs as errors write them.
 var gerunds = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
 
-// explain wraps what the API server says to a write.
+// explain wraps the API server's error.
 func (c Cluster) explain(verb string, object client.Object, err error) error {
 	if err == nil {
 		return nil
@@ -132,13 +132,13 @@ func (c Cluster) refusal(verb string, object client.Object) *Refusal {
 	return result
 }
 
-// isPermanent: the same write would get the same answer.
+// isPermanent reports whether the same write would fail again.
 func isPermanent(err error) bool {
 	switch code := statusCode(err); code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	case http.StatusNotFound:
-		// The namespace is gone, or the kind. Any other object may be made again.
+		// The namespace or the kind does not exist. Any other object may be created again.
 		return isNamespaceMissing(err)
 	default:
 		return meta.IsNoMatchError(err) || code >= http.StatusBadRequest && code < http.StatusInternalServerError
@@ -154,7 +154,7 @@ func isNamespaceMissing(err error) bool {
 	return details == nil || details.Name == "" || details.Kind == "namespaces"
 }
 
-// statusCode is the HTTP status the API server answered with; 0: it did not.
+// statusCode returns the HTTP status of the API server's answer; 0 if there was none.
 func statusCode(err error) int32 {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -163,7 +163,7 @@ func statusCode(err error) int32 {
 	return status.Status().Code
 }
 
-// ownership says whose an object is that stands where we want ours.
+// ownership compares the owner of an existing object with that of the wanted one.
 func ownership(current, wanted client.Object) Ownership {
 	has, wants := metav1.GetControllerOf(current), metav1.GetControllerOf(wanted)
 	switch {

@@ -151,7 +151,7 @@ func of[T any](kind, resource string) one {
 	return one{kind, resource, status, func() (string, error) { return fit.Status(resource, status) }}
 }
 
-// refused are the faults that the API server would find in the status.
+// refused returns the faults that the API server would find in the status.
 func (o one) refused(t testing.TB) []string {
 	t.Helper()
 	fields := map[string]any{}

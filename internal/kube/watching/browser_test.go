@@ -64,7 +64,7 @@ func TestReadersKeepTheirPlace(t *testing.T) {
 	p.Must("document.documentElement.scrollWidth <= 400")
 }
 
-// Who serves the page may go: it says so, and goes on when it is there again.
+// Who serves the page may go: it says so, and continues when it is there again.
 func TestTheServerGoes(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -81,7 +81,7 @@ func TestTheServerGoes(t *testing.T) {
 	p.Must(browser.Text + ".includes('Check-In 417 ms')")
 }
 
-// Without scripts the page loads itself anew.
+// Without scripts the page loads itself again.
 func TestWithoutScripts(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -96,7 +96,7 @@ func TestWithoutScripts(t *testing.T) {
 	p.Until(browser.Text + ".includes('Check-In 431 ms')")
 }
 
-// axe-core finds what keeps people from reading the page.
+// axe-core finds what keeps users from reading the page.
 func TestAccessibility(t *testing.T) {
 	l := newLab(t)
 	for number := range 8 {
