@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recorded makes up what an experiment of two arms and a twin, two
-// scenarios and six blocks would have recorded, for tests: the same for the
-// same seed. One attempt did not count.
+// Package recorded generates the record of an experiment with two arms and an A/A control,
+// two scenarios and six blocks, for tests: deterministic for a seed. One attempt is
+// invalid.
 package recorded
 
 import (
@@ -35,14 +35,14 @@ const (
 	Baseline  = "xmx"
 	Twin      = "xmx-twin"
 	Arm       = "maxram-66"
-	// AloneScenario has an import and nothing else, Beside the same beside users.
+	// AloneScenario has only an import, ConcurrentScenario has it under concurrent users.
 	AloneScenario      = "create-5k"
 	ConcurrentScenario = "create-5k-under-cico"
 )
 
 var startTime = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// module is a service and what it uses.
+// module is a service and its usage.
 type module struct {
 	name                string
 	cores, memory       float64
@@ -59,7 +59,7 @@ var modules = []module{
 	{"mod-authtoken", 0.21, 540, "1440Mi", "1152Mi", "922Mi"},
 }
 
-// generator draws what was measured.
+// generator generates measured data.
 type generator struct {
 	random *rand.Rand
 	input  report.Input
@@ -71,7 +71,7 @@ var (
 	making sync.Mutex
 )
 
-// Experiment makes it up; tests may change what they get.
+// Experiment generates the record; tests may change the result.
 func Experiment(seed uint64) report.Input {
 	making.Lock()
 	defer making.Unlock()
@@ -185,7 +185,7 @@ func system() v1alpha1.System {
 	return made
 }
 
-// noise is a factor around 1.
+// noise returns a factor around 1.
 func (g *generator) noise(deviation float64) float64 {
 	return math.Exp(g.random.NormFloat64() * deviation)
 }
@@ -244,7 +244,7 @@ func (g *generator) invalid(run *v1alpha1.PerfRun) {
 func (g *generator) valid(run *v1alpha1.PerfRun, mood float64) {
 	run.Status.Phase = v1alpha1.RunSucceeded
 	pace := mood * g.noise(0.012)
-	// The heap's size decides how often the import waits for the collector.
+	// The heap's size determines the garbage collections of the import.
 	imports := 236.0 * pace * g.noise(0.01)
 	if run.Spec.Arm == Arm {
 		imports *= 0.91
@@ -274,7 +274,7 @@ func (g *generator) valid(run *v1alpha1.PerfRun, mood float64) {
 
 func seconds(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
 
-// stamp is a time as the cluster keeps it: in whole seconds.
+// stamp truncates a time to whole seconds, as the cluster does.
 func stamp(at time.Time) *metav1.Time { return ptr.To(metav1.NewTime(at.Truncate(time.Second))) }
 
 func (g *generator) status(run *v1alpha1.PerfRun, load string, from, to time.Time) {
@@ -283,7 +283,7 @@ func (g *generator) status(run *v1alpha1.PerfRun, load string, from, to time.Tim
 	})
 }
 
-// users check in and out; while the import is on, it takes longer.
+// users check in and out; during an import it takes longer.
 func (g *generator) users(run *v1alpha1.PerfRun, start time.Time, pace, from, imports float64) *payload.Payload {
 	p := payload.New("cico", run.Name, "1", start)
 	for second := 0.0; second < 1200; second += 0.55 {
@@ -390,7 +390,7 @@ func (g *generator) observe(run *v1alpha1.PerfRun, metric string, value float64,
 	run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: metric, Value: decimal.Format(value), Unit: unit, Samples: samples})
 }
 
-// sample keeps what two servers used over the run.
+// sample records the usage of two servers.
 func (g *generator) sample(run *v1alpha1.PerfRun, start time.Time, length, pace float64) {
 	samples := payload.NewSampleRecorder(run.Name, "collector", start)
 	for second := 0.0; second <= length; second += 15 {
