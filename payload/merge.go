@@ -82,9 +82,9 @@ func (s *Sum) takes(p *Payload) error {
 	return nil
 }
 
-// Payload is the sum. It fails with ErrNone where nothing was added. A runner that
-// had nothing to do, as where there are more runners than users, has no say in when
-// the measurement began and ended.
+// Payload returns the sum. It fails with ErrNone where nothing was added. A runner that had
+// nothing to do, as where there are more runners than users, has no say in when the
+// measurement began and ended.
 func (s *Sum) Payload() (*Payload, error) {
 	if s.all == nil {
 		return nil, fmt.Errorf("merging payloads: %w", ErrNone)
@@ -102,7 +102,7 @@ func (s *Sum) Payload() (*Payload, error) {
 	return sum, nil
 }
 
-// with is the stretch that holds a payload's as well.
+// with returns the stretch that holds a payload's as well.
 func (s interval) with(p *Payload) interval {
 	if s == (interval{}) {
 		return interval{p.Start, p.End}
@@ -110,7 +110,7 @@ func (s interval) with(p *Payload) interval {
 	return interval{earlier(s.from, p.Start), later(s.to, p.End)}
 }
 
-// packedSize is what the histograms take, in bytes.
+// packedSize returns what the histograms take, in bytes.
 func (p *Payload) packedSize() (size int) {
 	for _, s := range p.Series {
 		for _, b := range s.Buckets {

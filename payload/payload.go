@@ -179,7 +179,7 @@ func (p *Payload) WithoutRequests() *Payload {
 
 func (r Row) isRequest() bool { return r.Request != "" }
 
-// seconds is the bucket width of requests, or of transactions.
+// seconds returns the bucket width of requests, or of transactions.
 func (p *Payload) seconds(requests bool) int {
 	if requests {
 		return p.RequestBucketSeconds

@@ -25,7 +25,7 @@ type sample struct {
 	took                 time.Duration
 }
 
-// request is the row of the sample's request.
+// request returns the row of the sample's request.
 func (s sample) request() payload.Row {
 	return payload.Row{Scenario: s.scenario, Transaction: s.transaction, Request: "GET /a", Outcome: s.outcome, Status: s.status}
 }

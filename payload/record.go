@@ -50,7 +50,7 @@ func (p *Payload) Set(gauge string, value float64) {
 // row finds or makes the series of a row.
 func (p *Payload) row(row Row) *Series { return &p.Series[p.rowIndex(row)] }
 
-// rowIndex is where in Series that is.
+// rowIndex returns where in Series that is.
 func (p *Payload) rowIndex(row Row) int {
 	row.Scenario, row.Transaction, row.Request = boundedName(row.Scenario), boundedName(row.Transaction), boundedName(row.Request)
 	if p.index == nil {
@@ -70,7 +70,7 @@ func (p *Payload) rowIndex(row Row) int {
 	return len(p.Series) - 1
 }
 
-// other is the row that takes in what is too much to be kept apart.
+// other returns the row that takes in what is too much to be kept apart.
 func (r Row) other() Row {
 	o := Row{Transaction: Other, Outcome: r.Outcome}
 	if r.isRequest() {
@@ -87,7 +87,7 @@ func mostRows(requests bool) int {
 	return MaxSeries
 }
 
-// rows is the number of series of requests, or of transactions.
+// rows returns the number of series of requests, or of transactions.
 func (p *Payload) rows(requests bool) int {
 	n := 0
 	for i := range p.Series {
@@ -100,7 +100,7 @@ func (p *Payload) rows(requests bool) int {
 
 func (p *Payload) counter(name string) *Counter { return &p.Counters[p.counterIndex(name)] }
 
-// counterIndex is where in Counters a counter is.
+// counterIndex returns where in Counters a counter is.
 func (p *Payload) counterIndex(name string) int {
 	name = boundedName(name)
 	for i := range p.Counters {
@@ -199,8 +199,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// boundedName is a name as it is recorded. One that is too long ends in its digest, so that it
-// stays apart from others that begin like it.
+// boundedName returns a name as it is recorded. One that is too long ends in its digest, so
+// that it stays apart from others that begin like it.
 func boundedName(text string) string {
 	if len(text) <= MaxName {
 		return text

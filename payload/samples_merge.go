@@ -53,7 +53,7 @@ func (m sampleMerge) add(part *Samples) {
 	}
 }
 
-// findIndex is where in a list something is, at its end where it is new. It is valid
+// findIndex returns where in a list something is, at its end where it is new. It is valid
 // until the next call.
 func findIndex[K comparable, V any](places map[K]int, key K, list *[]V) *V {
 	at, known := places[key]

@@ -116,7 +116,8 @@ func (t *Times) UnmarshalJSON(text []byte) error {
 // for a generic decoder would hold all of them twice.
 type pointReader struct{ text []byte }
 
-// newPointReader is a row and how many numbers it has. What is no array is one bad number.
+// newPointReader returns a row and how many numbers it has. What is no array is one bad
+// number.
 func newPointReader(text []byte) (*pointReader, int) {
 	inner := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("[")), []byte("]")))
 	if len(inner) == 0 || string(text) == "null" {
@@ -144,14 +145,14 @@ func (r *pointReader) time(before int64, onwards bool) (int64, error) {
 	return before + step, nil
 }
 
-// sorted are the points by time, each time once: of two, the first counts.
+// sorted returns the points by time, each time once: of two, the first counts.
 func (p Points) sorted() Points {
 	slices.SortStableFunc(p, func(a, b Point) int { return a.At.Compare(b.At) })
 	return slices.CompactFunc(p, func(a, b Point) bool { return a.At.Equal(b.At) })
 }
 
-// halved are half as many points, each the mean of two that follow each other,
-// at the later one's time.
+// halved returns half as many points, each the mean of two that follow each other, at the
+// later one's time.
 func (p Points) halved() Points {
 	half := make(Points, 0, (len(p)+1)/2)
 	for pair := range slices.Chunk(p, 2) {

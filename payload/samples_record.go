@@ -117,7 +117,7 @@ func (s *Samples) Note(note string) {
 // shortened cuts a text to what is kept of it, not within a letter.
 func shortened(text string) string { return cut(text, maxText, "") }
 
-// cut is a text of at most so many bytes, with an end that tells that it is one.
+// cut returns a text of at most so many bytes, with an end that tells that it is one.
 func cut(text string, limit int, end string) string {
 	if len(text) <= limit {
 		return text

@@ -18,7 +18,7 @@ import (
 
 var sampled = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-// interval is a minute of samples every 15 s of so many pods.
+// interval returns a minute of samples every 15 s of so many pods.
 func interval(minute, pods int) *payload.Samples {
 	from := sampled.Add(time.Duration(minute) * time.Minute)
 	recorder := payload.NewSampleRecorder("run-1", "run-1-collector-x", from)

@@ -2,12 +2,12 @@
 
 package marc
 
-// changed is when every record says it was last changed (field 005): a date of
-// its own would make files differ that should be the same.
+// changed is the time of every record's last change (field 005), fixed so that files are
+// reproducible.
 const changed = "20260102030405.0"
 
-// bibliographic writes a printed book with the fields a library's catalogue
-// has, about 1,500 bytes.
+// bibliographic writes a printed book with the fields of a library's catalogue, about 1,500
+// bytes.
 func (f *File) bibliographic(n int) {
 	key := "pl" + f.key(n)
 	f.identity(key)
@@ -122,7 +122,7 @@ func (f *File) relations(n int) {
 	r.end()
 }
 
-// phrase writes a subfield of so many words, the first of them capitalised.
+// phrase writes a subfield of this many words, the first capitalized.
 func (f *File) phrase(code string, count int) {
 	f.record.subfield(code, "The")
 	for range count {
@@ -130,7 +130,7 @@ func (f *File) phrase(code string, count int) {
 	}
 }
 
-// sentence writes a field that is a note.
+// sentence writes a field with a note.
 func (f *File) sentence(tag string, count int) {
 	f.record.begin(tag, "  ")
 	f.phrase("a", count)

@@ -198,7 +198,7 @@ func TestLargeFilesTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// heap is what live and dead objects take, as the kernel sees it.
+// heap returns what live and dead objects take, as the kernel sees it.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

@@ -2,8 +2,8 @@
 
 package marc
 
-// holdings writes the smallest holdings record that tells where a copy stands,
-// about 170 bytes. Field 004 is the HRID of its instance.
+// holdings writes a minimal holdings record, about 170 bytes. Field 004 is the HRID of its
+// instance.
 func (f *File) holdings(n int) {
 	r := &f.record
 	instances := f.order.Instances
@@ -19,9 +19,9 @@ func (f *File) holdings(n int) {
 	r.end()
 }
 
-// authority writes the record of a person, of one in ten a corporate body, a
-// topic or a place, with its variants and sources, about 1,200 bytes. Systems
-// refuse a number in field 010 that they have already.
+// authority writes the record of a person, or in one of ten a corporate body, a topic or a
+// place, with its variants and sources, about 1,200 bytes. Systems reject an existing
+// number in field 010.
 func (f *File) authority(n int) {
 	r, w := &f.record, f.words
 	number := "n  " + f.key(n)
@@ -47,7 +47,7 @@ func (f *File) authority(n int) {
 	f.sources()
 }
 
-// heading writes field 1XX and says which field its variants have.
+// heading writes field 1XX and returns the field of its variants.
 func (f *File) heading(n int) (variant string) {
 	r, w := &f.record, f.words
 	switch n % 10 {

@@ -4,8 +4,8 @@ package marc
 
 import "math/rand/v2"
 
-// What records are made of: enough scripts and diacritics that a reader which
-// takes characters for bytes shows it.
+// Words of records, with enough scripts and diacritics to expose readers that confuse
+// characters with bytes.
 var (
 	nouns = []string{
 		"archive", "atlas", "bridge", "catalogue", "chemistry", "climate", "commerce", "cuisine", "dialogue", "economy",

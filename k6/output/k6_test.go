@@ -34,7 +34,7 @@ export default function () {
   duration.add(Math.pow(1.1, n), { transaction: n % 3 ? 'A' : 'B', outcome: n % 5 ? 'ok' : 'error' });
 }`
 
-// endless goes on until it is stopped.
+// endless continues until it is stopped.
 const endless = `
 import { sleep } from 'k6';
 import { Trend } from 'k6/metrics';
@@ -181,7 +181,7 @@ func TestEveryEndDelivers(t *testing.T) {
 	}
 }
 
-// foreign is a script that knows nothing of us: groups, a tag, and a server that
+// third-party is a script that knows nothing of us: groups, a tag, and a server that
 // refuses and hangs up.
 const foreign = `
 import http from 'k6/http';
@@ -333,7 +333,7 @@ func TestCheckpointsWhileItRuns(t *testing.T) {
 	}
 }
 
-// beforeLast is what a killed runner would have left: all but the last payload.
+// beforeLast returns what a killed runner would have left: all except the last payload.
 func beforeLast(stdout string) string {
 	return stdout[:strings.LastIndex(stdout, "perflab-payload begin")]
 }

@@ -20,8 +20,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// plain adds samples up in the simplest way: each on its own, its tags read anew,
-// its row and its counters found by name, each time rounded when it comes.
+// plain adds samples up in the simplest way: each on its own, its tags read again, its row
+// and its counters found by name, each time rounded when it comes.
 type plain struct {
 	transactions transactions
 	total        *payload.Payload

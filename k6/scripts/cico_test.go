@@ -177,7 +177,7 @@ func TestTokenExpiresInTheMiddle(t *testing.T) {
 	if l.logins < 5 {
 		t.Errorf("%d logins", l.logins)
 	}
-	// Each refused call comes again, and then the sequence goes on.
+	// Each refused call comes again, and then the sequence continues.
 	var sequence []call
 	for _, c := range l.conversations()[1] {
 		if c.status != http.StatusUnauthorized {

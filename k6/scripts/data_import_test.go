@@ -23,7 +23,7 @@ func importing(m *importer, own ...string) []string {
 	return environment(m.URL, append([]string{"JOB_PROFILE=PTF - Create 2", "RECORDS=100", "POLL_SECONDS=0.2"}, own...)...)
 }
 
-// totals are imports, failed imports, records, failed records.
+// totals returns imports, failed imports, records, failed records.
 func totals(p *payload.Payload) [4]float64 {
 	return [4]float64{p.Total("perflab_imports"), p.Total("perflab_imports_failed"), p.Total("perflab_records"), p.Total("perflab_records_failed")}
 }

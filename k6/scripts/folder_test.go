@@ -63,8 +63,8 @@ func TestUsersWorkWithAFolder(t *testing.T) {
 	}
 }
 
-// TestAUsedUpFolderStartsAgain has few items: all are lent soon, and then what
-// is lent must come back for the users to go on.
+// TestAUsedUpFolderStartsAgain has few items: all are lent soon, and then what is lent must
+// come back for the users to continue.
 func TestAUsedUpFolderStartsAgain(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 30, 5)

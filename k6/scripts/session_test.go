@@ -68,7 +68,7 @@ func TestARevokedTokenIsReplaced(t *testing.T) {
 	}
 }
 
-// TestALoginThatFailsEndsTheTransaction: users go on as soon as they can.
+// TestALoginThatFailsEndsTheTransaction: users continue as soon as they can.
 func TestALoginThatFailsEndsTheTransaction(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)

@@ -45,14 +45,14 @@ var transactionsOf = map[string][]string{
 	"renew-loan":         {"Users loan Renewal Transaction"},
 }
 
-// forWorkflows is the environment of workflows that hurry.
+// forWorkflows returns the environment of workflows that hurry.
 func forWorkflows(w *whole, chosen string, own ...string) []string {
 	return environment(w.URL, append([]string{
 		"WORKFLOWS=" + chosen, "DURATION_SECONDS=90", "THINK_TIME_SECONDS=0.01", "POLL_SECONDS=0.1", "EDGE_API_KEY=the-key",
 	}, own...)...)
 }
 
-// told is how often a call that begins so was made, and answered below 400.
+// told returns how often a call that begins so was made, and answered below 400.
 func (w *whole) told(prefix string) int {
 	n := 0
 	for _, conversation := range w.conversations() {
@@ -452,7 +452,7 @@ func TestAllWorkflowsTogether(t *testing.T) {
 	}
 }
 
-// jobsEnded are the exports that are through, by profile and id.
+// jobsEnded returns the exports that are through, by profile and id.
 func (w *whole) jobsEnded() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -535,7 +535,7 @@ func TestWhatWorkflowsCannotWorkWithIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestWorkflowsAreChosen has all with one user each, but for those that are named.
+// TestWorkflowsAreChosen has all with one user each, except those that are named.
 func TestWorkflowsAreChosen(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

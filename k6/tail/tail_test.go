@@ -28,7 +28,7 @@ func environment() map[string]string {
 	}
 }
 
-// logged is what is printed after the log was written.
+// logged returns what is printed after the log was written.
 func logged(t *testing.T, environment map[string]string, write func(*logrus.Logger)) []payload.LogLine {
 	t.Helper()
 	logger := logrus.New()

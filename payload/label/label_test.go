@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// parts that tools and people have called their transactions.
+// parts that tools and users have called their transactions.
 var parts = []string{
 	"Check-In", "GET /orders", "GET /orders/items", "/orders", "https://host:8443/a?b=c/d", "orders/items", `C:\temp\a`, `\`, `a\/b`,
 	"a@b", "GET x", "POST", "p95", "average", "http:", "a // b", "GET http://host/", "ftp://host/a", "Ä/Ö", "duration", "import-1",

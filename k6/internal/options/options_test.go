@@ -37,7 +37,7 @@ type execution struct {
 
 var errTold = errors.New("the execution is told")
 
-// tell is an output that tells the execution instead of letting the test begin.
+// tell returns an output that tells the execution instead of letting the test begin.
 func tell(params output.Params) (output.Output, error) {
 	told, err := executionOf(params.ScriptOptions.Scenarios)
 	if err != nil {

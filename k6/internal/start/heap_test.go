@@ -33,7 +33,7 @@ func TestWhoHasToldTheCollectorIsHeard(t *testing.T) {
 	}
 }
 
-// resident is this process's memory, in bytes.
+// resident returns this process's memory, in bytes.
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

@@ -4,10 +4,9 @@ package payload
 
 import "time"
 
-// RowRecorder is one row's, for who adds to the same rows again and again: the row is
-// looked for once. It counts, like Payload.Add, where its row is kept or where it
-// is added up with others, which is settled when something is added first. It is
-// good while nothing but adding, counting and setting is done to its payload.
+// RowRecorder records durations in one row, and looks the row up once. Like Payload.Add it
+// uses the row itself or the row for all others beyond the limit, as decided at the first
+// duration. Only adding, counting and setting keep it valid.
 type RowRecorder struct {
 	payload *Payload
 	row     Row
@@ -15,10 +14,10 @@ type RowRecorder struct {
 	series  int // in the payload's
 }
 
-// RowRecorder is that of a row. It makes none before something is added.
+// RowRecorder returns the recorder of a row. It creates the row with the first duration.
 func (p *Payload) RowRecorder(row Row) *RowRecorder { return &RowRecorder{payload: p, row: row} }
 
-// Add does what Payload.Add does.
+// Add is Payload.Add for the row.
 func (l *RowRecorder) Add(at time.Time, d time.Duration) {
 	if !l.found {
 		l.series, l.found = l.payload.rowIndex(l.row), true
@@ -26,7 +25,7 @@ func (l *RowRecorder) Add(at time.Time, d time.Duration) {
 	l.payload.addTo(&l.payload.Series[l.series], at, d)
 }
 
-// CounterRecorder is the same of a counter.
+// CounterRecorder is the same for a counter.
 type CounterRecorder struct {
 	payload *Payload
 	name    string
@@ -34,12 +33,13 @@ type CounterRecorder struct {
 	counter int // in the payload's
 }
 
-// CounterRecorder is that of a counter. It makes none before something is counted.
+// CounterRecorder returns the recorder of a counter. It creates the counter with the first
+// count.
 func (p *Payload) CounterRecorder(counter string) *CounterRecorder {
 	return &CounterRecorder{payload: p, name: counter}
 }
 
-// Count does what Payload.Count does.
+// Count is Payload.Count for the counter.
 func (t *CounterRecorder) Count(at time.Time, n float64) {
 	if !t.found {
 		t.counter, t.found = t.payload.counterIndex(t.name), true
