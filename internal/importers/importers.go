@@ -21,6 +21,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -130,14 +131,7 @@ func lineReason(err error) string {
 }
 
 // shorten truncates a quote from a file.
-func shorten(text string) string {
-	const most = 60
-	letters := []rune(text)
-	if len(letters) > most {
-		text = string(letters[:most]) + "…"
-	}
-	return text
-}
+func shorten(text string) string { return prose.Cut(text, 63) }
 
 // sorted sorts observations by name.
 func sorted(observations []v1alpha1.Observation) []v1alpha1.Observation {

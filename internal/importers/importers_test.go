@@ -368,7 +368,7 @@ func labels(count int) string {
 
 // However many rows there are, only different durations take memory; and where these
 // take too much, reading ends.
-func TestRowsTakeNoMemory(t *testing.T) {
+func TestReadersUseConstantMemory(t *testing.T) {
 	rows := header + strings.Repeat("1735900000000,7,a,200,OK,a,true\n", 200_000)
 	reader, _ := importers.Named("jmeter")
 	got, err := reader.Read(importers.Source{In: strings.NewReader(rows), Load: "cico", Memory: payload.NewBudget(4096)})
@@ -400,7 +400,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestASilenceIsTold(t *testing.T) {
+func TestGapIsNoted(t *testing.T) {
 	got, err := measure("jmeter", header+"1735900000000,7,a,200,OK,a,true\n1735910000000,7,a,200,OK,a,true\n", "")
 	const want = "nothing was measured for 2h47m0s before 2025-01-03 13:13:20 UTC: if another test begins there, split the file"
 	if err != nil || len(got.Notes) != 1 || got.Notes[0] != want {

@@ -236,7 +236,7 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 	for _, arm := range planned.Arms {
 		status.Arms = append(status.Arms, v1alpha1.ArmStatus{Name: arm.Name, Baseline: arm.Baseline, Verdicts: answer.ArmVerdicts(arm)})
 	}
-	const message = "it was measured elsewhere and is over"
+	const message = "it was imported from another tool"
 	for _, kind := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionReady} {
 		status.Conditions = append(status.Conditions, metav1.Condition{
 			Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete, Message: message, LastTransitionTime: *status.CompletionTime,

@@ -57,7 +57,7 @@ type impersonating struct{ http.RoundTripper }
 
 type userKey struct{}
 
-var errNoAccount = errors.New("nobody is named to write as")
+var errNoAccount = errors.New("no account is set to write as")
 
 func (i impersonating) RoundTrip(request *http.Request) (*http.Response, error) {
 	user, _ := request.Context().Value(userKey{}).(string)

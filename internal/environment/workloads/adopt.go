@@ -48,12 +48,12 @@ func Adopt(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar,
 	}
 	borrower, own := Adopter(object), AdopterName(req.Namespace, req.Experiment)
 	if borrower != "" && borrower != own {
-		loan.refuse(v1alpha1.ReasonWorkloadTaken, fmt.Sprintf("experiment %s has borrowed %s: wait until it is over, or delete it", borrower, loan.title()))
+		loan.refuse(v1alpha1.ReasonWorkloadTaken, fmt.Sprintf("experiment %s has adopted %s: wait until it finishes, or delete it", borrower, loan.title()))
 		return loan
 	}
 	original, err := readOriginal(object)
 	if err != nil {
-		loan.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("what %s was before it was borrowed can't be read: %v", loan.title(), err))
+		loan.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("the original of %s can't be read: %v", loan.title(), err))
 		return loan
 	}
 	loan.original = original
@@ -81,7 +81,7 @@ func (l *Adoption) build(req environment.Request, env []corev1.EnvVar, borrower 
 	recorded, fits := record(l.original)
 	if !fits {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
-			"%s is too large to be borrowed: what it was has to fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
+			"%s is too large to be adopted: its original must fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
 		return
 	}
 	variables := moduleVariables(l.Module, env, container)

@@ -55,7 +55,7 @@ func module(edits ...func(*v1alpha1.Module)) v1alpha1.Module {
 	return made
 }
 
-func TestOnlyWhatIsDeclaredIsChanged(t *testing.T) {
+func TestAdoptChangesOnlyDeclaredFields(t *testing.T) {
 	cases := map[string]struct {
 		module  v1alpha1.Module
 		env     []corev1.EnvVar
@@ -142,7 +142,7 @@ template:
 	}
 }
 
-func TestAWorkloadOfWhichNothingChangesKeepsItsPods(t *testing.T) {
+func TestAdoptWithoutChangesKeepsPods(t *testing.T) {
 	loan := workloads.Adopt(request(), module(), nil, yamlcmp.Object(t, installed))
 	yamlcmp.Equal(t, loan.ApplyIntent("perflab").Object["spec"], `{template: {}}`)
 	loan.Pods = []corev1.Pod{{}}
@@ -151,7 +151,7 @@ func TestAWorkloadOfWhichNothingChangesKeepsItsPods(t *testing.T) {
 	}
 }
 
-func TestOnlyAnotherTemplateStartsPodsAnew(t *testing.T) {
+func TestAdoptRestartsPodsOnlyForChangedTemplate(t *testing.T) {
 	stamp := func(run string, reset v1alpha1.ResetPolicy, replicas int32, heap string) string {
 		req := request()
 		req.Run, req.Reset = run, reset
@@ -176,7 +176,7 @@ func TestOnlyAnotherTemplateStartsPodsAnew(t *testing.T) {
 	}
 }
 
-func TestAWorkloadThatDoesNotSuitIsRefused(t *testing.T) {
+func TestAdoptRefusesUnsuitableWorkload(t *testing.T) {
 	cases := map[string]struct {
 		edit   func(string) string
 		module v1alpha1.Module

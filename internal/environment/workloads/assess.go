@@ -31,7 +31,7 @@ func Assess(loans []Adoption, now time.Time) environment.Readiness {
 		rollouts = append(rollouts, loan.rollout())
 		events = append(events, loan.Events...)
 	}
-	return environment.AssessRollouts("borrowed workload", rollouts, events, now)
+	return environment.AssessRollouts("adopted workload", rollouts, events, now)
 }
 
 // Selector finds the pods of a workload.
@@ -71,7 +71,7 @@ func (l *Adoption) conflictingManager(object *unstructured.Unstructured, manager
 		}
 		return entry.Manager
 	}
-	return "somebody"
+	return "another client"
 }
 
 // opposes reports whether an entry's manager has set a field to another value than the

@@ -37,16 +37,16 @@ func (importedLoad) Environment(time.Duration) []corev1.EnvVar { return nil }
 // validated.
 func (e importedLoad) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []string) {
 	return field.ErrorList{field.Forbidden(path.Child("elsewhere"), fmt.Sprintf(
-		"load %q was put on elsewhere, by %s, and can't be put on here: record what it gave with perflab import, or declare a load that PerfLab can put on (checkInCheckOut, dataImport or script)",
+		"load %q ran outside PerfLab, with %s, and can't run here: import its results with perflab import, or declare a load that PerfLab can run (checkInCheckOut, dataImport or script)",
 		e.name, e.tool()))}, nil
 }
 
 // Length is unknown.
 func (e importedLoad) Length(kind.Assumptions) (kind.Length, error) {
-	return kind.Length{}, fmt.Errorf("load %q was put on elsewhere, by %s", e.name, e.tool())
+	return kind.Length{}, fmt.Errorf("load %q ran outside PerfLab, with %s", e.name, e.tool())
 }
 
 func (e importedLoad) tool() string { return cmp.Or(e.Tool, "another tool") }
 
 // Describe names the tool.
-func (e importedLoad) Describe() string { return "a load put on elsewhere, measured by " + e.tool() }
+func (e importedLoad) Describe() string { return "a load outside PerfLab, measured by " + e.tool() }

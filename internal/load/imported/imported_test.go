@@ -13,13 +13,13 @@ import (
 )
 
 // What has finished can't be run, and the refusal says what to do instead.
-func TestALoadElsewhereIsOver(t *testing.T) {
+func TestImportedLoadCannotRun(t *testing.T) {
 	load, is := imported.FromLoad(v1alpha1.Load{Name: "shop", Elsewhere: &v1alpha1.Elsewhere{Tool: "JMeter"}})
-	if !is || load.Describe() != "a load put on elsewhere, measured by JMeter" {
+	if !is || load.Describe() != "a load outside PerfLab, measured by JMeter" {
 		t.Errorf("it is one: %t, described as %q", is, load.Describe())
 	}
 	faults, _ := load.Validate(field.NewPath("spec"), nil)
-	const want = `spec.elsewhere: Forbidden: load "shop" was put on elsewhere, by JMeter, and can't be put on here: record what it gave with perflab import, or declare a load that PerfLab can put on (checkInCheckOut, dataImport or script)`
+	const want = `spec.elsewhere: Forbidden: load "shop" ran outside PerfLab, with JMeter, and can't run here: import its results with perflab import, or declare a load that PerfLab can run (checkInCheckOut, dataImport or script)`
 	if len(faults) != 1 || faults[0].Error() != want {
 		t.Errorf("it is refused with %v, want %s", faults, want)
 	}

@@ -44,7 +44,7 @@ func ObserveWorkload(source v1alpha1.ImageSource, object *unstructured.Unstructu
 	}
 	if borrower := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrower != "" {
 		// An experiment has changed its images.
-		seen.Waiting = fmt.Sprintf("%s is borrowed by experiment %s", title, borrower)
+		seen.Waiting = fmt.Sprintf("experiment %s has adopted %s", borrower, title)
 		return seen
 	}
 	if seen.Images, seen.Missing = containerImages(source, object); seen.Missing != "" {

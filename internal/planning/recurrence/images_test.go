@@ -34,7 +34,7 @@ func workload(t *testing.T, changes ...string) *unstructured.Unstructured {
 	return object
 }
 
-func TestLook(t *testing.T) {
+func TestObserveWorkload(t *testing.T) {
 	all := v1alpha1.ImageSource{Kind: "Deployment", Name: "okapi"}
 	one := v1alpha1.ImageSource{Kind: "Deployment", Name: "okapi", Container: "okapi"}
 	for reason, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestLook(t *testing.T) {
 		"nobody has seen the change yet": {source: one, object: workload(t, "observedGeneration: 3", "observedGeneration: 2"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"an old pod is still there":      {source: one, object: workload(t, "status: {observedGeneration: 3, replicas: 2", "status: {observedGeneration: 3, replicas: 3"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"a pod is not ready":             {source: one, object: workload(t, "readyReplicas: 2", "readyReplicas: 1"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
-		"an experiment has borrowed it":  {source: one, object: workload(t, "generation: 3}", "generation: 3, annotations: {perflab.dev/borrowed-by: lab/x}}"), waiting: "is borrowed by experiment lab/x"},
+		"an experiment has adopted it":   {source: one, object: workload(t, "generation: 3}", "generation: 3, annotations: {perflab.dev/borrowed-by: lab/x}}"), waiting: "experiment lab/x has adopted"},
 		"its image's name is no image's": {source: one, object: workload(t, "okapi:1", strings.Repeat("a", 513)), missing: "more than 512 characters"},
 		"its pods can't be read":         {source: one, object: workload(t, "{name: okapi, image: \"okapi:1\"}", "7"), missing: "can't be read"},
 	} {
@@ -135,7 +135,7 @@ func TestImages(t *testing.T) {
 }
 
 // An image that comes back is another change, with an experiment of its own.
-func TestAnImageThatComesBack(t *testing.T) {
+func TestReturningImageIsAChange(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Spec.Schedule = ""
 	names := map[string]bool{}
@@ -153,7 +153,7 @@ func TestAnImageThatComesBack(t *testing.T) {
 
 // What was written down and could not be made gives way to a later change, and is not
 // forgotten for a time.
-func TestTheLatestChangeIsMade(t *testing.T) {
+func TestLatestChangeReplacesWaitingOne(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Status.Images = []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:2"}}
 	schedule.Status.Making = &v1alpha1.DueExperiment{Name: "nightly-i0000000", Trigger: v1alpha1.TriggerImageChange, Release: "2"}
@@ -207,7 +207,7 @@ func TestExperiment(t *testing.T) {
 }
 
 // A name fits into an experiment's, and is no other's.
-func TestNamesFit(t *testing.T) {
+func TestExperimentNamesFit(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Name = strings.Repeat("a", 23)
 	schedule.Status.Images = []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:1"}}

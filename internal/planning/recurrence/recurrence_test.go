@@ -148,7 +148,7 @@ func TestTimes(t *testing.T) {
 }
 
 // What is written down and is there is settled, also while the schedule is suspended.
-func TestWhatIsThereIsMade(t *testing.T) {
+func TestDecideSettlesCreatedExperiment(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Spec.Suspend = true
 	schedule.Status.Making = &v1alpha1.DueExperiment{Name: night}
@@ -158,7 +158,7 @@ func TestWhatIsThereIsMade(t *testing.T) {
 	}
 }
 
-func TestSchedulesThatCantBeRead(t *testing.T) {
+func TestDecideRejectsInvalidSchedule(t *testing.T) {
 	for schedule, c := range map[string]struct{ zone, wrong string }{
 		"61 * * * *":             {"", "write minute, hour, day of the month, month and day of the week"},
 		"* * * *":                {"", "write minute, hour"},
@@ -201,7 +201,7 @@ func around(random *rand.Rand) time.Time {
 
 // The last of the times that have passed, and their number, are those one finds by going
 // through them all, in whatever zone and over whatever change of clocks.
-func TestTimesThatHavePassed(t *testing.T) {
+func TestPassedCountsTimes(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 6))
 	for range 400 {
 		schedule, zone := schedules[random.IntN(len(schedules))], zones[random.IntN(len(zones))]
@@ -274,7 +274,7 @@ func (w *world) pass(t *testing.T, writes int) {
 
 // Whenever the operator is killed, whatever the clock does, nothing is made twice, no two
 // are on at once, and the last time and the last image are measured in the end.
-func TestNothingIsMadeTwice(t *testing.T) {
+func TestDecideIsIdempotent(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		schedule := nightly(t)
@@ -324,7 +324,7 @@ func TestNothingIsMadeTwice(t *testing.T) {
 	}
 }
 
-func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
+func TestDecidePrunesOldestHistory(t *testing.T) {
 	day := func(n int) time.Time { return at(t, "2026-03-01T00:00:00Z").AddDate(0, 0, n) }
 	children := []recurrence.Child{
 		{Name: "oldest", State: recurrence.Succeeded, Created: day(0)},
@@ -361,7 +361,7 @@ func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
 }
 
 // What the documentation says of the days on which clocks change.
-func TestTheDaysOnWhichClocksChange(t *testing.T) {
+func TestTimesAcrossDaylightSaving(t *testing.T) {
 	times, err := recurrence.NewTimes("30 2 * * *", "Europe/Berlin")
 	expect.NoError(t, err)
 	for since, want := range map[string]string{
