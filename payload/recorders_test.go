@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// TestPlacesAndTalliesAddUpTheSame adds the same durations and counts by name and
+// TestRecordersMatchAdd adds the same durations and counts by name and
 // by places, at times that come out of order, of more rows and counters than are
 // kept apart, until buckets widen.
-func TestPlacesAndTalliesAddUpTheSame(t *testing.T) {
+func TestRecordersMatchAdd(t *testing.T) {
 	for seed := range uint64(5) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -57,7 +57,7 @@ func randomRow(random *rand.Rand) Row {
 	return row
 }
 
-func TestAPlaceAloneMakesNoRow(t *testing.T) {
+func TestRecorderCreatesNoRow(t *testing.T) {
 	p := New("cico", "run-1", "a", time.Now())
 	p.RowRecorder(Row{Transaction: "Check-In", Outcome: OK})
 	p.CounterRecorder("iterations")

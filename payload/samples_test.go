@@ -52,7 +52,7 @@ func readSamples(t *testing.T, log string) *payload.Samples {
 	return got
 }
 
-func TestSamplesComeBackAsTheyWere(t *testing.T) {
+func TestSamplesRoundTrip(t *testing.T) {
 	want := interval(0, 3)
 	want.Final = true
 	want.SetContainer(payload.Container{Component: "module/mod-users", Instance: "pod-0/mod-users", CPURequest: 0.5, MemoryLimit: 512})
@@ -82,7 +82,7 @@ func TestSamplesComeBackAsTheyWere(t *testing.T) {
 
 // A log holds each sample once; what it holds adds up in any order, and what
 // was read twice counts once.
-func TestALogsSamplesAddUp(t *testing.T) {
+func TestReadMergesSamples(t *testing.T) {
 	parts := []*payload.Samples{interval(0, 1), interval(1, 1), interval(2, 1)}
 	parts[2].Final = true
 	got := readSamples(t, logOf(t, parts[2], parts[0], parts[1], parts[1]))
@@ -100,7 +100,7 @@ func TestALogsSamplesAddUp(t *testing.T) {
 	}
 }
 
-func TestAKilledCollectorLosesNoMoreThanItHadNotWritten(t *testing.T) {
+func TestKilledCollectorLosesOnlyUnwrittenSamples(t *testing.T) {
 	log := logOf(t, interval(0, 40), interval(1, 40))
 	cut := log[:len(log)-len("a line of somebody else\n")-40]
 	got := readSamples(t, cut)
@@ -109,7 +109,7 @@ func TestAKilledCollectorLosesNoMoreThanItHadNotWritten(t *testing.T) {
 	}
 }
 
-func TestADamagedStretchIsPassedOver(t *testing.T) {
+func TestDamagedSamplesAreSkipped(t *testing.T) {
 	first, second := logOf(t, interval(0, 40)), logOf(t, interval(1, 40))
 	middle := len(first) / 2
 	damaged := first[:middle] + "####" + first[middle+4:]
@@ -132,7 +132,7 @@ func TestSamplesOfDifferentRunsDoNotAddUp(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberIsNotRecorded(t *testing.T) {
+func TestNaNIsNotRecorded(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run-1", "c", sampled)
 	recorder.Record("kafka", "", "recordsIn", "1/s", sampled, math.NaN())
 	recorder.Record("kafka", "", "recordsIn", "1/s", sampled, math.Inf(1))
@@ -215,7 +215,7 @@ func FuzzUnmarshalSamples(f *testing.F) {
 }
 
 // The largest numbers, rounded, are none, and sums of them neither.
-func TestTheLargestNumbersTravel(t *testing.T) {
+func TestLargestNumbersRoundTrip(t *testing.T) {
 	want := interval(0, 1)
 	points := &want.Series[0].Points
 	for i := range *points {
@@ -235,7 +235,7 @@ func TestTheLargestNumbersTravel(t *testing.T) {
 }
 
 // A clock that tells such a time is wrong, and nobody could write down what it told.
-func TestTimesThatNobodyCanWriteAreRefused(t *testing.T) {
+func TestInvalidTimesAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
 		"start":     `"start":"9999-12-31T23:59:59-01:00","end":"9999-12-31T23:59:59-02:00"`,
 		"an end":    `"ends":[{"at":"9999-12-31T23:59:59-01:00"}]`,
@@ -256,7 +256,7 @@ func TestTimesThatNobodyCanWriteAreRefused(t *testing.T) {
 }
 
 // What is known of a node comes from several sources, and in several stretches.
-func TestANodesNeighboursAddUp(t *testing.T) {
+func TestNeighboursAreMerged(t *testing.T) {
 	first, second := interval(0, 1), interval(1, 1)
 	first.SetNode(payload.Node{Name: "worker-1", CPUs: 2})
 	first.SetNode(payload.Node{Name: "worker-1", Neighbours: []string{"b"}})

@@ -204,7 +204,7 @@ func TestTheAuthorityIsAnnouncedAgain(t *testing.T) {
 	}
 }
 
-func TestTheOperatorSeesNoOtherSecret(t *testing.T) {
+func TestOperatorReadsOnlyItsSecret(t *testing.T) {
 	admin := install(t)
 	ensure(t, certificate(t, time.Now))
 	other := &corev1.Secret{}

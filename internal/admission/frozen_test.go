@@ -79,7 +79,7 @@ func free() map[string]rule {
 	}
 }
 
-func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
+func TestSpecIsImmutableOnceStarted(t *testing.T) {
 	begun := stored(t, true)
 	for _, cases := range []map[string]rule{frozen(), free()} {
 		for name, rule := range cases {
@@ -93,7 +93,7 @@ func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
 }
 
 // The chance of error is spread over the looks, so none may be added or removed.
-func TestLooksAreFrozen(t *testing.T) {
+func TestInterimAnalysesAreImmutable(t *testing.T) {
 	const sentence = "the experiment has begun, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
 	c, _ := user(t)
 	begun := stored(t, false)
@@ -107,7 +107,7 @@ func TestLooksAreFrozen(t *testing.T) {
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.budget", "48h"}}), "", "")
 }
 
-func TestEverythingMayChangeBeforeTheExperimentHasBegun(t *testing.T) {
+func TestSpecIsMutableBeforeStart(t *testing.T) {
 	pending := stored(t, false)
 	for _, cases := range []map[string]rule{frozen(), free()} {
 		for name, rule := range cases {
@@ -118,7 +118,7 @@ func TestEverythingMayChangeBeforeTheExperimentHasBegun(t *testing.T) {
 
 // An experiment that was stored before it could be judged can still be
 // labelled and deleted; it is judged when its spec changes.
-func TestWhatIsStoredCanBeLetGo(t *testing.T) {
+func TestStoredObjectsCanBeDeleted(t *testing.T) {
 	c, _ := user(t)
 	faulty := rules.Object(t, valid)
 	apply(t, faulty, []change{

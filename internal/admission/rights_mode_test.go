@@ -80,7 +80,7 @@ func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstruct
 	return review.Response
 }
 
-func TestAuthorRightsCanBeLoosened(t *testing.T) {
+func TestAuthorRightsModes(t *testing.T) {
 	for mode, want := range map[admission.AuthorRights]struct {
 		allowed bool
 		warning string
@@ -105,7 +105,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 }
 
 // The sentence that the documentation shows is the one users get.
-func TestTheDocumentedSentence(t *testing.T) {
+func TestDocumentedRefusalMatches(t *testing.T) {
 	text, err := os.ReadFile(apiserver.Root("docs", "security.md"))
 	expect.NoError(t, err)
 	got := answer(t, admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{}}, shared(t))
@@ -119,7 +119,7 @@ func TestTheDocumentedSentence(t *testing.T) {
 }
 
 // All that tells an author is passed on: rights hang on groups and scopes.
-func TestTheAuthorIsAskedAbout(t *testing.T) {
+func TestReviewNamesAuthor(t *testing.T) {
 	asked := &reviewer{allowed: map[string]bool{"login": true}}
 	if got := answer(t, admission.Rights{Reviewer: asked}, rules.Object(t, valid)); !got.Allowed {
 		t.Fatalf("refused: %v", got.Result)
@@ -132,7 +132,7 @@ func TestTheAuthorIsAskedAbout(t *testing.T) {
 }
 
 // Where nobody answers nothing is stored, and nobody is blamed.
-func TestWhoCannotAskRefuses(t *testing.T) {
+func TestFailedReviewRejects(t *testing.T) {
 	sentence := `could not ask the API server whether user "jane" may get Secret "login" in namespace "lab": away: nothing is wrong with the experiment, try again`
 	rights := admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{fails: errors.New("away")}}
 	got := answer(t, rights, rules.Object(t, valid))

@@ -221,7 +221,7 @@ var reaching = map[string]struct {
 	},
 }
 
-func TestAuthorsAreHeldToTheirRights(t *testing.T) {
+func TestExperimentAuthorsNeedRights(t *testing.T) {
 	server.Config(t)
 	for name, c := range reaching {
 		t.Run(name, func(t *testing.T) {
@@ -252,14 +252,14 @@ func TestRightsAreExact(t *testing.T) {
 }
 
 // That an experiment has begun is the operator's to say.
-func TestNobodyBeginsAnExperimentByHand(t *testing.T) {
+func TestUsersCannotWriteStatus(t *testing.T) {
 	a, object := writer(t), rules.Object(t, valid)
 	apply(t, object, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
 	rules.Verdict(t, a.ask(object), "spec.system.target.credentialsSecret", a.message(`get Secret "login"`))
 }
 
 // One right is asked for once, and said to be lacking once.
-func TestWhatIsLackingIsSaidOnce(t *testing.T) {
+func TestLackingRightsAreReportedOnce(t *testing.T) {
 	a := writer(t)
 	object := rules.Object(t, valid)
 	apply(t, object, []change{{"spec.system.modules.0.env", "[{name: A, valueFrom: {secretKeyRef: {name: login, key: a}}}, {name: B, valueFrom: {secretKeyRef: {name: login, key: b}}}]"}})
@@ -270,7 +270,7 @@ func TestWhatIsLackingIsSaidOnce(t *testing.T) {
 	}
 }
 
-func TestSystemsAuthorsAreHeldToTheirRights(t *testing.T) {
+func TestSystemAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
 	rules.Verdict(t, a.ask(shared(t)), "spec.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the system")
 	a.grant(t, right{"get", "", "secrets", "login"})
@@ -278,7 +278,7 @@ func TestSystemsAuthorsAreHeldToTheirRights(t *testing.T) {
 }
 
 // Who refers to a system could put an image of his own beside its Secrets.
-func TestExperimentsAreHeldToTheirSystemsRights(t *testing.T) {
+func TestExperimentAuthorsNeedSystemRights(t *testing.T) {
 	a := writer(t)
 	object := func() *unstructured.Unstructured {
 		made := rules.Object(t, valid)
@@ -296,7 +296,7 @@ func TestExperimentsAreHeldToTheirSystemsRights(t *testing.T) {
 
 // Who edits an experiment before it begins answers for the whole. What is
 // imported, left as it is, or begun reaches for nothing new.
-func TestEditorsAreHeldToTheirRights(t *testing.T) {
+func TestEditorsNeedRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)
 	stored.SetNamespace(a.namespace)
@@ -325,7 +325,7 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 
 // Notes are what may still reach once an experiment has begun: who writes one answers
 // for it, and for no other.
-func TestWhoWritesNotesIsHeldToHisRights(t *testing.T) {
+func TestNoteAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)
 	apply(t, stored, []change{{"spec.notes", "[{name: theirs, configMap: {name: theirs, key: k.md}}]"}})

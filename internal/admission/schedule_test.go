@@ -57,7 +57,7 @@ func TestSchedules(t *testing.T) {
 
 // The author of a schedule answers for what its experiments reach for, and for what he
 // lets the operator look at. Who edits it answers for the whole.
-func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
+func TestScheduleAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
 	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the schedule")
 	rules.Verdict(t, a.ask(nightly(t)), "spec.onImageChange[0]", a.message(`get Deployment "okapi"`))
@@ -78,7 +78,7 @@ func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
 }
 
 // Who refers to a system from a schedule needs what the system reaches for.
-func TestSchedulesAreHeldToTheirSystemsRights(t *testing.T) {
+func TestScheduleAuthorsNeedSystemRights(t *testing.T) {
 	a := writer(t)
 	system := shared(t)
 	system.SetNamespace(a.namespace)
@@ -90,7 +90,7 @@ func TestSchedulesAreHeldToTheirSystemsRights(t *testing.T) {
 // What the operator makes of a template as it stands was asked for when that was written.
 // The operator itself may not get a single Secret; so nothing else that it, or somebody in
 // its place, would make passes.
-func TestOnlyTheOperatorMakesExperimentsOfASchedule(t *testing.T) {
+func TestOnlyOperatorCreatesScheduledExperiments(t *testing.T) {
 	a := writer(t)
 	stored := nightly(t)
 	stored.SetNamespace(a.namespace)

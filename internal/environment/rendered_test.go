@@ -51,7 +51,7 @@ func placed() v1alpha1.System {
 // What is rendered otherwise has another fingerprint, so that an operator that is updated
 // builds the environments of experiments that are on again, in the middle of their blocks.
 // Where that is meant: go test ./internal/environment -update.
-func TestRenderedAsBefore(t *testing.T) {
+func TestRenderingMatchesGolden(t *testing.T) {
 	all := declared()
 	all["Placed"] = placed()
 	var lines []string

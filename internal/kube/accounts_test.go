@@ -23,7 +23,7 @@ import (
 
 // Who writes what belongs to an experiment is said in every pass. What nobody is named for, or
 // somebody of another namespace, is not written at all: not in the operator's name either.
-func TestNothingIsWrittenForNobody(t *testing.T) {
+func TestWritesNeedAccount(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		asked = append(asked, request.Header.Get("Impersonate-User")+" "+request.URL.Path)

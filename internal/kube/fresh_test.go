@@ -129,7 +129,7 @@ func TestListsWithoutALimitAreReadInPages(t *testing.T) {
 }
 
 // Each way to write is followed by a list that is to have it.
-func TestListsHaveWhatThisProcessWrote(t *testing.T) {
+func TestListsIncludeOwnWrites(t *testing.T) {
 	a := newAside(t)
 	found := &corev1.ConfigMapList{}
 	expect.NoError(t, a.live.List(t.Context(), found, client.InNamespace(a.namespace), ours))
@@ -176,7 +176,7 @@ func TestListsHaveWhatThisProcessWrote(t *testing.T) {
 	}
 }
 
-func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
+func TestListsIncludeOwnStatusWrites(t *testing.T) {
 	a := newAside(t)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: "one", Labels: oursLabels},
@@ -207,7 +207,7 @@ func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
 }
 
 // A page continues where the one before it ended, whatever is written meanwhile.
-func TestPagesGoOnWhereTheyEnded(t *testing.T) {
+func TestPagesContinueAtVersion(t *testing.T) {
 	a := newAside(t)
 	write := func(name string) {
 		expect.NoError(t, a.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name, Labels: oursLabels}}))

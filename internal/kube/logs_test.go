@@ -17,7 +17,7 @@ import (
 
 // What a node or the API server could not do for now is told from what they say of
 // the log.
-func TestLogsThatAreUnreadForNow(t *testing.T) {
+func TestLogsAreTemporarilyUnavailable(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve  http.HandlerFunc
 		unread bool

@@ -105,7 +105,7 @@ func (b *behind) make(t *testing.T) *corev1.Pod {
 	return pod
 }
 
-func TestWhatWasJustWrittenIsRead(t *testing.T) {
+func TestGetReturnsOwnWrites(t *testing.T) {
 	b := onServer(t)
 	pod := b.make(t)
 	b.write(t, pod, "first")
@@ -134,7 +134,7 @@ func TestWhatWasJustWrittenIsRead(t *testing.T) {
 }
 
 // What others write is in the cache when it is.
-func TestWhatOthersWriteIsReadFromTheCache(t *testing.T) {
+func TestGetReadsForeignWritesFromCache(t *testing.T) {
 	b := onServer(t)
 	pod := b.make(t)
 	b.catchUp(t)
@@ -149,7 +149,7 @@ func TestWhatOthersWriteIsReadFromTheCache(t *testing.T) {
 
 // A cache that does not catch up, for what it leaves out or because versions have gone back,
 // is taken as it is.
-func TestNobodyWaitsLongForACache(t *testing.T) {
+func TestGetStopsWaitingForCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBehind(fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).Build(), "trial")
 		pod := b.make(t)

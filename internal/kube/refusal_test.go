@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestIsUnfit(t *testing.T) {
+func TestIsInvalidStatus(t *testing.T) {
 	invalid := func(at ...string) error {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "PerfRun"}, "a", field.ErrorList{field.TooMany(field.NewPath(at[0], at[1:]...), 2, 1)})
 	}

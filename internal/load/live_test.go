@@ -58,7 +58,7 @@ records: 0
 `)
 }
 
-func TestLastWords(t *testing.T) {
+func TestLastLogLine(t *testing.T) {
 	line := func(level, text string) payload.LogLine { return payload.LogLine{Level: level, Text: text} }
 	for name, test := range map[string]struct {
 		told []payload.LogLine

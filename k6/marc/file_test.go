@@ -71,7 +71,7 @@ func TestRecordsAreValidAndTheirKeysUnique(t *testing.T) {
 	}
 }
 
-func TestWhatRecordsSay(t *testing.T) {
+func TestRecordContent(t *testing.T) {
 	for _, fields := range read(t, order(marc.Bibliographic)) {
 		key := marctest.Value(fields, "001")
 		if marctest.Value(fields, "010") != "   "+key || marctest.Value(fields, "035") != "(PerfLab)"+key {
@@ -103,7 +103,7 @@ func TestWhatRecordsSay(t *testing.T) {
 	}
 }
 
-func TestSizesAreThoseOfRealFiles(t *testing.T) {
+func TestRecordSizesMatchRealFiles(t *testing.T) {
 	for kind, bounds := range map[marc.Kind][2]int{
 		marc.Bibliographic: {1300, 1700}, marc.Holdings: {150, 185}, marc.Authority: {1000, 1400},
 	} {
@@ -154,7 +154,7 @@ func TestFilesRepeat(t *testing.T) {
 	}
 }
 
-func TestOrdersThatCannotBe(t *testing.T) {
+func TestNewFileRejectsInvalidOptions(t *testing.T) {
 	for want, change := range map[string]func(*marc.Options){
 		"1 to 999999":                     func(o *marc.Options) { o.Records = marc.MaxRecords + 1 },
 		"imports are numbered 1 to 999":   func(o *marc.Options) { o.Import = 0 },

@@ -147,7 +147,7 @@ func TestPayloadLinesStayWhole(t *testing.T) {
 	}
 }
 
-func TestEveryEndDelivers(t *testing.T) {
+func TestEveryStopPrintsPayload(t *testing.T) {
 	tests := []struct {
 		name   string
 		script string
@@ -181,7 +181,7 @@ func TestEveryEndDelivers(t *testing.T) {
 	}
 }
 
-// third-party is a script that knows nothing of us: groups, a tag, and a server that
+// foreign is a third-party script: groups, a tag, and a server that
 // refuses and hangs up.
 const foreign = `
 import http from 'k6/http';
@@ -199,7 +199,7 @@ export default function () {
   http.get(__ENV.URL + '/hangup', { tags: { name: 'GET /hangup' } });
 }`
 
-func TestForeignScripts(t *testing.T) {
+func TestThirdPartyScripts(t *testing.T) {
 	script := k6test.Script(t, foreign)
 	env, _ := server(t)
 	t.Run("by group", func(t *testing.T) {

@@ -187,7 +187,7 @@ func like(value, relation, term string) bool {
 	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.ToLower(value))
 }
 
-func TestCQLOfTheStandIn(t *testing.T) {
+func TestFakeFOLIOParsesCQL(t *testing.T) {
 	t.Parallel()
 	record := map[string]any{
 		"title": "Water and fire", "status": "Open", "personal": map[string]any{"name": "Ada"},

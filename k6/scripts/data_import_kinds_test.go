@@ -222,7 +222,7 @@ func TestStalledSplitFileTellsItsChildren(t *testing.T) {
 	}
 }
 
-func TestStorageOutOfReachIsTold(t *testing.T) {
+func TestUnreachableStorageIsReported(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
 	m.storage.split = true

@@ -160,7 +160,7 @@ func TestProgressAndTagsOfRequests(t *testing.T) {
 	}
 }
 
-func TestImportThatGoesWrong(t *testing.T) {
+func TestFailedImportIsReported(t *testing.T) {
 	tests := []struct {
 		name     string
 		how      func(*importer)
@@ -250,7 +250,7 @@ func onCall(part string, status int) func(string, int) int {
 	}
 }
 
-func TestImportThatCannotBeIsToldAtOnce(t *testing.T) {
+func TestInvalidImportFailsEarly(t *testing.T) {
 	m := newImporter(t)
 	tests := []struct {
 		name     string

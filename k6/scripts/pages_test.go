@@ -195,7 +195,7 @@ func TestTheFirstErrorEndsATransaction(t *testing.T) {
 	}
 }
 
-func TestAGatewayThatAsksToComeAgainIsObeyed(t *testing.T) {
+func TestRetryAfterIsHonored(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)
 	l.retryAfter = "1"

@@ -31,7 +31,7 @@ func releaseOf(t *testing.T, java string) int {
 }
 
 // A JVM does not start where Check says so, and starts elsewhere.
-func TestCheckIsWhatJavaSays(t *testing.T) {
+func TestCheckMatchesJava(t *testing.T) {
 	lists := []string{
 		"-XX:+UseG1GC", "-XX:+UseG1GC -XX:+UseZGC", "-XX:+UseZGC -XX:+UseG1GC", "-XX:+UseSerialGC -XX:+UseParallelGC", "-XX:+UseG1GC -XX:+UseG1GC",
 		"-XX:+UseG1GC -XX:-UseG1GC -XX:+UseZGC", "-XX:+UseG1GC -XX:+UseZGC -XX:-UseG1GC", "-XX:-UseG1GC", "-XX:-UseG1GC -XX:+UseSerialGC", "-XX:-UseZGC",
@@ -78,7 +78,7 @@ func TestCheckIsWhatJavaSays(t *testing.T) {
 }
 
 // The list of flags is that of the JDKs it is about.
-func TestFlagsAreThoseOfJava(t *testing.T) {
+func TestFlagsMatchJava(t *testing.T) {
 	listed, err := os.ReadFile("flags.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestCheckByRelease(t *testing.T) {
 	}
 }
 
-func TestReleaseOf(t *testing.T) {
+func TestImageRelease(t *testing.T) {
 	for image, want := range map[string]int{
 		"eclipse-temurin:21-jre": 21, "eclipse-temurin:21.0.4_7-jre-alpine": 21, "docker.io/library/eclipse-temurin:17@sha256:abc": 17, "openjdk:8u342-jdk": 8,
 		"amazoncorretto:17-alpine-jdk": 17, "folioci/alpine-jre-openjdk17:latest": 17, "azul/zulu-openjdk:11.0.20": 11, "bellsoft/liberica-openjre-alpine:17": 17,

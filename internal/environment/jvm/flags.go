@@ -32,7 +32,7 @@ const (
 
 // flagList has a line for each flag: its name, what it takes, and its kind in the oldest
 // and the newest JDK, as -XX:+PrintFlagsFinal lists them with everything unlocked.
-// TestFlagsAreThoseOfJava verifies the list.
+// TestFlagsMatchJava verifies the list.
 //
 //go:embed flags.txt
 var flagList string

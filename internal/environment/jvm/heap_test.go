@@ -72,7 +72,7 @@ func TestMaxHeap(t *testing.T) {
 	}
 }
 
-func TestMaxHeapRefuses(t *testing.T) {
+func TestMaxHeapRejects(t *testing.T) {
 	if _, err := jvm.MaxHeap("-XX:MaxRAMPercentage=66", jvm.Machine{}); !errors.Is(err, jvm.ErrMemoryUnknown) {
 		t.Errorf("a share of nothing gave %v", err)
 	}
@@ -109,7 +109,7 @@ func javas(t *testing.T) []string {
 }
 
 // What is predicted is what real JVMs grant themselves, to the byte.
-func TestMaxHeapIsWhatJavaGrants(t *testing.T) {
+func TestMaxHeapMatchesJava(t *testing.T) {
 	sizes := []string{
 		"-XX:MaxRAM=200m -XX:MaxRAMPercentage=66.0", "-XX:MaxRAM=249m -XX:MaxRAMPercentage=66.0",
 		"-XX:MaxRAM=300m", "-XX:MaxRAM=1g -XX:MaxRAMPercentage=66",

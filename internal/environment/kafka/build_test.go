@@ -227,7 +227,7 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-func TestFingerprintsOfNothingAndNone(t *testing.T) {
+func TestFingerprintsOfNilAndEmptyConfig(t *testing.T) {
 	without, with := small(), small()
 	with.Config, with.Topics[0].Config = map[string]string{}, map[string]string{}
 	with.Topics[0].Replicas = 1
@@ -256,7 +256,7 @@ func bare(declared *v1alpha1.Kafka) []kafka.Topic {
 	return topics
 }
 
-func TestBuildTwiceAndEditNothing(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	req := request(large())
 	first, second := kafka.Build(req, "v1"), kafka.Build(req, "v1")
 	if diff := cmp.Diff(first, second); diff != "" || !cmp.Equal(kafka.Topics(req), kafka.Topics(req)) {

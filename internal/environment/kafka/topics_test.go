@@ -70,7 +70,7 @@ func external() *v1alpha1.Kafka {
 }
 
 // Experiments of one name in two namespaces may share brokers, but no topics.
-func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
+func TestExternalTopicsAreUniquePerExperiment(t *testing.T) {
 	one, two := request(external()), request(external())
 	two.Owner.UID = "2"
 	if kafka.Env(one) == kafka.Env(two) {
@@ -93,7 +93,7 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 }
 
 // A ledger is followed only as it was written: with its brokers comes a login.
-func TestLedgersAreFollowedAsTheyWereWritten(t *testing.T) {
+func TestReadLedgerRejectsChangedLedger(t *testing.T) {
 	req := request(external())
 	run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: req.Experiment, System: req.System}}
 	known := []v1alpha1.TopicLedger{*kafka.NewLedgerRef(run)}

@@ -426,7 +426,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-func TestBuildTwiceAndEditNothing(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	req := request(system())
 	req.System.Modules[0].Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}}
 	before := *req.System.DeepCopy()

@@ -161,7 +161,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-func TestBuildTwiceAndEditNothing(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	req := request(large())
 	first := postgres.Build(req)
 	if diff := cmp.Diff(first, postgres.Build(req)); diff != "" {
@@ -174,7 +174,7 @@ func TestBuildTwiceAndEditNothing(t *testing.T) {
 	}
 }
 
-func TestWhereTheDatabaseIs(t *testing.T) {
+func TestAccessAndAddresses(t *testing.T) {
 	split := &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users"}}
 	cases := map[string]struct {
 		declared  *v1alpha1.Postgres
@@ -291,7 +291,7 @@ nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerm
 `)
 }
 
-func TestPatchesReachClusterAndPoolers(t *testing.T) {
+func TestPatchesApplyToClusterAndPoolers(t *testing.T) {
 	declared := large()
 	declared.Pooler = &v1alpha1.Pooler{}
 	req := request(declared)

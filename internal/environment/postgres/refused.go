@@ -11,7 +11,7 @@ import (
 )
 
 // fixed are the parameters that CloudNativePG 1.30 sets itself, with the value that
-// it lets stand where there is one. TestRefusedIsWhatCloudNativePGRefuses compares
+// it lets stand where there is one. TestRefusedParametersMatchCloudNativePG compares
 // the lists with its own.
 var (
 	fixed = names("allow_system_table_mods archive_cleanup_command archive_command archive_mode bonjour bonjour_name " +

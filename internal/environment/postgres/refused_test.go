@@ -34,7 +34,7 @@ func listed(t *testing.T, file, list, entry string) []string {
 	return names
 }
 
-func TestRefusedIsWhatCloudNativePGRefuses(t *testing.T) {
+func TestRefusedParametersMatchCloudNativePG(t *testing.T) {
 	want := listed(t, "pkg/postgres/configuration.go", `(?s)FixedConfigurationParameters = map\[string\]string\{(.*?)\n\t\}`, `(?m)^\t\t"([^"]+)":`)
 	if diff := cmp.Diff(want, fixed); diff != "" {
 		t.Errorf("fixed parameters (-CloudNativePG +known):\n%s", diff)

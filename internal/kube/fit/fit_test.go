@@ -98,7 +98,7 @@ func TestStatus(t *testing.T) {
 }
 
 // A system of a thousand pods with long names leaves room for what they measured.
-func TestTheLargestListsGiveWay(t *testing.T) {
+func TestStatusShrinksLargestLists(t *testing.T) {
 	status := v1alpha1.PerfRunStatus{Effective: &v1alpha1.EffectiveSystem{}}
 	for i := range 128 {
 		own := pods(100)

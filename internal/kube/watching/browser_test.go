@@ -18,7 +18,7 @@ func browse(t *testing.T, address string, width int64) *browser.Tab {
 
 // The page follows the experiment by itself to the end, where it is the report; what
 // does not change is not touched.
-func TestThePageLives(t *testing.T) {
+func TestPageUpdatesLive(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
 	address, _ := l.serve(server.Config(t))
@@ -46,7 +46,7 @@ func TestThePageLives(t *testing.T) {
 }
 
 // The focus and the place in a table stay where they are when the part is replaced.
-func TestReadersKeepTheirPlace(t *testing.T) {
+func TestPageKeepsScrollPosition(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
 	l.tell(10, "417", "0")
@@ -65,7 +65,7 @@ func TestReadersKeepTheirPlace(t *testing.T) {
 }
 
 // Who serves the page may go: it says so, and continues when it is there again.
-func TestTheServerGoes(t *testing.T) {
+func TestPageSurvivesServerLoss(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
 	l.tell(10, "417", "0")

@@ -65,7 +65,7 @@ func TestDataIsMountedReadOnly(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyDoesDecidesNothing(t *testing.T) {
+func TestPrimarySkipsUnusedTransactions(t *testing.T) {
 	for settings, want := range map[string][]string{
 		`{}`:                    {"cico/Check-In/average", "cico/Check-Out/average"},
 		`{checkInPercent: 100}`: {"cico/Check-In/average"},

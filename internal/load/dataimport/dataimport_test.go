@@ -123,7 +123,7 @@ create/failedChildJobs: "0"
 	}
 }
 
-func TestEachImportOfASeriesIsTold(t *testing.T) {
+func TestObserveListsEachImport(t *testing.T) {
 	measured := imported(map[string]float64{"imports": 2, "records": 800})
 	measured.Record("Import job 1", "ok", measured.Start.Add(4*time.Second), 3*time.Second)
 	measured.Record("Import job 2", "error", measured.Start.Add(8*time.Second), 4*time.Second)
@@ -141,7 +141,7 @@ func TestEachImportOfASeriesIsTold(t *testing.T) {
 	}
 }
 
-func TestEveryRecordHasToGetIn(t *testing.T) {
+func TestCheckRequiresEveryRecord(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings string
 		counters map[string]float64

@@ -29,7 +29,7 @@ func everyKind() map[string]v1alpha1.Load {
 	return loads
 }
 
-func TestEveryKindIsInTheTable(t *testing.T) {
+func TestTableListsEveryKind(t *testing.T) {
 	unknown := reflect.TypeOf(kinds.ForLoad(v1alpha1.Load{}))
 	seen := map[reflect.Type]string{unknown: "no kind"}
 	all := everyKind()
@@ -49,7 +49,7 @@ func TestEveryKindIsInTheTable(t *testing.T) {
 }
 
 // What is a batch has all the words of one, and statistics of its own.
-func TestBatchesHaveWords(t *testing.T) {
+func TestBatchesHaveTerms(t *testing.T) {
 	for name, load := range everyKind() {
 		batch, is := kinds.ForLoad(load).(kind.Batch)
 		if is != kinds.IsBatch(load) {
@@ -66,7 +66,7 @@ func TestBatchesHaveWords(t *testing.T) {
 	}
 }
 
-func TestALoadOfNoKind(t *testing.T) {
+func TestForLoadOfUnknownKind(t *testing.T) {
 	found := kinds.ForLoad(v1alpha1.Load{Name: "a"})
 	length, err := found.Length(kind.Assumptions{})
 	if found.Describe() != "" || found.Primary() != nil || found.IsFOLIO() || length != (kind.Length{}) || err != nil {

@@ -222,7 +222,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-func TestRequestsBelongToTransactions(t *testing.T) {
+func TestCheckFindsRequestsOutsideTransactions(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	measured := payload.New("search", "run", "1", at)
 	if fault := search(t, `{path: /a.js}`).Check(measured, v1alpha1.Validity{}); fault != nil {
@@ -241,7 +241,7 @@ func TestRequestsBelongToTransactions(t *testing.T) {
 
 // Only a trend tells which transactions worked; where nothing does, requests and
 // checks have to.
-func TestWhatTellsNothingOfFailureIsJudgedByRequests(t *testing.T) {
+func TestJudgesRequestsUnlessByTrend(t *testing.T) {
 	for settings, want := range map[string]bool{
 		`{path: /a.js}`: true,
 		`{path: /a.js, transactions: {by: Group}}`:                                          true,

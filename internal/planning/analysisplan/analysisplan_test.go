@@ -88,7 +88,7 @@ func TestDirections(t *testing.T) {
 
 // Of what another tool measured, a custom metric has the direction that is said or that
 // its unit tells; all others keep theirs.
-func TestDirectionsElsewhere(t *testing.T) {
+func TestDirectionsOfImportedMetrics(t *testing.T) {
 	spec := &v1alpha1.PerfExperimentSpec{Scenarios: []v1alpha1.Scenario{{Loads: []v1alpha1.Load{{Elsewhere: &v1alpha1.Elsewhere{Tool: "go test"}}}}}}
 	spec.Analysis.HigherIsBetter, spec.Analysis.LowerIsBetter = []string{"custom/Serve/hits", "custom/cost"}, []string{"custom/Serve/skew", "custom/Serve/lost per s"}
 	asked := analysisplan.New(spec)
@@ -138,7 +138,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-func TestAnotherQuestionHasAnotherHash(t *testing.T) {
+func TestHashDependsOnQuestion(t *testing.T) {
 	base := analysisplan.New(&v1alpha1.PerfExperimentSpec{}).Hash()
 	if base != "81bd4b06783676a1" {
 		t.Errorf("a question without any settings has the hash %s, and a version before had another: experiments that are on would be asked anew", base)

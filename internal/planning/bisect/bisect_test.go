@@ -59,7 +59,7 @@ func names(all []v1alpha1.Arm) string {
 	return strings.Join(listed, " ")
 }
 
-func TestOf(t *testing.T) {
+func TestNew(t *testing.T) {
 	before, after := system(), upgraded()
 	made := plan(t, before, after, 8)
 	if got, want := names(made.Arms()), "before after kafka postgres mod-users mod-circulation"; got != want {
@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestOfFewerParts(t *testing.T) {
+func TestNewMergesParts(t *testing.T) {
 	made := plan(t, system(), upgraded(), 2)
 	if got := names(made.Arms()); got != "before after part-1 part-2" {
 		t.Errorf("arms %q", got)
@@ -102,7 +102,7 @@ func TestOfFewerParts(t *testing.T) {
 }
 
 // With one difference the arm of it is the arm of all.
-func TestOfOne(t *testing.T) {
+func TestNewWithOnePart(t *testing.T) {
 	after := system()
 	after.Modules[2].Image = "inventory:2"
 	if got := names(plan(t, system(), after, 8).Arms()); got != "before after" {
@@ -110,7 +110,7 @@ func TestOfOne(t *testing.T) {
 	}
 }
 
-func TestWhatNoArmCanSet(t *testing.T) {
+func TestNewListsUnsettableDifferences(t *testing.T) {
 	after := upgraded()
 	after.Modules = append(after.Modules, v1alpha1.Module{Name: "mod-new", Image: "new:1"})
 	after.Modules[3].Command = []string{"other"}

@@ -36,7 +36,7 @@ func with(ticket Entry, edit func(*Entry)) Entry {
 	return ticket
 }
 
-func TestNamespacesTakeTurns(t *testing.T) {
+func TestNewAlternatesNamespaces(t *testing.T) {
 	many := []Entry{waiting("big", "one", 0), waiting("big", "two", 1), waiting("big", "three", 2), waiting("small", "late", 30)}
 	for name, test := range map[string]struct {
 		edit func([]Entry)
@@ -73,7 +73,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 }
 
 // Who is behind whom, where some are on nodes of their own.
-func TestPlaces(t *testing.T) {
+func TestPositionOfEntries(t *testing.T) {
 	pool := func(name string) func(*Entry) {
 		return func(ticket *Entry) { ticket.Lane = Lane{Nodes: []map[string]string{{"pool": name}}} }
 	}
@@ -96,7 +96,7 @@ func TestPlaces(t *testing.T) {
 	expect.Equal(t, want, line.Waiting(1), "soon")
 }
 
-func TestNext(t *testing.T) {
+func TestAdvance(t *testing.T) {
 	mine := waiting("a", "mine", 0)
 	held := with(mine, func(ticket *Entry) { ticket.Acquired = at(1) })
 	other, neighbour := waiting("b", "other", 20), waiting("a", "neighbour", 10)
@@ -127,7 +127,7 @@ func TestNext(t *testing.T) {
 }
 
 // Whatever the line, nobody measures beside another, and everybody comes to an end.
-func TestEverybodyHasATurn(t *testing.T) {
+func TestEveryExperimentMeasuresEventually(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // Not a secret.
 		tickets := anyLine(random)
@@ -171,7 +171,7 @@ func anyLine(random *rand.Rand) []Entry {
 	return tickets
 }
 
-func TestLanesThatMeet(t *testing.T) {
+func TestLanesOverlap(t *testing.T) {
 	nodes := func(selectors ...map[string]string) Lane { return Lane{Nodes: selectors} }
 	m5, r7 := map[string]string{"pool": "m5"}, map[string]string{"pool": "r7"}
 	for _, test := range []struct {
@@ -195,7 +195,7 @@ func TestLanesThatMeet(t *testing.T) {
 	}
 }
 
-func TestLaneOfSystems(t *testing.T) {
+func TestNewLaneOfSystems(t *testing.T) {
 	bound := func(pool string) *v1alpha1.Placement {
 		return &v1alpha1.Placement{NodeSelector: map[string]string{"pool": pool}}
 	}
@@ -221,7 +221,7 @@ func TestLaneOfSystems(t *testing.T) {
 }
 
 // What is written is read again; what is spoilt takes up everything.
-func TestTicketsInLeases(t *testing.T) {
+func TestEntryRoundTripsThroughLease(t *testing.T) {
 	ticket := with(waiting("a", "b", 0), func(ticket *Entry) {
 		ticket.Acquired, ticket.Released, ticket.Lane = at(5), at(2), Lane{Name: "m5"}
 	})

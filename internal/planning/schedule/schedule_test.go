@@ -30,7 +30,7 @@ func caused(arm string, number int32, cause string) schedule.Attempt {
 	return failed
 }
 
-func TestNext(t *testing.T) {
+func TestAdvance(t *testing.T) {
 	limits := schedule.Limits{MaxAttempts: 2}
 	suspended := schedule.Limits{MaxAttempts: 2, Suspend: true}
 	cases := map[string]struct {
