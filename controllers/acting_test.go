@@ -123,7 +123,7 @@ func acting(l *lab, server *apiserver.Server) *writes {
 	config.BearerToken, config.QPS = actorOn(l.t, server), -1
 	config.Wrap(seen.through)
 	own := apiserver.Client(l.t, config)
-	accounts, err := kube.ActAs(config, client.Options{Scheme: own.Scheme(), Mapper: own.RESTMapper()}, author, boundRole)
+	accounts, err := kube.NewAccounts(config, client.Options{Scheme: own.Scheme(), Mapper: own.RESTMapper()}, author, boundRole)
 	expect.NoError(l.t, err)
 	l.accounts = accounts
 	l.own = readCaches[server].Client(l.uncached, watching{accounts.Client(own), own})

@@ -255,9 +255,9 @@ func TestASinkThatStaysAway(t *testing.T) {
 	if told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkGivenUp || strings.Contains(told.Message, "secret") {
 		t.Errorf("%+v", told)
 	}
-	asked := len(events.Asked())
+	asked := len(events.Requests())
 	l.now = l.now.Add(time.Hour)
-	if l.settle(); len(events.Asked()) != asked {
+	if l.settle(); len(events.Requests()) != asked {
 		t.Error("it is told on and on")
 	}
 }

@@ -153,11 +153,11 @@ func TestAWorkloadThatCannotBeBorrowedIsLeftAlone(t *testing.T) {
 		},
 		"another experiment has it": {
 			text: strings.Replace(inventory, "  annotations: {", "  annotations: {perflab.dev/borrowed-by: lab/other, ", 1), reason: v1alpha1.ReasonWorkloadTaken,
-			wants: `experiment lab/other has borrowed Deployment "mod-inventory"`,
+			wants: `experiment lab/other has adopted Deployment "mod-inventory"`,
 		},
 		"its original does not fit": {
 			text:   strings.Replace(inventory, "  annotations: {", "  annotations: {long: \""+strings.Repeat("x", 130<<10)+"\", ", 1),
-			reason: v1alpha1.ReasonWorkloadRefused, wants: "is too large to be borrowed",
+			reason: v1alpha1.ReasonWorkloadRefused, wants: "is too large to be adopted",
 		},
 		"the declaration is refused": {
 			text: inventory, reason: v1alpha1.ReasonRefused, wants: "must be less than or equal to memory limit",

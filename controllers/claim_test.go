@@ -84,7 +84,7 @@ func TestTheFirstClaimStands(t *testing.T) {
 	}
 	mine := unclaimed.DeepCopy()
 	late.Claim(mine)
-	if err := late.Cluster.PatchUnchanged(t.Context(), mine, unclaimed); !apierrors.IsConflict(err) {
+	if err := late.Cluster.PatchIfUnchanged(t.Context(), mine, unclaimed); !apierrors.IsConflict(err) {
 		t.Errorf("the second claim gave %v, want a conflict", err)
 	}
 	if held := l.experiment("small").Annotations[v1alpha1.AnnotationOperator]; held != "perflab-system" {

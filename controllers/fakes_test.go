@@ -164,7 +164,7 @@ func (f *fakeLogs) Log(ctx context.Context, _, pod, _ string) (io.ReadCloser, er
 	}
 	if f.unread != nil {
 		if err := f.unread(pod); err != nil {
-			return nil, &kube.Unread{Err: err}
+			return nil, &kube.LogUnavailable{Err: err}
 		}
 	}
 	log, found := f.get(pod)

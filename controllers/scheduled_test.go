@@ -97,7 +97,9 @@ func (l *lab) madeExperiments() []string {
 }
 
 // scheduled is the experiment of the last full hour.
-func scheduled(now time.Time) string { return naming.Scheduled("hourly", now.Truncate(time.Hour)) }
+func scheduled(now time.Time) string {
+	return naming.ScheduledExperiment("hourly", now.Truncate(time.Hour))
+}
 
 // conditionOf the schedule; nil: it has none of the type.
 func (l *lab) conditionOf(condition string) *metav1.Condition {

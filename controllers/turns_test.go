@@ -82,10 +82,10 @@ func (h hall) on() []int {
 }
 
 // tickets are those there are, by namespace.
-func (h hall) tickets() map[string]queue.Ticket {
+func (h hall) tickets() map[string]queue.Entry {
 	list := &coordinationv1.LeaseList{}
 	h[0].list(list, client.HasLabels{v1alpha1.LabelTurn})
-	found := map[string]queue.Ticket{}
+	found := map[string]queue.Entry{}
 	for i := range list.Items {
 		ticket := queue.Read(&list.Items[i])
 		found[ticket.Experiment.Namespace] = ticket
@@ -176,7 +176,7 @@ func TestOfTwoWhoTakeTheirTurnAtOnceOneGoesBack(t *testing.T) {
 	if on := h.on(); !slices.Equal(on, []int{1}) {
 		t.Fatalf("labs %v measure, want the quick one", on)
 	}
-	if ticket := h.tickets()[slow.namespace]; !ticket.Held.IsZero() {
+	if ticket := h.tickets()[slow.namespace]; !ticket.Acquired.IsZero() {
 		t.Error("the slow one has kept its turn")
 	}
 	h.until(t, "the slow one's turn", func() bool { return len(slow.runs()) > 0 })
@@ -199,7 +199,7 @@ func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
 	want := "queued: first in line for the cluster, behind " + l.namespace + "/small"
 	expect.Equal(t, want, l.experiment("after").Status.WaitingFor, "waits for")
 	l.settle()
-	if held := (hall{l}).tickets()[l.namespace]; held.Held.IsZero() && held.Experiment.Name == "small" {
+	if held := (hall{l}).tickets()[l.namespace]; held.Acquired.IsZero() && held.Experiment.Name == "small" {
 		t.Error("the run's experiment has no turn")
 	}
 	l.untilPhase("after", v1alpha1.ExperimentComplete)
@@ -275,9 +275,9 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 		"done": func(l *lab) {
 			l.until("an experiment that has cleared up", func() bool { return l.experiment("small").Status.TornDown != nil })
 			l.settle()
-			left := queue.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
+			left := queue.Entry{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Acquired: l.now, Renewed: l.now}
 			lease := &coordinationv1.Lease{}
-			lease.Name, lease.Namespace = queue.NameOf(left.UID), l.lanes
+			lease.Name, lease.Namespace = queue.LeaseName(left.UID), l.lanes
 			expect.NoError(l.t, errors.Join(left.Write(lease), l.admin.Create(l.t.Context(), lease)))
 		},
 	} {
@@ -393,7 +393,7 @@ func TestWhoStartsNoRunLeavesTheLine(t *testing.T) {
 			waits.create(login(), smallExperiment(t, oneArm))
 			stop(stops)
 			h.until(t, "the other one's run", func() bool { return len(waits.runs()) > 0 })
-			if ticket, left := h.tickets()[stops.namespace]; left && !ticket.Held.IsZero() {
+			if ticket, left := h.tickets()[stops.namespace]; left && !ticket.Acquired.IsZero() {
 				t.Errorf("the first one still has its turn: %+v", ticket)
 			}
 		})

@@ -381,7 +381,7 @@ func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
 		return nil, nil
 	}
 	shared := client.Options{Scheme: manager.GetScheme(), Mapper: manager.GetRESTMapper()}
-	return kube.ActAs(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
+	return kube.NewAccounts(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
 }
 
 // metricsOptions serve under the webhook's certificate where there is one, so

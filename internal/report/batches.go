@@ -17,7 +17,7 @@ import (
 // beside them.
 type batch struct {
 	what  string
-	words kind.BatchWords
+	words kind.BatchTerms
 	// alone and beside are scenario and load; empty where there is none.
 	alone, beside [2]string
 }
@@ -26,7 +26,7 @@ type batch struct {
 // by itself.
 func batchTables(r *record) []block {
 	var blocks []block
-	var listed []kind.BatchWords
+	var listed []kind.BatchTerms
 	all := batches(r)
 	for _, one := range all {
 		if !slices.Contains(listed, one.words) {
@@ -38,7 +38,7 @@ func batchTables(r *record) []block {
 }
 
 // tablesOf the batches that are of one kind.
-func tablesOf(r *record, kind kind.BatchWords, all []batch) []block {
+func tablesOf(r *record, kind kind.BatchTerms, all []batch) []block {
 	durations := &table{
 		Caption: kind.Durations,
 		Columns: slices.Concat(words(kind.Noun, "Arm"), numbers("Alone, hh:mm:ss", "Alone, s", "With other load, hh:mm:ss", "With other load, s", "Difference, hh:mm:ss")),
@@ -80,7 +80,7 @@ func batches(r *record) []batch {
 		// Batches one after another are alone all the same.
 		beside := slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
 		for _, load := range scenario.Loads {
-			found, isBatch := kinds.Of(load).(kind.Batch)
+			found, isBatch := kinds.ForLoad(load).(kind.Batch)
 			if !isBatch {
 				continue
 			}
@@ -88,7 +88,7 @@ func batches(r *record) []batch {
 			at := slices.IndexFunc(all, func(one batch) bool { return one.what == what && *one.place(beside) == [2]string{} })
 			if at < 0 {
 				at = len(all)
-				all = append(all, batch{what: what, words: found.Words()})
+				all = append(all, batch{what: what, words: found.Terms()})
 			}
 			*all[at].place(beside) = [2]string{scenario.Name, load.Name}
 		}
@@ -109,15 +109,15 @@ func seriesTables(r *record) []block {
 	var blocks []block
 	for _, under := range r.scenarios {
 		for _, load := range under.Loads {
-			if found, isBatch := kinds.Of(load).(kind.Batch); isBatch {
-				blocks = append(blocks, seriesTable(r, under, load.Name, found.Words()).blocks()...)
+			if found, isBatch := kinds.ForLoad(load).(kind.Batch); isBatch {
+				blocks = append(blocks, seriesTable(r, under, load.Name, found.Terms()).blocks()...)
 			}
 		}
 	}
 	return blocks
 }
 
-func seriesTable(r *record, under *scenario, load string, words kind.BatchWords) *table {
+func seriesTable(r *record, under *scenario, load string, words kind.BatchTerms) *table {
 	made := &table{
 		Caption: fmt.Sprintf("%s of %s under %s one by one, and the difference from %s", words.Title, load, under.Name, r.answer.Baseline),
 		Columns: numbers(words.Noun),

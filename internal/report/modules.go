@@ -45,7 +45,7 @@ func same(a, b []row) bool {
 }
 
 func moduleRows(r *record, arm string) []row {
-	system, effective := arms.SystemOf(r.Runs, arm), cmp.Or(r.journal.effective(arm), &v1alpha1.EffectiveSystem{})
+	system, effective := arms.RecordedSystem(r.Runs, arm), cmp.Or(r.journal.effective(arm), &v1alpha1.EffectiveSystem{})
 	if system == nil {
 		return nil
 	}

@@ -68,7 +68,7 @@ func inputOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system v1alpha1.
 	t.Helper()
 	experiment.Namespace = "lab"
 	input := report.Input{Experiment: *experiment}
-	for _, arm := range arms.Of(&experiment.Spec, system) {
+	for _, arm := range arms.All(&experiment.Spec, system) {
 		input.Experiment.Status.Arms = append(input.Experiment.Status.Arms, v1alpha1.ArmStatus{Name: arm.Name, Baseline: arm.Baseline})
 		for _, scenario := range experiment.Spec.Scenarios {
 			run, raw := made(t, experiment, arm, scenario)
@@ -181,7 +181,7 @@ func transactionsOf(load v1alpha1.Load) []string {
 	if load.Script != nil && load.Script.Path == "/scripts/workflows.js" {
 		return slices.Sorted(maps.Values(workflows))
 	}
-	return kinds.Of(load).Transactions()
+	return kinds.ForLoad(load).Transactions()
 }
 
 // users do each transaction of their kind every two minutes.

@@ -171,5 +171,5 @@ func TestSummariesNameExternalBrokers(t *testing.T) {
 	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
 		BootstrapServers: []string{"b-1.example.org:9096"}, SASL: &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "msk"}},
 	}}
-	expect.Equal(t, kafka.LedgerOf(run), kafka.LedgerOf(cache.StripRun(run)), "ledger")
+	expect.Equal(t, kafka.NewLedgerRef(run), kafka.NewLedgerRef(cache.StripRun(run)), "ledger")
 }

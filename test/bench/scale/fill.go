@@ -331,7 +331,7 @@ func (f *filler) move(ctx context.Context, from client.Reader, namespace string)
 
 // copied is a run of another experiment that is declared alike.
 func copied(of *v1alpha1.PerfRun, owner *v1alpha1.PerfExperiment) *v1alpha1.PerfRun {
-	scheme := naming.SchemeOf(of)
+	scheme := naming.RunScheme(of)
 	run := &v1alpha1.PerfRun{Spec: *of.Spec.DeepCopy()}
 	run.Spec.Experiment = owner.Name
 	run.ObjectMeta = metav1.ObjectMeta{
