@@ -277,8 +277,8 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 // run, and hardly read.
 var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// How often the statuses of runs and experiments tell what has not been decided but
-// observed, such as pods that come up.
+// The minimum time between two status writes that only report progress, such as pods that
+// start.
 const (
 	runStatusInterval        = 3 * time.Second
 	experimentStatusInterval = 5 * time.Second
