@@ -222,7 +222,7 @@ func (s *subject) check(ctx context.Context) []string {
 	for place, numbers := range attempts {
 		slices.Sort(numbers)
 		for i, number := range numbers {
-			if intVariable != int32(i+1) {
+			if number != int32(i+1) {
 				wrong = append(wrong, fmt.Sprintf("the attempts of %s are %d", place, numbers))
 				break
 			}
