@@ -43,7 +43,7 @@ func run(t *testing.T, arguments ...string) (string, error) {
 	return told.String(), err
 }
 
-// unsigned is a folder of its own with the release's files.
+// unsigned is a copy of the release's folder.
 func unsigned(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -69,7 +69,7 @@ func signed(t *testing.T, pair signingtest.Pair) string {
 	return folder
 }
 
-// pushedDigests are those of what each archive holds.
+// pushedDigests are the digests of the archives' content.
 func pushedDigests(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(theRelease(t), "*"+layoutSuffix))
@@ -82,7 +82,7 @@ func pushedDigests(t *testing.T) map[string]string {
 		}))
 	}
 	if len(digests) != len(product.Images)+1 {
-		t.Fatalf("there are %d archives", len(digests))
+		t.Fatalf("%d archives", len(digests))
 	}
 	return digests
 }
@@ -113,7 +113,7 @@ func TestSignedChecksumsVerify(t *testing.T) {
 	}
 }
 
-// What checksums list, and what is pushed, is all in the provenance.
+// The provenance names everything that is in the checksums or pushed.
 func TestSignedProvenanceNamesEverything(t *testing.T) {
 	pair := signingtest.Generate(t)
 	folder := signed(t, pair)
@@ -137,8 +137,8 @@ func TestSignedProvenanceNamesEverything(t *testing.T) {
 	signingtest.Expect(t, err, "could not verify envelope")
 }
 
-// Another's image is refused: each signature is of its own.
-func TestImageSignaturesAreOfTheirImages(t *testing.T) {
+// An image does not verify with another one's signature.
+func TestImageSignaturesNameImages(t *testing.T) {
 	pair := signingtest.Generate(t)
 	folder := signed(t, pair)
 	digests := pushedDigests(t)
@@ -155,7 +155,7 @@ func TestImageSignaturesAreOfTheirImages(t *testing.T) {
 	}
 }
 
-// served is a registry, with or without an API for what refers to an image.
+// served is a registry, with or without the referrers API.
 func served(t *testing.T, referrers bool) string {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(referrers)))
@@ -211,7 +211,7 @@ func TestPushedImagesAndChartVerify(t *testing.T) {
 				told, err := run(t, "push", folder, "--registry", registry)
 				noError(t, err)
 				if strings.Count(told, " (signed)\n") != len(pushedReferences(registry)) {
-					t.Errorf("it says %s", told)
+					t.Errorf("output: %s", told)
 				}
 			}
 			for _, reference := range pushedReferences(registry) {
@@ -236,7 +236,7 @@ func checkAttached(t *testing.T, pair signingtest.Pair, reference string) {
 	}
 }
 
-func TestUnsignedReleaseIsPushedAsSuch(t *testing.T) {
+func TestPushUnsignedRelease(t *testing.T) {
 	registry := served(t, true)
 	told, err := run(t, "push", theRelease(t), "--registry", registry)
 	noError(t, err)
@@ -246,11 +246,11 @@ func TestUnsignedReleaseIsPushedAsSuch(t *testing.T) {
 		}
 	}
 	if strings.Count(told, " (not signed)\n") != len(pushedReferences(registry)) {
-		t.Errorf("it says %s", told)
+		t.Errorf("output: %s", told)
 	}
 }
 
-func TestWhatCanNotBeSigned(t *testing.T) {
+func TestSignRefuses(t *testing.T) {
 	changed := unsigned(t)
 	file := filepath.Join(changed, "krew-perflab.yaml")
 	noError(t, os.Remove(file))
@@ -286,11 +286,11 @@ func TestIdentitySignsWithoutKey(t *testing.T) {
 	signingtest.Expect(t, err, "reading the signing configuration: open")
 }
 
-// The commands of docs/install.md, by the program itself where it is on the PATH.
+// The commands of docs/install.md, with cosign if it is on the PATH.
 func TestCosignVerifies(t *testing.T) {
 	cosign, err := exec.LookPath("cosign")
 	if err != nil {
-		t.Skip("cosign is not on the PATH; the other tests ask the library that it asks")
+		t.Skip("cosign is not on the PATH; the other tests use its library")
 	}
 	pair := signingtest.Generate(t)
 	folder, registry := signed(t, pair), served(t, true)
