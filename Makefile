@@ -211,7 +211,7 @@ test-go: $(GOTESTSUM) ## Test the operator and the emulators, against a real API
 .PHONY: test-whole
 test-whole: $(GOTESTSUM) ## Test all cases of which test-go tests a third (PERFLAB_TEST_SEED selects another).
 	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; PERFLAB_TEST_WHOLE=1; export GOGC KUBEBUILDER_ASSETS PERFLAB_TEST_WHOLE; \
-	$(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestNoFault|Deleted|NotOurs' ./controllers
+	$(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestFaults|DeletedAtAnyStep|TestForeignObjects' ./controllers
 
 .PHONY: test-upgrade
 test-upgrade: ## Upgrade from an earlier commit during experiments, and roll back to one (UPGRADE_FROM=, ROLLBACK_TO=).

@@ -18,4 +18,4 @@ for commit in "$from" "$back"; do
 done
 KUBEBUILDER_ASSETS=$(hack/cluster/envtest.sh)
 export KUBEBUILDER_ASSETS
-UPGRADE_FROM=$from ROLLBACK_TO=$back go test -count=1 -timeout 20m -run '^(TestAnUpgradeInTheMiddle|TestARollbackInTheMiddle)$' ./controllers
+UPGRADE_FROM=$from ROLLBACK_TO=$back go test -count=1 -timeout 20m -run '^(TestUpgradeDuringExperiments|TestRollbackDuringExperiments)$' ./controllers
