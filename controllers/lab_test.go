@@ -20,8 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/announcer"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
@@ -75,7 +77,7 @@ type lab struct {
 	// longestTurn is the time limit of a run; 0: none.
 	longestTurn time.Duration
 	// history is how long results of complete experiments are kept.
-	history experiment.History
+	history retention.Policy
 	// archive stores records; nil: none.
 	archive *archive.Store
 	// sinks get announcements; empty: none.
@@ -138,7 +140,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	now := func() time.Time { return l.now }
 	experiments := l.lasting
 	if experiments == nil {
-		experiments = &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history}
+		experiments = experiment.New(tools, now, l.telemetry, l.history)
 	}
 	return experiments,
 		&run.Reconciler{
@@ -233,8 +235,8 @@ func (l *lab) announce(about *v1alpha1.PerfExperiment) {
 	if len(l.sinks) == 0 {
 		return
 	}
-	announcer := &experiment.Announcer{Tools: l.tools(), Now: func() time.Time { return l.now }}
-	_, err := announcer.Reconcile(l.lease(), request(about))
+	announcements := &announcer.Reconciler{Tools: l.tools(), Now: func() time.Time { return l.now }}
+	_, err := announcements.Reconcile(l.lease(), request(about))
 	l.judge("announcing "+about.Name, err)
 }
 
