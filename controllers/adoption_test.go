@@ -68,8 +68,8 @@ func TestReleaseKeepsOthersChanges(t *testing.T) {
 			t.Errorf("perflab still owns %s", entry.FieldsV1)
 		}
 	}
-	told := strings.Join(l.events.reported, "\n")
-	expect.Contains(t, told, []string{"Warning GivenBackChanged", "labels.team", "containers.mod-inventory.env.FEATURE", "containers.sidecar.image"}, "an event reports it")
+	reported := strings.Join(l.events.reported, "\n")
+	expect.Contains(t, reported, []string{"Warning GivenBackChanged", "labels.team", "containers.mod-inventory.env.FEATURE", "containers.sidecar.image"}, "an event reports it")
 }
 
 func mustSet(t *testing.T, object *unstructured.Unstructured, value any, fields ...string) {

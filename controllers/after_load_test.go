@@ -48,16 +48,16 @@ func TestLostBrokerInvalidatesRun(t *testing.T) {
 		reason        string
 		allowedWrites int32
 		want          string
-		says          []string
+		message       []string
 	}{
 		"WithItsDisk": {
 			reason:        "an ephemeral disk is deleted with its pod, and the topics with it, which no restart limit allows",
 			allowedWrites: 1,
-			want:          v1alpha1.ReasonEffectiveConfiguration, says: []string{"after the load, topic", "is not in Kafka"},
+			want:          v1alpha1.ReasonEffectiveConfiguration, message: []string{"after the load, topic", "is not in Kafka"},
 		},
 		"WithoutItsDisk": {
 			reason: "the topics are back, but the broker was unavailable for a while: the load can end",
-			want:   v1alpha1.ReasonRestarts, says: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
+			want:   v1alpha1.ReasonRestarts, message: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
 		},
 	}
 	for name, tc := range cases {
@@ -69,7 +69,7 @@ func TestLostBrokerInvalidatesRun(t *testing.T) {
 				l.outside.held["cico"] = false
 			}
 			invalid := l.untilRun(v1alpha1.RunInvalid)
-			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, tc.want, tc.says...)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, tc.want, tc.message...)
 			if effective := invalid.Status.Effective; effective.KafkaRestarts != 1 || len(effective.KafkaPods) != 1 {
 				t.Errorf("%s: %d restarts of %d pods in the record, want 1 of 1", tc.reason, effective.KafkaRestarts, len(effective.KafkaPods))
 			}
@@ -210,10 +210,10 @@ func TestRefusedJobPodQuotesAPIServer(t *testing.T) {
 		edit      func(*v1alpha1.PerfExperiment)
 		job       string
 		condition string
-		says      string
+		message   string
 	}{
-		"the collector's": {edit: oneArm, job: "-collector", condition: v1alpha1.ConditionLoadsComplete, says: "the cluster refuses the pod of the collector"},
-		"the restore's":   {edit: restoring(bySQL), job: "-restore", condition: v1alpha1.ConditionDataRestored, says: "the cluster refuses its pod"},
+		"the collector's": {edit: oneArm, job: "-collector", condition: v1alpha1.ConditionLoadsComplete, message: "the cluster refuses the pod of the collector"},
+		"the restore's":   {edit: restoring(bySQL), job: "-restore", condition: v1alpha1.ConditionDataRestored, message: "the cluster refuses its pod"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -225,12 +225,12 @@ func TestRefusedJobPodQuotesAPIServer(t *testing.T) {
 			l.until("the Job", func() bool { job = l.job(tc.job); return job != nil })
 			l.warn(job, "FailedCreate", `Error creating: pods "x" is forbidden: exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3`)
 			l.now = job.CreationTimestamp.Add(2 * time.Minute)
-			told := func() bool {
+			reported := func() bool {
 				found := meta.FindStatusCondition(l.run().Status.Conditions, tc.condition)
 				return found != nil && found.Reason == v1alpha1.ReasonRefused
 			}
-			l.until("the refusal in a condition", told)
-			l.expect(l.run().Status.Conditions, tc.condition, metav1.ConditionFalse, v1alpha1.ReasonRefused, tc.says, "exceeded quota: few")
+			l.until("the refusal in a condition", reported)
+			l.expect(l.run().Status.Conditions, tc.condition, metav1.ConditionFalse, v1alpha1.ReasonRefused, tc.message, "exceeded quota: few")
 			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
 				t.Error("the load has started")
 			}

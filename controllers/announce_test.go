@@ -124,8 +124,8 @@ func TestChangePointIsAnnounced(t *testing.T) {
 	if page := l.configMap("later-report").Data["report.md"]; !strings.Contains(page, "## This release against the last 10") || !strings.Contains(page, "between r11 and r12") {
 		t.Errorf("the report does not show its history:\n%s", page)
 	}
-	if told := l.announced("later"); told.Reason != v1alpha1.ReasonAnnounced || told.Message != "ci, board were notified" {
-		t.Errorf("%+v", told)
+	if reported := l.announced("later"); reported.Reason != v1alpha1.ReasonAnnounced || reported.Message != "ci, board were notified" {
+		t.Errorf("%+v", reported)
 	}
 	// Announced once, or again with the same ID if that could not be recorded.
 	ids := map[string]string{}
@@ -226,8 +226,8 @@ func TestUnavailableSinkIsRetried(t *testing.T) {
 	events, _ := withSinks(l)
 	events.Fail(http.StatusServiceUnavailable)
 	l.settled()
-	if told := l.announced("small"); told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(told.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
-		t.Errorf("%+v", told)
+	if reported := l.announced("small"); reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(reported.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
+		t.Errorf("%+v", reported)
 	}
 	if l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {
 		t.Error("the experiment waits for the sink")
@@ -236,8 +236,8 @@ func TestUnavailableSinkIsRetried(t *testing.T) {
 	events.Fail(0)
 	l.now = l.now.Add(2 * time.Hour)
 	l.settle()
-	if told := l.announced("small"); told.Reason != v1alpha1.ReasonAnnounced || len(events.Events()) != 1 {
-		t.Errorf("%+v, after %d events", told, len(events.Events()))
+	if reported := l.announced("small"); reported.Reason != v1alpha1.ReasonAnnounced || len(events.Events()) != 1 {
+		t.Errorf("%+v, after %d events", reported, len(events.Events()))
 	}
 }
 
@@ -246,14 +246,14 @@ func TestUnavailableSinkIsGivenUp(t *testing.T) {
 	events, _ := withSinks(l)
 	events.Fail(http.StatusForbidden)
 	l.settled()
-	if told := l.announced("small"); told.Reason != v1alpha1.ReasonSinkRefuses {
-		t.Errorf("%+v", told)
+	if reported := l.announced("small"); reported.Reason != v1alpha1.ReasonSinkRefuses {
+		t.Errorf("%+v", reported)
 	}
 	l.now = l.now.Add(25 * time.Hour)
 	l.settle()
-	told := l.announced("small")
-	if told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkGivenUp || strings.Contains(told.Message, "secret") {
-		t.Errorf("%+v", told)
+	reported := l.announced("small")
+	if reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkGivenUp || strings.Contains(reported.Message, "secret") {
+		t.Errorf("%+v", reported)
 	}
 	asked := len(events.Asked())
 	l.now = l.now.Add(time.Hour)

@@ -92,8 +92,8 @@ func TestArchiveMatchesCluster(t *testing.T) {
 	l.line.fate = alternate(lost, unanswered)
 	l.settled(twoBlocks)
 	for _, run := range l.runs() {
-		if told := l.archivedCondition(run.Status.Conditions); told.Status != metav1.ConditionTrue || !strings.Contains(told.Message, l.archive.String()) {
-			t.Errorf("run %s reports about the archive: %+v", run.Name, told)
+		if reported := l.archivedCondition(run.Status.Conditions); reported.Status != metav1.ConditionTrue || !strings.Contains(reported.Message, l.archive.String()) {
+			t.Errorf("run %s reports about the archive: %+v", run.Name, reported)
 		}
 	}
 	stored := l.configMap("small-report")
@@ -155,7 +155,7 @@ func TestRunWaitsForArchive(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trouble func(*attic)
 		reason  string
-		says    string
+		message string
 	}{
 		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveAway, "it refuses the connection"},
 		"forbidden":   {func(s *attic) { s.broken = syscall.EACCES }, v1alpha1.ReasonArchiveForbidden, "may not be written"},
@@ -171,8 +171,8 @@ func TestRunWaitsForArchive(t *testing.T) {
 				return len(l.runs()) > 0 && l.archivedCondition(l.run().Status.Conditions).Reason == tc.reason
 			})
 			waiting := l.run()
-			if told := l.archivedCondition(waiting.Status.Conditions); told.Status != metav1.ConditionFalse || !strings.Contains(told.Message, tc.says) {
-				t.Errorf("it reports about the archive: %+v", told)
+			if reported := l.archivedCondition(waiting.Status.Conditions); reported.Status != metav1.ConditionFalse || !strings.Contains(reported.Message, tc.message) {
+				t.Errorf("it reports about the archive: %+v", reported)
 			}
 			if waiting.Status.Phase.IsFinal() || !strings.Contains(waiting.Status.Message, "waits in the cluster to be archived") || waiting.Status.RawResults == "" {
 				t.Errorf("it is %s: %s", waiting.Status.Phase, waiting.Status.Message)
@@ -269,8 +269,8 @@ func TestNothingIsPrunedBeforeArchiving(t *testing.T) {
 	})
 	l.now = l.experiment("small").Status.CompletionTime.Add(hours(25).Duration)
 	l.settle()
-	if told := l.archivedCondition(l.experiment("small").Status.Conditions); told.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
-		t.Errorf("it tells of the archive: %+v, and %d raw results are left", told, len(l.rawResults()))
+	if reported := l.archivedCondition(l.experiment("small").Status.Conditions); reported.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
+		t.Errorf("it tells of the archive: %+v, and %d raw results are left", reported, len(l.rawResults()))
 	}
 	kept.broken = nil
 	l.until("raw results to be deleted", func() bool { return len(l.rawResults()) == 0 })

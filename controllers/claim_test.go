@@ -44,10 +44,10 @@ func TestSecondOperatorIgnoresClaimedExperiment(t *testing.T) {
 	if len(l.line.journal) != written {
 		t.Errorf("the second wrote %q", l.line.journal[written:])
 	}
-	told := l.events.reported[said:]
-	if len(told) != 1 || !strings.Contains(told[0], `he operator in namespace "perflab-system" works on this experiment, so the one in "team-a" leaves it alone`) ||
-		!strings.Contains(told[0], "kubectl annotate perfexperiment small -n "+l.namespace+" perflab.dev/operator-") {
-		t.Errorf("events %q, want one with advice", told)
+	reported := l.events.reported[said:]
+	if len(reported) != 1 || !strings.Contains(reported[0], `he operator in namespace "perflab-system" works on this experiment, so the one in "team-a" leaves it alone`) ||
+		!strings.Contains(reported[0], "kubectl annotate perfexperiment small -n "+l.namespace+" perflab.dev/operator-") {
+		t.Errorf("events %q, want one with advice", reported)
 	}
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }

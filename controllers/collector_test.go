@@ -77,7 +77,7 @@ func (c *collectors) playJob(job *batchv1.Job) {
 	}
 	for i := range pods {
 		pod := &pods[i]
-		_, told := pod.Annotations[v1alpha1.AnnotationEnd]
+		_, reported := pod.Annotations[v1alpha1.AnnotationEnd]
 		_, generated := c.firstTestRun()
 		switch {
 		case pod.Status.Phase != corev1.PodRunning:
@@ -85,7 +85,7 @@ func (c *collectors) playJob(job *batchv1.Job) {
 			c.killed = false
 			c.end(pod, job, corev1.PodFailed, false)
 			c.ensurePod(job.Name+"-b", job, labels, nil)
-		case told && !c.noWatches:
+		case reported && !c.noWatches:
 			c.end(pod, job, corev1.PodSucceeded, true)
 		}
 	}
@@ -281,7 +281,7 @@ func TestInvalidRunStopsCollector(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	run := l.untilRun(v1alpha1.RunInvalid)
 	for _, pod := range c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)}) {
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; !told {
+		if _, reported := pod.Annotations[v1alpha1.AnnotationEnd]; !reported {
 			t.Errorf("pod %s is still running", pod.Name)
 		}
 	}

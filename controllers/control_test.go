@@ -51,8 +51,8 @@ func TestUsersRunUntilImportEnds(t *testing.T) {
 	l.outside.held["cico"] = true
 	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := l.runners.names(); len(told) != 1 || !strings.HasPrefix(told[0], "http://10.9.") {
-		t.Errorf("runners %v were stopped, want the users' one at the address of its pod", told)
+	if reported := l.runners.names(); len(reported) != 1 || !strings.HasPrefix(reported[0], "http://10.9.") {
+		t.Errorf("runners %v were stopped, want the users' one at the address of its pod", reported)
 	}
 	stopped := l.run().Status.Loads[0]
 	if stopped.Name != "cico" || stopped.StopTime == nil || stopped.Outcome != v1alpha1.LoadSucceeded {
@@ -172,8 +172,8 @@ func TestCredentialsAreNeverShown(t *testing.T) {
 		}
 		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
 	})
-	if told := strings.Join(l.events.reported, "\n"); strings.Contains(told, password) || seen == 0 || told == "" {
-		t.Errorf("%d objects and these events were looked at:\n%s", seen, told)
+	if reported := strings.Join(l.events.reported, "\n"); strings.Contains(reported, password) || seen == 0 || reported == "" {
+		t.Errorf("%d objects and these events were looked at:\n%s", seen, reported)
 	}
 }
 

@@ -68,8 +68,8 @@ func TestExperimentHasDigestChain(t *testing.T) {
 	if page := l.stored().Data["report.md"]; !strings.Contains(page, "| SHA-256 of the manifest of digests | "+result.SHA256+" |") {
 		t.Errorf("the report does not print %s", result.SHA256)
 	}
-	if told := strings.Join(l.events.reported, "\n"); strings.Count(told, result.SHA256) != 1 {
-		t.Errorf("events have the digest %d times, want once:\n%s", strings.Count(told, result.SHA256), told)
+	if reported := strings.Join(l.events.reported, "\n"); strings.Count(reported, result.SHA256) != 1 {
+		t.Errorf("events have the digest %d times, want once:\n%s", strings.Count(reported, result.SHA256), reported)
 	}
 }
 

@@ -79,8 +79,8 @@ var (
 
 // sampleSeed is PERFLAB_TEST_SEED, or today's.
 func sampleSeed() int {
-	if told, err := strconv.Atoi(os.Getenv("PERFLAB_TEST_SEED")); err == nil {
-		return told
+	if reported, err := strconv.Atoi(os.Getenv("PERFLAB_TEST_SEED")); err == nil {
+		return reported
 	}
 	return int(time.Now().Unix())
 }

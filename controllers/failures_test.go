@@ -110,8 +110,8 @@ func TestFailedScriptRequestsInvalidateRun(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	run := l.run()
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonTooManyErrors, "requests failed (100 %)", "maxFailedRequestsPercent")
-	if told := run.Status.Loads[0].Requests; told == nil || told.Count == 0 || told.FailedPercent != "100" {
-		t.Errorf("the status has %+v for the requests, want all failed", told)
+	if reported := run.Status.Loads[0].Requests; reported == nil || reported.Count == 0 || reported.FailedPercent != "100" {
+		t.Errorf("the status has %+v for the requests, want all failed", reported)
 	}
 }
 
@@ -120,8 +120,8 @@ func TestFailedTransactionsInvalidateRun(t *testing.T) {
 	l.outside.refusing = true
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := l.run().Status.Loads[0].Requests; told == nil || told.FailedPercent != "100" {
-		t.Errorf("the status has %+v for the requests, want all failed", told)
+	if reported := l.run().Status.Loads[0].Requests; reported == nil || reported.FailedPercent != "100" {
+		t.Errorf("the status has %+v for the requests, want all failed", reported)
 	}
 }
 
@@ -163,11 +163,11 @@ func (l *lab) expectNotShown(run *v1alpha1.PerfRun, words ...string) {
 	if run.Status.RawResults != "" {
 		kept = l.configMap(run.Status.RawResults)
 	}
-	told, err := json.Marshal([]any{l.experiment("small").Status, run.Status, l.events.reported, kept.Data})
+	reported, err := json.Marshal([]any{l.experiment("small").Status, run.Status, l.events.reported, kept.Data})
 	expect.NoError(l.t, err)
 	for _, word := range words {
-		if strings.Contains(string(told), word) {
-			l.t.Errorf("status, events or stored objects contain %q: %s", word, told)
+		if strings.Contains(string(reported), word) {
+			l.t.Errorf("status, events or stored objects contain %q: %s", word, reported)
 		}
 	}
 }
@@ -178,8 +178,8 @@ func TestLoadLogIsKept(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	run := l.run()
 	kept := l.configMap(run.Status.RawResults)
-	if told := kept.Data["cico.log"]; !strings.Contains(told, ": info: hello, ***\n") {
-		t.Errorf("%q is stored of a valid run, want k6's summary of its log", told)
+	if reported := kept.Data["cico.log"]; !strings.Contains(reported, ": info: hello, ***\n") {
+		t.Errorf("%q is stored of a valid run, want k6's summary of its log", reported)
 	}
 	l.expectNotShown(run, password)
 }
@@ -268,21 +268,21 @@ func TestUnreadableResultsInvalidateRun(t *testing.T) {
 // invalid, and the operator continues.
 func TestForeignResultsInvalidateRun(t *testing.T) {
 	for name, test := range map[string]struct {
-		forge  func(*payload.Payload)
-		reason string
-		says   []string
+		forge   func(*payload.Payload)
+		reason  string
+		message []string
 	}{
 		"of another run": {
 			forge:  func(p *payload.Payload) { p.Run = "another" },
-			reason: v1alpha1.ReasonResultsForeign, says: []string{`load "cico"`, `of run "another"`},
+			reason: v1alpha1.ReasonResultsForeign, message: []string{`load "cico"`, `of run "another"`},
 		},
 		"of another pod": {
 			forge:  func(p *payload.Payload) { p.Runner = "another" },
-			reason: v1alpha1.ReasonResultsForeign, says: []string{`of pod "another"`},
+			reason: v1alpha1.ReasonResultsForeign, message: []string{`of pod "another"`},
 		},
 		"a bomb": {
 			forge:  func(p *payload.Payload) { p.Load = strings.Repeat("a", 64<<20) },
-			reason: v1alpha1.ReasonResultsTooLarge, says: []string{`load "cico"`, "120 MiB"},
+			reason: v1alpha1.ReasonResultsTooLarge, message: []string{`load "cico"`, "120 MiB"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestForeignResultsInvalidateRun(t *testing.T) {
 			l.outside.forge = test.forge
 			l.create(login(), smallExperiment(t, oneArm))
 			invalid := l.untilRun(v1alpha1.RunInvalid)
-			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, test.reason, test.says...)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, test.reason, test.message...)
 			l.outside.forge = nil
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
 		})

@@ -130,9 +130,9 @@ func (l *lab) refuseOnce() {
 		return refusal(len(seen), what)
 	}
 	l.eachPass = func() {
-		told := l.messages()
+		reported := l.messages()
 		for what := range now {
-			if !strings.Contains(told, policyMessage(what)) {
+			if !strings.Contains(reported, policyMessage(what)) {
 				l.t.Errorf("nothing reports that the cluster refuses to %s:\n%s", what, l.describe())
 			}
 		}
@@ -159,23 +159,23 @@ func refusal(n int, what string) error {
 // messages are the texts of statuses, events and, if a status can't be written, the operator's log.
 func (l *lab) messages() string {
 	l.t.Helper()
-	told := slices.Clone(l.events.reported)
+	reported := slices.Clone(l.events.reported)
 	for _, experiment := range l.experiments() {
-		told = append(told, experiment.Status.WaitingFor)
-		told = append(append(told, experiment.Status.Warnings...), conditionMessages(experiment.Status.Conditions)...)
+		reported = append(reported, experiment.Status.WaitingFor)
+		reported = append(append(reported, experiment.Status.Warnings...), conditionMessages(experiment.Status.Conditions)...)
 	}
 	for _, run := range l.runs() {
-		told = append(append(told, run.Status.Warnings...), conditionMessages(run.Status.Conditions)...)
+		reported = append(append(reported, run.Status.Warnings...), conditionMessages(run.Status.Conditions)...)
 	}
 	schedules := &v1alpha1.PerfScheduleList{}
 	l.list(schedules)
 	for _, schedule := range schedules.Items {
-		told = append(told, conditionMessages(schedule.Status.Conditions)...)
+		reported = append(reported, conditionMessages(schedule.Status.Conditions)...)
 	}
 	for _, err := range l.passed {
-		told = append(told, err.Error())
+		reported = append(reported, err.Error())
 	}
-	return strings.Join(told, "\n")
+	return strings.Join(reported, "\n")
 }
 
 func conditionMessages(conditions []metav1.Condition) []string {

@@ -134,9 +134,9 @@ func TestRunWithoutLabel(t *testing.T) {
 	run.Labels = nil
 	l.update(run)
 	l.settle()
-	told := strings.Join(l.experiment("small").Status.Warnings, "; ")
-	if want := "counts, but perflab does not list it: kubectl label perfrun " + run.Name + " -n " + l.namespace + " --overwrite perflab.dev/experiment=small"; !strings.Contains(told, want) {
-		t.Errorf("warnings %q, want %q", told, want)
+	reported := strings.Join(l.experiment("small").Status.Warnings, "; ")
+	if want := "counts, but perflab does not list it: kubectl label perfrun " + run.Name + " -n " + l.namespace + " --overwrite perflab.dev/experiment=small"; !strings.Contains(reported, want) {
+		t.Errorf("warnings %q, want %q", reported, want)
 	}
 	if current := l.experiment("small").Status.Current; current == nil || current.Run != run.Name {
 		t.Errorf("the current run is %+v, want %s", current, run.Name)
@@ -145,8 +145,8 @@ func TestRunWithoutLabel(t *testing.T) {
 	run.Labels = naming.RunLabels(run)
 	l.update(run)
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := strings.Join(done.Status.Warnings, "; "); strings.Contains(told, "label") {
-		t.Errorf("once it has its label: %q", told)
+	if reported := strings.Join(done.Status.Warnings, "; "); strings.Contains(reported, "label") {
+		t.Errorf("once it has its label: %q", reported)
 	}
 }
 
@@ -219,8 +219,8 @@ func TestForgedLedgersAreIgnored(t *testing.T) {
 			if !slices.Contains(l.brokers.names(), "theirs") {
 				t.Error("topics of others were deleted")
 			}
-			told := slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.Contains(event, "TopicsLeft") })
-			expect.Equal(t, test.reported, told, "an event reports that topics remain")
+			reported := slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.Contains(event, "TopicsLeft") })
+			expect.Equal(t, test.reported, reported, "an event reports that topics remain")
 		})
 	}
 }

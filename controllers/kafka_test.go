@@ -46,8 +46,8 @@ func TestProgressOfTopicsIsShown(t *testing.T) {
 	if got := len(l.brokers.names()); got != 30 {
 		t.Errorf("%d topics were made, want 30", got)
 	}
-	told := strings.Join(l.line.journal, "\n")
-	if strings.Contains(told, "KafkaTopic") {
+	reported := strings.Join(l.line.journal, "\n")
+	if strings.Contains(reported, "KafkaTopic") {
 		t.Error("KafkaTopics were written: topics are made over Kafka's own API")
 	}
 }
@@ -166,10 +166,10 @@ func TestDeletionGivesUpOnUnreachableBrokers(t *testing.T) {
 	if took := l.now.Sub(begun); took < time.Minute || took > 3*time.Minute {
 		t.Errorf("the topics were given up after %s, want it after a minute", took)
 	}
-	told := slices.ContainsFunc(l.events.reported, func(event string) bool {
+	reported := slices.ContainsFunc(l.events.reported, func(event string) bool {
 		return strings.Contains(event, "TopicsLeft") && strings.Contains(event, "no route to host")
 	})
-	if !told {
+	if !reported {
 		t.Errorf("no event reports the remaining topics: %q", l.events.reported)
 	}
 }
@@ -244,7 +244,7 @@ func TestMissingSecretsAreReported(t *testing.T) {
 func TestLoginRequiresAllowedHosts(t *testing.T) {
 	for name, c := range map[string]struct {
 		annotations map[string]string
-		says        []string
+		message     []string
 	}{
 		"no annotation": {nil, []string{`Secret "msk-login" does not say which hosts its login may be sent to`, "'perflab.dev/hosts=b-1.msk.example.org:9096'"}},
 		"other hosts": {
@@ -262,8 +262,8 @@ func TestLoginRequiresAllowedHosts(t *testing.T) {
 			l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
 			l.play()
 			l.settle()
-			says := append(c.says, "run: kubectl annotate secret msk-login -n "+l.namespace+" --overwrite")
-			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, says...)
+			message := append(c.message, "run: kubectl annotate secret msk-login -n "+l.namespace+" --overwrite")
+			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, message...)
 			if len(l.brokers.asked.Servers) != 0 {
 				t.Errorf("brokers %v were called", l.brokers.asked)
 			}

@@ -30,7 +30,7 @@ func (l *lab) playKueue() {
 		return
 	}
 	for _, workload := range l.workloads() {
-		if admitted, says := queue.Admitted(&workload); admitted || says != "" && l.outside.quotaUsed {
+		if admitted, message := queue.Admitted(&workload); admitted || message != "" && l.outside.quotaUsed {
 			continue
 		}
 		reserved := kueueCondition("QuotaReserved", "True", "")

@@ -46,11 +46,11 @@ func TestManagerWatchesReconcile(t *testing.T) {
 	if status := l.experiment("small").Status; status.Progress != "2/2" || status.Runs.Invalid != 0 || len(l.runs()) != 2 {
 		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2: %+v", status.Progress, status.Runs.Invalid, len(l.runs()), status.InvalidRuns)
 	}
-	told := &eventsv1.EventList{}
-	l.list(told)
+	reported := &eventsv1.EventList{}
+	l.list(reported)
 	// The API server creates events about addresses that it repairs.
-	if !slices.ContainsFunc(told.Items, func(e eventsv1.Event) bool { return strings.HasPrefix(e.ReportingController, "perflab") }) {
-		t.Errorf("the operator created no event: %v", told.Items)
+	if !slices.ContainsFunc(reported.Items, func(e eventsv1.Event) bool { return strings.HasPrefix(e.ReportingController, "perflab") }) {
+		t.Errorf("the operator created no event: %v", reported.Items)
 	}
 }
 

@@ -107,8 +107,8 @@ func TestMissingNoteIsReported(t *testing.T) {
 	l.settled()
 	cause := v1alpha1.Note{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}
 	pages := l.setNotes(cause)
-	const told = `note "cause": ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again`
-	if warnings := aboutReport(l.experiment("small")); len(warnings) != 1 || warnings[0] != "the report in the cluster does not show all of its notes: "+told {
+	const reported = `note "cause": ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again`
+	if warnings := aboutReport(l.experiment("small")); len(warnings) != 1 || warnings[0] != "the report in the cluster does not show all of its notes: "+reported {
 		t.Errorf("it warns %q", warnings)
 	}
 	if !strings.Contains(pages["report.md"], `It is left out: ConfigMap "findings" is not there, or may not be read`) {

@@ -115,9 +115,9 @@ func TestOnlyOwnRunnersAreRead(t *testing.T) {
 		l.claim("a-"+name, own, owners...)
 	}
 	l.untilRun(v1alpha1.RunSucceeded)
-	for _, told := range l.runners.names() {
-		if told != "http://"+l.podAddress(own.Name)+":6565" {
-			t.Errorf("%s was stopped, which is no runner", told)
+	for _, reported := range l.runners.names() {
+		if reported != "http://"+l.podAddress(own.Name)+":6565" {
+			t.Errorf("%s was stopped, which is no runner", reported)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestOnlyOwnCollectorIsReadAndStopped(t *testing.T) {
 	}
 	run = l.untilRun(v1alpha1.RunSucceeded)
 	for _, pod := range l.pods(ofCollectors) {
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; told && pod.Name != own.Name {
+		if _, reported := pod.Annotations[v1alpha1.AnnotationEnd]; reported && pod.Name != own.Name {
 			t.Errorf("pod %s was stopped, which is no collector", pod.Name)
 		}
 	}

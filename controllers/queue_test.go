@@ -132,15 +132,15 @@ func TestQueuePositionIsReported(t *testing.T) {
 	}
 	first, second, third := h[0].experiment("small").Status, h[1].experiment("small").Status, h[2].experiment("small").Status
 	expect.Equal(t, &v1alpha1.LaneStatus{Name: "the cluster"}, first.Lane, "of who measures")
-	for _, told := range []struct {
+	for _, reported := range []struct {
 		status v1alpha1.PerfExperimentStatus
 		want   string
 	}{
 		{second, "queued: first in line for the cluster, behind " + h[0].namespace + "/small"},
 		{third, "queued: second in line for the cluster, behind " + h[1].namespace + "/small"},
 	} {
-		if told.status.WaitingFor != told.want || told.status.Phase != v1alpha1.ExperimentPending {
-			t.Errorf("%s, waiting for %q, want Pending and %q", told.status.Phase, told.status.WaitingFor, told.want)
+		if reported.status.WaitingFor != reported.want || reported.status.Phase != v1alpha1.ExperimentPending {
+			t.Errorf("%s, waiting for %q, want Pending and %q", reported.status.Phase, reported.status.WaitingFor, reported.want)
 		}
 	}
 }

@@ -121,8 +121,8 @@ func TestRefusedWriteQuotesServer(t *testing.T) {
 			l.create(login(), script())
 			allow := l.forbidFrom(refused.loaded, refused.operation, refused.group, refused.resource)
 			l.until("the refusal in a condition", func() bool { return l.quotedCondition(refused.condition) != nil })
-			told := l.quotedCondition(refused.condition)
-			l.expect([]metav1.Condition{*told}, refused.condition, told.Status, v1alpha1.ReasonRefused, refused.object, notHere)
+			reported := l.quotedCondition(refused.condition)
+			l.expect([]metav1.Condition{*reported}, refused.condition, reported.Status, v1alpha1.ReasonRefused, refused.object, notHere)
 			if waiting := l.experiment("small").Status.WaitingFor; !strings.Contains(waiting, notHere) {
 				t.Errorf("the experiment waits for %q", waiting)
 			}
@@ -166,8 +166,8 @@ func (l *lab) quotedCondition(condition string) *metav1.Condition {
 // A write that is refused until the run's time limit makes it invalid, with the server's message.
 func TestLastingRefusalEndsRun(t *testing.T) {
 	for _, lasting := range []struct {
-		group, resource, says string
-		loaded                bool
+		group, resource, message string
+		loaded                   bool
 	}{
 		{"postgresql.cnpg.io", "clusters", "the environment was not ready within 3m0s; last seen of PostgreSQL", false},
 		{"k6.io", "testruns", "the loads could not be put on within 3m0s; last seen of the loads", false},
@@ -179,7 +179,7 @@ func TestLastingRefusalEndsRun(t *testing.T) {
 			l.create(login(), script())
 			defer l.forbidFrom(lasting.loaded, admissionv1.Create, lasting.group, lasting.resource)()
 			invalid := l.untilRun(v1alpha1.RunInvalid)
-			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, lasting.says, notHere)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, lasting.message, notHere)
 		})
 	}
 }

@@ -202,9 +202,9 @@ func testFailedReport(t *testing.T, l *lab) {
 	broken.BinaryData = map[string][]byte{"cico": []byte("not what a runner wrote")}
 	expect.NoError(t, l.admin.Update(t.Context(), broken))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	told := aboutReport(done)
-	if len(told) != 1 || !strings.Contains(told[0], "at the end (complete blocks: 2)") || !strings.Contains(told[0], broken.Name[:10]) {
-		t.Errorf("it warns %q", told)
+	reported := aboutReport(done)
+	if len(reported) != 1 || !strings.Contains(reported[0], "at the end (complete blocks: 2)") || !strings.Contains(reported[0], broken.Name[:10]) {
+		t.Errorf("it warns %q", reported)
 	}
 	if done.Status.Report != "small-report" || done.Status.Progress != "2/2" || l.written() != 1 {
 		t.Errorf("the report %q was written %d times, progress %s", done.Status.Report, l.written(), done.Status.Progress)
@@ -271,8 +271,8 @@ func TestForeignReportConfigMapStaysUnchanged(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "small-report"}, Data: map[string]string{"notes": "mine"}}
 	l.create(login(), theirs, smallExperiment(t, blocks(1)))
 	done := l.conduct("small", outcomes{})
-	if told := aboutReport(done); len(told) != 1 || !strings.Contains(told[0], `retrying: ConfigMap "small-report" exists already, and this experiment did not create it`) {
-		t.Errorf("it warns %q", told)
+	if reported := aboutReport(done); len(reported) != 1 || !strings.Contains(reported[0], `retrying: ConfigMap "small-report" exists already, and this experiment did not create it`) {
+		t.Errorf("it warns %q", reported)
 	}
 	if kept := l.stored(); kept.Data["notes"] != "mine" || len(kept.Data) != 1 || done.Status.Report != "" {
 		t.Errorf("it became %v, named %q", kept.Data, done.Status.Report)

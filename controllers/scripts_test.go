@@ -50,28 +50,28 @@ func (l *lab) rewrite(name, text string) {
 // untilScripts waits until the experiment reports the problem with its scripts.
 func (l *lab) untilScripts(reason string) string {
 	l.t.Helper()
-	var told *metav1.Condition
+	var reported *metav1.Condition
 	l.until("ScriptsAvailable: "+reason, func() bool {
-		told = meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionScriptsAvailable)
-		return told != nil && told.Reason == reason
+		reported = meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionScriptsAvailable)
+		return reported != nil && reported.Reason == reason
 	})
-	return told.Message
+	return reported.Message
 }
 
 func TestMissingScriptIsReportedFirst(t *testing.T) {
 	for name, tc := range map[string]struct {
-		there *corev1.ConfigMap
-		says  []string
-		mend  func(*lab)
+		there   *corev1.ConfigMap
+		message []string
+		mend    func(*lab)
 	}{
 		"no ConfigMap": {
-			says: []string{`ConfigMap "script" with the script of load "cico" is not there`, "create it in namespace"},
-			mend: func(l *lab) { l.create(searchScript()) },
+			message: []string{`ConfigMap "script" with the script of load "cico" is not there`, "create it in namespace"},
+			mend:    func(l *lab) { l.create(searchScript()) },
 		},
 		"no such key": {
-			there: scripts("main.js", searching),
-			says:  []string{`ConfigMap "script" has no key "test.js", which load "cico" names: it has main.js`},
-			mend:  func(l *lab) { l.rewrite("test.js", searching) },
+			there:   scripts("main.js", searching),
+			message: []string{`ConfigMap "script" has no key "test.js", which load "cico" names: it has main.js`},
+			mend:    func(l *lab) { l.rewrite("test.js", searching) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestMissingScriptIsReportedFirst(t *testing.T) {
 			l.create(login(), smallExperiment(t, oneArm, withScript))
 			begun := l.now
 			message := l.untilScripts(v1alpha1.ReasonConfiguration)
-			expect.Contains(t, message, tc.says)
+			expect.Contains(t, message, tc.message)
 			if waited := l.now.Sub(begun); waited > 10*time.Second {
 				t.Errorf("it was reported after %s", waited)
 			}

@@ -145,7 +145,7 @@ func (l *lab) playPostgres() {
 		for n := range instances {
 			name := fmt.Sprintf("%s-%d", cluster.GetName(), n+1)
 			address := l.ensureInstance(name, &cluster)
-			if _, told := l.databases.get(address); !told {
+			if _, reported := l.databases.get(address); !reported {
 				l.databases.put(address, contract.PostgresMetrics{
 					InRecovery: ptr.To(n > 0), StreamingReplicas: ptr.To(int32(instances - 1)),
 					SynchronousReplicas: ptr.To(int32(synchronous)), RowsRead: ptr.To[int64](7),

@@ -50,15 +50,15 @@ func TestUnreadLogIsRetried(t *testing.T) {
 			l.create(login(), smallExperiment(t, oneArm))
 			l.underLoad()
 			l.unreadLogs(word)
-			told := ""
+			reported := ""
 			l.eachPass = func() {
 				if kept := meta.FindStatusCondition(l.run().Status.Conditions, v1alpha1.ConditionResultsKept); kept != nil && kept.Reason == v1alpha1.ReasonRetrying {
-					told = kept.Message
+					reported = kept.Message
 				}
 			}
-			l.passTenSeconds(func() bool { return told != "" })
-			if !strings.Contains(told, "does not answer") {
-				t.Fatalf("reported: %q:\n%s", told, l.describe())
+			l.passTenSeconds(func() bool { return reported != "" })
+			if !strings.Contains(reported, "does not answer") {
+				t.Fatalf("reported: %q:\n%s", reported, l.describe())
 			}
 			l.logs.unread, l.eachPass = nil, nil
 			done := l.untilPhase("small", v1alpha1.ExperimentComplete)

@@ -244,7 +244,7 @@ func (b *halfDone) checkPositionsOnce() {
 // each arm can't be compared.
 func (b *halfDone) checkUnknownManifests() {
 	b.t.Helper()
-	earlier, told := map[string]bool{}, map[string]bool{}
+	earlier, reported := map[string]bool{}, map[string]bool{}
 	for _, run := range b.runs {
 		earlier[run.Spec.Arm] = earlier[run.Spec.Arm] || run.Status.Phase == v1alpha1.RunSucceeded
 	}
@@ -253,10 +253,10 @@ func (b *halfDone) checkUnknownManifests() {
 			continue
 		}
 		warns := slices.ContainsFunc(run.Status.Warnings, rendering.IsWarning)
-		if want := earlier[run.Spec.Arm] && !told[run.Spec.Arm]; warns != want {
+		if want := earlier[run.Spec.Arm] && !reported[run.Spec.Arm]; warns != want {
 			b.t.Errorf("run %s warns: %t, want %t: %q", run.Name, warns, want, run.Status.Warnings)
 		}
-		told[run.Spec.Arm] = true
+		reported[run.Spec.Arm] = true
 	}
 }
 

@@ -169,10 +169,10 @@ func TestEffectIsFoundAndControlIsNot(t *testing.T) {
 	if !done.Status.Analysis.Final || done.Status.Analysis.Blocks != 6 || done.Status.Analysis.Runs != 18 || done.Status.Analysis.Twin != "as-is-twin" {
 		t.Errorf("analysis %+v", done.Status.Analysis)
 	}
-	told := func(event string) bool {
+	reported := func(event string) bool {
 		return strings.HasPrefix(event, `Normal Verdict: Against the baseline "as-is": arm "slow" cico/Check-In/average Worse by +`)
 	}
-	if !slices.ContainsFunc(l.events.reported, told) {
+	if !slices.ContainsFunc(l.events.reported, reported) {
 		t.Errorf("no event has the verdict: %q", l.events.reported)
 	}
 }

@@ -64,11 +64,11 @@ func (v *view) holds(object runtime.Object) bool {
 	if v == nil {
 		return false
 	}
-	kind, err := v.kindOf(object)
+	kind, err := v.objectKind(object)
 	return err == nil && kind != corev1.SchemeGroupVersion.WithKind("ConfigMap") && kind.Kind != "Node"
 }
 
-func (v *view) kindOf(object runtime.Object) (schema.GroupVersionKind, error) {
+func (v *view) objectKind(object runtime.Object) (schema.GroupVersionKind, error) {
 	kind, err := v.admin.GroupVersionKindFor(object)
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	return kind, err
@@ -76,7 +76,7 @@ func (v *view) kindOf(object runtime.Object) (schema.GroupVersionKind, error) {
 
 // of returns the objects of a kind as the cache has them.
 func (v *view) of(ctx context.Context, object runtime.Object) ([]unstructured.Unstructured, error) {
-	kind, err := v.kindOf(object)
+	kind, err := v.objectKind(object)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (v *view) get(ctx context.Context, key client.ObjectKey, object client.Obje
 	}
 	at := slices.IndexFunc(known, func(o unstructured.Unstructured) bool { return o.GetName() == key.Name })
 	if at < 0 {
-		kind, _ := v.kindOf(object)
+		kind, _ := v.objectKind(object)
 		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: strings.ToLower(kind.Kind) + "s"}, key.Name)
 	}
 	return convert(&known[at], object)

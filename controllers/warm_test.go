@@ -59,9 +59,9 @@ func TestKeepWarmBuildsOnce(t *testing.T) {
 		e.Spec.KeepWarm = true
 		e.Spec.Arms[1].Set.Kafka = &v1alpha1.KafkaSet{Config: map[string]string{"num.io.threads": "2"}}
 	}))
-	told := map[string]map[string]bool{}
+	reported := map[string]map[string]bool{}
 	l.until("a complete experiment", func() bool {
-		l.moduleDatabases(told)
+		l.moduleDatabases(reported)
 		if l.run() != nil && !l.run().Status.Phase.IsFinal() && l.writes("delete Cluster")+l.writes("delete Kafka") > 0 {
 			t.Errorf("a Kafka or PostgreSQL was deleted while the experiment runs")
 		}
@@ -71,11 +71,11 @@ func TestKeepWarmBuildsOnce(t *testing.T) {
 	if runs := len(l.runs()); kafkas != 2 || clusters != 2 || runs != 6 {
 		t.Errorf("Kafka was written %d times and PostgreSQL %d times in %d runs, want once for each of 2 in 6", kafkas, clusters, runs)
 	}
-	if len(told["as-is"]) != 1 || len(told["slow"]) != 1 || told["as-is"]["small-pg-rw"] {
-		t.Errorf("the arms' modules use %v, want their own PostgreSQL each", told)
+	if len(reported["as-is"]) != 1 || len(reported["slow"]) != 1 || reported["as-is"]["small-pg-rw"] {
+		t.Errorf("the arms' modules use %v, want their own PostgreSQL each", reported)
 	}
-	for database := range told["as-is"] {
-		if told["slow"][database] {
+	for database := range reported["as-is"] {
+		if reported["slow"][database] {
 			t.Errorf("both arms use %s", database)
 		}
 	}

@@ -229,20 +229,20 @@ func in(t *testing.T, image product.Image, command ...string) (string, int) {
 	started := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	started.SysProcAttr = &syscall.SysProcAttr{Chroot: folder, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 	started.Dir, started.Env = "/", append([]string{searchPath}, image.Env...)
-	told, _ := started.CombinedOutput() // The exit code shows the result.
-	return string(told), started.ProcessState.ExitCode()
+	printed, _ := started.CombinedOutput() // The exit code shows the result.
+	return string(printed), started.ProcessState.ExitCode()
 }
 
 func TestProgramsRunInImages(t *testing.T) {
 	for _, image := range product.Images[:2] {
-		told, code := in(t, image, image.Entrypoint[0], "--version")
-		if code != 0 || !strings.HasPrefix(told, image.Entrypoint[0][1:]+" "+testVersion+" (go") {
-			t.Errorf("%s ended with %d: %s", image.Name, code, told)
+		printed, code := in(t, image, image.Entrypoint[0], "--version")
+		if code != 0 || !strings.HasPrefix(printed, image.Entrypoint[0][1:]+" "+testVersion+" (go") {
+			t.Errorf("%s ended with %d: %s", image.Name, code, printed)
 		}
 	}
-	told, code := in(t, product.Images[0], "/manager", "--help")
-	if code != 0 || !strings.Contains(told, "-leader-elect") {
-		t.Errorf("/manager --help ended with %d: %s", code, told)
+	printed, code := in(t, product.Images[0], "/manager", "--help")
+	if code != 0 || !strings.Contains(printed, "-leader-elect") {
+		t.Errorf("/manager --help ended with %d: %s", code, printed)
 	}
 }
 
@@ -255,15 +255,15 @@ func TestK6RunsInImage(t *testing.T) {
 		asked <- r.Method + " " + string(body)
 	}))
 	t.Cleanup(server.Close)
-	told, code := in(t, k6, "/bin/sh", "-c", fmt.Sprintf(`curl --retry 3 -X PATCH -H 'Content-Type: application/json' %s/v1/status -d '{"a":1}';curl -s %s`, server.URL, server.URL))
+	printed, code := in(t, k6, "/bin/sh", "-c", fmt.Sprintf(`curl --retry 3 -X PATCH -H 'Content-Type: application/json' %s/v1/status -d '{"a":1}';curl -s %s`, server.URL, server.URL))
 	if code != 0 || <-asked != `PATCH {"a":1}` || <-asked != "GET " {
-		t.Errorf("the starter ended with %d: %s", code, told)
+		t.Errorf("the starter ended with %d: %s", code, printed)
 	}
 	const script = `if [ ! -f /scripts/cico.js ]; then echo "LocalFile not found exiting..."; exit 1; fi;
 k6 version`
-	told, code = in(t, k6, "/bin/sh", "-c", script)
-	if code != 0 || !strings.Contains(told, "k6") || !strings.Contains(told, "linux/"+runtime.GOARCH) {
-		t.Errorf("the runner ended with %d: %s", code, told)
+	printed, code = in(t, k6, "/bin/sh", "-c", script)
+	if code != 0 || !strings.Contains(printed, "k6") || !strings.Contains(printed, "linux/"+runtime.GOARCH) {
+		t.Errorf("the runner ended with %d: %s", code, printed)
 	}
 }
 
@@ -271,7 +271,7 @@ k6 version`
 func pulled(t *testing.T) (*helmchart.Chart, string) {
 	t.Helper()
 	registry := served(t, false)
-	told, err := run(t, "push", theRelease(t), "--registry", registry)
+	printed, err := run(t, "push", theRelease(t), "--registry", registry)
 	noError(t, err)
 	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
 	noError(t, err)
@@ -282,11 +282,11 @@ func pulled(t *testing.T) (*helmchart.Chart, string) {
 	}
 	loaded, err := loader.LoadArchive(bytes.NewReader(got.Chart.Data))
 	noError(t, err)
-	return loaded, told
+	return loaded, printed
 }
 
 func TestPulledChartNamesImages(t *testing.T) {
-	chart, told := pulled(t)
+	chart, printed := pulled(t)
 	if chart.Metadata.Version != testVersion[1:] || chart.Metadata.AppVersion != testVersion || len(chart.Metadata.Dependencies) != 0 {
 		t.Errorf("%+v", chart.Metadata)
 	}
@@ -297,8 +297,8 @@ func TestPulledChartNamesImages(t *testing.T) {
 		if want := fmt.Sprintf("%s/%s:%s@%s", testRegistry, image.Name, testVersion, digest); images[image.Name] != want {
 			t.Errorf("values name %v, want %s", images[image.Name], want)
 		}
-		if !strings.Contains(told, "/perflab/"+image.Name+":"+testVersion+"@"+digest.String()) {
-			t.Errorf("%s was pushed with another digest: %s", image.Name, told)
+		if !strings.Contains(printed, "/perflab/"+image.Name+":"+testVersion+"@"+digest.String()) {
+			t.Errorf("%s was pushed with another digest: %s", image.Name, printed)
 		}
 	}
 	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)

@@ -37,13 +37,13 @@ const (
 // platforms are those that the test builds for: one, because building for all takes long.
 // RELEASE_PLATFORMS names others, "all" all.
 func platforms() []string {
-	switch told := os.Getenv("RELEASE_PLATFORMS"); told {
+	switch printed := os.Getenv("RELEASE_PLATFORMS"); printed {
 	case "":
 		return []string{"linux/amd64"}
 	case "all":
 		return nil
 	default:
-		return strings.Split(told, ",")
+		return strings.Split(printed, ",")
 	}
 }
 

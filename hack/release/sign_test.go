@@ -34,13 +34,13 @@ import (
 // run runs a command of the program, and returns what it prints.
 func run(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
-	var told bytes.Buffer
+	var printed bytes.Buffer
 	root := newRoot()
-	root.SetOut(&told)
-	root.SetErr(&told)
+	root.SetOut(&printed)
+	root.SetErr(&printed)
 	root.SetArgs(arguments)
 	err := root.ExecuteContext(t.Context())
-	return told.String(), err
+	return printed.String(), err
 }
 
 // unsigned is a copy of the release's folder.
@@ -208,10 +208,10 @@ func TestPushedImagesAndChartVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := served(t, referrers)
 			for range 2 { // The second adds nothing.
-				told, err := run(t, "push", folder, "--registry", registry)
+				printed, err := run(t, "push", folder, "--registry", registry)
 				noError(t, err)
-				if strings.Count(told, " (signed)\n") != len(pushedReferences(registry)) {
-					t.Errorf("output: %s", told)
+				if strings.Count(printed, " (signed)\n") != len(pushedReferences(registry)) {
+					t.Errorf("output: %s", printed)
 				}
 			}
 			for _, reference := range pushedReferences(registry) {
@@ -238,15 +238,15 @@ func checkAttached(t *testing.T, pair signingtest.Pair, reference string) {
 
 func TestPushUnsignedRelease(t *testing.T) {
 	registry := served(t, true)
-	told, err := run(t, "push", theRelease(t), "--registry", registry)
+	printed, err := run(t, "push", theRelease(t), "--registry", registry)
 	noError(t, err)
 	for _, reference := range pushedReferences(registry) {
 		if _, bundles := attached(t, reference); len(bundles) != 0 {
 			t.Errorf("%s has %d signatures", reference, len(bundles))
 		}
 	}
-	if strings.Count(told, " (not signed)\n") != len(pushedReferences(registry)) {
-		t.Errorf("output: %s", told)
+	if strings.Count(printed, " (not signed)\n") != len(pushedReferences(registry)) {
+		t.Errorf("output: %s", printed)
 	}
 }
 
@@ -312,8 +312,8 @@ func TestCosignVerifies(t *testing.T) {
 			arguments := append([]string{command[0], "--key", key, "--insecure-ignore-tlog"}, command[1:]...)
 			started := exec.CommandContext(t.Context(), cosign, arguments...)
 			started.Dir = folder
-			if told, err := started.CombinedOutput(); (err == nil) != works {
-				t.Errorf("cosign %s: %v\n%s", strings.Join(arguments, " "), err, told)
+			if printed, err := started.CombinedOutput(); (err == nil) != works {
+				t.Errorf("cosign %s: %v\n%s", strings.Join(arguments, " "), err, printed)
 			}
 		}
 	}

@@ -37,8 +37,8 @@ func (r *release) readCommit(ctx context.Context) error {
 		return err
 	}
 	revision, seconds, _ := strings.Cut(strings.TrimSpace(string(commit)), " ")
-	if told := os.Getenv("SOURCE_DATE_EPOCH"); told != "" {
-		seconds = told
+	if printed := os.Getenv("SOURCE_DATE_EPOCH"); printed != "" {
+		seconds = printed
 	}
 	at, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {

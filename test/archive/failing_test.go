@@ -26,7 +26,7 @@ import (
 const patience = 2 * time.Second
 
 // isEndless: a fault that ends only with the timeout.
-func isEndless(says string) bool { return strings.Contains(says, "does not answer") }
+func isEndless(message string) bool { return strings.Contains(message, "does not answer") }
 
 // For each fault of the store: the record is not stored, the error has the same advice each
 // time, nothing wrong is read, and after the fault the record is stored as usual.
@@ -41,9 +41,9 @@ func TestStoreFaults(t *testing.T) {
 	half := func(body []byte) []byte { return body[:len(body)/2] }
 	old := func([]byte) []byte { return []byte("sha256:" + strings.Repeat("0", 64) + "\n") }
 	for name, test := range map[string]struct {
-		fault fault
-		want  error
-		says  string
+		fault   fault
+		want    error
+		message string
 	}{
 		"away: hangs up":                     {hangsUp, archive.ErrAway, "breaks off"},
 		"away: hangs up when it is done":     {hangsUpAfter, archive.ErrAway, "breaks off"},
@@ -72,7 +72,7 @@ func TestStoreFaults(t *testing.T) {
 			t.Parallel()
 			bucket, proxy := newBucket(t), newProxy(t)
 			options := archive.Options{}
-			if isEndless(test.says) {
+			if isEndless(test.message) {
 				options.Timeout = patience
 			}
 			store := open(t, at(t, proxy.URL, bucket), options)
@@ -80,10 +80,10 @@ func TestStoreFaults(t *testing.T) {
 			began := time.Now()
 			_, err := store.Keep(t.Context(), record(1))
 			took := time.Since(began)
-			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), bucket) {
-				t.Fatalf("error %v, want %q with %q", err, test.want, test.says)
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.message) || !strings.Contains(err.Error(), bucket) {
+				t.Fatalf("error %v, want %q with %q", err, test.want, test.message)
 			}
-			if isEndless(test.says) && took > 5*patience {
+			if isEndless(test.message) && took > 5*patience {
 				t.Errorf("it took %s", took)
 			}
 			_, again := store.Keep(t.Context(), record(1))
@@ -208,7 +208,7 @@ func TestUnreachableStore(t *testing.T) {
 	gone.Close()
 	strange := httptest.NewTLSServer(http.NotFoundHandler())
 	defer strange.Close()
-	for name, test := range map[string]struct{ address, says string }{
+	for name, test := range map[string]struct{ address, message string }{
 		"nothing listens":         {gone.URL, "refuses the connection"},
 		"no name":                 {"http://no-such-host.invalid", "does not resolve"},
 		"an unknown certificate":  {strange.URL, "not trusted"},
@@ -217,8 +217,8 @@ func TestUnreachableStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := open(t, at(t, test.address, bucket), archive.Options{Timeout: 5 * time.Second})
 			_, err := store.Put(t.Context(), []byte("x"))
-			if !errors.Is(err, archive.ErrAway) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("error %v (%s), want %q", err, store.Detail(err), test.says)
+			if !errors.Is(err, archive.ErrAway) || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("error %v (%s), want %q", err, store.Detail(err), test.message)
 			}
 			t.Log(err)
 		})

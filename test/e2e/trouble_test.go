@@ -31,27 +31,27 @@ func TestTrouble(t *testing.T) {
 		edit      func(*v1alpha1.PerfExperiment)
 		condition string
 		reason    string
-		says      string
+		message   string
 	}{
 		"a missing image": {
 			edit: func(e *v1alpha1.PerfExperiment) {
 				e.Spec.System.Modules[1].Image = "localhost/perflab/no-such-module:1"
 			},
-			condition: v1alpha1.ConditionImagesAvailable, reason: v1alpha1.ReasonImagePull, says: "localhost/perflab/no-such-module:1",
+			condition: v1alpha1.ConditionImagesAvailable, reason: v1alpha1.ReasonImagePull, message: "localhost/perflab/no-such-module:1",
 		},
 		"an external target that does not answer": {
 			edit: func(e *v1alpha1.PerfExperiment) {
 				e.Spec.System.Target.Module = ""
 				e.Spec.System.Target.URL = "http://okapi.nowhere.svc:9130"
 			},
-			condition: v1alpha1.ConditionTargetReachable, reason: v1alpha1.ReasonUnreachable, says: "okapi.nowhere.svc:9130",
+			condition: v1alpha1.ConditionTargetReachable, reason: v1alpha1.ReasonUnreachable, message: "okapi.nowhere.svc:9130",
 		},
 		"a module without its Secret": {
 			edit: func(e *v1alpha1.PerfExperiment) {
 				e.Spec.System.Kafka, e.Spec.System.Postgres, e.Spec.Arms[1].Set = nil, nil, nil
 				e.Spec.System.Modules[0].Env = append(e.Spec.System.Modules[0].Env, secretVariable("TOKEN", "no-such-secret"))
 			},
-			condition: v1alpha1.ConditionModulesReady, reason: v1alpha1.ReasonConfiguration, says: "no-such-secret",
+			condition: v1alpha1.ConditionModulesReady, reason: v1alpha1.ReasonConfiguration, message: "no-such-secret",
 		},
 	}
 	for name, test := range cases {
@@ -64,8 +64,8 @@ func TestTrouble(t *testing.T) {
 				if found == nil {
 					return false, "no such condition; waiting for " + current.Status.WaitingFor
 				}
-				reported := found.Status == metav1.ConditionFalse && found.Reason == test.reason && strings.Contains(found.Message, test.says)
-				return reported && strings.Contains(current.Status.WaitingFor, test.says), fmt.Sprintf("%+v", *found)
+				reported := found.Status == metav1.ConditionFalse && found.Reason == test.reason && strings.Contains(found.Message, test.message)
+				return reported && strings.Contains(current.Status.WaitingFor, test.message), fmt.Sprintf("%+v", *found)
 			})
 		})
 	}

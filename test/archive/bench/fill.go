@@ -202,10 +202,10 @@ var raw = []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: raw}\n")
 // draw generates an experiment, with a step in its true value two thirds through the series.
 func draw(of size, namespace, nth int) report.Input {
 	random := rand.New(rand.NewPCG(uint64(namespace), uint64(nth)))
-	told := of.isReported(namespace, nth)
+	found := of.isReported(namespace, nth)
 	observations, modules := of.Observations, max(1, of.Modules/30)
 	truth := 400.0
-	if told {
+	if found {
 		observations, modules = of.Deep, of.Modules
 		if nth >= of.first()-releases.MostPoints/3 {
 			truth = 420

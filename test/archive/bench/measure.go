@@ -161,8 +161,8 @@ func child(ctx context.Context, program string, arguments ...string) (used row, 
 		case <-time.After(2 * time.Millisecond):
 		}
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", command.Process.Pid))
-		if told := highWater.FindSubmatch(text); err == nil && told != nil {
-			if kilobytes, err := strconv.ParseInt(string(told[1]), 10, 64); err == nil {
+		if found := highWater.FindSubmatch(text); err == nil && found != nil {
+			if kilobytes, err := strconv.ParseInt(string(found[1]), 10, 64); err == nil {
 				used.peak = max(used.peak, kilobytes<<10)
 			}
 		}

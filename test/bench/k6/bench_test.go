@@ -71,8 +71,8 @@ func TestVerdict(t *testing.T) {
 		return runs
 	}
 	for name, tt := range map[string]struct {
-		runs map[string][]turn
-		says string
+		runs    map[string][]turn
+		message string
 	}{
 		"little":          {compared(1.2, 1.01, 1.02, 1.00, 1.01), ""},
 		"too much":        {compared(1.2, 1.09, 1.10, 1.11, 1.10), "more than 1.03"},
@@ -81,8 +81,8 @@ func TestVerdict(t *testing.T) {
 		"little, but not": {compared(1.2, 1.035, 1.04, 1.02, 1.045), "quieter machine"},
 	} {
 		err := verdict(candidates, tt.runs)
-		if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %q", name, err, tt.says)
+		if (err == nil) != (tt.message == "") || err != nil && !strings.Contains(err.Error(), tt.message) {
+			t.Errorf("%s: %v, want %q", name, err, tt.message)
 		}
 	}
 }

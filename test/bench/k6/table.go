@@ -87,12 +87,12 @@ func interval(logs []float64) (middle, low, high float64) {
 // verdict returns nil if ours certainly costs little, and less than every other.
 func verdict(candidates []candidate, runs map[string][]turn) error {
 	middle, low, high := interval(logRatios(runs[ours], runs[without], cpu))
-	told := fmt.Sprintf("output %q takes %.3f of the CPU time without output (%.3f to %.3f)", ours, middle, low, high)
+	reported := fmt.Sprintf("output %q takes %.3f of the CPU time without output (%.3f to %.3f)", ours, middle, low, high)
 	if low > mostCPU {
-		return fmt.Errorf("%s, more than %.2f", told, mostCPU)
+		return fmt.Errorf("%s, more than %.2f", reported, mostCPU)
 	}
 	if middle > mostCPU || high > surelyCPU {
-		return fmt.Errorf("%s, which does not show that it is at most %.2f: repeat it on a quieter machine, or for longer", told, mostCPU)
+		return fmt.Errorf("%s, which does not show that it is at most %.2f: repeat it on a quieter machine, or for longer", reported, mostCPU)
 	}
 	for _, c := range candidates {
 		if c.name == without || c.name == ours {

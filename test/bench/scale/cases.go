@@ -232,7 +232,7 @@ func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *dist
 		return err
 	}
 	// Writes that only report progress are rate-limited.
-	if err := o.rest(ctx, told, time.Now().Add(b.patience)); err != nil {
+	if err := o.rest(ctx, reported, time.Now().Add(b.patience)); err != nil {
 		return err
 	}
 	found.active, err = b.measure(ctx, o, func(i int) error { return touchRun(ctx, o.cluster.admin, active, i) })

@@ -27,8 +27,8 @@ const (
 	calm      = 2 * time.Second
 	calmAfter = 600 * time.Millisecond
 	busy      = 0.03
-	// told is longer than the operator's rate limit for progress messages.
-	told = 6 * time.Second
+	// reported is longer than the operator's rate limit for progress messages.
+	reported = 6 * time.Second
 	// restless is the time limit for an operator that does not become idle.
 	restless = 15 * time.Second
 )

@@ -164,16 +164,16 @@ func (r *recorder) evidence() *v1alpha1.RunEvidence {
 
 // effective is the system as the operator would read it.
 func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
-	told := &v1alpha1.EffectiveSystem{KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1}
+	reported := &v1alpha1.EffectiveSystem{KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1}
 	modules, found := map[string][]v1alpha1.EffectivePod{}, map[string]int32{}
 	for _, one := range instances(system) {
 		pod := v1alpha1.EffectivePod{Name: one.pod, UID: types.UID(uid(one.pod)), Node: one.node}
 		found[one.node]++
 		switch one.container {
 		case "kafka":
-			told.KafkaPods, told.KafkaBrokers = append(told.KafkaPods, pod), told.KafkaBrokers+1
+			reported.KafkaPods, reported.KafkaBrokers = append(reported.KafkaPods, pod), reported.KafkaBrokers+1
 		case "postgres":
-			told.PostgresPods = append(told.PostgresPods, pod)
+			reported.PostgresPods = append(reported.PostgresPods, pod)
 		default:
 			modules[one.container] = append(modules[one.container], pod)
 		}
@@ -188,17 +188,17 @@ func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 		}
 		slices.Sort(own.Nodes)
 		own.Nodes = slices.Compact(own.Nodes)
-		told.Modules = append(told.Modules, own)
+		reported.Modules = append(reported.Modules, own)
 	}
 	for n := range min(nodes, len(found)) {
-		told.Nodes = append(told.Nodes, v1alpha1.EffectiveNode{Name: nodeName(n), InstanceType: "m7g.2xlarge", Pods: found[nodeName(n)]})
+		reported.Nodes = append(reported.Nodes, v1alpha1.EffectiveNode{Name: nodeName(n), InstanceType: "m7g.2xlarge", Pods: found[nodeName(n)]})
 	}
 	if system.Kafka != nil {
 		for _, group := range system.Kafka.Topics {
-			told.Topics = append(told.Topics, v1alpha1.EffectiveTopics{Group: group.Group, Topics: 4, Partitions: group.Partitions, Replicas: 1, Source: "broker metadata"})
+			reported.Topics = append(reported.Topics, v1alpha1.EffectiveTopics{Group: group.Group, Topics: 4, Partitions: group.Partitions, Replicas: 1, Source: "broker metadata"})
 		}
 	}
-	return told
+	return reported
 }
 
 // conditions are those of a valid run.

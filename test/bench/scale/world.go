@@ -258,7 +258,7 @@ func (w *world) collectors(ctx context.Context) error {
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; !told || pod.Status.Phase != corev1.PodRunning {
+		if _, reported := pod.Annotations[v1alpha1.AnnotationEnd]; !reported || pod.Status.Phase != corev1.PodRunning {
 			continue
 		}
 		text, err := sampled(pod, w.began[client.ObjectKeyFromObject(pod).String()])

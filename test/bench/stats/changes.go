@@ -245,14 +245,14 @@ func (s *suite) looks(count int, others []rival) error {
 				alarmed[at] = alarmed[at] || len(changes[at]) > 0
 			}
 		}
-		var told share
+		var reported share
 		for _, one := range alarmed {
-			told.add(one)
+			reported.add(one)
 		}
 		header += "\t" + by.name + " %"
-		text += fmt.Sprintf("\t%.1f", told.percent())
+		text += fmt.Sprintf("\t%.1f", reported.percent())
 		if i == 1 {
-			s.expect(told.percent() <= mostWrong+300*math.Sqrt(0.05*0.95/float64(count)), "change points, %d analyses: %.1f %% false positives", looks, told.percent())
+			s.expect(reported.percent() <= mostWrong+300*math.Sqrt(0.05*0.95/float64(count)), "change points, %d analyses: %.1f %% false positives", looks, reported.percent())
 		}
 	}
 	title := fmt.Sprintf("No change, analyzed after each of %d points: histories with any false positive (%d)", looks, count)

@@ -68,11 +68,11 @@ func (s *suite) otava(p float64) procedure {
 		}
 		command := exec.Command(s.python, "-c", otavaScript)
 		command.Stdin = bytes.NewReader(text)
-		var told bytes.Buffer
-		command.Stderr = &told
+		var reported bytes.Buffer
+		command.Stderr = &reported
 		answer, err := command.Output()
 		if err != nil {
-			return nil, fmt.Errorf("running Apache Otava: %w\n%s", err, told.String())
+			return nil, fmt.Errorf("running Apache Otava: %w\n%s", err, reported.String())
 		}
 		var places [][]int
 		if err := json.Unmarshal(answer, &places); err != nil {

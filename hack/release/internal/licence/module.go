@@ -77,11 +77,11 @@ func NewScanner(ctx context.Context, policy Policy) (*Scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := gocommand.Output(ctx, ".", product.Platform{}, "env", "GOROOT", "GOVERSION")
+	printed, err := gocommand.Output(ctx, ".", product.Platform{}, "env", "GOROOT", "GOVERSION")
 	if err != nil {
 		return nil, err
 	}
-	goroot, version, _ := strings.Cut(strings.TrimSpace(string(told)), "\n")
+	goroot, version, _ := strings.Cut(strings.TrimSpace(string(printed)), "\n")
 	return &Scanner{Policy: policy, classify: classify, goroot: goroot, version: version, read: map[string]File{}}, nil
 }
 
