@@ -28,6 +28,7 @@ import (
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/publish/sinks"
 	"perflab.dev/perflab/internal/runs/provenance"
@@ -145,24 +146,24 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	return experiments,
 		&run.Reconciler{
 			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
-			Watches: &run.ForeignWatches{Cluster: tools.Cluster, Controller: noWatches{}},
+			Watches: &run.ThirdPartyWatches{Cluster: tools.Cluster, Controller: noWatches{}},
 		}
 }
 
 // tools are those of a restarted operator.
 func (l *lab) tools() component.Tools {
 	reads := l.line.to(l.own)
-	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
+	pods := kubecache.PodReader{Reader: l.reader(), Cached: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
-		Home: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn,
+		OperatorNamespace: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), LeaseNamespace: l.lanes, LongestTurn: l.longestTurn,
 		Events:         component.BoundedEvents{EventRecorder: &l.events},
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
 		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
-		Surroundings: component.Surroundings{
-			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
+		ClusterInfo: component.ClusterInfo{
+			Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},
 	}
 }
@@ -172,7 +173,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return kube.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
+	return kubecache.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
 }
 
 // noWatches accepts watches and never gets an event: tests call the operator.

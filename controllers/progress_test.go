@@ -45,7 +45,7 @@ func TestLoadProgressIsShown(t *testing.T) {
 		t.Errorf("the run reports %q", message)
 	}
 	// Only the run reports it, because a copy in the experiment would need a second write.
-	if current := l.experiment("small").Status.Current; current == nil || current.Message != "loads are on" {
+	if current := l.experiment("small").Status.Current; current == nil || current.Message != "loads are running" {
 		t.Errorf("the experiment reports %+v", current)
 	}
 }

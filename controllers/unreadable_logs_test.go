@@ -94,5 +94,5 @@ func TestUnreadableLogInvalidatesRun(t *testing.T) {
 	l.unreadLogs("-cico-")
 	l.passTenSeconds(func() bool { return l.run().Status.Phase == v1alpha1.RunInvalid })
 	message := l.run().Status.Message
-	expect.Contains(t, message, []string{"could not be kept within 5m0s", "does not answer"})
+	expect.Contains(t, message, []string{"could not be stored within 5m0s", "does not answer"})
 }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // view has the caches of two operators that alternate: one is current when its reconcile first reads a
@@ -151,7 +151,7 @@ func (v *view) list(ctx context.Context, list client.ObjectList, options ...clie
 // indexed are the cache's indexes of runs.
 func indexed(object *unstructured.Unstructured) fields.Set {
 	set := fields.Set{}
-	for _, field := range []string{component.FieldExperiment, component.FieldPhase} {
+	for _, field := range []string{kubecache.FieldExperiment, kubecache.FieldPhase} {
 		set[field], _, _ = unstructured.NestedString(object.Object, strings.Split(field, ".")...)
 	}
 	return set
