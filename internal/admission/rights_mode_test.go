@@ -106,7 +106,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 
 // The sentence that the documentation shows is the one people get.
 func TestTheDocumentedSentence(t *testing.T) {
-	text, err := os.ReadFile(apiserver.Root("docs", "security.md"))
+	text, err := os.ReadFile(apiserver.Root("docs", "permissions.md"))
 	expect.NoError(t, err)
 	got := answer(t, admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{}}, shared(t))
 	if got.Allowed || len(got.Result.Details.Causes) != 1 {
@@ -114,7 +114,7 @@ func TestTheDocumentedSentence(t *testing.T) {
 	}
 	cause := got.Result.Details.Causes[0]
 	if sentence := cause.Field + ": " + cause.Message; !strings.Contains(string(text), sentence) {
-		t.Errorf("docs/security.md does not show: %s", sentence)
+		t.Errorf("docs/permissions.md does not show: %s", sentence)
 	}
 }
 

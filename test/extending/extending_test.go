@@ -27,7 +27,7 @@ var kinds = map[string]struct {
 	section string
 	files   int
 }{
-	"component":      {"A component", 8},
+	"component":      {"A component", 7},
 	"load-kind":      {"A load kind", 4},
 	"factor":         {"A factor", 3},
 	"statistic":      {"A statistic", 3},
