@@ -3,142 +3,145 @@
 package v1alpha1
 
 // Conditions of both kinds. Ready, Reconciling and Stalled follow kstatus:
-// Ready is there from the first pass, Reconciling and Stalled only while true.
+// Ready is always present, Reconciling and Stalled only while true.
 const (
-	// ConditionReady is True when the object has reached its end, Unknown
-	// while it is on the way, False when it can't get there.
+	// ConditionReady is True when the object is complete, Unknown while it is
+	// in progress, False when it failed.
 	ConditionReady = "Ready"
-	// ConditionReconciling is True while there is work to do.
+	// ConditionReconciling is True while the operator is working on the object.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when a person has to do something.
+	// ConditionStalled is True when manual action is required.
 	ConditionStalled = "Stalled"
 )
 
 // Conditions of a PerfExperiment.
 const (
-	// ConditionComplete is True when every planned run has a valid attempt,
-	// for kubectl wait --for=condition=Complete.
+	// ConditionComplete is True when every planned run has a valid attempt, for
+	// kubectl wait --for=condition=Complete.
 	ConditionComplete = "Complete"
 	// ConditionSingleFactor is True when each arm differs from the baseline in
-	// one setting alone, False when an effect could come from several.
+	// only one setting, False when several settings may have caused an effect.
 	ConditionSingleFactor = "SingleFactor"
-	// ConditionCalibrated is there with design.calibrate: True when the
-	// baseline's twin does not differ from it on any primary metric, False when
-	// it does, so that no verdict can be trusted, Unknown before that can be
-	// told.
+	// ConditionCalibrated is present with design.calibrate: True when the A/A
+	// control equals the baseline on all primary metrics; False when it
+	// differs, so no verdict is reliable; Unknown until then.
 	ConditionCalibrated = "Calibrated"
-	// ConditionAnnounced is there where the installation names sinks: True when each
-	// was told that the experiment is complete, or stalled, and what changed; Unknown
-	// before that; False while one does not take it, or was given up.
+	// ConditionAnnounced is present where the installation names sinks: True when
+	// every sink accepted the announcements of completion, stall and changes; Unknown
+	// before; False while a sink rejects them, or after the operator gave up on one.
 	ConditionAnnounced = "Announced"
 )
 
-// ConditionHeld is, on a PerfSchedule, True while an experiment is due that is not
-// made yet. It is there only while it is True.
+// ConditionHeld is True on a PerfSchedule while the creation of a due experiment
+// is delayed. It is present only while True.
 const ConditionHeld = "Held"
 
-// Conditions of a PerfRun, in the order in which they come true.
+// Conditions of a PerfRun, in the order in which they become True.
 const (
-	// ConditionScriptsAvailable is there with scripts from ConfigMaps: False when
-	// one is missing, or is not the one that was measured before.
+	// ConditionScriptsAvailable is present with scripts from ConfigMaps: False
+	// when one is missing or was changed after an earlier run.
 	ConditionScriptsAvailable = "ScriptsAvailable"
-	// ConditionImagesAvailable is False when an image the run needs can't be
+	// ConditionImagesAvailable is False when an image of the run can't be
 	// pulled.
 	ConditionImagesAvailable = "ImagesAvailable"
 	// ConditionKafkaReady is True when Kafka and its topics are as declared.
 	ConditionKafkaReady = "KafkaReady"
 	// ConditionPostgresReady is True when PostgreSQL is as declared.
 	ConditionPostgresReady = "PostgresReady"
-	// ConditionDataRestored is True when data is back as restore says, with
-	// reset RestoreData.
+	// ConditionDataRestored is True when restore has finished, with reset
+	// RestoreData.
 	ConditionDataRestored = "DataRestored"
-	// ConditionModulesReady is True when all pods of all modules are ready
-	// and none of an earlier configuration is left.
+	// ConditionModulesReady is True when all pods of all modules are ready and
+	// none of an earlier configuration exists.
 	ConditionModulesReady = "ModulesReady"
 	// ConditionTargetReachable is True when the load's target answers.
 	ConditionTargetReachable = "TargetReachable"
 	// ConditionPriced is True when the price of every node is known, where a
-	// price list is declared; False when a cost can't be told. The run counts
-	// all the same.
+	// price list is declared; False when the cost is unknown. The run is valid
+	// in both cases.
 	ConditionPriced = "Priced"
 	// ConditionLoadsComplete is True when every load has ended as planned.
 	ConditionLoadsComplete = "LoadsComplete"
-	// ConditionResultsKept is True when what the run measured is stored, False
-	// while the cluster does not take it.
+	// ConditionResultsKept is True when the run's results are stored, False
+	// while the cluster refuses them.
 	ConditionResultsKept = "ResultsKept"
-	// ConditionArchived is True when what the run, or the experiment, gave is in the
-	// archive, where the operator has one; False while that does not take it.
+	// ConditionArchived is True when the archive has the results of the run or the
+	// experiment, where the operator has an archive; False while the archive refuses
+	// them.
 	ConditionArchived = "Archived"
-	// ConditionValid is True when the run counts, False when it does not.
+	// ConditionValid is True when the run is valid, False when it is invalid.
 	ConditionValid = "Valid"
 )
 
 // Reasons of conditions.
 const (
-	// ReasonProgressing: on the way.
+	// ReasonProgressing: in progress.
 	ReasonProgressing = "Progressing"
-	// ReasonComplete: reached the end.
+	// ReasonComplete: complete.
 	ReasonComplete = "Complete"
 	// ReasonSuspended: spec.suspend is set.
 	ReasonSuspended = "Suspended"
-	// ReasonSpecChanged: the spec is not the one the runs were planned from.
+	// ReasonSpecChanged: the spec differs from the one that the runs were
+	// planned from.
 	ReasonSpecChanged = "SpecChanged"
-	// ReasonAttemptsExhausted: a run was invalid as often as allowed.
+	// ReasonAttemptsExhausted: a run reached maxAttempts without a valid
+	// attempt.
 	ReasonAttemptsExhausted = "AttemptsExhausted"
-	// ReasonSystemMissing: the PerfSystem the experiment refers to is not
-	// there.
+	// ReasonSystemMissing: the referenced PerfSystem does not exist.
 	ReasonSystemMissing = "SystemMissing"
 	// ReasonSingleFactor: each arm differs in one setting.
 	ReasonSingleFactor = "SingleFactor"
 	// ReasonConfounded: an arm differs in several settings.
 	ReasonConfounded = "Confounded"
-	// ReasonTwinAlike: the baseline's twin does not differ from it.
+	// ReasonTwinAlike: the A/A control equals the baseline.
 	ReasonTwinAlike = "TwinAlike"
-	// ReasonTwinDiffers: the baseline's twin differs from it, though both are
-	// configured alike.
+	// ReasonTwinDiffers: the A/A control differs from the baseline, though both
+	// have the same configuration.
 	ReasonTwinDiffers = "TwinDiffers"
-	// ReasonTooFewBlocks: fewer blocks are complete than a verdict takes.
+	// ReasonTooFewBlocks: too few complete blocks for a verdict.
 	ReasonTooFewBlocks = "TooFewBlocks"
-	// ReasonNoPrimaryMetric: there is no primary metric to tell it from.
+	// ReasonNoPrimaryMetric: no primary metric to compare.
 	ReasonNoPrimaryMetric = "NoPrimaryMetric"
-	// ReasonTargetMet: the intervals are as narrow as was asked.
+	// ReasonTargetMet: the intervals are as narrow as the target.
 	ReasonTargetMet = "TargetMet"
 	// ReasonDecided: every primary comparison has a verdict.
 	ReasonDecided = "Decided"
-	// ReasonHopeless: the blocks that are left would hardly give another verdict.
+	// ReasonHopeless: the remaining blocks are unlikely to change a verdict.
 	ReasonHopeless = "Hopeless"
-	// ReasonMaxBlocks: as many blocks as allowed are done.
+	// ReasonMaxBlocks: the largest number of blocks is done.
 	ReasonMaxBlocks = "MaxBlocks"
-	// ReasonBudget: the budget has no room for a further block.
+	// ReasonBudget: a further block would exceed the budget.
 	ReasonBudget = "Budget"
-	// ReasonArchived: the archive has it.
+	// ReasonArchived: the archive has the results.
 	ReasonArchived = "Archived"
 	// ReasonArchiveAway: the archive does not answer.
 	ReasonArchiveAway = "ArchiveAway"
-	// ReasonArchiveForbidden: the archive lets the operator not in, or not write.
+	// ReasonArchiveForbidden: the archive denies the operator access, or writes.
 	ReasonArchiveForbidden = "ArchiveForbidden"
-	// ReasonArchiveFull: the archive has no space left.
+	// ReasonArchiveFull: the archive has no free space.
 	ReasonArchiveFull = "ArchiveFull"
-	// ReasonArchiveMismatch: the archive holds other bytes than were written.
+	// ReasonArchiveMismatch: the archive's content differs from what was
+	// written.
 	ReasonArchiveMismatch = "ArchiveMismatch"
-	// ReasonArchiveRefused: the archive can't be used as it is configured, or what is
-	// to be kept is no record that it takes.
+	// ReasonArchiveRefused: the archive's configuration is invalid, or it refuses the
+	// record.
 	ReasonArchiveRefused = "ArchiveRefused"
 	// ReasonAnnouncing: the announcements are about to be sent.
 	ReasonAnnouncing = "Announcing"
-	// ReasonAnnounced: every sink was told.
+	// ReasonAnnounced: every sink accepted the announcements.
 	ReasonAnnounced = "Announced"
-	// ReasonSinkAway: a sink does not answer, or with an error of its own.
+	// ReasonSinkAway: a sink does not answer, or answers with a server error.
 	ReasonSinkAway = "SinkAway"
-	// ReasonSinkRefuses: a sink does not take what it is told.
+	// ReasonSinkRefuses: a sink refuses an announcement.
 	ReasonSinkRefuses = "SinkRefuses"
-	// ReasonSinkGivenUp: a sink took nothing for a day, and is not told any more.
+	// ReasonSinkGivenUp: a sink accepted nothing for a day, so the operator
+	// stopped sending.
 	ReasonSinkGivenUp = "SinkGivenUp"
-	// ReasonInvalidSpec: the declaration can't work.
+	// ReasonInvalidSpec: the spec is invalid.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonScheduled: the schedule is in force.
+	// ReasonScheduled: the schedule is active.
 	ReasonScheduled = "Scheduled"
-	// ReasonConcurrent: an earlier experiment of the schedule is on.
+	// ReasonConcurrent: an earlier experiment of the schedule is running.
 	ReasonConcurrent = "Concurrent"
 	// ReasonDeleting: the object is being deleted.
 	ReasonDeleting = "Deleting"
@@ -147,82 +150,84 @@ const (
 	ReasonReady = "Ready"
 	// ReasonNotDeclared: the system has no such component.
 	ReasonNotDeclared = "NotDeclared"
-	// ReasonOperatorMissing: the kinds of the component's operator are not
+	// ReasonOperatorMissing: the CRDs of the component's operator are not
 	// installed.
 	ReasonOperatorMissing = "OperatorMissing"
-	// ReasonModeNotServed: the component's operator is installed in a release
-	// that can't make what is declared.
+	// ReasonModeNotServed: the installed release of the component's operator
+	// does not support the declaration.
 	ReasonModeNotServed = "ModeNotServed"
-	// ReasonOperatorSilent: the kinds are installed, but nobody acts on them.
+	// ReasonOperatorSilent: the CRDs are installed, but no operator acts on
+	// their objects.
 	ReasonOperatorSilent = "OperatorSilent"
-	// ReasonRestoring: data is being brought back, or the modules are being
-	// taken down for it.
+	// ReasonRestoring: data is being restored, or modules are being stopped for
+	// it.
 	ReasonRestoring = "Restoring"
-	// ReasonRestoreFailed: data could not be brought back.
+	// ReasonRestoreFailed: data could not be restored.
 	ReasonRestoreFailed = "RestoreFailed"
-	// ReasonReplacing: an earlier configuration is being taken down.
+	// ReasonReplacing: an earlier configuration is being deleted.
 	ReasonReplacing = "Replacing"
-	// ReasonCreating: the component is being built.
+	// ReasonCreating: the component is being created.
 	ReasonCreating = "Creating"
-	// ReasonRolling: the component is changing over to a new configuration.
+	// ReasonRolling: the component is rolling out a new configuration.
 	ReasonRolling = "Rolling"
-	// ReasonRefused: the component's operator, or the API server, refuses what
-	// is declared.
+	// ReasonRefused: the component's operator, or the API server, refuses the
+	// declaration.
 	ReasonRefused = "Refused"
-	// ReasonNameTaken: an object of the name is there that the experiment did
-	// not make. It is left as it is.
+	// ReasonNameTaken: an object with the name exists that the experiment did
+	// not create. It is left unchanged.
 	ReasonNameTaken = "NameTaken"
-	// ReasonRetrying: the API server can't do for now what it is asked.
+	// ReasonRetrying: the API server can't serve a request for now.
 	ReasonRetrying = "Retrying"
-	// ReasonTopicsNotReady: topics are missing or not as declared.
+	// ReasonTopicsNotReady: topics are missing or differ from the declaration.
 	ReasonTopicsNotReady = "TopicsNotReady"
 	// ReasonImagePull: an image can't be pulled.
 	ReasonImagePull = "ImagePull"
 	// ReasonPulling: images are being pulled.
 	ReasonPulling = "Pulling"
-	// ReasonCrashing: a container keeps ending.
+	// ReasonCrashing: a container keeps exiting.
 	ReasonCrashing = "Crashing"
-	// ReasonUnschedulable: no node takes a pod.
+	// ReasonUnschedulable: no node fits a pod.
 	ReasonUnschedulable = "Unschedulable"
-	// ReasonConfiguration: a Secret or ConfigMap a pod refers to is missing.
+	// ReasonConfiguration: a Secret or ConfigMap that a pod refers to is
+	// missing.
 	ReasonConfiguration = "Configuration"
-	// ReasonScriptChanged: a script is not the one that was measured before.
+	// ReasonScriptChanged: a script differs from the one that earlier runs
+	// used.
 	ReasonScriptChanged = "ScriptChanged"
 	// ReasonNotReady: pods run but don't answer their readiness probe yet.
 	ReasonNotReady = "NotReady"
-	// ReasonWorkloadMissing: a workload to borrow, or its container, is not
-	// there.
+	// ReasonWorkloadMissing: a workload to adopt, or its container, does not
+	// exist.
 	ReasonWorkloadMissing = "WorkloadMissing"
-	// ReasonWorkloadRefused: a workload can't be borrowed as it is.
+	// ReasonWorkloadRefused: a workload can't be adopted as it is.
 	ReasonWorkloadRefused = "WorkloadRefused"
-	// ReasonWorkloadTaken: another experiment has borrowed a workload.
+	// ReasonWorkloadTaken: another experiment has adopted a workload.
 	ReasonWorkloadTaken = "WorkloadTaken"
-	// ReasonWorkloadContested: somebody else changes a borrowed workload
-	// back.
+	// ReasonWorkloadContested: another client reverts changes to an adopted
+	// workload.
 	ReasonWorkloadContested = "WorkloadContested"
-	// ReasonSecretMissing: a Secret named in the spec is not there.
+	// ReasonSecretMissing: a Secret named in the spec does not exist.
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonSecretForbidden: the operator may not read a Secret named in the
 	// spec. The message has the commands that allow it.
 	ReasonSecretForbidden = "SecretForbidden"
-	// ReasonHostNotAllowed: a Secret does not name a host that its login is to
-	// be sent to. The message has the command that adds it.
+	// ReasonHostNotAllowed: the annotation of a Secret does not list a host
+	// that its login would be sent to. The message has the command that adds
+	// it.
 	ReasonHostNotAllowed = "HostNotAllowed"
-	// ReasonUnreachable: the target, or an existing server, does
-	// not answer.
+	// ReasonUnreachable: the target, or an existing server, does not answer.
 	ReasonUnreachable = "Unreachable"
-	// ReasonTargetDenied: the target, or an existing server, has an
-	// address that the operator does not connect to. The message has the flag that
-	// allows it.
+	// ReasonTargetDenied: the target, or an existing server, has an address that
+	// the operator does not connect to. The message has the flag that allows it.
 	ReasonTargetDenied = "TargetDenied"
-	// ReasonEffectiveConfiguration: what runs is not what was declared.
+	// ReasonEffectiveConfiguration: the running configuration differs from the
+	// declared one.
 	ReasonEffectiveConfiguration = "EffectiveConfiguration"
-	// ReasonStatusRefused: the API server refuses what is to be written into the
-	// status.
+	// ReasonStatusRefused: the API server refuses the status.
 	ReasonStatusRefused = "StatusRefused"
 	// ReasonDeadline: a wait took longer than its deadline.
 	ReasonDeadline = "Deadline"
-	// ReasonLoading: loads are on.
+	// ReasonLoading: loads are running.
 	ReasonLoading = "Loading"
 	// ReasonLoadFailed: a load did not end as planned.
 	ReasonLoadFailed = "LoadFailed"
@@ -230,31 +235,32 @@ const (
 	ReasonLoadStuck = "LoadStuck"
 	// ReasonResultsMissing: a runner's results can't be read.
 	ReasonResultsMissing = "ResultsMissing"
-	// ReasonResultsTooLarge: a log holds more than the operator reads.
+	// ReasonResultsTooLarge: a log is larger than the operator's limit.
 	ReasonResultsTooLarge = "ResultsTooLarge"
-	// ReasonResultsForeign: a log holds the results of another load, run or pod.
+	// ReasonResultsForeign: a log has the results of another load, run or pod.
 	ReasonResultsForeign = "ResultsForeign"
-	// ReasonTooManyErrors: more transactions failed than allowed.
+	// ReasonTooManyErrors: more transactions failed than validity allows.
 	ReasonTooManyErrors = "TooManyErrors"
-	// ReasonLoadNotHeld: less load was put on than was meant.
+	// ReasonLoadNotHeld: the load was lower than declared.
 	ReasonLoadNotHeld = "LoadNotHeld"
-	// ReasonGeneratorSaturated: k6 used up its CPUs, so it measured itself.
+	// ReasonGeneratorSaturated: k6 used all its CPUs, so that it measured
+	// itself.
 	ReasonGeneratorSaturated = "GeneratorSaturated"
 	// ReasonCollectorGap: the servers were not sampled for a while.
 	ReasonCollectorGap = "CollectorGap"
-	// ReasonNodeShared: others left the run too little CPU of its node.
+	// ReasonNodeShared: other workloads used too much CPU of the run's node.
 	ReasonNodeShared = "NodeShared"
 	// ReasonClockSkew: the clocks of a load's node and the operator's differ.
 	ReasonClockSkew = "ClockSkew"
 	// ReasonImportIncomplete: an import lost or failed records.
 	ReasonImportIncomplete = "ImportIncomplete"
-	// ReasonRestarts: containers of modules ended while load was on.
+	// ReasonRestarts: containers of modules restarted under load.
 	ReasonRestarts = "Restarts"
 	// ReasonPriced: every node's price is known.
 	ReasonPriced = "Priced"
-	// ReasonPriceMissing: the price list lacks an instance type, or is not
-	// there.
+	// ReasonPriceMissing: the price list does not exist or lacks an instance
+	// type.
 	ReasonPriceMissing = "PriceMissing"
-	// ReasonValid: the run counts.
+	// ReasonValid: the run is valid.
 	ReasonValid = "Valid"
 )

@@ -160,7 +160,7 @@ func TestConvertProblems(t *testing.T) {
 		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
 		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
 		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
-		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is written load/transaction/statistic"},
+		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is load/transaction/statistic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, "", append([]string{"convert", "--name", "shop"}, tc.arguments...)...)
