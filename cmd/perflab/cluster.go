@@ -49,7 +49,7 @@ func (c *cluster) namespace() (string, error) {
 }
 
 // noServer is where client-go looks for a cluster that nobody named.
-const noServer = "http://localhost:8080"
+const defaultServer = "http://localhost:8080"
 
 var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig to the file that kubectl uses; a local cluster's is written by make cluster-up or kind export kubeconfig")
 
@@ -60,9 +60,9 @@ func (c *cluster) isUnset() bool {
 }
 
 // helpful says what to look at where no cluster answers.
-type helpful struct{ http.RoundTripper }
+type hintingTransport struct{ http.RoundTripper }
 
-func (h helpful) RoundTrip(request *http.Request) (*http.Response, error) {
+func (h hintingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := h.RoundTripper.RoundTrip(request)
 	var dialed *net.OpError
 	if errors.As(err, &dialed) && dialed.Op == "dial" {
@@ -76,18 +76,18 @@ func (c *cluster) config() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	if config.Host == noServer && c.isUnset() {
+	if config.Host == defaultServer && c.isUnset() {
 		return nil, errNoCluster
 	}
 	// As kubectl. Raw results are read and written one by one, and five a second,
 	// client-go's default, would take a minute for an experiment.
 	config.QPS, config.Burst = 50, 300
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return helpful{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return hintingTransport{next} })
 	return config, nil
 }
 
 // named is a client with the experiment that NAME or NAMESPACE/NAME means.
-func (c *cluster) named(argument string) (client.Client, client.ObjectKey, error) {
+func (c *cluster) resolve(argument string) (client.Client, client.ObjectKey, error) {
 	namespace, name, whole := strings.Cut(argument, "/")
 	if !whole {
 		own, err := c.namespace()

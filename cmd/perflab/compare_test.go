@@ -30,8 +30,8 @@ func TestCompare(t *testing.T) {
 	got := perflab(t, "", "compare", first, second, "--margin", "20")
 	got.ends(0).shows("margin 20 %", "Baselines: "+recorded.Baseline, "Arms, each through its own baseline", recorded.Arm, "yes")
 	strict := perflab(t, "", "compare", first, second, "--margin", "0.01")
-	if strict.code != exitUnlike || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
-		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitUnlike, strict.out, strict.problems)
+	if strict.code != exitNotEquivalent || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
+		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitNotEquivalent, strict.out, strict.problems)
 	}
 }
 

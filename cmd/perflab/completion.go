@@ -15,19 +15,19 @@ import (
 )
 
 // completionTime is how long who presses Tab waits.
-const completionTime = 3 * time.Second
+const completionTimeout = 3 * time.Second
 
 // completeExperiment completes the name of an experiment of the cluster. Where
 // there is none to ask it completes nothing: nobody wants an error in the line
 // that is being typed.
-func completeExperiment(of *cluster) cobra.CompletionFunc {
+func completeExperiment(c *cluster) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(arguments) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
+		ctx, cancel := context.WithTimeout(command.Context(), completionTimeout)
 		defer cancel()
-		return of.experimentNames(ctx), cobra.ShellCompDirectiveNoFileComp
+		return c.experimentNames(ctx), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -50,9 +50,9 @@ func (c *cluster) experimentNames(ctx context.Context) []string {
 }
 
 // completeExperiments completes several names, each once.
-func completeExperiments(of *cluster) cobra.CompletionFunc {
+func completeExperiments(c *cluster) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		names, directive := completeExperiment(of)(command, nil, typed)
+		names, directive := completeExperiment(c)(command, nil, typed)
 		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(arguments, name) }), directive
 	}
 }

@@ -43,7 +43,7 @@ func newConvert() *cobra.Command {
 		Long: `Convert results of other tools into a record as perflab export writes it, which
 perflab report, compare, history and import read. No cluster is needed.
 
-` + convertFormats() + `
+` + formatsHelp() + `
 A file is a run of an arm. The files of an arm are its blocks, in the given order.
 The first arm is the baseline unless --baseline names another. Files may be
 compressed by gzip. An invalid file is refused with its line and the reason.
@@ -97,23 +97,23 @@ func (o *convertOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, if the files lack it")
 	flags.StringVar(&o.only, "only", "", "regular expression of the transactions to read (default: all)")
 	flags.StringVar(&o.experiment.Target, "target", "", "address of the system under load, if you want to record it: http://host:port")
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 }
 
 // convertFormats lists them for the help.
-func convertFormats() string {
+func formatsHelp() string {
 	var text strings.Builder
 	for _, one := range importers.All() {
 		fmt.Fprintf(&text, "  %-14s %s\n", one.Name(), one.Reads())
 	}
-	fmt.Fprintf(&text, "  %-14s %s\n", fromTable, "CSV with all runs of any number of releases, whatever measured them")
+	fmt.Fprintf(&text, "  %-14s %s\n", formatResultsTable, "CSV with all runs of any number of releases, whatever measured them")
 	return text.String()
 }
 
 // fromTable holds all runs of any number of releases.
-const fromTable = "table"
+const formatResultsTable = "table"
 
-func formats() []string { return append(importers.Names(), fromTable) }
+func formats() []string { return append(importers.Names(), formatResultsTable) }
 
 func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	experiments, err := o.experiments(command, tables)
@@ -123,7 +123,7 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	// All are looked at before the first is written.
 	records := make([]report.Input, 0, len(experiments))
 	for i := range experiments {
-		recorded, err := recordedElsewhere(command.Context(), &experiments[i])
+		recorded, err := newRecord(command.Context(), &experiments[i])
 		if err != nil {
 			return err
 		}
@@ -136,17 +136,17 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	for _, recorded := range records {
 		err = errors.Join(err, report.Write(out, recorded))
 	}
-	return out.end("the record", err)
+	return out.finish("the record", err)
 }
 
 // recordedElsewhere is the experiment as it would be stored.
-func recordedElsewhere(ctx context.Context, of *importers.Experiment) (report.Input, error) {
-	experiment, runs, err := of.Record()
+func newRecord(ctx context.Context, experiment *importers.Experiment) (report.Input, error) {
+	recordedExperiment, runs, err := experiment.Record()
 	if err != nil {
 		return report.Input{}, err
 	}
-	recorded := report.Input{Experiment: *experiment, Runs: runs}
-	if err := asStored(ctx, &recorded); err != nil {
+	recorded := report.Input{Experiment: *recordedExperiment, Runs: runs}
+	if err := applyDefaults(ctx, &recorded); err != nil {
 		return report.Input{}, err
 	}
 	// What nobody can report on is no record.
@@ -159,8 +159,8 @@ func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([
 	if err := o.checkOptions(); err != nil {
 		return nil, err
 	}
-	if o.from == fromTable {
-		return o.tabled(command, tables)
+	if o.from == formatResultsTable {
+		return o.readTables(command, tables)
 	}
 	reader, found := importers.Named(o.from)
 	switch {
@@ -169,32 +169,32 @@ func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([
 	case len(tables) > 0 || len(o.arms) == 0:
 		return nil, fmt.Errorf("%w: say of which arm each file is, for example --arm xmx=run1.jtl", errOption)
 	}
-	if err := o.check(); err != nil {
+	if err := o.checkArms(); err != nil {
 		return nil, err
 	}
 	o.experiment.Tool = reader.Tool()
-	err := o.read(command, reader)
+	err := o.readArms(command, reader)
 	return []importers.Experiment{o.experiment}, err
 }
 
 // tabled are the experiments of tables, in the order in which their releases come up.
-func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
+func (o *convertOptions) readTables(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if len(tables) == 0 || len(o.arms) > 0 {
 		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
 	}
-	only, err := expression("only", o.only)
+	only, err := compileExpression("only", o.only)
 	if err != nil {
 		return nil, err
 	}
 	var made []importers.Experiment
 	for _, file := range tables {
-		in, err := inputOf(command)
+		in, err := commandInput(command)
 		if err != nil {
 			return nil, err
 		}
 		var placed []importers.Placed
 		sum, err := in.results(file, func(stream io.Reader) (err error) {
-			placed, err = importers.ReadTable(importers.Source{In: stream, Only: only, Memory: in.left})
+			placed, err = importers.ReadTable(importers.Source{In: stream, Only: only, Memory: in.budget})
 			return err
 		})
 		if err != nil {
@@ -202,38 +202,38 @@ func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]impo
 		}
 		for _, one := range placed {
 			one.File, one.SHA256 = filepath.Base(file), sum
-			made = o.place(made, one)
+			made = o.addRun(made, one)
 		}
 	}
 	return made, nil
 }
 
 // place adds a run to the experiment of its release.
-func (o *convertOptions) place(made []importers.Experiment, one importers.Placed) []importers.Experiment {
-	release := cmp.Or(one.Release, o.experiment.Release)
-	at := slices.IndexFunc(made, func(known importers.Experiment) bool { return known.Release == release })
+func (o *convertOptions) addRun(experiments []importers.Experiment, run importers.Placed) []importers.Experiment {
+	release := cmp.Or(run.Release, o.experiment.Release)
+	at := slices.IndexFunc(experiments, func(e importers.Experiment) bool { return e.Release == release })
 	if at < 0 {
-		own := o.experiment
-		own.Release, own.Tool = release, importers.TableTool
-		own.Baseline = cmp.Or(own.Baseline, one.Arm)
-		if one.Release != "" {
-			own.Name = o.experiment.Name + "-" + asName(release)
+		added := o.experiment
+		added.Release, added.Tool = release, importers.TableTool
+		added.Baseline = cmp.Or(added.Baseline, run.Arm)
+		if run.Release != "" {
+			added.Name = o.experiment.Name + "-" + nameFrom(release)
 		}
-		made, at = append(made, own), len(made)
+		experiments, at = append(experiments, added), len(experiments)
 	}
-	of := &made[at]
-	if !slices.Contains(of.Arms, one.Arm) {
-		of.Arms = append(of.Arms, one.Arm)
+	experiment := &experiments[at]
+	if !slices.Contains(experiment.Arms, run.Arm) {
+		experiment.Arms = append(experiment.Arms, run.Arm)
 	}
-	if !slices.Contains(of.Scenarios, one.Scenario) {
-		of.Scenarios = append(of.Scenarios, one.Scenario)
+	if !slices.Contains(experiment.Scenarios, run.Scenario) {
+		experiment.Scenarios = append(experiment.Scenarios, run.Scenario)
 	}
-	of.Runs = append(of.Runs, one.Run)
-	return made
+	experiment.Runs = append(experiment.Runs, run.Run)
+	return experiments
 }
 
 // asName is a release as a part of a name: 2025.1 is 2025-1.
-func asName(release string) string {
+func nameFrom(release string) string {
 	return strings.Trim(strings.Map(func(letter rune) rune {
 		if letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9' {
 			return letter
@@ -249,19 +249,19 @@ func (o *convertOptions) checkOptions() (err error) {
 	}
 	o.experiment.MarginPercent = int32(o.margin)
 	if o.measured != "" {
-		if o.experiment.Began, err = momentOf(o.measured); err != nil {
+		if o.experiment.Began, err = parseTime(o.measured); err != nil {
 			return err
 		}
 	}
-	if o.experiment.Higher, err = expression("higher-is-better", o.higher); err != nil {
+	if o.experiment.Higher, err = compileExpression("higher-is-better", o.higher); err != nil {
 		return err
 	}
-	o.experiment.Lower, err = expression("lower-is-better", o.lower)
+	o.experiment.Lower, err = compileExpression("lower-is-better", o.lower)
 	return err
 }
 
 // check where each file is an arm's.
-func (o *convertOptions) check() error {
+func (o *convertOptions) checkArms() error {
 	o.load = cmp.Or(o.load, o.scenario)
 	o.experiment.Scenarios = []string{o.scenario}
 	for _, one := range o.arms {
@@ -280,7 +280,7 @@ func (o *convertOptions) check() error {
 	return nil
 }
 
-func momentOf(text string) (time.Time, error) {
+func parseTime(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if found, err := time.Parse(layout, text); err == nil {
 			return found, nil
@@ -290,8 +290,8 @@ func momentOf(text string) (time.Time, error) {
 }
 
 // read reads one file after the other.
-func (o *convertOptions) read(command *cobra.Command, reader importers.Reader) error {
-	only, err := expression("only", o.only)
+func (o *convertOptions) readArms(command *cobra.Command, reader importers.Reader) error {
+	only, err := compileExpression("only", o.only)
 	if err != nil {
 		return err
 	}
@@ -299,11 +299,11 @@ func (o *convertOptions) read(command *cobra.Command, reader importers.Reader) e
 	for _, one := range o.arms {
 		arm, file, _ := strings.Cut(one, "=")
 		// Each file has all the memory: of the one before, next to nothing is left.
-		in, err := inputOf(command)
+		in, err := commandInput(command)
 		if err != nil {
 			return err
 		}
-		measured, sum, err := measuredIn(in, file, reader, importers.Source{Load: o.load, Only: only})
+		measured, sum, err := measureFile(in, file, reader, importers.Source{Load: o.load, Only: only})
 		if err != nil {
 			return err
 		}
@@ -338,9 +338,9 @@ func (o *convertOptions) printNotes(command *cobra.Command) {
 	}
 }
 
-func measuredIn(in *input, file string, reader importers.Reader, from importers.Source) (measured *importers.Measured, sum string, err error) {
+func measureFile(in *input, file string, reader importers.Reader, from importers.Source) (measured *importers.Measured, sum string, err error) {
 	sum, err = in.results(file, func(stream io.Reader) (err error) {
-		from.In, from.Memory = stream, in.left
+		from.In, from.Memory = stream, in.budget
 		measured, err = importers.Read(reader, from)
 		return err
 	})
@@ -349,19 +349,19 @@ func measuredIn(in *input, file string, reader importers.Reader, from importers.
 
 // asStored gives the objects the values that the API server would, and says what it
 // would refuse.
-func asStored(ctx context.Context, recorded *report.Input) error {
-	if err := defaulted(ctx, experimentKind, &recorded.Experiment); err != nil {
+func applyDefaults(ctx context.Context, recorded *report.Input) error {
+	if err := applyDefault(ctx, experimentKind, &recorded.Experiment); err != nil {
 		return err
 	}
 	for i := range recorded.Runs {
-		if err := defaulted(ctx, "PerfRun", &recorded.Runs[i]); err != nil {
+		if err := applyDefault(ctx, "PerfRun", &recorded.Runs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func defaulted(ctx context.Context, kind string, object runtime.Object) error {
+func applyDefault(ctx context.Context, kind string, object runtime.Object) error {
 	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -369,7 +369,7 @@ func defaulted(ctx context.Context, kind string, object runtime.Object) error {
 	}
 	encoded := &unstructured.Unstructured{Object: fields}
 	if faults := ours.Check(ctx, encoded); len(faults) > 0 {
-		return refused(fmt.Sprintf("%s %q", kind, encoded.GetName()), faults)
+		return invalidError(fmt.Sprintf("%s %q", kind, encoded.GetName()), faults)
 	}
 	return decode(encoded, object)
 }

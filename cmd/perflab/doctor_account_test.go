@@ -57,10 +57,10 @@ func TestDoctorLooksForTheAccount(t *testing.T) {
 				review.Status.Allowed = review.Spec.ResourceAttributes.Resource != tc.denied
 				return tc.err
 			}}
-			found := findAccount(t.Context(), fake.NewClientBuilder().WithObjects(append(tc.there, operator)...).WithInterceptorFuncs(answers).Build(), "lab")
+			found := checkAccount(t.Context(), fake.NewClientBuilder().WithObjects(append(tc.there, operator)...).WithInterceptorFuncs(answers).Build(), "lab")
 			switch {
 			case len(found) == 0 && tc.want == "":
-			case len(found) != 1 || !strings.HasPrefix(found[0].line(look{}), tc.want):
+			case len(found) != 1 || !strings.HasPrefix(found[0].line(style{}), tc.want):
 				t.Errorf("%v\nwant %s …", found, tc.want)
 			}
 		})

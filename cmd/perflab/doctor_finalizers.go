@@ -23,19 +23,19 @@ import (
 const removeFinalizers = "remove-finalizers"
 
 // findDeleted looks for objects whose deletion waits for an operator that is not there.
-func findDeleted(ctx context.Context, reader client.Reader) []finding {
+func checkDeletedObjects(ctx context.Context, reader client.Reader) []finding {
 	const subject = "deleted objects"
 	waiting, err := deletedObjects(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, lacking, "you may not list them in all namespaces, so it is not known whether any waits for the operator"}}
+		return []finding{{subject, stateWarning, "you may not list them in all namespaces, so it is not known whether any waits for the operator"}}
 	case err != nil:
-		return []finding{{subject, missing, err.Error()}}
+		return []finding{{subject, stateMissing, err.Error()}}
 	case len(waiting) == 0:
 		return nil
 	}
-	return []finding{{subject, missing, fmt.Sprintf("%s for the operator, %s first: install it again, and it takes down what they built; or remove their finalizers, which leaves borrowed workloads and topics in external brokers as they are: kubectl perflab doctor --%s",
-		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), nameOf(waiting[0]), removeFinalizers)}}
+	return []finding{{subject, stateMissing, fmt.Sprintf("%s for the operator, %s first: install it again, and it takes down what they built; or remove their finalizers, which leaves borrowed workloads and topics in external brokers as they are: kubectl perflab doctor --%s",
+		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), objectName(waiting[0]), removeFinalizers)}}
 }
 
 // deletedObjects are those that the operator keeps by a finalizer until it has taken down
@@ -61,13 +61,13 @@ func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object,
 }
 
 // letGo removes the finalizers of deleted objects, and writes the name of each.
-func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
-	switch found := findOperator(ctx, writer); found[0].State {
-	case well:
+func removeStaleFinalizers(ctx context.Context, writer client.Client, out io.Writer) error {
+	switch found := checkOperator(ctx, writer); found[0].State {
+	case stateOK:
 		return fmt.Errorf("%s works, and removes finalizers when it has taken down what belongs to an object: kubectl describe the object to see what it waits for", found[0].Message)
-	case lacking:
+	case stateWarning:
 		return fmt.Errorf("%s: only where no operator runs can finalizers be removed; let an administrator run this", found[0].Message)
-	case missing:
+	case stateMissing:
 	}
 	waiting, err := deletedObjects(ctx, writer)
 	if err != nil {
@@ -76,9 +76,9 @@ func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
 	if len(waiting) == 0 {
 		return errors.New("no deleted object waits for the operator")
 	}
-	p := pageTo(out)
+	p := newPage(out)
 	for _, object := range waiting {
-		name := nameOf(object)
+		name := objectName(object)
 		patch := client.MergeFromWithOptions(object.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{}) //nolint:forcetypeassert // A copy of an object is one.
 		controllerutil.RemoveFinalizer(object, v1alpha1.Finalizer)
 		if err := writer.Patch(ctx, object, patch); client.IgnoreNotFound(err) != nil {
@@ -90,7 +90,7 @@ func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
 }
 
 // nameOf tells an object from all others that have a finalizer.
-func nameOf(object client.Object) string {
+func objectName(object client.Object) string {
 	kind := "ConfigMap"
 	if _, is := object.(*v1alpha1.PerfExperiment); is {
 		kind = experimentKind

@@ -68,12 +68,12 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			found := findOperator(t.Context(), fake.NewClientBuilder().WithObjects(tc.there...).Build())
+			found := checkOperator(t.Context(), fake.NewClientBuilder().WithObjects(tc.there...).Build())
 			if len(found) != len(tc.want) {
 				t.Fatalf("%d findings, want %d: %v", len(found), len(tc.want), found)
 			}
 			for i, want := range tc.want {
-				if got := found[i].line(look{}); !strings.HasPrefix(got, want) {
+				if got := found[i].line(style{}); !strings.HasPrefix(got, want) {
 					t.Errorf("%s\nwant %s …", got, want)
 				}
 			}

@@ -16,15 +16,15 @@ import (
 
 // Exit codes, for scripts: each has one meaning in all commands.
 const (
-	exitFailed     = 1
-	exitInvalid    = 2
-	exitSlips      = 3
-	exitStalled    = 4
-	exitUnlike     = 5
-	exitRegression = 6
-	exitBroken     = 7
-	exitNoChain    = 8
-	exitTimeout    = 9
+	exitFailed         = 1
+	exitInvalid        = 2
+	exitSlips          = 3
+	exitStalled        = 4
+	exitNotEquivalent  = 5
+	exitRegression     = 6
+	exitDigestMismatch = 7
+	exitNoChain        = 8
+	exitTimeout        = 9
 )
 
 // exits are the codes with their meanings, and the errors that end with them.
@@ -38,10 +38,10 @@ var exits = []struct {
 	{exitInvalid, "invalid input", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, importers.ErrFile, importers.ErrRecord, report.ErrInput, evidence.ErrManifest}},
 	{exitSlips, "published deltas do not follow from the numbers (audit --fail)", []error{errSlips}},
 	{exitStalled, "the experiment is stalled: manual action required (run, status --watch)", []error{errStalled}},
-	{exitUnlike, "the baselines are not shown to be equivalent (compare)", []error{errUnlike}},
+	{exitNotEquivalent, "the baselines are not shown to be equivalent (compare)", []error{errNotEquivalent}},
 	{exitRegression, "an arm is worse than the baseline (--fail-on)", []error{errRegression}},
-	{exitBroken, "the records do not match their digests (verify)", []error{errBroken}},
-	{exitNoChain, "there are no digests (verify)", []error{evidence.ErrNoChain, errUnproved}},
+	{exitDigestMismatch, "the records do not match their digests (verify)", []error{errDigestMismatch}},
+	{exitNoChain, "there are no digests (verify)", []error{evidence.ErrNoChain, errNoDigests}},
 	{exitTimeout, "timed out waiting for the experiment (run, status --watch with --timeout)", []error{errTimeout}},
 }
 

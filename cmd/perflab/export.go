@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-var errRunsGone = errors.New("the runs were taken away")
+var errRunsDeleted = errors.New("the runs were taken away")
 
 func newExport() *cobra.Command {
 	var from *cluster
@@ -48,7 +48,7 @@ func export(command *cobra.Command, from *cluster, name string) error {
 		return err
 	}
 	out := newSink(command)
-	return out.end("what was recorded", report.Write(out, recorded))
+	return out.finish("what was recorded", report.Write(out, recorded))
 }
 
 // fetch reads all that an experiment recorded from the cluster.
@@ -81,7 +81,7 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 
 // fetchKept reads what is kept beside an experiment of its digests and for histories.
 func fetchKept(ctx context.Context, reader client.Reader, recorded *report.Input) (err error) {
-	if recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment); err != nil {
+	if recorded.Manifest, err = readEvidence(ctx, reader, &recorded.Experiment); err != nil {
 		return err
 	}
 	recorded.History, err = configMap(ctx, reader, recorded.Experiment.Namespace, naming.History(recorded.Experiment.Name))
@@ -101,7 +101,7 @@ func fetch(ctx context.Context, reader client.Reader, namespace, name string) (r
 	}
 	if gone := recorded.Experiment.Status.History; gone != nil && gone.Runs != nil {
 		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, as history.runs bids; the report that was written before is there: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
-			errRunsGone, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
+			errRunsDeleted, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
 	}
 	own := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelExperiment: name}}
 	runs := &v1alpha1.PerfRunList{}

@@ -21,7 +21,7 @@ func TestRunsThatWereTakenAwayAreTold(t *testing.T) {
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"
 	_, err := fetch(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab", "old")
-	if !errors.Is(err, errRunsGone) || !strings.Contains(err.Error(), "configmap old-report --namespace lab") || !strings.Contains(err.Error(), "2026-03-01") {
+	if !errors.Is(err, errRunsDeleted) || !strings.Contains(err.Error(), "configmap old-report --namespace lab") || !strings.Contains(err.Error(), "2026-03-01") {
 		t.Errorf("told is %v", err)
 	}
 }

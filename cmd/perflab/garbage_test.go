@@ -148,7 +148,7 @@ func TestLongTablesAreCut(t *testing.T) {
 	}
 	in, listed := strings.Join(rows, "\n"), regexp.MustCompile(`\n  m\d+ `)
 	cut, whole := perflab(t, in, "analyze", "--baseline", "a"), perflab(t, in, "analyze", "--baseline", "a", "--all")
-	if len(listed.FindAllString(cut.out, -1)) != mostRows || !strings.Contains(cut.out, "100 further rows left out: --all writes them") {
+	if len(listed.FindAllString(cut.out, -1)) != maxTableRows || !strings.Contains(cut.out, "100 further rows left out: --all writes them") {
 		t.Errorf("it is not cut:\n%s", cut.out)
 	}
 	if len(listed.FindAllString(whole.out, -1)) != 300 || strings.Contains(whole.out, "left out") {
@@ -158,7 +158,7 @@ func TestLongTablesAreCut(t *testing.T) {
 	for row := range 1500 {
 		audited = append(audited, fmt.Sprintf("r,t%d,a,s,m,1,ms,measured\nr,t%d,b,s,m,2,ms,measured\nr,t%d,b minus a,s,m,7,ms,published_delta", row, row, row))
 	}
-	if got := perflab(t, strings.Join(audited, "\n"), "audit"); strings.Count(got.out, "\n") > mostInAll || !strings.Contains(got.out, "left out") {
+	if got := perflab(t, strings.Join(audited, "\n"), "audit"); strings.Count(got.out, "\n") > maxTotalRows || !strings.Contains(got.out, "left out") {
 		t.Errorf("the audit has %d lines:\n%.2000s", strings.Count(got.out, "\n"), got.out)
 	}
 }

@@ -43,7 +43,7 @@ type importedRun struct {
 
 // importedFrom is what is to be recorded in the namespace. It fails with
 // report.ErrInput where nobody could report on it.
-func importedFrom(input report.Input, namespace string, now time.Time) (*imported, error) {
+func newImported(input report.Input, namespace string, now time.Time) (*imported, error) {
 	from := provenance.Of(&input.Experiment)
 	from.Imported = now
 	result := &imported{from: from, experiment: input.Experiment.DeepCopy()}
@@ -71,7 +71,7 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 		}
 		result.runs = append(result.runs, recorded)
 	}
-	result.leftOut = result.unnamed(input.Raw)
+	result.leftOut = result.unreferenced(input.Raw)
 	if input.Manifest != nil {
 		result.manifest = input.Manifest.DeepCopy()
 		result.manifest.ObjectMeta = metav1.ObjectMeta{Name: input.Manifest.Name, Namespace: namespace, Labels: input.Manifest.Labels}
@@ -103,7 +103,7 @@ func setImported(meta *metav1.ObjectMeta, namespace string, from provenance.Orig
 }
 
 // unnamed are the ConfigMaps that are not among what is to be recorded.
-func (r *imported) unnamed(all []corev1.ConfigMap) []string {
+func (r *imported) unreferenced(all []corev1.ConfigMap) []string {
 	kept := map[string]bool{}
 	for _, recorded := range r.runs {
 		for i := range recorded.raw {
@@ -150,7 +150,7 @@ func (r *imported) render() error {
 
 // carried brings what a status says of generations to those of the record: the
 // newest is the same, of others nothing is known.
-func carried(observed *int64, conditions []metav1.Condition, before, now int64) {
+func carryGenerations(observed *int64, conditions []metav1.Condition, before, now int64) {
 	generations := []*int64{observed}
 	for i := range conditions {
 		generations = append(generations, &conditions[i].ObservedGeneration)

@@ -223,9 +223,9 @@ func TestImportThatIsCutOff(t *testing.T) {
 					return c.Delete(ctx, object, options...)
 				},
 			})
-			record, err := importedFrom(input, archive.namespace, time.Now())
+			record, err := newImported(input, archive.namespace, time.Now())
 			expect.NoError(t, err)
-			err = (&importer{to: to, patience: time.Second}).write(ctx, record)
+			err = (&importer{to: to, timeout: time.Second}).write(ctx, record)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it says\n%v\nwant\n%s", err, tc.want)
 			}
@@ -245,9 +245,9 @@ func TestImportOverLeftovers(t *testing.T) {
 	left := input.Runs[0].DeepCopy()
 	left.Namespace = archive.namespace
 	expect.NoError(t, archive.client.Create(t.Context(), left))
-	record, err := importedFrom(input, archive.namespace, time.Now())
+	record, err := newImported(input, archive.namespace, time.Now())
 	expect.NoError(t, err)
-	err = (&importer{to: archive.client, patience: time.Second}).write(t.Context(), record)
+	err = (&importer{to: archive.client, timeout: time.Second}).write(t.Context(), record)
 	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `making PerfRun "`+left.Name+`"`) {
 		t.Errorf("it says %v", err)
 	}

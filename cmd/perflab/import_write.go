@@ -23,26 +23,26 @@ import (
 const (
 	// collectionTime is how long the cluster may take to collect what belonged to
 	// a deleted experiment of the same name.
-	collectionTime = 30 * time.Second
+	collectionTimeout = 30 * time.Second
 	// undoTime bounds taking away what could not be written as a whole.
-	undoTime = 30 * time.Second
+	undoTimeout = 30 * time.Second
 )
 
 var (
-	errTaken    = errors.New("the name is taken")
-	errLeftover = errors.New("it exists already, of a deleted experiment: import again when the cluster has collected it, or delete it")
+	errNameTaken = errors.New("the name is taken")
+	errLeftover  = errors.New("it exists already, of a deleted experiment: import again when the cluster has collected it, or delete it")
 )
 
-func takenError(experiment *v1alpha1.PerfExperiment) error {
+func nameTakenError(experiment *v1alpha1.PerfExperiment) error {
 	return fmt.Errorf("%w: there is a PerfExperiment %q in namespace %q: delete it (kubectl delete perfexperiment %s -n %s), or name another namespace with -n",
-		errTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
+		errNameTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
 }
 
 // importer writes records to a cluster.
 type importer struct {
 	to client.Client
 	// patience is how long to wait for a name to become free.
-	patience time.Duration
+	timeout time.Duration
 }
 
 // write writes the record, or takes away what it has written of it. The
@@ -51,7 +51,7 @@ func (i *importer) write(ctx context.Context, record *imported) error {
 	experiment := record.experiment.DeepCopy()
 	err := i.to.Create(ctx, experiment, cliOwner)
 	if apierrors.IsAlreadyExists(err) {
-		return takenError(record.experiment)
+		return nameTakenError(record.experiment)
 	}
 	if err == nil {
 		err = i.writeAll(ctx, record, experiment)
@@ -91,7 +91,7 @@ func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v
 		}
 	}
 	record.experiment.Status.DeepCopyInto(&experiment.Status)
-	carried(&experiment.Status.ObservedGeneration, experiment.Status.Conditions, record.experiment.Generation, experiment.Generation)
+	carryGenerations(&experiment.Status.ObservedGeneration, experiment.Status.Conditions, record.experiment.Generation, experiment.Generation)
 	if err := i.to.Status().Update(ctx, experiment, cliOwner); err != nil {
 		return fmt.Errorf("writing its status: %w", err)
 	}
@@ -104,7 +104,7 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 		return err
 	}
 	recorded.run.Status.DeepCopyInto(&run.Status)
-	carried(&run.Status.ObservedGeneration, run.Status.Conditions, recorded.run.Generation, run.Generation)
+	carryGenerations(&run.Status.ObservedGeneration, run.Status.Conditions, recorded.run.Generation, run.Generation)
 	if err := i.to.Status().Update(ctx, run, cliOwner); err != nil {
 		return fmt.Errorf("writing the status of run %q: %w", run.Name, err)
 	}
@@ -140,7 +140,7 @@ func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) erro
 // to a deleted experiment after the experiment itself is gone.
 func (i *importer) create(ctx context.Context, kind string, object client.Object) error {
 	taken := false
-	err := wait.PollUntilContextTimeout(ctx, time.Second, i.patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, time.Second, i.timeout, true, func(context.Context) (bool, error) {
 		// The time left for waiting is no bound of a request.
 		err := i.to.Create(ctx, object, cliOwner)
 		taken = apierrors.IsAlreadyExists(err)
@@ -162,7 +162,7 @@ func (i *importer) create(ctx context.Context, kind string, object client.Object
 // works after an interruption, too, which may have come before the cluster's
 // answer to who made what; the annotation tells.
 func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	left := &v1alpha1.PerfExperiment{}
 	err := i.to.Get(ctx, client.ObjectKeyFromObject(experiment), left)

@@ -34,19 +34,19 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	root := newRoot()
 	root.SetArgs(arguments)
 	root.SetIn(in)
-	through := &outlet{out: out}
-	root.SetOut(through)
-	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return through.prepare(command) }
+	output := &outlet{out: out}
+	root.SetOut(output)
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return output.prepare(command) }
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
-	if fault := through.close(); err == nil {
+	if fault := output.close(); err == nil {
 		err = fault
 	}
 	if err == nil {
 		return 0
 	}
-	said := lookAt(problems, root.Flag(colorFlag).Value.String()).paint(bad, "perflab:")
-	_, _ = fmt.Fprintln(problems, said, prose.Printable(err.Error())) // Nobody is left to tell.
+	prefix := styleAt(problems, root.Flag(colorFlag).Value.String()).paint(colorBad, "perflab:")
+	_, _ = fmt.Fprintln(problems, prefix, prose.Printable(err.Error())) // Nobody is left to tell.
 	return exitCode(err)
 }
 

@@ -37,7 +37,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 		schedules: map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule{}, systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{},
 	}
 	for _, path := range paths {
-		objects, err := documents(in, path)
+		objects, err := readDocuments(in, path)
 		if err != nil {
 			return manifest{}, err
 		}
@@ -46,7 +46,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 			// to judge.
 			if schema.IsOurs(object) {
 				if faults := schema.Check(ctx, object); len(faults) > 0 {
-					return manifest{}, refused(title(path, object), suggesting(object, faults))
+					return manifest{}, invalidError(objectTitle(path, object), withSuggestions(object, faults))
 				}
 			}
 			if err := read.add(path, object); err != nil {
@@ -57,7 +57,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 	return read, nil
 }
 
-func documents(in *input, path string) (objects []*unstructured.Unstructured, err error) {
+func readDocuments(in *input, path string) (objects []*unstructured.Unstructured, err error) {
 	err = in.objects(path, func(stream io.Reader) error {
 		if objects, err = schema.Documents(stream); err != nil {
 			return fmt.Errorf("%w: %w", errUnusable, err)
@@ -87,7 +87,7 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 			return err
 		}
 		if faults, _ := validate.System(&system.Spec, field.NewPath("spec")); len(faults) > 0 {
-			return refused(title(path, object), faults)
+			return invalidError(objectTitle(path, object), faults)
 		}
 		m.systems[system.Name] = system
 	case "ConfigMap":
@@ -101,7 +101,7 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 }
 
 // judge an experiment, or the schedule it is the template of. The title says which.
-func (m *manifest) judge(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
+func (m *manifest) validate(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
 	known := validate.Known{System: system, ConfigMaps: m.configMaps}
 	if schedule := m.schedules[experiment]; schedule != nil {
 		faults, warnings = validate.Schedule(schedule, known)
@@ -118,12 +118,12 @@ func decode(object *unstructured.Unstructured, into any) error {
 	return nil
 }
 
-func title(path string, object *unstructured.Unstructured) string {
+func objectTitle(path string, object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s: %s %q", path, object.GetKind(), object.GetName())
 }
 
 // systemOf is the system an experiment is about.
-func (m *manifest) systemOf(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, error) {
+func (m *manifest) system(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, error) {
 	reference := experiment.Spec.SystemRef
 	if reference == nil {
 		return &experiment.Spec.System, nil

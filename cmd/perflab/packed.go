@@ -14,14 +14,14 @@ import (
 )
 
 // packedEnding is that of files which are read through gzip.
-const packedEnding = ".gz"
+const gzipExtension = ".gz"
 
 const gzipMagic = "\x1f\x8b"
 
 // packings are the archives and compressions that are not read, by what stands at an
 // offset in them. Small texts lie in some of them as they are, so that a reader may find
 // what it looks for.
-var packings = []struct {
+var unsupportedPackings = []struct {
 	offset      int
 	magic, what string
 }{
@@ -37,10 +37,10 @@ var packings = []struct {
 }
 
 // packing is what a file is that is packed in a way that is not read; empty for all else.
-func packing(file *bufio.Reader) string {
+func detectPacking(file *bufio.Reader) string {
 	const most = 300
 	head, _ := file.Peek(most) // A shorter file is whole; the reader reports any error.
-	for _, one := range packings {
+	for _, one := range unsupportedPackings {
 		if len(head) > one.offset && bytes.HasPrefix(head[one.offset:], []byte(one.magic)) {
 			return one.what
 		}
@@ -49,11 +49,11 @@ func packing(file *bufio.Reader) string {
 }
 
 // unpacked reads as UTF-8, through gzip what is packed.
-func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
+func unpack(file *bufio.Reader, path string) (io.Reader, error) {
 	magic, err := file.Peek(len(gzipMagic))
 	isPacked := string(magic) == gzipMagic
-	what := packing(file)
-	if err == nil && !isPacked && what == "" && filepath.Ext(path) == packedEnding {
+	what := detectPacking(file)
+	if err == nil && !isPacked && what == "" && filepath.Ext(path) == gzipExtension {
 		return nil, fmt.Errorf("%w: %s is not a gzip file", errUnusable, path)
 	}
 	if isPacked {
@@ -62,16 +62,16 @@ func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
 			return nil, fmt.Errorf("%w: %s is not a gzip file: %w", errUnusable, path, err)
 		}
 		file = bufio.NewReader(stream)
-		what = packing(file)
+		what = detectPacking(file)
 	}
 	if what != "" {
-		return nil, fmt.Errorf("%w: %s is %s", errUnusable, titleOf(path), what)
+		return nil, fmt.Errorf("%w: %s is %s", errUnusable, fileTitle(path), what)
 	}
 	return charset.UTF8(file), nil
 }
 
 // titleOf a file in messages.
-func titleOf(path string) string {
+func fileTitle(path string) string {
 	if path == "" || path == standardInput {
 		return "standard input"
 	}

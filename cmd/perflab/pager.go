@@ -73,7 +73,7 @@ func (p *pager) Write(text []byte) (int, error) {
 		return len(text), nil
 	}
 	p.held.Write(text) // It never fails.
-	if rows(p.held.String(), p.width) < p.height {
+	if terminalRows(p.held.String(), p.width) < p.height {
 		return len(text), nil
 	}
 	return len(text), p.start()
@@ -96,7 +96,7 @@ func (p *pager) start() error {
 	if err := process.Start(); err != nil {
 		// It is there, and can't be run: the terminal will do.
 		signal.Stop(p.interrupts)
-		p.in = plainly{p.terminal}
+		p.in = terminalWriter{p.terminal}
 	} else {
 		p.process, p.in = process, in
 	}
@@ -105,9 +105,9 @@ func (p *pager) start() error {
 }
 
 // plainly writes to a terminal that is not ours to close.
-type plainly struct{ io.Writer }
+type terminalWriter struct{ io.Writer }
 
-func (plainly) Close() error { return nil }
+func (terminalWriter) Close() error { return nil }
 
 // close writes what is less than a screen, or waits until the reader has seen enough.
 func (p *pager) close() error {

@@ -57,7 +57,7 @@ Exit codes: 0 success, 1 failure, 2 the manifest is invalid.`,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	flags := command.Flags()
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.files, "file", "f", nil, `file or folder with the experiment, its PerfSystem, or a ConfigMap with a script or prices, also compressed (.gz); "-" is standard input; repeatable`)
 	options.output = addOutput(command, formatText, formatJSON)
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "assumed records per second of an import")
@@ -81,7 +81,7 @@ func (o planOptions) run(command *cobra.Command) error {
 		return fmt.Errorf("%w: --cv %g must be above 0 and at most 100 percent", errOption, o.cv)
 	}
 	o.assumed.CV = o.cv / 100
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func (o planOptions) run(command *cobra.Command) error {
 }
 
 func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) error {
-	system, err := read.systemOf(experiment)
+	system, err := read.system(experiment)
 	if err != nil {
 		return err
 	}
-	title, faults, warnings := read.judge(experiment, system)
+	title, faults, warnings := read.validate(experiment, system)
 	if len(faults) > 0 {
-		return refused(title, faults)
+		return invalidError(title, faults)
 	}
 	assumed, err := o.assumptions(command, read, experiment)
 	if err != nil {
@@ -139,7 +139,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 	if o.pilot == "" {
 		return assumed, nil
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return assumed, err
 	}

@@ -41,7 +41,7 @@ func (o *gitHubOptions) check() error {
 }
 
 // ontoGitHub comments on an issue, a comment for each report.
-func (o *publishOptions) ontoGitHub(command *cobra.Command, documents []*report.Report) error {
+func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*report.Report) error {
 	on, err := publish.ThreadOf(o.gitHub.thread)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOption, err)
@@ -54,24 +54,24 @@ func (o *publishOptions) ontoGitHub(command *cobra.Command, documents []*report.
 	if err != nil {
 		return err
 	}
-	return o.eachNote(command, documents, func(note publish.Note) (string, error) {
+	return o.publishNotes(command, documents, func(note publish.Note) (string, error) {
 		return site.Comment(command.Context(), on, note, o.dryRun)
 	})
 }
 
 // ontoSummary adds each report to a step's summary.
-func (o *publishOptions) ontoSummary(command *cobra.Command, documents []*report.Report) error {
+func (o *publishOptions) publishToSummary(command *cobra.Command, documents []*report.Report) error {
 	path := os.Getenv(gitHubSummaryVariable)
 	if path == "" {
 		return fmt.Errorf("%w: %s is not in the environment: --github-summary is for a step of GitHub Actions", errOption, gitHubSummaryVariable)
 	}
-	return o.eachNote(command, documents, func(note publish.Note) (string, error) {
+	return o.publishNotes(command, documents, func(note publish.Note) (string, error) {
 		return publish.Summarise(path, note, o.dryRun)
 	})
 }
 
-func (o *publishOptions) eachNote(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
-	told := pageTo(command.OutOrStdout())
+func (o *publishOptions) publishNotes(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
+	out := newPage(command.OutOrStdout())
 	for _, document := range documents {
 		note, err := publish.NoteOf(document, o.gitHub.link)
 		if err != nil {
@@ -81,7 +81,7 @@ func (o *publishOptions) eachNote(command *cobra.Command, documents []*report.Re
 		if err != nil {
 			return err
 		}
-		told.line("%s", done)
+		out.line("%s", done)
 	}
-	return told.err
+	return out.err
 }

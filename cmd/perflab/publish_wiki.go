@@ -39,9 +39,9 @@ func (o *wikiOptions) add(flags *pflag.FlagSet) {
 }
 
 func (o *wikiOptions) check() error {
-	asked := cmp.Or(o.space, o.parent, o.title, o.credentials) != "" || o.adopt
+	hasOptions := cmp.Or(o.space, o.parent, o.title, o.credentials) != "" || o.adopt
 	switch {
-	case o.address == "" && asked:
+	case o.address == "" && hasOptions:
 		return fmt.Errorf("%w: --space, --parent, --title, --adopt and --credentials go with --confluence", errOption)
 	case o.address != "" && o.space == "":
 		return fmt.Errorf("%w: --confluence needs --space: the key that stands in the address of the space's pages, after /spaces/", errOption)
@@ -59,7 +59,7 @@ func (o *wikiOptions) login() (user, token string, err error) {
 		if err != nil {
 			return "", "", fmt.Errorf("reading the login: %w", err)
 		}
-		variable = func(name string) string { return assigned(text, name) }
+		variable = func(name string) string { return assignedValue(text, name) }
 	}
 	if token = variable(tokenVariable); token == "" {
 		return "", "", fmt.Errorf("%w: %s is not in %s: make a token at https://id.atlassian.com/manage-profile/security/api-tokens, and put the account's address into %s", errOption, tokenVariable, from, userVariable)
@@ -68,7 +68,7 @@ func (o *wikiOptions) login() (user, token string, err error) {
 }
 
 // assigned is the value that a line NAME=VALUE gives.
-func assigned(text []byte, name string) string {
+func assignedValue(text []byte, name string) string {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		if key, value, found := strings.Cut(strings.TrimSpace(lines.Text()), "="); found && strings.TrimSpace(key) == name {
 			return strings.Trim(strings.TrimSpace(value), `"'`)
@@ -78,7 +78,7 @@ func assigned(text []byte, name string) string {
 }
 
 // ontoWiki publishes a page for each report.
-func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Report) error {
+func (o *publishOptions) publishToWiki(command *cobra.Command, documents []*report.Report) error {
 	if o.wiki.title != "" && len(documents) > 1 {
 		return fmt.Errorf("%w: %d experiments can't have the same --title: name one of them", errOption, len(documents))
 	}
@@ -90,7 +90,7 @@ func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Re
 	if err != nil {
 		return err
 	}
-	told := pageTo(command.OutOrStdout())
+	out := newPage(command.OutOrStdout())
 	shelf := publish.Shelf{Space: o.wiki.space, Parent: o.wiki.parent, Adopt: o.wiki.adopt, DryRun: o.dryRun}
 	for _, document := range documents {
 		article, err := publish.ArticleOf(document, o.wiki.title)
@@ -101,7 +101,7 @@ func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Re
 		if err != nil {
 			return err
 		}
-		told.line("%s", done)
+		out.line("%s", done)
 	}
-	return told.err
+	return out.err
 }

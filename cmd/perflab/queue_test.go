@@ -45,7 +45,7 @@ func TestQueue(t *testing.T) {
 		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
 	}
 	var out strings.Builder
-	expect.NoError(t, writeQueue(&out, queueOf(experiments)))
+	expect.NoError(t, writeQueue(&out, queuedExperiments(experiments)))
 	want := `
   TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
   lane m5      clears up  team-c/heap     8/8   waiting for the environment to be deleted
@@ -58,7 +58,7 @@ func TestQueue(t *testing.T) {
 
 func TestQueueIsEmpty(t *testing.T) {
 	var out strings.Builder
-	expect.NoError(t, writeQueue(&out, queueOf([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
+	expect.NoError(t, writeQueue(&out, queuedExperiments([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
 	if out.String() != "No experiments are running or queued.\n" {
 		t.Errorf("told is %q", out.String())
 	}

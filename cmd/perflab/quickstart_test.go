@@ -35,7 +35,7 @@ func (s shownStatus) snapshot(t *testing.T) snapshot {
 	read, err := readManifest(t.Context(), newInput(nil, resource.MustParse(defaultMaxMemory)), s.files)
 	expect.NoError(t, err)
 	experiment := read.experiments[0]
-	system, err := read.systemOf(experiment)
+	system, err := read.system(experiment)
 	expect.NoError(t, err)
 	planned := plan.From(&experiment.Spec, *system, plan.Seed(experiment))
 	current := planned.Runs[s.done]

@@ -17,27 +17,27 @@ import (
 
 // refused says what the cluster would, one line per fault, in sentences where the
 // API server's own words are those of its schema.
-func refused(object string, faults field.ErrorList) error {
+func invalidError(object string, faults field.ErrorList) error {
 	lines := make([]string, 0, len(faults))
-	for _, fault := range withoutEchoes(faults) {
+	for _, fault := range withoutDuplicates(faults) {
 		place := ""
 		if fault.Field != "" && fault.Field != noField {
 			place = fault.Field + ": "
 		}
-		lines = append(lines, "\n  "+place+sentence(fault))
+		lines = append(lines, "\n  "+place+faultMessage(fault))
 	}
 	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
 }
 
 // suggesting says of an object what to write instead, where it has another form than the
 // schema wants, and nothing else about the same field.
-func suggesting(object *unstructured.Unstructured, faults field.ErrorList) field.ErrorList {
+func withSuggestions(object *unstructured.Unstructured, faults field.ErrorList) field.ErrorList {
 	suggested, kept := map[string]bool{}, field.ErrorList{}
-	for _, fault := range withoutEchoes(faults) {
+	for _, fault := range withoutDuplicates(faults) {
 		if suggested[fault.Field] {
 			continue
 		}
-		if meant, known := schema.Suggest(object, fault.Field); known && isForm(fault) {
+		if meant, known := schema.Suggest(object, fault.Field); known && isFormFault(fault) {
 			suggested[fault.Field] = true
 			fault = field.Invalid(field.NewPath(fault.Field), nil, meant.String())
 		}
@@ -47,7 +47,7 @@ func suggesting(object *unstructured.Unstructured, faults field.ErrorList) field
 }
 
 // isForm: a fault is that a value is no number, quantity or duration, whatever its size.
-func isForm(fault *field.Error) bool {
+func isFormFault(fault *field.Error) bool {
 	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || ruleForm.MatchString(fault.Detail)
 }
 
@@ -59,7 +59,7 @@ const noField = "<nil>"
 
 // withoutEchoes leaves out what the schema says a second time: without a place, or
 // of a quantity, which may be a whole number or text.
-func withoutEchoes(faults field.ErrorList) field.ErrorList {
+func withoutDuplicates(faults field.ErrorList) field.ErrorList {
 	quantities, kept := map[string]bool{}, field.ErrorList{}
 	for _, fault := range faults {
 		if parts := eitherType.FindStringSubmatch(fault.Detail); parts != nil {
@@ -95,12 +95,12 @@ var (
 )
 
 // kindOf is what people call a type of the schema.
-var kindOf = map[string]string{
+var typeNames = map[string]string{
 	"integer": "a whole number", "int32": "a whole number", "int64": "a whole number", "number": "a number", "float64": "a number with a fraction",
 	"string": "text", "boolean": "true or false", "bool": "true or false", "array": "a list", "object": "an object with fields of its own", "null": "empty",
 }
 
-func sentence(fault *field.Error) string {
+func faultMessage(fault *field.Error) string {
 	switch fault.Type {
 	case field.ErrorTypeRequired:
 		return cmp.Or(fault.Detail, "it is not given, and there is no default: write it")
@@ -111,13 +111,13 @@ func sentence(fault *field.Error) string {
 	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
 		return strings.ToLower(fault.ErrorBody())
 	case field.ErrorTypeTypeInvalid, field.ErrorTypeInvalid:
-		return invalid(fault)
+		return invalidMessage(fault)
 	default:
 		return fault.ErrorBody()
 	}
 }
 
-func invalid(fault *field.Error) string {
+func invalidMessage(fault *field.Error) string {
 	switch {
 	case fault.Detail == notAQuantity:
 		return notAQuantity
@@ -125,7 +125,7 @@ func invalid(fault *field.Error) string {
 		return fmt.Sprintf("%q is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes", fault.BadValue)
 	}
 	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
-		return wrongTypeText(fault, parts[1])
+		return wrongTypeMessage(fault, parts[1])
 	}
 	if parts := bound.FindStringSubmatch(fault.Detail); parts != nil {
 		words := strings.NewReplacer("less than or equal to", "at most", "greater than or equal to", "at least", "chars long", "characters long", "at most 1 items", "1 at most")
@@ -138,13 +138,13 @@ func invalid(fault *field.Error) string {
 }
 
 // wrongTypeText has a type's name for a value.
-func wrongTypeText(fault *field.Error, want string) string {
-	given, known := kindOf[fmt.Sprint(fault.BadValue)]
+func wrongTypeMessage(fault *field.Error, want string) string {
+	given, known := typeNames[fmt.Sprint(fault.BadValue)]
 	if !known {
 		given = fmt.Sprintf("%v", fault.BadValue)
 	}
-	text := fmt.Sprintf("it is %s, and must be %s", given, cmp.Or(kindOf[want], want))
-	if want == "string" && (given == kindOf["integer"] || given == kindOf["number"] || given == kindOf["float64"] || given == kindOf["boolean"]) {
+	text := fmt.Sprintf("it is %s, and must be %s", given, cmp.Or(typeNames[want], want))
+	if want == "string" && (given == typeNames["integer"] || given == typeNames["number"] || given == typeNames["float64"] || given == typeNames["boolean"]) {
 		text += `: put it in quotes`
 	}
 	return text

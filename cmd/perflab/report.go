@@ -75,7 +75,7 @@ Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
 	flags.StringVar(&options.charts, "charts", "", "folder for charts and pictures of notes, with -o md and -o confluence")
@@ -92,7 +92,7 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	if recorded.Against, err = o.other(command); err != nil {
+	if recorded.Against, err = o.readAgainst(command); err != nil {
 		return err
 	}
 	for _, path := range o.notes {
@@ -118,15 +118,15 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 }
 
 // other is the experiment that this one is set against, if any.
-func (o *reportOptions) other(command *cobra.Command) (*crosscompare.Record, error) {
+func (o *reportOptions) readAgainst(command *cobra.Command) (*crosscompare.Record, error) {
 	if o.against == "" {
 		return nil, nil //nolint:nilnil // Few reports have another experiment.
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return nil, err
 	}
-	record, err := recordNamed(command.Context(), o.from, in, o.against)
+	record, err := readRecord(command.Context(), o.from, in, o.against)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 		}
 		return o.from.fetch(command.Context(), name)
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return report.Input{}, err
 	}
@@ -163,11 +163,11 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 	if err != nil {
 		return report.Input{}, err
 	}
-	return o.chosen(inputs, name)
+	return o.selectExperiment(inputs, name)
 }
 
 // chosen is the experiment of that name; the only one, where none is named.
-func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input, error) {
+func (o *reportOptions) selectExperiment(inputs []report.Input, name string) (report.Input, error) {
 	namespace := *o.from.flags.Namespace
 	var found []report.Input
 	for _, input := range inputs {
@@ -179,18 +179,18 @@ func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(namesOf(inputs), ", "))
+	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(experimentNames(inputs), ", "))
 }
 
 // namedIn are those of own that have one of the names, all where none is given. The
 // error names what all the inputs are.
-func namedIn(own, inputs []report.Input, names []string) ([]report.Input, error) {
+func selectByName(own, inputs []report.Input, names []string) ([]report.Input, error) {
 	if len(names) == 0 {
 		return slices.Clone(own), nil
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(own, func(input report.Input) bool { return input.Experiment.Name == name }) {
-			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
+			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(experimentNames(inputs), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(own), func(input report.Input) bool {
@@ -198,7 +198,7 @@ func namedIn(own, inputs []report.Input, names []string) ([]report.Input, error)
 	}), nil
 }
 
-func namesOf(inputs []report.Input) []string {
+func experimentNames(inputs []report.Input) []string {
 	names := make([]string, 0, len(inputs))
 	for _, input := range inputs {
 		names = append(names, input.Experiment.Namespace+"/"+input.Experiment.Name)
@@ -222,7 +222,7 @@ func readRecorded(in *input, sources []string) ([]report.Input, error) {
 }
 
 // onlyRecorded is the experiment of a file that holds one.
-func onlyRecorded(in *input, path string) (*report.Input, error) {
+func readOneRecorded(in *input, path string) (*report.Input, error) {
 	inputs, err := readRecorded(in, []string{path})
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func onlyRecorded(in *input, path string) (*report.Input, error) {
 
 // isRecordedFile tells by its name whether a file holds objects.
 func isRecordedFile(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, packedEnding)))
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, gzipExtension)))
 }
 
 // isFile tells a file from the name of an experiment.
@@ -248,7 +248,7 @@ func isFile(path string) bool {
 func allFiles(sources []string) ([]string, error) {
 	var all []string
 	for _, source := range sources {
-		paths, err := filesOf(source)
+		paths, err := listFiles(source)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func allFiles(sources []string) ([]string, error) {
 }
 
 // filesOf is the file itself, or the YAML and JSON files of a folder.
-func filesOf(source string) ([]string, error) {
+func listFiles(source string) ([]string, error) {
 	if source == standardInput {
 		return []string{source}, nil
 	}
@@ -280,7 +280,7 @@ func filesOf(source string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%w: the folder %s holds none that ends in .yaml, .yml, .json, or these and %s", errUnusable, source, packedEnding)
+		return nil, fmt.Errorf("%w: the folder %s holds none that ends in .yaml, .yml, .json, or these and %s", errUnusable, source, gzipExtension)
 	}
 	return paths, nil
 }

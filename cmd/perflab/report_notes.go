@@ -17,11 +17,11 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-const markdownEnding = ".md"
+const markdownExtension = ".md"
 
 // pictureEndings are those of files that a note may show. What they hold is looked at
 // when the report is written.
-var pictureEndings = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
+var pictureExtensions = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
 
 // addNotes adds the notes of a file, or of a folder's files, to those of the experiment,
 // as if they were kept in a ConfigMap with all that lies beside them.
@@ -34,7 +34,7 @@ func addNotes(recorded *report.Input, path string) error {
 	kept := corev1.ConfigMap{Data: map[string]string{}}
 	// No name of an object has a colon.
 	kept.Name = "file:" + path
-	if kept.BinaryData, err = picturesIn(folder); err != nil {
+	if kept.BinaryData, err = readPictures(folder); err != nil {
 		return err
 	}
 	for _, file := range files {
@@ -44,9 +44,9 @@ func addNotes(recorded *report.Input, path string) error {
 		}
 		key := filepath.Base(file)
 		kept.Data[key] = string(text)
-		stem := strings.TrimSuffix(key, markdownEnding)
+		stem := strings.TrimSuffix(key, markdownExtension)
 		recorded.Experiment.Spec.Notes = append(recorded.Experiment.Spec.Notes, v1alpha1.Note{
-			Name: noteName(stem, recorded.Experiment.Spec.Notes), Section: report.SectionNamed(stem),
+			Name: freeNoteName(stem, recorded.Experiment.Spec.Notes), Section: report.SectionNamed(stem),
 			ConfigMap: &v1alpha1.ConfigMapKey{Name: kept.Name, Key: key},
 		})
 	}
@@ -63,15 +63,15 @@ func noteFiles(path string) ([]string, error) {
 	if !found.IsDir() {
 		return []string{path}, nil
 	}
-	files, err := filesEnding(path, markdownEnding)
+	files, err := filesWithExtension(path, markdownExtension)
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%w: the folder %s holds no file that ends in %s", errOption, path, markdownEnding)
+		err = fmt.Errorf("%w: the folder %s holds no file that ends in %s", errOption, path, markdownExtension)
 	}
 	return files, err
 }
 
 // filesEnding are a folder's regular files that end like this, by name.
-func filesEnding(folder string, endings ...string) ([]string, error) {
+func filesWithExtension(folder string, endings ...string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("listing the folder %s: %w", folder, err)
@@ -87,8 +87,8 @@ func filesEnding(folder string, endings ...string) ([]string, error) {
 }
 
 // picturesIn a folder, by their names.
-func picturesIn(folder string) (map[string][]byte, error) {
-	files, err := filesEnding(folder, pictureEndings...)
+func readPictures(folder string) (map[string][]byte, error) {
+	files, err := filesWithExtension(folder, pictureExtensions...)
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +116,12 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	return body, nil
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+var nonNameCharacters = regexp.MustCompile(`[^a-z0-9]+`)
 
 // noteName is what a note is called whose file has this name: what an experiment may
 // call one, and none of it does yet.
-func noteName(stem string, taken []v1alpha1.Note) string {
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(stem), "-"), "-")
+func freeNoteName(stem string, taken []v1alpha1.Note) string {
+	name := strings.Trim(nonNameCharacters.ReplaceAllString(strings.ToLower(stem), "-"), "-")
 	if name == "" {
 		name = "note"
 	}

@@ -24,7 +24,7 @@ type runOptions struct {
 	files    []string
 	from     string
 	noFollow bool
-	how      followOptions
+	follow   followOptions
 }
 
 func newRun() *cobra.Command {
@@ -51,18 +51,18 @@ experiment is stalled, 6 with --fail-on worse: an arm is worse, 9 --timeout expi
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	options.cluster = newCluster(command.Flags())
-	addMaxMemory(command.Flags())
+	addMaxMemoryFlag(command.Flags())
 	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with objects; "-" is standard input; repeatable`)
 	command.Flags().StringVar(&options.from, "from", "", "schedule/NAME: create an experiment from this PerfSchedule now")
 	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
-	options.how.addFlags(command.Flags())
+	options.follow.addFlags(command.Flags())
 	command.MarkFlagsOneRequired("file", "from")
 	command.MarkFlagsMutuallyExclusive("file", "from")
 	return command
 }
 
 func (o runOptions) run(command *cobra.Command) error {
-	if err := o.how.check(); err != nil {
+	if err := o.follow.check(); err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -70,12 +70,12 @@ func (o runOptions) run(command *cobra.Command) error {
 	}
 	ctx := command.Context()
 	var objects []*unstructured.Unstructured
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
 	for _, path := range o.files {
-		found, err := documents(in, path)
+		found, err := readDocuments(in, path)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (o runOptions) run(command *cobra.Command) error {
 	if o.noFollow {
 		return nil
 	}
-	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, o.how)
+	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, o.follow)
 }
 
 func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -131,7 +131,7 @@ func apply(ctx context.Context, writer client.Client, object *unstructured.Unstr
 	if err != nil && schema.IsOurs(object) {
 		// The API server's own words are those of its schema.
 		if faults := schema.Check(ctx, object); len(faults) > 0 {
-			return refused(fmt.Sprintf("%s %q", object.GetKind(), object.GetName()), suggesting(object, faults))
+			return invalidError(fmt.Sprintf("%s %q", object.GetKind(), object.GetName()), withSuggestions(object, faults))
 		}
 	}
 	if err != nil {

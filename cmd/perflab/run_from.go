@@ -35,7 +35,7 @@ func (o runOptions) runFrom(command *cobra.Command) error {
 		return err
 	}
 	ctx := command.Context()
-	made, err := makeNow(ctx, writer, client.ObjectKey{Namespace: namespace, Name: name}, time.Now())
+	made, err := createFromSchedule(ctx, writer, client.ObjectKey{Namespace: namespace, Name: name}, time.Now())
 	if err != nil {
 		return err
 	}
@@ -44,21 +44,21 @@ func (o runOptions) runFrom(command *cobra.Command) error {
 	if o.noFollow {
 		return nil
 	}
-	return follow(ctx, writer, client.ObjectKeyFromObject(made), screen, o.how)
+	return follow(ctx, writer, client.ObjectKeyFromObject(made), screen, o.follow)
 }
 
 // makeNow makes the experiment. It is called as one of the schedule's times would be.
-func makeNow(ctx context.Context, writer client.Client, key client.ObjectKey, now time.Time) (*v1alpha1.PerfExperiment, error) {
+func createFromSchedule(ctx context.Context, writer client.Client, key client.ObjectKey, now time.Time) (*v1alpha1.PerfExperiment, error) {
 	schedule := &v1alpha1.PerfSchedule{}
 	if err := writer.Get(ctx, key, schedule); err != nil {
 		return nil, fmt.Errorf("reading PerfSchedule %q in namespace %q: %w", key.Name, key.Namespace, err)
 	}
 	release := recurrence.Release(&schedule.Spec, v1alpha1.TriggerSchedule, now, schedule.Status.Images)
-	made := recurrence.Experiment(schedule, naming.ByHand(schedule.Name, now), triggerManual, release)
+	experiment := recurrence.Experiment(schedule, naming.ByHand(schedule.Name, now), triggerManual, release)
 	// To block its deletion takes a right over the schedule that who runs it may lack.
-	made.OwnerReferences[0].BlockOwnerDeletion = nil
-	if err := writer.Create(ctx, made, cliOwner); err != nil {
-		return nil, fmt.Errorf("making PerfExperiment %q: %w", made.Name, err)
+	experiment.OwnerReferences[0].BlockOwnerDeletion = nil
+	if err := writer.Create(ctx, experiment, cliOwner); err != nil {
+		return nil, fmt.Errorf("making PerfExperiment %q: %w", experiment.Name, err)
 	}
-	return made, nil
+	return experiment, nil
 }

@@ -22,7 +22,7 @@ func TestRunFromASchedule(t *testing.T) {
 	schedule.Spec.Template.Spec.Question = "Does it get slower?"
 	writer := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(schedule).Build()
 	now := time.Date(2026, 3, 2, 23, 30, 0, 0, time.UTC)
-	made, err := makeNow(t.Context(), writer, client.ObjectKeyFromObject(schedule), now)
+	made, err := createFromSchedule(t.Context(), writer, client.ObjectKeyFromObject(schedule), now)
 	expect.NoError(t, err)
 	stored := &v1alpha1.PerfExperiment{}
 	expect.NoError(t, writer.Get(t.Context(), client.ObjectKeyFromObject(made), stored))
@@ -32,7 +32,7 @@ func TestRunFromASchedule(t *testing.T) {
 	if release := stored.Annotations[v1alpha1.AnnotationRelease]; release != "2026-03-03T00:30" {
 		t.Errorf("it is called %q, want its time in Berlin", release)
 	}
-	if _, err := makeNow(t.Context(), writer, client.ObjectKey{Namespace: "lab", Name: "weekly"}, now); err == nil || !strings.Contains(err.Error(), `PerfSchedule "weekly" in namespace "lab"`) {
+	if _, err := createFromSchedule(t.Context(), writer, client.ObjectKey{Namespace: "lab", Name: "weekly"}, now); err == nil || !strings.Contains(err.Error(), `PerfSchedule "weekly" in namespace "lab"`) {
 		t.Errorf("of a schedule that is not there: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func (s *scope) addFlags(flags *pflag.FlagSet) {
 }
 
 // in is the namespace to list: the user's, or all.
-func (s *scope) in(namespace string) string {
+func (s *scope) listNamespace(namespace string) string {
 	if s.allNamespaces {
 		return metav1.NamespaceAll
 	}

@@ -19,7 +19,7 @@ import (
 // pipeline's log, a line for each thing that is new.
 type screen struct {
 	out io.Writer
-	look
+	style
 	terminal bool
 	lines    int
 	// written are the lines a log has.
@@ -28,42 +28,42 @@ type screen struct {
 	output *output
 	notes  io.Writer
 	// shown is what of an experiment was written for programs.
-	shown experimentJSON
+	shownState experimentJSON
 	// noted is the note since the last look that showed something.
-	noted string
+	lastNote string
 }
 
 func newScreen(out io.Writer) *screen {
-	_, isTerminal := terminalOf(out)
-	return &screen{out: out, look: lookOf(out), terminal: isTerminal && !isDumb(), written: map[string]bool{}}
+	_, isTerminal := terminalFile(out)
+	return &screen{out: out, style: styleOf(out), terminal: isTerminal && !isDumb(), written: map[string]bool{}}
 }
 
 func (s *screen) show(seen snapshot, now time.Time) {
-	s.noted = ""
+	s.lastNote = ""
 	if s.output != nil {
 		s.showState(seen.state(now))
 		return
 	}
 	if !s.terminal {
-		s.tell(seen.news())
+		s.writeNews(seen.news())
 		return
 	}
 	if s.lines > 0 {
 		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
 	}
 	text := prose.Printable(seen.text(now))
-	s.write(s.status(text))
-	s.lines = rows(text, s.columns())
+	s.write(s.paintStatus(text))
+	s.lines = terminalRows(text, s.columns())
 }
 
 // showState writes for programs what has changed. Time passes all the time.
 func (s *screen) showState(state experimentJSON) {
 	without := state
 	without.SecondsLeft = nil
-	if reflect.DeepEqual(without, s.shown) {
+	if reflect.DeepEqual(without, s.shownState) {
 		return
 	}
-	s.shown = without
+	s.shownState = without
 	if s.output.format == formatYAML {
 		s.write("---\n")
 	}
@@ -71,7 +71,7 @@ func (s *screen) showState(state experimentJSON) {
 }
 
 // tell writes the lines that were not written before.
-func (s *screen) tell(news []string) {
+func (s *screen) writeNews(news []string) {
 	for _, line := range news {
 		line = prose.Printable(line)
 		if !s.written[line] {
@@ -82,7 +82,7 @@ func (s *screen) tell(news []string) {
 }
 
 // rows are those that a text takes up on a terminal, which breaks long lines.
-func rows(text string, width int) int {
+func terminalRows(text string, width int) int {
 	count := 0
 	for line := range strings.Lines(text) {
 		count += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+width-1)/width)
@@ -93,7 +93,7 @@ func rows(text string, width int) int {
 // columns of the terminal; as many as usual where it can't be told.
 func (s *screen) columns() int {
 	const usual = 80
-	if file, isTerminal := terminalOf(s.out); isTerminal {
+	if file, isTerminal := terminalFile(s.out); isTerminal {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 			return width
 		}
@@ -103,10 +103,10 @@ func (s *screen) columns() int {
 
 // note writes a sentence beside the experiment, once in a row.
 func (s *screen) note(sentence string) {
-	if sentence == s.noted {
+	if sentence == s.lastNote {
 		return
 	}
-	s.noted = sentence
+	s.lastNote = sentence
 	if s.notes != nil {
 		_, _ = fmt.Fprintln(s.notes, sentence) // As write.
 		return

@@ -25,8 +25,8 @@ type sheet struct {
 // mostRows are written of a table, and mostInAll of all: nobody reads more on a
 // terminal.
 const (
-	mostRows  = 200
-	mostInAll = 1000
+	maxTableRows = 200
+	maxTotalRows = 1000
 )
 
 // admit says how many of a table's rows are written.
@@ -34,13 +34,13 @@ func (s *sheet) admit(rows int) int {
 	if s.all {
 		return rows
 	}
-	admitted := min(rows, mostRows, mostInAll-s.admitted)
+	admitted := min(rows, maxTableRows, maxTotalRows-s.admitted)
 	s.admitted += admitted
 	return admitted
 }
 
 // left says how many rows are left out, if any.
-func (s *sheet) left(rows int) {
+func (s *sheet) writeOmitted(rows int) {
 	if rows == 0 {
 		return
 	}
@@ -51,8 +51,8 @@ func (s *sheet) left(rows int) {
 }
 
 // addAll is the flag for it.
-func addAll(flags *pflag.FlagSet, all *bool) {
-	flags.BoolVar(all, "all", false, fmt.Sprintf("show all rows of a table, not only the first %d", mostRows))
+func addAllFlag(flags *pflag.FlagSet, all *bool) {
+	flags.BoolVar(all, "all", false, fmt.Sprintf("show all rows of a table, not only the first %d", maxTableRows))
 }
 
 func (s *sheet) title(text string) {
@@ -60,7 +60,7 @@ func (s *sheet) title(text string) {
 		s.line("\n## %s\n", text)
 		return
 	}
-	s.heading(strong, "%s", text)
+	s.heading(colorStrong, "%s", text)
 }
 
 func (s *sheet) item(number int, text string) {
@@ -75,7 +75,7 @@ func (s *sheet) item(number int, text string) {
 // a narrow terminal. A last column with nothing below its
 // header, such as that of the notes, is left out.
 func (s *sheet) rows(rows [][]string, spare ...string) {
-	rows = withoutEmptyLast(rows)
+	rows = withoutEmptyLastColumn(rows)
 	if !s.markdown {
 		s.table(rows, spare...)
 		return
@@ -92,7 +92,7 @@ func (s *sheet) rows(rows [][]string, spare ...string) {
 	}
 }
 
-func withoutEmptyLast(rows [][]string) [][]string {
+func withoutEmptyLastColumn(rows [][]string) [][]string {
 	last := len(rows[0]) - 1
 	if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[last] != "" }) {
 		return rows

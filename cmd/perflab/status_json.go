@@ -47,8 +47,8 @@ type blocksJSON struct {
 
 // state of an experiment at a time.
 func (s snapshot) state(now time.Time) experimentJSON {
-	made := stateOf(&s.experiment)
-	if left, known := s.left(now); known && !made.Over {
+	made := newExperimentJSON(&s.experiment)
+	if left, known := s.timeLeft(now); known && !made.Over {
 		seconds := int64(left.Seconds())
 		made.SecondsLeft = &seconds
 	}
@@ -56,14 +56,14 @@ func (s snapshot) state(now time.Time) experimentJSON {
 }
 
 // stateOf an experiment whose runs are not looked at.
-func stateOf(experiment *v1alpha1.PerfExperiment) experimentJSON {
+func newExperimentJSON(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	status := &experiment.Status
 	made := experimentJSON{
 		Namespace: experiment.Namespace, Name: experiment.Name, Phase: status.Phase, Over: progress.IsOver(experiment),
-		Suspended: experiment.Spec.Suspend, Imported: provenance.IsImported(experiment), Blocks: blocksOf(experiment),
+		Suspended: experiment.Spec.Suspend, Imported: provenance.IsImported(experiment), Blocks: countBlocks(experiment),
 		StartTime: status.StartTime, CompletionTime: status.CompletionTime, WaitingFor: status.WaitingFor, Current: status.Current, Verdict: status.Verdict,
-		Comparisons: primary(status.Comparisons), Changes: listed(status.Changes), InvalidRuns: listed(status.InvalidRuns),
-		Conditions: listed(status.Conditions), Warnings: listed(status.Warnings),
+		Comparisons: primaryComparisons(status.Comparisons), Changes: nonNil(status.Changes), InvalidRuns: nonNil(status.InvalidRuns),
+		Conditions: nonNil(status.Conditions), Warnings: nonNil(status.Warnings),
 	}
 	if status.Runs != nil {
 		made.Runs = *status.Runs
@@ -75,7 +75,7 @@ func stateOf(experiment *v1alpha1.PerfExperiment) experimentJSON {
 }
 
 // blocksOf an experiment: each is a run of every arm under every scenario.
-func blocksOf(experiment *v1alpha1.PerfExperiment) blocksJSON {
+func countBlocks(experiment *v1alpha1.PerfExperiment) blocksJSON {
 	made, status := blocksJSON{Planned: experiment.Spec.Design.Blocks}, &experiment.Status
 	if runs := len(status.Arms) * len(experiment.Spec.Scenarios); status.Runs != nil && runs > 0 {
 		made.Planned = status.Runs.Planned / int32(runs)
@@ -87,7 +87,7 @@ func blocksOf(experiment *v1alpha1.PerfExperiment) blocksJSON {
 }
 
 // primary comparisons alone.
-func primary(all []v1alpha1.Comparison) []v1alpha1.Comparison {
+func primaryComparisons(all []v1alpha1.Comparison) []v1alpha1.Comparison {
 	found := []v1alpha1.Comparison{}
 	for _, one := range all {
 		if one.Primary {
@@ -98,4 +98,4 @@ func primary(all []v1alpha1.Comparison) []v1alpha1.Comparison {
 }
 
 // listed is an empty list where there is none, which is easier to read.
-func listed[T any](all []T) []T { return append([]T{}, all...) }
+func nonNil[T any](all []T) []T { return append([]T{}, all...) }

@@ -41,23 +41,23 @@ func (s snapshot) news() []string {
 func (s snapshot) currentNews() []string {
 	status := &s.experiment.Status
 	var lines []string
-	if s.over() {
-		if ended := s.stopped(); ended != "" {
+	if s.isOver() {
+		if ended := s.stopMessage(); ended != "" {
 			lines = append(lines, ended)
 		}
 		for _, found := range status.Comparisons {
 			if found.Primary {
-				lines = append(lines, compared(found))
+				lines = append(lines, comparisonLine(found))
 			}
 		}
 		return lines
 	}
-	if waits := s.waits(); waits != "" {
+	if waits := s.waitingFor(); waits != "" {
 		lines = append(lines, waits)
 	}
 	if current := status.Current; current != nil {
 		line := fmt.Sprintf("run %s: %s", current.Run, cmp.Or(string(current.Phase), "about to begin"))
-		if doing := withoutFigures(current.Message); doing != "" {
+		if doing := withoutLoadProgress(current.Message); doing != "" {
 			line += ": " + doing
 		}
 		lines = append(lines, line)
@@ -65,9 +65,11 @@ func (s snapshot) currentNews() []string {
 	return lines
 }
 
-func (s snapshot) waits() string { return progress.Waits(&s.experiment.Status) }
+func (s snapshot) waitingFor() string { return progress.Waits(&s.experiment.Status) }
 
 // loadOn is a load that is on, with what it does by now.
-var loadOn = regexp.MustCompile(`: running [^;]*`)
+var loadProgress = regexp.MustCompile(`: running [^;]*`)
 
-func withoutFigures(message string) string { return loadOn.ReplaceAllString(message, ": running") }
+func withoutLoadProgress(message string) string {
+	return loadProgress.ReplaceAllString(message, ": running")
+}

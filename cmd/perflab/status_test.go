@@ -141,7 +141,7 @@ func TestComparisonInALine(t *testing.T) {
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first look":  early,
 		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                   errors,
 	} {
-		expect.Equal(t, want, compared(found))
+		expect.Equal(t, want, comparisonLine(found))
 	}
 }
 
@@ -262,7 +262,7 @@ func TestRowsOfATerminal(t *testing.T) {
 	}{
 		{"", 0}, {"one\n", 1}, {"\n", 1}, {"ten 4567890\n", 2}, {"1234567890\n", 1}, {"a\nµµµµµµµµµµ\nb\n", 3}, {"123456789012345678901\nx\n", 4},
 	} {
-		if got := rows(tc.text, 10); got != tc.want {
+		if got := terminalRows(tc.text, 10); got != tc.want {
 			t.Errorf("%q takes %d rows, want %d", tc.text, got, tc.want)
 		}
 	}

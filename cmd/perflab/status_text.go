@@ -30,13 +30,13 @@ func (s snapshot) text(now time.Time) string {
 	status := &s.experiment.Status
 	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, s.phase())
 	if counts := status.Runs; counts != nil {
-		fmt.Fprintf(&page, "  %s %d of %d runs", bar(counts.Done, counts.Planned), counts.Done, counts.Planned)
+		fmt.Fprintf(&page, "  %s %d of %d runs", progressBar(counts.Done, counts.Planned), counts.Done, counts.Planned)
 		if counts.Invalid > 0 {
 			fmt.Fprintf(&page, ", %d invalid", counts.Invalid)
 		}
 		page.WriteString("\n")
 	}
-	if ended := s.stopped(); ended != "" {
+	if ended := s.stopMessage(); ended != "" {
 		fmt.Fprintf(&page, "  %s\n", ended)
 	}
 	for _, condition := range progress.Troubles(status) {
@@ -47,19 +47,19 @@ func (s snapshot) text(now time.Time) string {
 	}
 	for _, found := range status.Comparisons {
 		if found.Primary {
-			fmt.Fprintf(&page, "  %s\n", compared(found))
+			fmt.Fprintf(&page, "  %s\n", comparisonLine(found))
 		}
 	}
 	for _, change := range status.Changes {
 		fmt.Fprintf(&page, "  %s: %s\n", change.Sentence, change.Verdict)
 	}
-	if s.over() || provenance.IsImported(&s.experiment) {
+	if s.isOver() || provenance.IsImported(&s.experiment) {
 		return page.String()
 	}
-	if left, known := s.left(now); known {
+	if left, known := s.timeLeft(now); known {
 		fmt.Fprintf(&page, "  about %s left\n", left)
 	}
-	if waits := s.waits(); waits != "" {
+	if waits := s.waitingFor(); waits != "" {
 		fmt.Fprintf(&page, "  %s\n", waits)
 	}
 	if current := status.Current; current != nil {
@@ -69,7 +69,7 @@ func (s snapshot) text(now time.Time) string {
 }
 
 // stopped says why no further block is planned, where blocks were added one by one.
-func (s snapshot) stopped() string {
+func (s snapshot) stopMessage() string {
 	analysis := s.experiment.Status.Analysis
 	if analysis == nil || analysis.Stopped == nil {
 		return ""
@@ -79,7 +79,7 @@ func (s snapshot) stopped() string {
 
 func (s snapshot) phase() string { return progress.Phase(&s.experiment) }
 
-func bar(done, planned int32) string {
+func progressBar(done, planned int32) string {
 	filled := 0
 	if planned > 0 {
 		filled = int(done) * barWidth / int(planned)
@@ -93,18 +93,18 @@ func isDescriptive(found v1alpha1.Comparison) bool {
 }
 
 // compared is a comparison in one line.
-func compared(found v1alpha1.Comparison) string {
+func comparisonLine(found v1alpha1.Comparison) string {
 	unit := percentSign
 	if found.Scale != string(comparison.Ratio) {
 		unit = differenceUnit(found.Unit)
 	}
 	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, metric.Named(found.Metric, found.Scenario),
-		shown(found.BaselineCenter, rounded), withUnit(shown(found.ArmCenter, rounded), found.Unit))
+		formatNumber(found.BaselineCenter, formatRounded), withUnit(formatNumber(found.ArmCenter, formatRounded), found.Unit))
 	if found.Delta != "" {
-		line += ", " + withUnit(shown(found.Delta, signed), unit)
+		line += ", " + withUnit(formatNumber(found.Delta, formatSigned), unit)
 	}
 	if found.Low != "" {
-		line += fmt.Sprintf(" (%s to %s)", shown(found.Low, signed), shown(found.High, signed))
+		line += fmt.Sprintf(" (%s to %s)", formatNumber(found.Low, formatSigned), formatNumber(found.High, formatSigned))
 	}
 	switch {
 	case found.Twin:
@@ -124,7 +124,7 @@ func compared(found v1alpha1.Comparison) string {
 }
 
 // shown writes a number of the status with as many digits as people read.
-func shown(number string, write func(float64) string) string {
+func formatNumber(number string, write func(float64) string) string {
 	value, err := decimal.Parse(number)
 	if err != nil {
 		return number
@@ -133,7 +133,7 @@ func shown(number string, write func(float64) string) string {
 }
 
 // left is how long it will still take.
-func (s snapshot) left(now time.Time) (time.Duration, bool) {
+func (s snapshot) timeLeft(now time.Time) (time.Duration, bool) {
 	return progress.Left(&s.experiment, s.runs, now)
 }
 

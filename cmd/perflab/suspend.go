@@ -79,11 +79,11 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 		return err
 	}
 	if o.all {
-		return o.setAll(ctx, out, writer, o.in(namespace))
+		return o.setAll(ctx, out, writer, o.listNamespace(namespace))
 	}
 	var faults []error
-	for _, argument := range slashed(arguments) {
-		kind, name, err := kindAndName(argument)
+	for _, argument := range withTypes(arguments) {
+		kind, name, err := parseKindAndName(argument)
 		if err == nil {
 			err = o.set(ctx, out, writer, kind, client.ObjectKey{Namespace: namespace, Name: name})
 		}
@@ -93,7 +93,7 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 }
 
 // slashed are arguments with the type before each name: kubectl takes TYPE NAME... too.
-func slashed(arguments []string) []string {
+func withTypes(arguments []string) []string {
 	kind := strings.ToLower(arguments[0])
 	if len(arguments) == 1 || !slices.Contains(experimentTypes, kind) && !slices.Contains(scheduleTypes, kind) {
 		return arguments
@@ -106,7 +106,7 @@ func slashed(arguments []string) []string {
 }
 
 // kindAndName reads NAME or TYPE/NAME, as kubectl does.
-func kindAndName(argument string) (kind, name string, err error) {
+func parseKindAndName(argument string) (kind, name string, err error) {
 	prefix, name, whole := strings.Cut(argument, "/")
 	switch prefix = strings.ToLower(prefix); {
 	case !whole:
@@ -138,29 +138,29 @@ func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.C
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	if err := writer.Get(ctx, key, object); err != nil {
-		return unread(err, kind, key)
+		return readError(err, kind, key)
 	}
-	p := pageTo(out)
-	told := fmt.Sprintf("%s.%s/%s %s", strings.ToLower(kind), v1alpha1.GroupVersion.Group, key.Name, o.done)
-	if is, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend"); is == o.suspend {
-		p.line("%s (no change)", told)
+	p := newPage(out)
+	line := fmt.Sprintf("%s.%s/%s %s", strings.ToLower(kind), v1alpha1.GroupVersion.Group, key.Name, o.done)
+	if current, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend"); current == o.suspend {
+		p.line("%s (no change)", line)
 		return p.err
 	}
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, o.suspend))
 	if err := writer.Patch(ctx, object, patch, cliOwner); err != nil {
 		return fmt.Errorf("%s %q: it could not be %s: %w", kind, key.Name, o.done, err)
 	}
-	p.line("%s", told)
+	p.line("%s", line)
 	return p.err
 }
 
 // unread says why an object was not read.
-func unread(err error, kind string, key client.ObjectKey) error {
+func readError(err error, kind string, key client.ObjectKey) error {
 	switch {
 	case apierrors.IsNotFound(err) && kind == scheduleKind:
 		return fmt.Errorf("there is no PerfSchedule %q in namespace %q: kubectl get perfschedules -A lists them", key.Name, key.Namespace)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
+		return fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNotFound, key.Name, key.Namespace)
 	case isUnserved(err):
 		return fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
 	}

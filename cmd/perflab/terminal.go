@@ -34,36 +34,36 @@ func addTerminalFlags(flags *pflag.FlagSet) {
 
 // look is how a text may look where it goes. The zero value is that of a pipe or a
 // file: as it is.
-type look struct {
+type style struct {
 	// width that tables are to fit; 0: any.
 	width int
 	// colours may be used.
-	colours bool
+	colors bool
 }
 
 // outlet is standard output: as it is or, on a terminal, in colours, fitted to its
 // width and through a pager. Which of these, is known when flags are read.
 type outlet struct {
 	out io.Writer
-	look
+	style
 	// through is the pager, if any.
-	through *pager
+	pager *pager
 }
 
 // Write writes to the pager, or straight out.
 func (o *outlet) Write(text []byte) (int, error) {
-	if o.through != nil {
-		return o.through.Write(text)
+	if o.pager != nil {
+		return o.pager.Write(text)
 	}
 	return o.out.Write(text)
 }
 
 // close waits until the reader has closed the pager.
 func (o *outlet) close() error {
-	if o.through == nil {
+	if o.pager == nil {
 		return nil
 	}
-	return o.through.close()
+	return o.pager.close()
 }
 
 // prepare the outlet for a command whose flags are read.
@@ -72,21 +72,21 @@ func (o *outlet) prepare(command *cobra.Command) error {
 	if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, color) {
 		return fmt.Errorf("%w: --%s %q must be %s, %s or %s", errOption, colorFlag, color, colorAuto, colorAlways, colorNever)
 	}
-	o.look = lookAt(o.out, color)
-	screen, isTerminal := terminalOf(o.out)
+	o.style = styleAt(o.out, color)
+	screen, isTerminal := terminalFile(o.out)
 	if isTerminal && !isDumb() && isPaged(command) {
-		o.through = newPager(screen)
+		o.pager = newPager(screen)
 	}
 	return nil
 }
 
 // lookAt is what a writer can show.
-func lookAt(out io.Writer, color string) look {
-	screen, isTerminal := terminalOf(out)
+func styleAt(out io.Writer, color string) style {
+	screen, isTerminal := terminalFile(out)
 	if !isTerminal {
-		return look{colours: color == colorAlways}
+		return style{colors: color == colorAlways}
 	}
-	seen := look{colours: color == colorAlways || color != colorNever && os.Getenv("NO_COLOR") == "" && !isDumb()}
+	seen := style{colors: color == colorAlways || color != colorNever && os.Getenv("NO_COLOR") == "" && !isDumb()}
 	if width, _, err := term.GetSize(int(screen.Fd())); err == nil {
 		seen.width = width
 	}
@@ -94,7 +94,7 @@ func lookAt(out io.Writer, color string) look {
 }
 
 // terminalOf is the terminal that a writer is, or writes to.
-func terminalOf(out io.Writer) (*os.File, bool) {
+func terminalFile(out io.Writer) (*os.File, bool) {
 	if through, is := out.(*outlet); is {
 		out = through.out
 	}
@@ -106,40 +106,40 @@ func terminalOf(out io.Writer) (*os.File, bool) {
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
 // paged are the commands whose output is a text to read, and not news as they come.
-var paged = []string{"analyze", "audit", "compare", "doctor", "export", "logs", "plan", "queue", "report", "status", "verify"}
+var pagedCommands = []string{"analyze", "audit", "compare", "doctor", "export", "logs", "plan", "queue", "report", "status", "verify"}
 
 func isPaged(command *cobra.Command) bool {
 	set := func(flag string) bool {
 		value, err := command.Flags().GetBool(flag)
 		return err == nil && value
 	}
-	return slices.Contains(paged, command.Name()) && !set(noPagerFlag) && !set("watch")
+	return slices.Contains(pagedCommands, command.Name()) && !set(noPagerFlag) && !set("watch")
 }
 
 // lookOf is that of what a command writes to.
-func lookOf(out io.Writer) look {
+func styleOf(out io.Writer) style {
 	switch to := out.(type) {
 	case *outlet:
-		return to.look
+		return to.style
 	case *sink:
-		return to.look
+		return to.style
 	}
-	return look{}
+	return style{}
 }
 
 // sink writes in large pieces what a command has computed.
 type sink struct {
 	*bufio.Writer
-	look
+	style
 }
 
 func newSink(command *cobra.Command) *sink {
 	out := command.OutOrStdout()
-	return &sink{bufio.NewWriter(out), lookOf(out)}
+	return &sink{bufio.NewWriter(out), styleOf(out)}
 }
 
 // end writes the rest, unless an earlier write failed, and names what is written in its error.
-func (s *sink) end(what string, failed error) error {
+func (s *sink) finish(what string, failed error) error {
 	if failed == nil {
 		failed = s.Flush()
 	}

@@ -157,8 +157,8 @@ func TestTablesBreakNoWords(t *testing.T) {
 	}
 	whole := wordsOf(rows)
 	for width := 12; width < 160; width++ {
-		table := fitted(rows, width, []string{"p adjusted"})
-		lines := table.lines(look{})
+		table := fitTable(rows, width, []string{"p adjusted"})
+		lines := table.render(style{})
 		for _, word := range strings.Fields(strings.Join(lines, " ")) {
 			if !whole[word] {
 				t.Errorf("at %d characters a word is broken: %q in\n%s", width, word, strings.Join(lines, "\n"))
@@ -219,7 +219,7 @@ func lettersOf(table fit) int {
 // A percent sign stays with its number.
 func TestSentencesKeepThePercentSign(t *testing.T) {
 	for width := 12; width < 40; width++ {
-		for line := range strings.Lines(hanging("adjusted 95 % intervals; margin 5 % of it", width)) {
+		for line := range strings.Lines(wrapHanging("adjusted 95 % intervals; margin 5 % of it", width)) {
 			if strings.HasPrefix(strings.TrimSpace(line), "%") {
 				t.Errorf("at %d characters a line is %q", width, line)
 			}

@@ -19,27 +19,27 @@ import (
 )
 
 // maxChanges is how many changes an arm makes are listed.
-const maxChanges = 12
+const maxListedChanges = 12
 
 // page collects what is written and the first error of writing it.
 type page struct {
 	out io.Writer
-	look
+	style
 	err error
 	// leftOut are columns that a table before had no room for.
-	leftOut string
+	omitted string
 }
 
 // pageTo writes as it suits where it goes.
-func pageTo(out io.Writer) *page { return &page{out: out, look: lookOf(out)} }
+func newPage(out io.Writer) *page { return &page{out: out, style: styleOf(out)} }
 
 func (p *page) line(format string, values ...any) {
-	p.write(hanging(prose.Printable(fmt.Sprintf(format, values...)), p.width))
+	p.write(wrapHanging(prose.Printable(fmt.Sprintf(format, values...)), p.width))
 }
 
 // heading begins a part, in a colour if there are any.
 func (p *page) heading(shade *color.Color, format string, values ...any) {
-	p.write("\n" + p.paint(shade, hanging(prose.Printable(fmt.Sprintf(format, values...)), p.width)))
+	p.write("\n" + p.paint(shade, wrapHanging(prose.Printable(fmt.Sprintf(format, values...)), p.width)))
 }
 
 func (p *page) write(line string) {
@@ -54,12 +54,12 @@ func (p *page) table(rows [][]string, spare ...string) {
 	if p.err != nil {
 		return
 	}
-	if p.look != (look{}) {
+	if p.style != (style{}) {
 		p.fit(rows, spare)
 		return
 	}
 	var aligned bytes.Buffer
-	writer := tabwriter.NewWriter(&aligned, 0, 0, between, ' ', 0)
+	writer := tabwriter.NewWriter(&aligned, 0, 0, columnGap, ' ', 0)
 	for _, row := range rows {
 		// The writer keeps everything until it is flushed, into a buffer that takes it.
 		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
@@ -80,21 +80,21 @@ func (p *page) fit(rows [][]string, spare []string) {
 		}
 		printable = append(printable, cells)
 	}
-	table := fitted(printable, p.width, spare)
-	for _, line := range table.lines(p.look) {
+	table := fitTable(printable, p.width, spare)
+	for _, line := range table.render(p.style) {
 		p.write(line)
 	}
-	if left := strings.Join(table.leftOut, ", "); left != "" && left != p.leftOut {
-		p.line("  left out for want of width: %s; a wider terminal, a pipe and -o json show %s", left, prose.Verb(len(table.leftOut), "it", "them"))
-		p.leftOut = left
+	if left := strings.Join(table.omitted, ", "); left != "" && left != p.omitted {
+		p.line("  left out for want of width: %s; a wider terminal, a pipe and -o json show %s", left, prose.Verb(len(table.omitted), "it", "them"))
+		p.omitted = left
 	}
 }
 
 func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
-	p := pageTo(out)
+	p := newPage(out)
 	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
 		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
-		prose.Counted(int(shown.Blocks), "block"), precision(shown.WallTime), shown.WallTime.Total)
+		prose.Counted(int(shown.Blocks), "block"), precisionWord(shown.WallTime), shown.WallTime.Total)
 	if shown.WallTime.Max > 0 {
 		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Max)
 	}
@@ -108,7 +108,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	writeHeaps(p, shown)
 	writeRuns(p, shown)
 	if len(warnings) > 0 {
-		p.heading(doubtful, "Warnings")
+		p.heading(colorWarning, "Warnings")
 	}
 	for _, warning := range warnings {
 		p.line("  - %s", warning)
@@ -117,7 +117,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 }
 
 // precision says how good an estimate is.
-func precision(time preview.Estimate) string {
+func precisionWord(time preview.Estimate) string {
 	if len(time.Unknown) > 0 {
 		return "more than"
 	}
@@ -127,17 +127,17 @@ func precision(time preview.Estimate) string {
 // writeQuestion says what is decided, and what can be.
 func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Primary) == 0 {
-		p.heading(strong, "Question: no metric decides, every comparison is exploratory")
+		p.heading(colorStrong, "Question: no metric decides, every comparison is exploratory")
 		return
 	}
-	p.heading(strong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
+	p.heading(colorStrong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
 	for _, name := range shown.Primary {
 		p.line("  %s", metric.Plain(name))
 	}
 	if len(shown.Power) == 0 {
 		return
 	}
-	p.heading(strong, "What the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
+	p.heading(colorStrong, "What the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
 	for _, power := range shown.Power {
 		for _, sentence := range power.Sentences(shown.MarginPercent) {
 			p.line("  %s", sentence)
@@ -151,14 +151,14 @@ func writeDesigns(p *page, shown preview.Preview) {
 	if len(shown.Designs) < 2 {
 		return
 	}
-	p.heading(strong, "Other designs, and the effect that each finds with a chance of 80 %%")
+	p.heading(colorStrong, "Other designs, and the effect that each finds with a chance of 80 %%")
 	rows := [][]string{{"design", "runs", "finds", "takes"}}
 	for i, design := range shown.Designs {
 		name := design.String()
 		if i == 0 {
 			name = "as declared: " + name
 		}
-		rows = append(rows, []string{name, fmt.Sprint(design.Runs), found(design), precision(shown.WallTime) + " " + design.WallTime.String()})
+		rows = append(rows, []string{name, fmt.Sprint(design.Runs), effectSize(design), precisionWord(shown.WallTime) + " " + design.WallTime.String()})
 	}
 	p.table(rows)
 	for _, note := range designNotes(shown.Designs) {
@@ -166,7 +166,7 @@ func writeDesigns(p *page, shown preview.Preview) {
 	}
 }
 
-func found(design preview.Design) string {
+func effectSize(design preview.Design) string {
 	if design.DetectablePercent == 0 {
 		return "no effect"
 	}
@@ -196,14 +196,14 @@ func writeCosts(p *page, costs []preview.Cost) {
 	if len(costs) == 0 {
 		return
 	}
-	p.heading(strong, "Cost of each arm's nodes")
+	p.heading(colorStrong, "Cost of each arm's nodes")
 	for _, cost := range costs {
 		p.line("  %s: %s", cost.Arm, cost)
 	}
 }
 
 func writeArms(p *page, all []preview.Arm) {
-	p.heading(strong, "Arms")
+	p.heading(colorStrong, "Arms")
 	for _, arm := range all {
 		switch {
 		case arm.Baseline:
@@ -216,10 +216,10 @@ func writeArms(p *page, all []preview.Arm) {
 			p.line("  %s", arm.Name)
 		}
 		changes := arms.Changes(arm.Differences)
-		for _, change := range changes[:min(len(changes), maxChanges)] {
+		for _, change := range changes[:min(len(changes), maxListedChanges)] {
 			p.line("    %s: %s -> %s", change.Setting, change.Baseline, change.Arm)
 		}
-		if more := len(changes) - maxChanges; more > 0 {
+		if more := len(changes) - maxListedChanges; more > 0 {
 			p.line("    and %s (-o json lists all)", prose.Counted(more, "more change"))
 		}
 	}
@@ -227,9 +227,9 @@ func writeArms(p *page, all []preview.Arm) {
 
 func writeRuns(p *page, shown preview.Preview) {
 	if shown.Seed == nil {
-		p.heading(strong, "Runs in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
+		p.heading(colorStrong, "Runs in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
 	} else {
-		p.heading(strong, "Runs in order (seed %d)", *shown.Seed)
+		p.heading(colorStrong, "Runs in order (seed %d)", *shown.Seed)
 	}
 	rows := [][]string{{"run", "block", "arm", "scenario", "begins after"}}
 	for _, run := range shown.Runs {

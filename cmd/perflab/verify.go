@@ -24,10 +24,10 @@ import (
 )
 
 // errUnproved says that PerfLab kept no digests, because it was not there.
-var errUnproved = errors.New("there is no manifest of digests")
+var errNoDigests = errors.New("there is no manifest of digests")
 
 // errBroken says that something is not what it was when it was recorded.
-var errBroken = errors.New("the chain of digests does not hold")
+var errDigestMismatch = errors.New("the chain of digests does not hold")
 
 type verifyOptions struct {
 	from   *cluster
@@ -69,7 +69,7 @@ did not record digests when the experiment was measured.`,
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringVar(&options.digest, "digest", "", "published SHA-256 of the manifest")
 	flags.BoolVar(&options.all, "all", false, "show all broken links, not only the first")
 	return command
@@ -92,17 +92,17 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	name := found.Experiment.Namespace + "/" + found.Experiment.Name
 	result, err := evidence.Verify(*found)
 	if said := provenance.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
-		return fmt.Errorf("experiment %q: %w: it was %s, so that PerfLab can prove nothing of it; the SHA-256 of each file stands in the annotation %s of its run", name, errUnproved, said, v1alpha1.AnnotationElsewhere)
+		return fmt.Errorf("experiment %q: %w: it was %s, so that PerfLab can prove nothing of it; the SHA-256 of each file stands in the annotation %s of its run", name, errNoDigests, said, v1alpha1.AnnotationElsewhere)
 	}
 	if err != nil {
 		return fmt.Errorf("experiment %q: %w", name, err)
 	}
 	out := newSink(command)
-	if err := out.end("what was found", o.write(out, name, result)); err != nil {
+	if err := out.finish("what was found", o.write(out, name, result)); err != nil {
 		return err
 	}
 	if len(result.Broken) > 0 {
-		return fmt.Errorf("experiment %q: %w: %s", name, errBroken, result.Broken[0])
+		return fmt.Errorf("experiment %q: %w: %s", name, errDigestMismatch, result.Broken[0])
 	}
 	return nil
 }
@@ -110,17 +110,17 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 // find reads what there is of an experiment, in the cluster or in a file.
 func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Found, error) {
 	if argument == standardInput || isRecordedFile(argument) || isFile(argument) {
-		in, err := inputOf(command)
+		in, err := commandInput(command)
 		if err != nil {
 			return nil, err
 		}
-		recorded, err := onlyRecorded(in, argument)
+		recorded, err := readOneRecorded(in, argument)
 		if err != nil {
 			return nil, err
 		}
 		return recorded.Evidence()
 	}
-	reader, key, err := o.from.named(argument)
+	reader, key, err := o.from.resolve(argument)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func configMap(ctx context.Context, reader client.Reader, namespace, name string
 }
 
 // manifestOf reads the manifest of an experiment's digests; nil: there is none.
-func manifestOf(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
+func readEvidence(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
 	return configMap(ctx, reader, experiment.Namespace, naming.Evidence(experiment.Name))
 }
 
@@ -190,7 +190,7 @@ func (o *verifyOptions) write(out io.Writer, name string, result *evidence.Resul
 	if o.format == formatJSON {
 		return writeVerifiedJSON(out, name, result, shown)
 	}
-	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
+	sheet := &sheet{page: *newPage(out), markdown: o.format == formatMarkdown}
 	writeVerified(sheet, name, result, shown)
 	return sheet.err
 }

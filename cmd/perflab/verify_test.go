@@ -112,15 +112,15 @@ func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
 	input.Runs[1].Status.Observations[0].Value = "0.1"
 	record, raw := `record: PerfRun "`+input.Runs[1].Name+`": expected `, `ConfigMap "`+input.Raw[2].Name+`" of run "`
 	first := perflab(t, written(t, input), "verify", "-")
-	if first.code != exitBroken || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the chain of digests does not hold: ") {
+	if first.code != exitDigestMismatch || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the chain of digests does not hold: ") {
 		t.Errorf("exit code %d: %s\n%s", first.code, first.problems, first.out)
 	}
 	every := perflab(t, written(t, input), "verify", "-", "--all")
-	every.ends(exitBroken).shows(record, raw, "1 of 6 do not hold", "1 of 6 do not hold")
+	every.ends(exitDigestMismatch).shows(record, raw, "1 of 6 do not hold", "1 of 6 do not hold")
 	var document verifiedJSON
 	asJSON := perflab(t, written(t, input), "verify", "-", "--all", "-o", "json")
 	expect.NoError(t, json.Unmarshal([]byte(asJSON.out), &document))
-	if asJSON.code != exitBroken || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
+	if asJSON.code != exitDigestMismatch || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
 		t.Errorf("exit code %d: %s", asJSON.code, asJSON.out)
 	}
 }
@@ -137,7 +137,7 @@ func TestVerifyProblems(t *testing.T) {
 		want      string
 	}{
 		"NoChain":     {written(t, recorded.Experiment(1)), nil, exitNoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: no block of it is complete yet, or`},
-		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitBroken, "against the published digest: expected 0000"},
+		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitDigestMismatch, "against the published digest: expected 0000"},
 		"NoDigest":    {written(t, input), []string{"--digest", "4f0e"}, exitFailed, `--digest "4f0e": write the 64 hexadecimal digits`},
 		"Format":      {written(t, input), []string{"-o", "html"}, exitFailed, "write -o table, -o markdown or -o json"},
 		"Later":       {written(t, later), nil, exitInvalid, "take a newer one"},
@@ -187,7 +187,7 @@ func TestVerifyWhatWasImported(t *testing.T) {
 		}, `report: ConfigMap "maxram-vs-xmx-report"`},
 	} {
 		forge.do(t)
-		archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all").ends(exitBroken).shows(forge.want)
+		archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all").ends(exitDigestMismatch).shows(forge.want)
 	}
 }
 

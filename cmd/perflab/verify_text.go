@@ -18,11 +18,11 @@ var linkNouns = map[evidence.Kind]string{
 }
 
 func writeVerified(s *sheet, name string, result *evidence.Result, shown []evidence.Broken) {
-	s.title("Experiment " + name + stageOf(result.Stage))
+	s.title("Experiment " + name + stageText(result.Stage))
 	rows := [][]string{{"link", "followed", "outcome"}}
 	for _, link := range evidence.Kinds {
 		if followed := result.Followed[link]; followed > 0 {
-			rows = append(rows, []string{string(link), prose.Counted(followed, linkNouns[link]), outcomeOf(link, followed, result.Broken)})
+			rows = append(rows, []string{string(link), prose.Counted(followed, linkNouns[link]), outcomeText(link, followed, result.Broken)})
 		}
 	}
 	s.rows(rows)
@@ -42,7 +42,7 @@ func writeVerified(s *sheet, name string, result *evidence.Result, shown []evide
 
 // stageOf is down to when the manifest tells of the experiment; one that does not
 // hold tells nothing.
-func stageOf(stage evidence.Stage) string {
+func stageText(stage evidence.Stage) string {
 	if stage == (evidence.Stage{}) {
 		return ""
 	}
@@ -53,8 +53,8 @@ func stageOf(stage evidence.Stage) string {
 	return ", after " + blocks
 }
 
-func outcomeOf(link evidence.Kind, followed int, broken []evidence.Broken) string {
-	failed := brokenOf(link, broken)
+func outcomeText(link evidence.Kind, followed int, broken []evidence.Broken) string {
+	failed := countBroken(link, broken)
 	switch {
 	case failed == 0 && followed == 1:
 		return "holds"
@@ -65,7 +65,7 @@ func outcomeOf(link evidence.Kind, followed int, broken []evidence.Broken) strin
 	}
 }
 
-func brokenOf(link evidence.Kind, broken []evidence.Broken) int {
+func countBroken(link evidence.Kind, broken []evidence.Broken) int {
 	count := 0
 	for _, one := range broken {
 		if one.Link == link {
@@ -100,7 +100,7 @@ func writeVerifiedJSON(out io.Writer, name string, result *evidence.Result, show
 	}
 	for _, link := range evidence.Kinds {
 		if followed := result.Followed[link]; followed > 0 {
-			document.Links = append(document.Links, linkJSON{link, followed, brokenOf(link, result.Broken)})
+			document.Links = append(document.Links, linkJSON{link, followed, countBroken(link, result.Broken)})
 		}
 	}
 	return encode(out, document)
