@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command manager runs the PerfLab operator; "manager view" serves the living pages
-// of experiments.
+// Command manager runs the PerfLab operator; "manager view" serves live pages of
+// experiments.
 package main
 
 import (
@@ -52,8 +52,7 @@ import (
 	"perflab.dev/perflab/internal/version"
 )
 
-// leaderElectionID names the Lease that keeps two operators from working at
-// the same time.
+// leaderElectionID is the name of the leader election Lease.
 const leaderElectionID = "manager.perflab.dev"
 
 type options struct {
@@ -89,39 +88,39 @@ type options struct {
 	logging              zap.Options
 }
 
-// listed is a flag that may be given several times.
+// listed is a repeatable flag.
 type listed []string
 
-// Set adds one from a flag.
+// Set adds a value.
 func (l *listed) Set(given string) error {
 	*l = append(*l, given)
 	return nil
 }
 
-// String is what was set.
+// String joins the values.
 func (l *listed) String() string { return strings.Join(*l, " ") }
 
-// mostGarbage, in percent of what is in use, gathers before it is collected. The operator
-// waits for most of its time, and its memory is a node's.
-const mostGarbage = 50
+// gcPercent is the default of GOGC. The operator is idle most of the time, and its memory
+// is a node's.
+const gcPercent = 50
 
-// ofLimit is the part of GOMEMLIMIT, in percent, that the runtime may take. The container's
-// limit, which it is given as, counts what the runtime does not: the pages of the program's
-// file that are in use, and what the kernel keeps for it, 35 MiB of the 256 that are shipped.
-const ofLimit = 80
+// memoryPercent is the share of GOMEMLIMIT for the Go runtime. GOMEMLIMIT is the
+// container's limit, which also counts memory outside the runtime: mapped pages of the
+// executable and kernel memory, 35 MiB of the default 256.
+const memoryPercent = 80
 
-// leaveRoom keeps the runtime below GOMEMLIMIT, if there is one.
-func leaveRoom() {
+// limitMemory keeps the runtime below GOMEMLIMIT, if it is set.
+func limitMemory() {
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
-		debug.SetMemoryLimit(limit / 100 * ofLimit)
+		debug.SetMemoryLimit(limit / 100 * memoryPercent)
 	}
 }
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(mostGarbage)
+		debug.SetGCPercent(gcPercent)
 	}
-	leaveRoom()
+	limitMemory()
 	if len(os.Args) > 1 && os.Args[1] == viewCommand {
 		if err := runView(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "manager view:", err)
@@ -182,7 +181,7 @@ func parse() options {
 	return o
 }
 
-// numberOfRuns reads a flag that is one.
+// numberOfRuns parses a flag with a number of runs.
 func numberOfRuns(into **int32) func(text string) error {
 	return func(text string) error {
 		number, err := strconv.ParseInt(text, 10, 32)
@@ -218,7 +217,7 @@ func serve(o options) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	// The API server is near, and unpacking takes longer than reading what is not packed.
+	// The API server is near, and decompression takes longer than uncompressed reads.
 	config.DisableCompression = true
 	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
 	managed, err := managerOptions(o, config, certificate)
@@ -258,7 +257,8 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 		Scheme: scheme,
 		Cache:  cached,
 		Client: client.Options{Cache: &client.CacheOptions{
-			// Foreign objects are unstructured and read as often as our own.
+			// Third-party objects are unstructured and read as often as our
+			// own.
 			Unstructured: true,
 			DisableFor:   []client.Object{component.Watched(uncached)},
 		}},
@@ -270,26 +270,25 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 	}, nil
 }
 
-// uncached is the kind that no cache holds: raw results are a megabyte or two for every
-// run, and hardly read.
+// uncached is the kind that is not cached: raw results are one to two megabytes for
+// each run, and rarely read.
 var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// How often the statuses of runs and experiments tell what has not been decided but
-// observed, such as pods that come up.
+// Intervals for observations in the statuses of runs and experiments, such as
+// starting pods. Decisions are written at once.
 const (
-	runsWords        = 3 * time.Second
-	experimentsWords = 5 * time.Second
+	runObservations        = 3 * time.Second
+	experimentObservations = 5 * time.Second
 )
 
-// outside is what the operator reaches beyond the API server: where it may connect to,
-// what it keeps something in, and whom it tells.
+// outside has the operator's connections beyond the API server.
 type outside struct {
 	egress   egress.Rules
 	archives archive.Archives
 	sinks    []sinks.Sink
 }
 
-// targets are the flags' lists.
+// targets returns the lists of --deny-targets and --allow-targets.
 func (o *options) targets() egress.Lists {
 	return egress.Lists{Deny: o.denyTargets, Allow: o.allowTargets}
 }
@@ -303,15 +302,15 @@ func openOutside(config *rest.Config, o options) (outside, error) {
 	if err != nil {
 		return outside{}, err
 	}
-	kept, err := openArchives(o, rules)
+	stores, err := openArchives(o, rules)
 	if err != nil {
 		return outside{}, err
 	}
-	told, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials, rules)
+	notifiers, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials, rules)
 	if err != nil {
 		return outside{}, fmt.Errorf("--cloudevents and --grafana: %w", err)
 	}
-	return outside{rules, kept, told}, nil
+	return outside{rules, stores, notifiers}, nil
 }
 
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
@@ -356,11 +355,11 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Telemetry: counted,
 		Now:       time.Now,
 		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
-		Words:     component.Pace{Every: runsWords},
+		Words:     component.Pace{Every: runObservations},
 	}
 	experiments := &experiment.Reconciler{
 		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,
-		Words: component.Pace{Every: experimentsWords},
+		Words: component.Pace{Every: experimentObservations},
 	}
 	announcer := &experiment.Announcer{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}
@@ -374,7 +373,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	)
 }
 
-// accounts are those that the operator acts as; nil: it acts as none.
+// accounts returns the ServiceAccounts to impersonate; nil: none.
 func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
 	if !o.actAsAuthor {
 		return nil, nil
@@ -383,9 +382,8 @@ func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
 	return kube.ActAs(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
 }
 
-// metricsOptions serve under the webhook's certificate where there is one, so
-// that Prometheus can tell the operator from somebody else before it shows its
-// token.
+// metricsOptions uses the webhook's certificate, if there is one, so that
+// Prometheus can verify the operator before it sends its token.
 func metricsOptions(o options, certificate *admission.Certificate) metricsserver.Options {
 	served := metricsserver.Options{BindAddress: o.metricsAddress}
 	if !o.metricsSecure {
@@ -399,7 +397,8 @@ func metricsOptions(o options, certificate *admission.Certificate) metricsserver
 	return served
 }
 
-// setUpWebhook lets the manager be ready only when the API server can ask it.
+// setUpWebhook makes the manager ready only when the API server can reach the
+// webhook.
 func setUpWebhook(manager ctrl.Manager, certificate *admission.Certificate, o options) error {
 	if !o.webhook {
 		return nil

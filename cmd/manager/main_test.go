@@ -44,12 +44,12 @@ func TestMain(m *testing.M) { apiserver.Main(m) }
 func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 30)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	leaveRoom()
+	limitMemory()
 	if limit := debug.SetMemoryLimit(-1); limit > 900<<20 || limit < 800<<20 {
 		t.Errorf("of 1 GiB the runtime may take %d MiB", limit>>20)
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
-	leaveRoom()
+	limitMemory()
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		t.Errorf("without a limit, %d bytes are one", limit)
 	}

@@ -20,10 +20,10 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// maxLooks is the largest number of blocks that looks are planned for.
+// maxLooks is the last block that may have an interim analysis.
 const maxLooks = 100
 
-// errOption says that an option's value makes no sense.
+// errOption means that the value of a flag is invalid.
 var errOption = errors.New("an option is invalid")
 
 type analyzeOptions struct {
@@ -173,7 +173,7 @@ func (o *analyzeOptions) check() (err error) {
 	return err
 }
 
-// looksOf reads --looks.
+// parseLooks parses --looks.
 func parseLooks(text string) (stats.Looks, error) {
 	if text == "" {
 		return stats.Looks{}, nil
@@ -213,7 +213,7 @@ func (o *analyzeOptions) comparison() comparison.Options {
 	return options
 }
 
-// direction of a metric, as it is asked for or else known.
+// direction of a metric: that of a flag, or the known one.
 func (o *analyzeOptions) direction(name, unit string) verdict.Direction {
 	switch plain := metric.Plain(name); {
 	case o.isHigher != nil && o.isHigher.MatchString(plain):

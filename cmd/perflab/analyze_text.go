@@ -22,8 +22,8 @@ func (o *analyzeOptions) write(out io.Writer, comparisons []comparison.Compariso
 	return o.writeTable(out, comparisons)
 }
 
-// effectJSON is what all comparisons have of an effect. Numbers that can't be
-// told are null.
+// effectJSON has the fields that all comparisons share. Unknown numbers are
+// null.
 type effectJSON struct {
 	Scale           string   `json:"scale"`
 	Delta           *float64 `json:"delta"`
@@ -34,7 +34,7 @@ type effectJSON struct {
 	PValue          *float64 `json:"pValue"`
 }
 
-// comparisonJSON is one comparison as other programs read it.
+// comparisonJSON is the JSON form of a comparison.
 type comparisonJSON struct {
 	Scenario string `json:"scenario"`
 	Metric   string `json:"metric"`
@@ -72,7 +72,7 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 	}{listed})
 }
 
-// number is nil for what JSON can't write.
+// finiteOrNil returns nil for values that JSON can't represent.
 func finiteOrNil(value float64) *float64 {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return nil
@@ -122,8 +122,8 @@ func comparisonRow(c *comparison.Comparison, notes *notes) []string {
 
 const percentSign = "%"
 
-// differenceUnit is the unit of a difference. Percent of what? Of the same whole,
-// not of the baseline.
+// differenceUnit is the unit of a difference. A difference of percentages is in
+// points, not in percent of the baseline.
 func differenceUnit(unit string) string {
 	if unit == percentSign {
 		return "points"
@@ -138,7 +138,7 @@ func formatInterval(low, high float64) string {
 	return fmt.Sprintf("%s to %s", formatSigned(low), formatSigned(high))
 }
 
-// notes numbers sentences, so that a row tells its own in a few characters.
+// notes numbers sentences, so that a row refers to them by number.
 type notes struct {
 	numbers map[string]int
 	list    []string
@@ -175,7 +175,8 @@ func formatRounded(value float64) string {
 	return strconv.FormatFloat(roundTo(value, 4), 'f', -1, 64)
 }
 
-// signed shows a delta to two places, and more where it is small.
+// formatSigned shows a delta to one decimal place, or to two significant digits
+// below 1.
 func formatSigned(value float64) string {
 	switch {
 	case math.IsNaN(value):
@@ -193,7 +194,7 @@ func formatSigned(value float64) string {
 }
 
 // roundTo keeps a number of significant digits, and all digits before the
-// point.
+// decimal point.
 func roundTo(value float64, digits int) float64 {
 	if value == 0 || math.IsInf(value, 0) {
 		return value

@@ -21,12 +21,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// archiveVariable names the archive for commands that are not told.
+// archiveVariable is the environment variable for the default of --archive.
 const archiveVariable = "PERFLAB_ARCHIVE"
 
 var errNotArchived = errors.New("the archive does not have it")
 
-// archiveOptions say which archive a command is about.
+// archiveOptions select the archive.
 type archiveOptions struct{ url string }
 
 func newArchive() *cobra.Command {
@@ -48,7 +48,7 @@ AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
 	return command
 }
 
-// on opens the archive and runs a command on it.
+// withStore opens the archive and runs a command on it.
 func (o *archiveOptions) withStore(run func(*cobra.Command, *archive.Store, []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, arguments []string) error {
 		store, err := openArchive(command.Context(), o.url)
@@ -150,7 +150,7 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 	return out.finish("what was recorded", report.Write(out, input))
 }
 
-// archivedIdentity of an experiment that is written as NAMESPACE/NAME.
+// parseArchivedName parses NAMESPACE/NAME.
 func parseArchivedName(name, uid string) (archive.Identity, error) {
 	namespace, experiment, found := strings.Cut(name, "/")
 	if !found || namespace == "" || experiment == "" || strings.Contains(experiment, "/") {

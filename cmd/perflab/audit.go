@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// errSlips says that a delta does not follow, where that is to fail.
+// errSlips means that a delta does not follow, with --fail.
 var errSlips = errors.New("published deltas do not follow from the numbers next to them")
 
 type auditOptions struct {
@@ -103,31 +103,31 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 	return nil
 }
 
-// audited is what was found in all files.
+// auditResult has the findings in all files.
 type auditResult struct {
 	Deltas  int `json:"deltas"`
 	Follows int `json:"follows"`
-	// Adjusted are marked as such in a report.
+	// Adjusted are deltas that a report marks as adjusted.
 	Adjusted int `json:"adjusted"`
-	// Values of reports were set against the runs of their CSV.
+	// Values of reports were compared with the runs of their CSV.
 	Values int `json:"values"`
 	// Rounding are explained by numbers that were rounded before they were printed.
 	Rounding  []slip `json:"rounding"`
 	Slips     []slip `json:"slips"`
 	Unchecked []slip `json:"unchecked"`
 
-	// report was read last, from a file of that name.
+	// report is the last report read, and reportPath its file.
 	report     []audit.Row
 	reportPath string
 }
 
-// errNoReport says that there is nothing to set runs against.
+// errNoReport means that runs have no report to compare with.
 var errNoReport = fmt.Errorf("%w: name the report in Markdown first, and then the CSV with its runs", audit.ErrRows)
 
-// unquoted is a header as perflab writes it, whichever spreadsheet saved it again.
+// unquoted removes the quotes and separators that a spreadsheet adds to a header.
 var unquoted = strings.NewReplacer(`"`, "", ";", ",", "\t", ",")
 
-// read a file, as what it begins with.
+// read detects the format of a file by its beginning, and checks its content.
 func (a *auditResult) read(path string, in io.Reader) error {
 	buffered := bufio.NewReader(in)
 	head, _ := buffered.Peek(2 * len(comparison.Header)) // What is shorter begins otherwise.
@@ -147,12 +147,12 @@ func (a *auditResult) read(path string, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	// A report is told apart from another by its file as well.
+	// Reports in different files are different reports.
 	a.add(path, audit.Check(rows))
 	return nil
 }
 
-// readRuns sets the values of the report before against its runs.
+// readRuns compares the values of the preceding report with its runs.
 func (a *auditResult) readRuns(in io.Reader) error {
 	runs, err := audit.ReadRuns(in)
 	if err != nil {
@@ -173,7 +173,7 @@ func (a *auditResult) readRuns(in io.Reader) error {
 	return nil
 }
 
-// slip is one delta with what it should be.
+// slip is a delta with the expected value.
 type slip struct {
 	File          string        `json:"file"`
 	Line          int           `json:"line"`
@@ -192,7 +192,7 @@ type slip struct {
 	Note          string        `json:"note"`
 }
 
-// side is one of the numbers that a delta comes from.
+// side is one of the two numbers of a delta.
 type side struct {
 	Configuration string  `json:"configuration"`
 	Value         float64 `json:"value"`
@@ -227,7 +227,7 @@ func newSlip(path string, finding audit.Finding) slip {
 	if finding.Outcome == audit.Unchecked {
 		return result
 	}
-	// The twelfth digit is float64's, not the table's.
+	// Digits beyond the twelfth come from float64, not from the table.
 	result.Expected, result.Off = finiteOrNil(roundTo(finding.Expected, 12)), finiteOrNil(roundTo(finding.Off, 9))
 	if finding.Outcome == audit.Runs {
 		return result
@@ -239,7 +239,7 @@ func newSlip(path string, finding audit.Finding) slip {
 
 func (o auditOptions) write(out io.Writer, found auditResult) error {
 	if o.format == formatJSON {
-		// Lists are always there, if empty.
+		// Empty lists are [] in JSON, not null.
 		found.Rounding = append([]slip{}, found.Rounding...)
 		found.Slips = append([]slip{}, found.Slips...)
 		found.Unchecked = append([]slip{}, found.Unchecked...)
@@ -254,7 +254,7 @@ func (o auditOptions) write(out io.Writer, found auditResult) error {
 	return sheet.err
 }
 
-// further is what only reports have.
+// reportCounts are the counts that only reports have.
 func (a *auditResult) reportCounts() string {
 	text := ""
 	if a.Adjusted > 0 {
@@ -266,7 +266,7 @@ func (a *auditResult) reportCounts() string {
 	return text
 }
 
-// from which numbers a delta, or from what a number, should come.
+// source is the calculation of a delta, or the runs of a number.
 func (s slip) source() string {
 	if s.Minuend == nil {
 		return "the runs of " + s.Configuration
@@ -278,7 +278,7 @@ func (s slip) source() string {
 	return fmt.Sprintf("%s less %s", first, withUnit(formatExact(s.Subtrahend.Value), s.Subtrahend.Unit))
 }
 
-// orNaN is NaN for what JSON can't write.
+// valueOrNaN returns NaN for null.
 func valueOrNaN(value *float64) float64 {
 	if value == nil {
 		return math.NaN()

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/planning/bisect"
 )
 
-// mostParts is the number of arms beside before and after that a night has time for.
+// maxParts is the default number of arms for parts: as many as fit into a night.
 const maxParts = 6
 
 type bisectOptions struct {
@@ -81,7 +81,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 	return out.finish("the experiment", writeBisect(out, plan, o.experiment(records[1].Experiment, systems[0], plan)))
 }
 
-// systemOf the arm, as its runs were given it.
+// armSystem returns the system of the arm's runs.
 func (o *bisectOptions) armSystem(record *crosscompare.Record) (v1alpha1.System, error) {
 	all := arms.Recorded(record.Experiment.Status.Arms)
 	armName := o.arm
@@ -99,8 +99,8 @@ func (o *bisectOptions) armSystem(record *crosscompare.Record) (v1alpha1.System,
 	return *system, nil
 }
 
-// experiment asks AFTER's question of the system before and what came between. It
-// holds what a person would write, no status.
+// experiment has AFTER's question, the system of BEFORE and an arm for each part.
+// Like a hand-written manifest, it has no status.
 func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alpha1.System, plan *bisect.Plan) any {
 	spec := after.Spec.DeepCopy()
 	spec.Question = "Which difference is it?"
@@ -116,7 +116,7 @@ func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alph
 
 func writeBisect(out io.Writer, plan *bisect.Plan, experiment any) error {
 	text := &strings.Builder{}
-	// Whatever has several lines would end the comment.
+	// A line break would end the comment.
 	comment := func(indent, line string) {
 		fmt.Fprintf(text, "#%s %s\n", indent, strings.Join(strings.Fields(line), " "))
 	}

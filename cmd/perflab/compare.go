@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// errUnlike says that two experiments can't be compared because their baselines
-// are not known to be alike.
+// errNotEquivalent means that two experiments can't be compared, because their
+// baselines are not shown to be equivalent.
 var errNotEquivalent = errors.New("the baselines could not be shown to be alike, so no arms are compared")
 
 type compareOptions struct {
@@ -114,7 +114,7 @@ func parseArmPairs(given []string) ([]crosscompare.Pair, error) {
 	return pairs, nil
 }
 
-// recordNamed is an experiment of the cluster or of a file.
+// readRecord reads an experiment from the cluster or from a file.
 func readRecord(ctx context.Context, from *cluster, in *input, argument string) (crosscompare.Record, error) {
 	if isRecordedFile(argument) {
 		return readRecordFile(in, argument)

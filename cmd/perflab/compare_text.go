@@ -65,7 +65,7 @@ func deltaUnit(c *crosscompare.Comparison) string {
 	return differenceUnit(c.Unit)
 }
 
-// acrossJSON is one comparison as other programs read it.
+// crossComparisonJSON is the JSON form of a comparison between experiments.
 type crossComparisonJSON struct {
 	Scenario    string   `json:"scenario"`
 	Metric      string   `json:"metric"`

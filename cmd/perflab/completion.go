@@ -14,12 +14,12 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// completionTime is how long who presses Tab waits.
+// completionTimeout limits the wait after Tab is pressed.
 const completionTimeout = 3 * time.Second
 
-// completeExperiment completes the name of an experiment of the cluster. Where
-// there is none to ask it completes nothing: nobody wants an error in the line
-// that is being typed.
+// completeExperiment completes the names of experiments in the cluster. Without
+// a cluster it completes nothing, because an error would end up in the line
+// being typed.
 func completeExperiment(c *cluster) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(arguments) > 0 {
@@ -36,7 +36,7 @@ func (c *cluster) experimentNames(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	// Their metadata will do; their status is large.
+	// The metadata suffices, and the status is large.
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperimentList"))
 	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
@@ -49,7 +49,7 @@ func (c *cluster) experimentNames(ctx context.Context) []string {
 	return names
 }
 
-// completeExperiments completes several names, each once.
+// completeExperiments completes several names, without duplicates.
 func completeExperiments(c *cluster) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		names, directive := completeExperiment(c)(command, nil, typed)

@@ -100,7 +100,7 @@ func (o *convertOptions) addFlags(flags *pflag.FlagSet) {
 	addMaxMemoryFlag(flags)
 }
 
-// convertFormats lists them for the help.
+// formatsHelp lists the formats for the help.
 func formatsHelp() string {
 	var text strings.Builder
 	for _, one := range importers.All() {
@@ -110,7 +110,7 @@ func formatsHelp() string {
 	return text.String()
 }
 
-// fromTable holds all runs of any number of releases.
+// formatResultsTable is the format with the runs of any number of releases.
 const formatResultsTable = "table"
 
 func formats() []string { return append(importers.Names(), formatResultsTable) }
@@ -120,7 +120,7 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	if err != nil {
 		return err
 	}
-	// All are looked at before the first is written.
+	// Check all before writing the first.
 	records := make([]report.Input, 0, len(experiments))
 	for i := range experiments {
 		recorded, err := newRecord(command.Context(), &experiments[i])
@@ -139,7 +139,7 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	return out.finish("the record", err)
 }
 
-// recordedElsewhere is the experiment as it would be stored.
+// newRecord returns the experiment as the cluster would store it.
 func newRecord(ctx context.Context, experiment *importers.Experiment) (report.Input, error) {
 	recordedExperiment, runs, err := experiment.Record()
 	if err != nil {
@@ -149,12 +149,13 @@ func newRecord(ctx context.Context, experiment *importers.Experiment) (report.In
 	if err := applyDefaults(ctx, &recorded); err != nil {
 		return report.Input{}, err
 	}
-	// What nobody can report on is no record.
+	// A record must be reportable.
 	_, err = report.New(recorded)
 	return recorded, err
 }
 
-// experiments are what the files hold: one, or one for each release of tables.
+// experiments reads the files: one experiment, or one for each release of
+// tables.
 func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if err := o.checkOptions(); err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([
 	return []importers.Experiment{o.experiment}, err
 }
 
-// tabled are the experiments of tables, in the order in which their releases come up.
+// readTables reads the experiments of tables, in the order of their releases.
 func (o *convertOptions) readTables(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if len(tables) == 0 || len(o.arms) > 0 {
 		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
@@ -208,7 +209,7 @@ func (o *convertOptions) readTables(command *cobra.Command, tables []string) ([]
 	return made, nil
 }
 
-// place adds a run to the experiment of its release.
+// addRun adds a run to the experiment of its release.
 func (o *convertOptions) addRun(experiments []importers.Experiment, run importers.Placed) []importers.Experiment {
 	release := cmp.Or(run.Release, o.experiment.Release)
 	at := slices.IndexFunc(experiments, func(e importers.Experiment) bool { return e.Release == release })
@@ -232,7 +233,7 @@ func (o *convertOptions) addRun(experiments []importers.Experiment, run importer
 	return experiments
 }
 
-// asName is a release as a part of a name: 2025.1 is 2025-1.
+// nameFrom turns a release into a part of a name: 2025.1 becomes 2025-1.
 func nameFrom(release string) string {
 	return strings.Trim(strings.Map(func(letter rune) rune {
 		if letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9' {
@@ -242,7 +243,7 @@ func nameFrom(release string) string {
 	}, strings.ToLower(release)), "-")
 }
 
-// checkOptions of all formats.
+// checkOptions checks the flags of all formats.
 func (o *convertOptions) checkOptions() (err error) {
 	if o.margin < 1 || o.margin > 100 {
 		return fmt.Errorf("%w: --margin %d must be from 1 to 100 percent", errOption, o.margin)
@@ -260,7 +261,7 @@ func (o *convertOptions) checkOptions() (err error) {
 	return err
 }
 
-// check where each file is an arm's.
+// checkArms checks the flags of formats with a file for each run.
 func (o *convertOptions) checkArms() error {
 	o.load = cmp.Or(o.load, o.scenario)
 	o.experiment.Scenarios = []string{o.scenario}
@@ -289,7 +290,7 @@ func parseTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: --measured %q must be a date or a time with its zone, for example 2025-01-03 or 2025-01-03T08:00:00Z", errOption, text)
 }
 
-// read reads one file after the other.
+// readArms reads one file after the other.
 func (o *convertOptions) readArms(command *cobra.Command, reader importers.Reader) error {
 	only, err := compileExpression("only", o.only)
 	if err != nil {
@@ -298,7 +299,8 @@ func (o *convertOptions) readArms(command *cobra.Command, reader importers.Reade
 	blocks, seen := map[string]int32{}, map[string]string{}
 	for _, one := range o.arms {
 		arm, file, _ := strings.Cut(one, "=")
-		// Each file has all the memory: of the one before, next to nothing is left.
+		// Each file may use the whole limit, because little of the previous one is
+		// kept.
 		in, err := commandInput(command)
 		if err != nil {
 			return err
@@ -321,7 +323,7 @@ func (o *convertOptions) readArms(command *cobra.Command, reader importers.Reade
 	return nil
 }
 
-// printNotes prints what the files do not tell, each note once.
+// printNotes prints the notes on the files, without duplicates.
 func (o *convertOptions) printNotes(command *cobra.Command) {
 	var notes []string
 	files := map[string][]string{}
@@ -347,8 +349,7 @@ func measureFile(in *input, file string, reader importers.Reader, from importers
 	return measured, sum, err
 }
 
-// asStored gives the objects the values that the API server would, and says what it
-// would refuse.
+// applyDefaults sets the API server's defaults and returns what it would refuse.
 func applyDefaults(ctx context.Context, recorded *report.Input) error {
 	if err := applyDefault(ctx, experimentKind, &recorded.Experiment); err != nil {
 		return err

@@ -24,16 +24,16 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// errMissing says that something PerfLab can't do without is missing.
+// errMissing means that a prerequisite of PerfLab is missing.
 var errMissing = errors.New("something is missing")
 
-// finding is what one look gave.
+// finding is the result of a check.
 type finding struct {
-	// Subject is what was looked at.
+	// Subject of the check.
 	Subject string `json:"subject"`
-	// State of it: well, missing but not needed by everybody, or missing.
+	// State of the subject. A warning concerns only some experiments.
 	State state `json:"state"`
-	// Message says what there is or, if it is missing, how to mend it.
+	// Message describes the subject and, if there is a problem, its fix.
 	Message string `json:"message"`
 }
 
@@ -57,10 +57,10 @@ func (s state) color() *color.Color {
 	return map[state]*color.Color{stateOK: colorGood, stateWarning: colorWarning, stateMissing: colorBad}[s]
 }
 
-// installPerfLab is how to install PerfLab.
+// installPerfLab is the fix for a missing PerfLab.
 const installPerfLab = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
 
-// dependencies are who PerfLab works with.
+// dependencies are third-party operators and APIs that PerfLab uses.
 var dependencies = []struct {
 	name     string
 	kind     schema.GroupKind
@@ -134,7 +134,7 @@ something is missing or could not be checked.`,
 	return command
 }
 
-// tell what was found, and whether something is missing.
+// writeFindings writes the findings, and fails if a prerequisite is missing.
 func writeFindings(out io.Writer, format *output, findings []finding) error {
 	p := newPage(out)
 	if format.isData() {
@@ -191,7 +191,8 @@ func diagnose(ctx context.Context, from *cluster) ([]finding, error) {
 		checkRight(ctx, reader, namespace, "", "pods/log", "get")), nil
 }
 
-// findKind looks for a kind in any version, the group's preferred one first.
+// checkKind checks that a kind is served in any version, the group's preferred
+// one first.
 func checkKind(served discovery.DiscoveryInterface, kind schema.GroupKind, severity state, subject, remedy string) finding {
 	groups, err := served.ServerGroups()
 	if err != nil {
@@ -216,15 +217,15 @@ func checkKind(served discovery.DiscoveryInterface, kind schema.GroupKind, sever
 	return finding{subject, severity, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
-// operatorsOf are the Deployments of PerfLab's operator.
+// listOperators returns the Deployments of PerfLab's operator.
 func listOperators(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
 	var found appsv1.DeploymentList
 	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
 	return found.Items, err
 }
 
-// findOperator looks for PerfLab's operator and, where there is one, for the
-// images it is told to use.
+// checkOperator checks PerfLab's operator and the images that it is configured
+// to use.
 func checkOperator(ctx context.Context, reader client.Reader) []finding {
 	const subject = "PerfLab's operator"
 	found, err := listOperators(ctx, reader)

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// actAsAuthor is the operator's flag to write as ServiceAccounts.
+// actAsAuthor is the operator's flag to impersonate ServiceAccounts.
 const actAsAuthor = "act-as-author"
 
-// argumentOf is the value of a program's flag; what it is without the flag is the default.
+// flagValue is the value of a flag in a container's arguments, or the default.
 func flagValue(container corev1.Container, flag, standard string) string {
 	for _, argument := range container.Args {
 		if value, found := strings.CutPrefix(argument, "--"+flag+"="); found {
@@ -28,13 +28,13 @@ func flagValue(container corev1.Container, flag, standard string) string {
 	return standard
 }
 
-// probed are rights that an account needs for every experiment.
+// requiredRights are rights that the ServiceAccount needs for every experiment.
 var requiredRights = []authorizationv1.ResourceAttributes{
 	{Verb: "create", Resource: "pods"}, {Verb: "patch", Resource: "configmaps"}, {Verb: "create", Group: "k6.io", Resource: "testruns"},
 }
 
-// findAccount looks, where the operator writes as ServiceAccounts, for the namespace's default
-// one and what it may do.
+// checkAccount checks the namespace's default ServiceAccount and its rights, if the
+// operator impersonates ServiceAccounts.
 func checkAccount(ctx context.Context, cluster client.Client, namespace string) []finding {
 	operators, err := listOperators(ctx, cluster)
 	if err != nil || len(operators) == 0 {

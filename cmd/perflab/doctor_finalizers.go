@@ -19,10 +19,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// removeFinalizers is the flag that lets what is deleted go without its operator.
+// removeFinalizers is the flag that removes finalizers of deleted objects without
+// an operator.
 const removeFinalizers = "remove-finalizers"
 
-// findDeleted looks for objects whose deletion waits for an operator that is not there.
+// checkDeletedObjects checks for objects whose deletion waits for a missing operator.
 func checkDeletedObjects(ctx context.Context, reader client.Reader) []finding {
 	const subject = "deleted objects"
 	waiting, err := deletedObjects(ctx, reader)
@@ -38,8 +39,7 @@ func checkDeletedObjects(ctx context.Context, reader client.Reader) []finding {
 		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), objectName(waiting[0]), removeFinalizers)}}
 }
 
-// deletedObjects are those that the operator keeps by a finalizer until it has taken down
-// what belongs to them.
+// deletedObjects returns deleted objects with the operator's finalizer.
 func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object, error) {
 	experiments, ledgers := &v1alpha1.PerfExperimentList{}, &corev1.ConfigMapList{}
 	if err := reader.List(ctx, experiments); err != nil {
@@ -60,7 +60,8 @@ func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object,
 	}), nil
 }
 
-// letGo removes the finalizers of deleted objects, and writes the name of each.
+// removeStaleFinalizers removes the finalizers of deleted objects, and writes
+// their names.
 func removeStaleFinalizers(ctx context.Context, writer client.Client, out io.Writer) error {
 	switch found := checkOperator(ctx, writer); found[0].State {
 	case stateOK:
@@ -89,7 +90,7 @@ func removeStaleFinalizers(ctx context.Context, writer client.Client, out io.Wri
 	return p.err
 }
 
-// nameOf tells an object from all others that have a finalizer.
+// objectName is the kind, namespace and name of an object with a finalizer.
 func objectName(object client.Object) string {
 	kind := "ConfigMap"
 	if _, is := object.(*v1alpha1.PerfExperiment); is {

@@ -13,15 +13,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// imageVariables tell the operator which images to use, in the environment of
-// its container, and where a user sets them.
+// imageVariables are environment variables of the operator's container with
+// images, and the Helm values that set them.
 var imageVariables = []struct{ name, subject, value string }{
 	{"K6_IMAGE", "image of the loads", "images.k6"},
 	{"COLLECTOR_IMAGE", "image of the collector", "images.collector"},
 }
 
-// findImages looks for the operator's images on the nodes. Nodes tell no more
-// than their fifty largest, so one that is not found may be there.
+// checkImages checks whether nodes have the operator's images. Nodes report
+// only their fifty largest images, so a missing one may exist.
 func checkImages(ctx context.Context, reader client.Reader, environment []corev1.EnvVar) []finding {
 	var nodes corev1.NodeList
 	err := reader.List(ctx, &nodes)
@@ -59,7 +59,8 @@ func checkImage(nodes []corev1.Node, subject, image, value string) finding {
 	}
 }
 
-// isImage compares names as people write them with the full ones of nodes.
+// matchesImage compares a possibly short name with the full names that nodes
+// report.
 func matchesImage(image string) func(name string) bool {
 	return func(name string) bool { return name == image || strings.HasSuffix(name, "/"+image) }
 }

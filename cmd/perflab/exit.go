@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/runs/evidence"
 )
 
-// Exit codes, for scripts: each has one meaning in all commands.
+// Exit codes, for scripts: each has the same meaning in all commands.
 const (
 	exitFailed         = 1
 	exitInvalid        = 2
@@ -27,7 +27,7 @@ const (
 	exitTimeout        = 9
 )
 
-// exits are the codes with their meanings, and the errors that end with them.
+// exits are the codes with their meanings and errors.
 var exits = []struct {
 	code    int
 	meaning string
@@ -45,7 +45,7 @@ var exits = []struct {
 	{exitTimeout, "timed out waiting for the experiment (run, status --watch with --timeout)", []error{errTimeout}},
 }
 
-// exitCode is that of the first meaning an error has.
+// exitCode is the code of the first meaning that matches.
 func exitCode(err error) int {
 	if err == nil {
 		return 0

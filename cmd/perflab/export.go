@@ -51,7 +51,7 @@ func export(command *cobra.Command, from *cluster, name string) error {
 	return out.finish("what was recorded", report.Write(out, recorded))
 }
 
-// fetch reads all that an experiment recorded from the cluster.
+// fetch reads an experiment with all its records from the cluster.
 func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) {
 	namespace, err := c.namespace()
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 	return recorded, err
 }
 
-// fetchKept reads what is kept beside an experiment of its digests and for histories.
+// fetchKept reads the manifest of digests and the stored history of an experiment.
 func fetchKept(ctx context.Context, reader client.Reader, recorded *report.Input) (err error) {
 	if recorded.Manifest, err = readEvidence(ctx, reader, &recorded.Experiment); err != nil {
 		return err
@@ -88,8 +88,8 @@ func fetchKept(ctx context.Context, reader client.Reader, recorded *report.Input
 	return err
 }
 
-// fetch reads an experiment and its runs, without their raw results, and without
-// runs that only name it.
+// fetch reads an experiment and its runs, without their raw results. Runs that
+// only have its name are excluded.
 func fetch(ctx context.Context, reader client.Reader, namespace, name string) (report.Input, error) {
 	recorded := report.Input{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)

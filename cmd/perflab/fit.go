@@ -11,31 +11,33 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// between is how many characters stand between two columns, and before the first.
+// columnGap is the number of spaces before each column.
 const columnGap = 2
 
-// readable is the width down to which columns are wrapped. Where that does not do, the
-// least important columns are left out, and what is left is wrapped further.
+// preferredWidth is the width down to which columns are wrapped. If that does not
+// suffice, the least important columns are omitted, and the others are wrapped
+// further.
 const preferredWidth = 16
 
-// nameColumns hold names of several parts, which are broken behind a slash. Units have
+// nameColumns have names of several parts, which may break after a slash. Units have
 // slashes, too.
 var nameColumns = []string{"metric", "file:line"}
 
-// fit is a table as it stands on a terminal.
+// fit is the layout of a table on a terminal.
 type fit struct {
 	rows [][]string
 	// widths of the columns.
 	widths []int
-	// leftOut are the headers of columns that there was no room for.
+	// omitted are the headers of columns that did not fit.
 	omitted []string
-	// stacked: the columns of a row stand below each other, in lines of this width.
+	// stacked is the line width of a layout with one cell per line; 0: columns side
+	// by side.
 	stacked int
 }
 
-// fitted makes a table fit a width; 0: any. Columns named by spare may be left out,
-// the first one first. Words stay whole: where that leaves no room for a table, the
-// columns are stacked.
+// fitTable lays out a table for a width; 0: any. Columns named by spare may be
+// omitted, the first one first. Words stay whole: if the table still does not fit,
+// its cells are stacked.
 func fitTable(rows [][]string, width int, spare []string) fit {
 	table := fit{rows: rows, widths: naturalWidths(rows)}
 	for width > 0 && !table.shrink(width, table.preferredWidths()) {
@@ -70,7 +72,7 @@ func naturalWidths(rows [][]string) []int {
 	return widths
 }
 
-// without a column, the others as wide as they are by themselves.
+// withoutColumn removes a column and resets the others to their natural widths.
 func (f fit) withoutColumn(column int) fit {
 	rows := make([][]string, 0, len(f.rows))
 	for _, row := range f.rows {
@@ -79,8 +81,7 @@ func (f fit) withoutColumn(column int) fit {
 	return fit{rows: rows, widths: naturalWidths(rows), omitted: append(f.omitted, f.rows[0][column])}
 }
 
-// shrink narrows the widest columns until the table fits; false: it does not, with none
-// below its bound.
+// shrink narrows the widest columns until the table fits, and reports whether it does.
 func (f fit) shrink(width int, bounds []int) bool {
 	for f.total() > width {
 		widest := -1
@@ -105,7 +106,7 @@ func (f fit) total() int {
 	return total
 }
 
-// readable are the widths that columns have at least while others may be left out.
+// preferredWidths are the minimum widths while other columns can be omitted.
 func (f fit) preferredWidths() []int {
 	bounds := f.minWidths()
 	for column, width := range f.widths {
@@ -114,7 +115,7 @@ func (f fit) preferredWidths() []int {
 	return bounds
 }
 
-// legible are the widths of columns with which all words are whole.
+// minWidths are the widths of the longest words.
 func (f fit) minWidths() []int {
 	bounds := make([]int, len(f.widths))
 	for _, row := range f.rows {
@@ -127,9 +128,9 @@ func (f fit) minWidths() []int {
 	return bounds
 }
 
-// words are the pieces that a text of a column can be broken into: at spaces, unless a
-// percent sign follows, between the characters of scripts without spaces, and names
-// behind a slash.
+// splitWords splits a text where it may wrap: at spaces, unless a percent sign
+// follows, between the characters of scripts without spaces, and after slashes of
+// names.
 func splitWords(text, header string) []string {
 	found := []string{""}
 	for state := -1; text != ""; {
@@ -144,7 +145,7 @@ func splitWords(text, header string) []string {
 	return found
 }
 
-// broken is a text of a column in lines of a width, or of its longest word.
+// wrapText wraps a text to a width, or to its longest word.
 func wrapText(text, header string, width int) []string {
 	lines := []string{""}
 	for _, word := range splitWords(text, header) {
@@ -161,7 +162,8 @@ func wrapText(text, header string, width int) []string {
 	return lines
 }
 
-// lines of the table, each cell coloured by the header of its column.
+// render returns the lines of the table, each cell colored by the header of its
+// column.
 func (f fit) render(seen style) []string {
 	if f.stacked > 0 {
 		return f.renderStacked(seen)
@@ -180,12 +182,12 @@ func (f fit) render(seen style) []string {
 	return written
 }
 
-// shade of a cell. A header has none that is called like what stands below another.
+// colorAt is the color of a cell.
 func (f fit) colorAt(row []string, column int) *color.Color {
 	return cellColor(f.rows[0][column], row[column])
 }
 
-// stack has a line for each cell, behind the header of its column.
+// renderStacked returns a line for each cell, after the header of its column.
 func (f fit) renderStacked(seen style) []string {
 	widest := 0
 	for _, header := range f.rows[0] {
@@ -205,7 +207,8 @@ func (f fit) renderStacked(seen style) []string {
 	return written
 }
 
-// stackedCell stands behind its header or, where a word is too long for that, below it.
+// renderStackedCell puts a cell after its header or, if a word is too long for that,
+// below it.
 func (f fit) renderStackedCell(column int, text string, widest int, paint func(string) string) []string {
 	header, indent := f.rows[0][column], strings.Repeat(" ", columnGap)
 	lead := indent + header + strings.Repeat(" ", widest-uniseg.StringWidth(header)) + indent
@@ -225,7 +228,7 @@ func (f fit) renderStackedCell(column int, text string, widest int, paint func(s
 	return written
 }
 
-// line is one of those that a row takes.
+// renderLine returns one of the lines of a row.
 func (f fit) renderLine(cells [][]string, number int, paint func(column int, cell string) string) string {
 	var text strings.Builder
 	gap := columnGap
@@ -243,11 +246,10 @@ func (f fit) renderLine(cells [][]string, number int, paint func(column int, cel
 	return text.String()
 }
 
-// glued keeps a percent sign with its number.
+// gluedPercent keeps a percent sign with its number.
 const gluedPercent = "\u00a0%"
 
-// hanging is a line in lines of a width, broken at spaces and those after the first
-// indented further; as it is, where any width will do.
+// wrapHanging wraps a line at spaces with a hanging indent; width 0 keeps it.
 func wrapHanging(line string, width int) string {
 	text := strings.TrimLeft(line, " \n")
 	lead := line[:len(line)-len(text)]

@@ -24,10 +24,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// failOnRegression is the only thing that history fails on.
+// failOnRegression is the only value of --fail-on.
 const failOnRegression = "regression"
 
-// mostLooks can share an error rate before only the longest series show anything.
+// maxHistoryLooks is the largest number of analyses that can share an error rate:
+// with more, only the longest series could show a change.
 const maxHistoryLooks = 100
 
 type historyOptions struct {
@@ -37,11 +38,11 @@ type historyOptions struct {
 	failOn   string
 	choose   releases.Options
 	measured []releases.Measured
-	// archive is the URL of the archive that is read; empty: none.
+	// archive is the URL of the archive to read; empty: none.
 	archive string
-	// notes on what the archive has more.
+	// notes on further experiments in the archive.
 	notes []string
-	// gone are experiments whose runs are.
+	// deleted are experiments whose runs were deleted.
 	deleted []string
 }
 
@@ -106,7 +107,7 @@ func (o *historyOptions) check() error {
 	if err := checkFailOn(o.failOn, failOnRegression); err != nil {
 		return err
 	}
-	// Finer than that, permutations without end would decide.
+	// A lower rate would need too many permutations.
 	if rate := o.choose.ErrorRatePercent; !(rate >= 0.1) || rate > 50 {
 		return fmt.Errorf("%w: --error-rate %g must be from 0.1 to 50 percent", errOption, rate)
 	}
@@ -140,7 +141,7 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 	return nil
 }
 
-// addAsked reads what is asked for, from wherever it is.
+// addArguments reads the named experiments from their sources.
 func (o *historyOptions) addArguments(command *cobra.Command, arguments []string) error {
 	if o.archive != "" {
 		return o.addArchived(command.Context(), arguments)
@@ -160,7 +161,7 @@ func (o *historyOptions) addArguments(command *cobra.Command, arguments []string
 	return nil
 }
 
-// addArchived reads the series of an archive that an argument names.
+// addArchived reads the series that an argument names from an archive.
 func (o *historyOptions) addArchived(ctx context.Context, arguments []string) error {
 	query := contents.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
 	switch len(arguments) {
@@ -188,7 +189,7 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 	return nil
 }
 
-// history is that of the records, with a note on those that are not among them.
+// history analyzes the records, with a note on missing ones.
 func (o *historyOptions) history() (*releases.History, error) {
 	history, err := releases.Of(o.measured, o.choose)
 	if len(o.deleted) > 0 {
@@ -216,7 +217,7 @@ func (o *historyOptions) add(ctx context.Context, in *input, argument string) er
 	return o.fetch(ctx, reader, key)
 }
 
-// addFiles reads one file after the other, of which it keeps no raw results.
+// addFiles reads one file after the other, without keeping raw results.
 func (o *historyOptions) addFiles(in *input, argument string) error {
 	paths, err := listFiles(argument)
 	if err != nil {
@@ -247,7 +248,7 @@ func (o *historyOptions) fetch(ctx context.Context, reader client.Reader, key cl
 	return o.measure(&recorded)
 }
 
-// fetchKept takes what the operator kept of an experiment whose runs are gone.
+// fetchKept reads the stored history of an experiment whose runs were deleted.
 func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, key client.ObjectKey, gone error) error {
 	kept, err := configMap(ctx, reader, key.Namespace, naming.History(key.Name))
 	if err != nil {
@@ -272,7 +273,7 @@ func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, ke
 	return nil
 }
 
-// measure keeps of an experiment what its history needs.
+// measure keeps the parts of an experiment that the history needs.
 func (o *historyOptions) measure(recorded *report.Input) error {
 	one, err := releases.Measure(releases.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs})
 	if err == nil {
@@ -281,7 +282,7 @@ func (o *historyOptions) measure(recorded *report.Input) error {
 	return err
 }
 
-// addNamespace reads all experiments whose runs are still there.
+// addNamespace reads all experiments that still have runs.
 func (o *historyOptions) addNamespace(ctx context.Context) error {
 	namespace, err := o.from.namespace()
 	if err != nil {

@@ -58,7 +58,7 @@ func formatRange(low, high float64) string {
 	return formatRounded(low) + " to " + formatRounded(high)
 }
 
-// writeChange says in words what the table marks, and what differs there.
+// writeChange describes a change and the differences at it.
 func writeChange(sheet *sheet, series *releases.Series, change *releases.Change) {
 	sheet.line("")
 	verdictText := cmp.Or(string(change.Verdict), verdict.WhyNoDirection)

@@ -69,7 +69,7 @@ func (o *importOptions) run(command *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	// All are looked at before the first is written.
+	// Check all before writing the first.
 	records := make([]*imported, 0, len(inputs))
 	for _, input := range inputs {
 		record, err := newImported(input, namespace, time.Now())
@@ -96,7 +96,7 @@ func (o *importOptions) run(command *cobra.Command, names []string) error {
 	return nil
 }
 
-// toImport are the experiments of these names; all, where none is named.
+// selectImports selects experiments by name; all without names.
 func selectImports(inputs []report.Input, names []string) ([]report.Input, error) {
 	chosen, err := selectByName(inputs, inputs, names)
 	if err != nil {
@@ -113,7 +113,7 @@ func selectImports(inputs []report.Input, names []string) ([]report.Input, error
 	return chosen, nil
 }
 
-// tell says what is recorded, and what not.
+// writeSummary writes what was imported and what was omitted.
 func (r *imported) writeSummary(command *cobra.Command) error {
 	p := newPage(command.OutOrStdout())
 	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// collectionTime is how long the cluster may take to collect what belonged to
-	// a deleted experiment of the same name.
+	// collectionTimeout is how long the garbage collector may take for the
+	// objects of a deleted experiment of the same name.
 	collectionTimeout = 30 * time.Second
-	// undoTime bounds taking away what could not be written as a whole.
+	// undoTimeout limits the rollback of an incomplete import.
 	undoTimeout = 30 * time.Second
 )
 
@@ -41,12 +41,12 @@ func nameTakenError(experiment *v1alpha1.PerfExperiment) error {
 // importer writes records to a cluster.
 type importer struct {
 	to client.Client
-	// patience is how long to wait for a name to become free.
+	// timeout is how long to wait for a name to become free.
 	timeout time.Duration
 }
 
-// write writes the record, or takes away what it has written of it. The
-// experiment has its status last: one without is not complete.
+// write writes the record, or rolls back. The status of the experiment is
+// written last and marks it as complete.
 func (i *importer) write(ctx context.Context, record *imported) error {
 	experiment := record.experiment.DeepCopy()
 	err := i.to.Create(ctx, experiment, cliOwner)
@@ -120,8 +120,8 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 
 var errOtherNotes = errors.New("it exists already, with other content, and a note of the experiment names it: import into another namespace, or give that one another name")
 
-// createNotes makes what notes are kept in. Its name was a person's choice, so another
-// experiment's notes may be kept in the same one, or somebody else's in one of that name.
+// createNotes creates a ConfigMap of notes. Users choose its name, so another
+// experiment's notes may share it, or it may have other content.
 func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) error {
 	there := &corev1.ConfigMap{}
 	err := i.to.Get(ctx, client.ObjectKeyFromObject(kept), there)
@@ -136,12 +136,12 @@ func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) erro
 	return nil
 }
 
-// create waits for the name to become free: the cluster collects what belonged
-// to a deleted experiment after the experiment itself is gone.
+// create waits for the name to become free: the cluster deletes the objects of
+// a deleted experiment later than the experiment.
 func (i *importer) create(ctx context.Context, kind string, object client.Object) error {
 	taken := false
 	err := wait.PollUntilContextTimeout(ctx, time.Second, i.timeout, true, func(context.Context) (bool, error) {
-		// The time left for waiting is no bound of a request.
+		// The timeout of the wait does not apply to the request.
 		err := i.to.Create(ctx, object, cliOwner)
 		taken = apierrors.IsAlreadyExists(err)
 		if taken {
@@ -158,9 +158,9 @@ func (i *importer) create(ctx context.Context, kind string, object client.Object
 	return nil
 }
 
-// undo deletes the experiment that was made, and with it what belongs to it. It
-// works after an interruption, too, which may have come before the cluster's
-// answer to who made what; the annotation tells.
+// undo deletes the created experiment and its objects. An interruption may have
+// hidden the response to the creation, so the annotation identifies the
+// experiment as created here.
 func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()

@@ -22,33 +22,33 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// errUnusable says that a file is none a command could read, whatever stands in it.
+// errUnusable means that no command can read a file, whatever its content.
 var errUnusable = errors.New("the file can't be used")
 
-// standardInput is the name of the file that is none.
+// standardInput is the file name for standard input.
 const standardInput = "-"
 
-// maxMemoryFlag bounds what reading files may take.
+// maxMemoryFlag limits the memory for reading files.
 const maxMemoryFlag = "max-memory"
 
 const defaultMaxMemory = "4Gi"
 
-// leastMemory is less than any file takes, and more than who forgets the unit writes.
+// minMemory is less than any file needs: a smaller value lacks its unit.
 const minMemory = 1 << 10
 
 func addMaxMemoryFlag(flags *pflag.FlagSet) {
 	flags.String(maxMemoryFlag, defaultMaxMemory, "limit for the estimated memory of input files")
 }
 
-// input opens what a command reads: files, packed or not, and standard input.
-// All of it together may take so much memory.
+// input opens the input of a command: files, compressed or not, and standard
+// input. A memory limit applies to all of it together.
 type input struct {
 	stdin  io.Reader
 	limit  resource.Quantity
 	budget *payload.Budget
 }
 
-// inputOf is that of a command with the flag for it.
+// commandInput returns the input of a command with --max-memory.
 func commandInput(command *cobra.Command) (*input, error) {
 	text := command.Flag(maxMemoryFlag).Value.String()
 	limit, err := resource.ParseQuantity(text)
@@ -65,12 +65,12 @@ func newInput(standard io.Reader, limit resource.Quantity) *input {
 	return &input{stdin: standard, limit: limit, budget: payload.NewBudget(int(limit.Value()))}
 }
 
-// table reads CSV from a file for one reader.
+// table reads CSV from a file.
 func (i *input) table(path string, read func(io.Reader) error) error {
 	return i.read(path, i.budget.CSV, read)
 }
 
-// objects reads YAML or JSON from a file for one reader.
+// objects reads YAML or JSON from a file.
 func (i *input) objects(path string, read func(io.Reader) error) error {
 	return i.read(path, i.budget.YAML, read)
 }
@@ -89,8 +89,8 @@ func (i *input) read(path string, bounded func(io.Reader) io.Reader, read func(i
 	return i.explain(title, read(bounded(text)))
 }
 
-// results reads what another tool wrote, which may be anything, for a reader that
-// bounds what it keeps. It gives the SHA-256 of the file as it lies there.
+// results reads the output of another tool in any format. It returns the SHA-256
+// of the file before decompression.
 func (i *input) results(path string, read func(io.Reader) error) (sum string, err error) {
 	raw, title := i.stdin, fileTitle(path)
 	if path != standardInput {
@@ -116,7 +116,7 @@ func (i *input) results(path string, read func(io.Reader) error) (sum string, er
 	return hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-// told says of which file an error is, and what to do.
+// explain adds the file and the fix to an error.
 func (i *input) explain(title string, err error) error {
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
@@ -129,10 +129,10 @@ func (i *input) explain(title string, err error) error {
 	return nil
 }
 
-// sniffed is how many bytes tell what a file is.
+// sniffedBytes is how many bytes determine the type of a file.
 const sniffedBytes = 4096
 
-// notText says what a file is that is none a command could read.
+// describeNonText describes a file that no command can read; empty: it is text.
 func describeNonText(text *bufio.Reader) string {
 	head, err := text.Peek(sniffedBytes)
 	begins := bytes.TrimSpace(head)
@@ -153,7 +153,8 @@ func describeNonText(text *bufio.Reader) string {
 	return ""
 }
 
-// open opens a file, through gzip where its beginning or its name says so.
+// open opens a file, and decompresses gzip, which is detected by content or
+// name.
 func (i *input) open(path string) (stream io.Reader, closed func(), err error) {
 	if path == standardInput {
 		stream, err := unpack(bufio.NewReader(i.stdin), "")

@@ -87,8 +87,7 @@ func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error 
 	return nil
 }
 
-// loadPods are those of an experiment's or of a run's loads; none where they are
-// gone, or were never made.
+// listLoadPods returns the pods of an experiment's or a run's loads.
 func listLoadPods(ctx context.Context, reader client.Reader, namespace, name string) ([]corev1.Pod, error) {
 	for _, label := range []string{v1alpha1.LabelExperiment, v1alpha1.LabelRun} {
 		var pods corev1.PodList

@@ -22,11 +22,11 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxRecords is how many runs of an experiment are told of.
+// maxRecords is how many runs of an experiment are shown.
 const maxRecords = 5
 
-// showRecords tells what runs have left whose pods are gone: the run of the name,
-// or of an experiment those that do not count and the last one.
+// showRecords shows the records of runs without pods: of the named run, or of an
+// experiment's invalid runs and its last run.
 func showRecords(ctx context.Context, reader client.Reader, out io.Writer, namespace, name string) error {
 	runs, err := listRecords(ctx, reader, namespace, name)
 	if err != nil {
@@ -65,7 +65,7 @@ func listRecords(ctx context.Context, reader client.Reader, namespace, name stri
 	return notableRuns(seen.runs), nil
 }
 
-// notableRuns are the runs that do not count, and the last one.
+// notableRuns returns the invalid runs and the last one.
 func notableRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
 		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt))
@@ -79,15 +79,15 @@ func notableRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	return shown[max(0, len(shown)-maxRecords):]
 }
 
-// kept is what a record has of its run's loads, by load.
+// keptData is the stored data of a run's loads, by load.
 type keptData struct {
 	histograms map[string]*payload.Payload
-	// logs are the last lines that the loads' runners logged.
+	// logs are the last log lines of the loads' runners.
 	logs map[string]string
 }
 
-// keptOf reads what was kept of a run's loads. What can't be read is left out:
-// the record's own words are worth showing without.
+// readKept reads the stored data of a run's loads. Unreadable data is omitted:
+// the record is useful without it.
 func readKept(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (keptData, error) {
 	found := keptData{histograms: map[string]*payload.Payload{}, logs: map[string]string{}}
 	if run.Status.RawResults == "" {
@@ -136,7 +136,7 @@ func writeRecord(p *page, run *v1alpha1.PerfRun, kept keptData) {
 	writeConditions(p, run)
 }
 
-// podsLeft says what is left of a run's pods.
+// podsMessage explains why there are no pods.
 func podsMessage(run *v1alpha1.PerfRun) string {
 	started := func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil || load.Outcome != "" }
 	if slices.ContainsFunc(run.Status.Loads, started) {
@@ -169,7 +169,7 @@ func endText(load v1alpha1.LoadStatus) string {
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
-// writeLog shows the last lines a load's runners logged.
+// writeLog shows the last log lines of a load's runners.
 func writeLog(p *page, load, lines string) {
 	p.line("  load %s logged last", load)
 	for line := range strings.Lines(lines) {
@@ -177,7 +177,7 @@ func writeLog(p *page, load, lines string) {
 	}
 }
 
-// writeKept sums up what a load's runners had printed.
+// writeKept summarizes the results that a load's runners printed.
 func writeKept(p *page, load string, kept *payload.Payload) {
 	until := "to its end"
 	if !kept.Final {

@@ -17,21 +17,21 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// errInvalid says that the cluster would refuse a manifest.
+// errInvalid means that the cluster would refuse a manifest.
 var errInvalid = errors.New("the manifest is invalid")
 
-// manifest is what the files hold.
+// manifest has the objects of the files.
 type manifest struct {
 	experiments []*v1alpha1.PerfExperiment
-	// schedules are those of which an experiment is the template.
+	// schedules by the experiment of their template.
 	schedules map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule
 	systems   map[string]*v1alpha1.PerfSystem
-	// configMaps are their data by name: price lists and scripts.
+	// configMaps have the data of ConfigMaps by name: price lists and scripts.
 	configMaps map[string]map[string]string
 }
 
-// readManifest reads and checks the experiments and systems of files, as the
-// cluster would.
+// readManifest reads the experiments and systems of files, and checks them like
+// the cluster.
 func readManifest(ctx context.Context, in *input, paths []string) (manifest, error) {
 	read := manifest{
 		schedules: map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule{}, systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{},
@@ -42,8 +42,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 			return manifest{}, err
 		}
 		for _, object := range objects {
-			// Others, such as the Secret an experiment logs in with, are not ours
-			// to judge.
+			// Other kinds, such as Secrets with logins, are not checked.
 			if schema.IsOurs(object) {
 				if faults := schema.Check(ctx, object); len(faults) > 0 {
 					return manifest{}, invalidError(objectTitle(path, object), withSuggestions(object, faults))
@@ -100,7 +99,8 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 	return nil
 }
 
-// judge an experiment, or the schedule it is the template of. The title says which.
+// validate checks an experiment, or the schedule that has it as template. The title
+// names the object.
 func (m *manifest) validate(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
 	known := validate.Known{System: system, ConfigMaps: m.configMaps}
 	if schedule := m.schedules[experiment]; schedule != nil {
@@ -122,7 +122,7 @@ func objectTitle(path string, object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s: %s %q", path, object.GetKind(), object.GetName())
 }
 
-// systemOf is the system an experiment is about.
+// system returns the system of an experiment.
 func (m *manifest) system(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, error) {
 	reference := experiment.Spec.SystemRef
 	if reference == nil {

@@ -13,14 +13,14 @@ import (
 	"perflab.dev/perflab/internal/importers/charset"
 )
 
-// packedEnding is that of files which are read through gzip.
+// gzipExtension is the extension of files compressed by gzip.
 const gzipExtension = ".gz"
 
 const gzipMagic = "\x1f\x8b"
 
-// packings are the archives and compressions that are not read, by what stands at an
-// offset in them. Small texts lie in some of them as they are, so that a reader may find
-// what it looks for.
+// unsupportedPackings are archive and compression formats that are not supported, by
+// their magic number and its offset. Some contain small texts uncompressed, which a
+// reader could mistake for its input.
 var unsupportedPackings = []struct {
 	offset      int
 	magic, what string
@@ -36,7 +36,7 @@ var unsupportedPackings = []struct {
 	{0, "\xd0\xcf\x11\xe0", "an old workbook such as .xls: save the sheet as CSV"},
 }
 
-// packing is what a file is that is packed in a way that is not read; empty for all else.
+// detectPacking describes the unsupported format of a file; empty: none.
 func detectPacking(file *bufio.Reader) string {
 	const most = 300
 	head, _ := file.Peek(most) // A shorter file is whole; the reader reports any error.
@@ -48,7 +48,7 @@ func detectPacking(file *bufio.Reader) string {
 	return ""
 }
 
-// unpacked reads as UTF-8, through gzip what is packed.
+// unpack decompresses gzip and converts to UTF-8.
 func unpack(file *bufio.Reader, path string) (io.Reader, error) {
 	magic, err := file.Peek(len(gzipMagic))
 	isPacked := string(magic) == gzipMagic
@@ -70,7 +70,7 @@ func unpack(file *bufio.Reader, path string) (io.Reader, error) {
 	return charset.UTF8(file), nil
 }
 
-// titleOf a file in messages.
+// fileTitle is the name of a file in messages.
 func fileTitle(path string) string {
 	if path == "" || path == standardInput {
 		return "standard input"

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// Colours are for what a reader looks for. The words say the same without them.
+// Colors highlight words; they carry no information of their own.
 var (
 	colorGood    = newColor(color.FgGreen)
 	colorBad     = newColor(color.FgRed)
@@ -21,15 +21,14 @@ var (
 	colorStrong  = newColor(color.Bold)
 )
 
-// shade is there whatever the library thinks of the terminal: that is our look's to
-// tell.
+// newColor returns a color that is always enabled: style decides whether to use it.
 func newColor(attribute color.Attribute) *color.Color {
 	made := color.New(attribute)
 	made.EnableColor()
 	return made
 }
 
-// paint colours a text where colours may be used; nil is no colour.
+// paint colors a text if colors are enabled; nil is no color.
 func (l style) paint(shade *color.Color, text string) string {
 	if !l.colors || shade == nil || text == "" {
 		return text
@@ -37,7 +36,7 @@ func (l style) paint(shade *color.Color, text string) string {
 	return shade.Sprint(text)
 }
 
-// ofVerdict is the colour of what a comparison says.
+// verdictColor is the color of a verdict.
 func verdictColor(text string) *color.Color {
 	switch verdict.Verdict(text) {
 	case verdict.Better:
@@ -51,7 +50,7 @@ func verdictColor(text string) *color.Color {
 	}
 }
 
-// ofCell is the colour of a table's cell, by the header of its column.
+// cellColor is the color of a table's cell, by the header of its column.
 func cellColor(header, text string) *color.Color {
 	switch header {
 	case "verdict":
@@ -72,10 +71,10 @@ func cellColor(header, text string) *color.Color {
 	return nil
 }
 
-// found ends a line of the status that tells a comparison.
+// statusVerdict matches the verdict at the end of a comparison in the status.
 var statusVerdict = regexp.MustCompile(`: (\w+)(?:, about .* would tell)?$`)
 
-// status colours what a person has to look at in the lines of an experiment's status.
+// paintStatus highlights problems and verdicts in the status of an experiment.
 func (l style) paintStatus(text string) string {
 	if !l.colors {
 		return text

@@ -126,7 +126,7 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 	return nil
 }
 
-// assumptions adds what earlier runs and the price list tell.
+// assumptions adds the spread of earlier runs and the price list.
 func (o planOptions) assumptions(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) (preview.Assumptions, error) {
 	assumed := o.assumed
 	if !command.Flags().Changed("overhead") {

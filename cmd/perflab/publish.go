@@ -83,8 +83,7 @@ func (o *publishOptions) run(command *cobra.Command, names []string) error {
 	return to(command, documents)
 }
 
-// destination is the one place that is named. What it needs is looked at before
-// anything is read.
+// destination returns the only named destination, after checking its flags.
 func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) error, error) {
 	if err := errors.Join(o.wiki.check(), o.gitHub.check()); err != nil {
 		return nil, err
@@ -109,8 +108,7 @@ func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) e
 	return named[0], nil
 }
 
-// documents are the reports of what is named; of all that the files hold, where none
-// is.
+// reports returns the reports of the named experiments, or of all in the files.
 func (o *publishOptions) reports(command *cobra.Command, names []string) ([]*report.Report, error) {
 	inputs, err := o.recorded(command, names)
 	if err != nil {
@@ -153,8 +151,7 @@ func (o *publishOptions) recorded(command *cobra.Command, names []string) ([]rep
 	return inputs, nil
 }
 
-// namedOf are the experiments of these names and of that namespace, where they are
-// given.
+// selectInNamespace selects experiments by name and namespace, where given.
 func selectInNamespace(inputs []report.Input, names []string, namespace string) ([]report.Input, error) {
 	own := slices.DeleteFunc(slices.Clone(inputs), func(input report.Input) bool {
 		return namespace != "" && input.Experiment.Namespace != namespace
@@ -169,7 +166,7 @@ func selectInNamespace(inputs []report.Input, names []string, namespace string) 
 	return chosen, nil
 }
 
-// intoFolder makes the reports part of a static site.
+// publishToFolder adds the reports to a static site.
 func (o *publishOptions) publishToFolder(command *cobra.Command, documents []*report.Report) error {
 	entries, err := publish.Entries(o.folder)
 	if err != nil {

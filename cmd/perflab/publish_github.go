@@ -13,14 +13,14 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Variables of the environment, as GitHub Actions sets them.
+// Environment variables of GitHub Actions.
 const (
 	gitHubTokenVariable   = "GITHUB_TOKEN"
 	gitHubAddressVariable = "GITHUB_API_URL"
 	gitHubSummaryVariable = "GITHUB_STEP_SUMMARY"
 )
 
-// gitHubOptions are those of a comment, or of a step's summary.
+// gitHubOptions are the flags for comments and step summaries.
 type gitHubOptions struct {
 	thread  string
 	summary bool
@@ -40,7 +40,7 @@ func (o *gitHubOptions) check() error {
 	return nil
 }
 
-// ontoGitHub comments on an issue, a comment for each report.
+// publishToGitHub writes a comment for each report on an issue or pull request.
 func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*report.Report) error {
 	on, err := publish.ThreadOf(o.gitHub.thread)
 	if err != nil {
@@ -59,7 +59,7 @@ func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*re
 	})
 }
 
-// ontoSummary adds each report to a step's summary.
+// publishToSummary adds each report to a step's summary.
 func (o *publishOptions) publishToSummary(command *cobra.Command, documents []*report.Report) error {
 	path := os.Getenv(gitHubSummaryVariable)
 	if path == "" {

@@ -17,13 +17,13 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Variables, of the environment or of a file, that hold the login.
+// Variables with the login, in the environment or a file.
 const (
 	userVariable  = "CONFLUENCE_USER"
 	tokenVariable = "CONFLUENCE_TOKEN"
 )
 
-// wikiOptions are those of a page in Confluence.
+// wikiOptions are the flags for pages in Confluence.
 type wikiOptions struct {
 	address, space, parent, title, credentials string
 	adopt                                      bool
@@ -49,7 +49,7 @@ func (o *wikiOptions) check() error {
 	return nil
 }
 
-// login is from the file, or else from the environment.
+// login reads the login from the file or the environment.
 func (o *wikiOptions) login() (user, token string, err error) {
 	variable := os.Getenv
 	from := "the environment"
@@ -67,7 +67,7 @@ func (o *wikiOptions) login() (user, token string, err error) {
 	return variable(userVariable), token, nil
 }
 
-// assigned is the value that a line NAME=VALUE gives.
+// assignedValue is the value in a line NAME=VALUE.
 func assignedValue(text []byte, name string) string {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		if key, value, found := strings.Cut(strings.TrimSpace(lines.Text()), "="); found && strings.TrimSpace(key) == name {
@@ -77,7 +77,7 @@ func assignedValue(text []byte, name string) string {
 	return ""
 }
 
-// ontoWiki publishes a page for each report.
+// publishToWiki writes a page for each report.
 func (o *publishOptions) publishToWiki(command *cobra.Command, documents []*report.Report) error {
 	if o.wiki.title != "" && len(documents) > 1 {
 		return fmt.Errorf("%w: %d experiments can't have the same --title: name one of them", errOption, len(documents))

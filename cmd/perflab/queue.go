@@ -53,7 +53,7 @@ func (o queueOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Who waits, waits for those of all namespaces.
+	// The queue spans namespaces.
 	experiments, err := listExperiments(ctx, reader, o.scope.listNamespace(*o.cluster.flags.Namespace))
 	if err != nil {
 		return err
@@ -67,19 +67,20 @@ func (o queueOptions) run(ctx context.Context, out io.Writer) error {
 	}{queue})
 }
 
-// States of what is in the queue.
+// States of queued experiments.
 const (
 	stateMeasuring = "Measuring"
 	stateWaiting   = "Waiting"
-	// stateCleaning: the experiment is complete, and its environment is going.
+	// stateCleaning: the experiment is complete, and its environment is being
+	// deleted.
 	stateCleaning = "Cleaning"
 )
 
-// queuedJSON is an experiment in the queue, as other programs read it.
+// queuedJSON is the JSON form of a queued experiment.
 type queuedJSON struct {
-	// Lane is the part of the cluster that it takes up.
+	// Lane is the part of the cluster that it occupies.
 	Lane string `json:"lane"`
-	// Position is the number of turns until its own.
+	// Position in the queue; 0: the experiment measures.
 	Position  int32  `json:"position"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -91,8 +92,7 @@ type queuedJSON struct {
 	Current    *v1alpha1.CurrentRun `json:"current"`
 }
 
-// queueOf experiments are those in line, for each part of the cluster in the order of
-// their turns.
+// queuedExperiments returns the queued experiments, by lane and position.
 func queuedExperiments(experiments []v1alpha1.PerfExperiment) []queuedJSON {
 	queue := []queuedJSON{}
 	for i := range experiments {
@@ -123,7 +123,6 @@ func laneState(status *v1alpha1.PerfExperimentStatus) string {
 	}
 }
 
-// writeQueue writes the queue as a table.
 func writeQueue(out io.Writer, queue []queuedJSON) error {
 	p := newPage(out)
 	if len(queue) == 0 {
@@ -149,7 +148,8 @@ func (q queuedJSON) position() string {
 	}
 }
 
-// now is what an experiment that has its turn is at, and behind whom another waits.
+// message is what a measuring experiment does, or which experiment a waiting one is
+// behind.
 func (q queuedJSON) message() string {
 	switch {
 	case q.State == stateWaiting:

@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/kube/schema"
 )
 
-// refused says what the cluster would, one line per fault, in sentences where the
-// API server's own words are those of its schema.
+// invalidError lists the faults of an object, one per line. It replaces the API
+// server's schema messages by readable ones.
 func invalidError(object string, faults field.ErrorList) error {
 	lines := make([]string, 0, len(faults))
 	for _, fault := range withoutDuplicates(faults) {
@@ -29,8 +29,8 @@ func invalidError(object string, faults field.ErrorList) error {
 	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
 }
 
-// suggesting says of an object what to write instead, where it has another form than the
-// schema wants, and nothing else about the same field.
+// withSuggestions adds a suggestion to faults of form, and removes other faults of the
+// same field.
 func withSuggestions(object *unstructured.Unstructured, faults field.ErrorList) field.ErrorList {
 	suggested, kept := map[string]bool{}, field.ErrorList{}
 	for _, fault := range withoutDuplicates(faults) {
@@ -46,19 +46,20 @@ func withSuggestions(object *unstructured.Unstructured, faults field.ErrorList) 
 	return kept
 }
 
-// isForm: a fault is that a value is no number, quantity or duration, whatever its size.
+// isFormFault reports whether a value has the wrong form for a number, quantity or
+// duration.
 func isFormFault(fault *field.Error) bool {
 	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || ruleForm.MatchString(fault.Detail)
 }
 
-// ruleForm is in what the rules of durations and percentages say.
+// ruleForm matches the messages of rules for durations and percentages.
 var ruleForm = regexp.MustCompile(`a duration with its unit|without a percent sign`)
 
-// noField stands in the place of a fault that has none.
+// noField is the field of a fault without one.
 const noField = "<nil>"
 
-// withoutEchoes leaves out what the schema says a second time: without a place, or
-// of a quantity, which may be a whole number or text.
+// withoutDuplicates removes what the schema reports twice: without a field, or for
+// a quantity, which may be a whole number or text.
 func withoutDuplicates(faults field.ErrorList) field.ErrorList {
 	quantities, kept := map[string]bool{}, field.ErrorList{}
 	for _, fault := range faults {
@@ -81,20 +82,20 @@ func withoutDuplicates(faults field.ErrorList) field.ErrorList {
 	return kept
 }
 
-// notAQuantity takes the place of what the schema says of a number with a fraction,
-// for which the API has no type.
+// notAQuantity replaces the schema's message for a number with a fraction, for
+// which the API has no type.
 const notAQuantity = "a quantity is a whole number or text: put a number with a fraction in quotes, or write thousandths, for example 500m for half a core; write bytes with Mi or Gi"
 
 var (
 	wrongType = regexp.MustCompile(`must be of type ([a-z0-9]+)`)
-	// eitherType is what the schema says where a field may be of two types.
+	// eitherType matches the schema's message for fields with two types.
 	eitherType = regexp.MustCompile(`^"([^"]+)" must validate at least one schema \(anyOf\)$`)
-	// quantityForm is how the pattern of quantities goes on that the schema quotes.
+	// quantityForm matches the schema's pattern of quantities.
 	quantityForm = regexp.MustCompile(`in body should match .*\[KMGTPE\]i`)
 	bound        = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
 )
 
-// kindOf is what people call a type of the schema.
+// typeNames are readable names of schema types.
 var typeNames = map[string]string{
 	"integer": "a whole number", "int32": "a whole number", "int64": "a whole number", "number": "a number", "float64": "a number with a fraction",
 	"string": "text", "boolean": "true or false", "bool": "true or false", "array": "a list", "object": "an object with fields of its own", "null": "empty",
@@ -137,7 +138,7 @@ func invalidMessage(fault *field.Error) string {
 	return fault.ErrorBody()
 }
 
-// wrongTypeText has a type's name for a value.
+// wrongTypeMessage names the actual and the expected type.
 func wrongTypeMessage(fault *field.Error, want string) string {
 	given, known := typeNames[fmt.Sprint(fault.BadValue)]
 	if !known {

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Formats of reports, beside Markdown.
+// Formats of reports, in addition to Markdown.
 const (
 	formatHTML       = "html"
 	formatShort      = "md"
@@ -117,7 +117,7 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	return nil
 }
 
-// other is the experiment that this one is set against, if any.
+// readAgainst reads the experiment of --against, if any.
 func (o *reportOptions) readAgainst(command *cobra.Command) (*crosscompare.Record, error) {
 	if o.against == "" {
 		return nil, nil //nolint:nilnil // Few reports have another experiment.
@@ -146,7 +146,7 @@ func (o *reportOptions) check() error {
 	return nil
 }
 
-// recorded comes from files, or from the cluster.
+// recorded reads the experiment from files or from the cluster.
 func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (report.Input, error) {
 	name := strings.Join(arguments, "")
 	if len(o.sources) == 0 {
@@ -166,7 +166,7 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 	return o.selectExperiment(inputs, name)
 }
 
-// chosen is the experiment of that name; the only one, where none is named.
+// selectExperiment selects the named experiment, or the only one.
 func (o *reportOptions) selectExperiment(inputs []report.Input, name string) (report.Input, error) {
 	namespace := *o.from.flags.Namespace
 	var found []report.Input
@@ -182,8 +182,8 @@ func (o *reportOptions) selectExperiment(inputs []report.Input, name string) (re
 	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(experimentNames(inputs), ", "))
 }
 
-// namedIn are those of own that have one of the names, all where none is given. The
-// error names what all the inputs are.
+// selectByName selects own experiments by name; all without names. The error lists
+// all inputs.
 func selectByName(own, inputs []report.Input, names []string) ([]report.Input, error) {
 	if len(names) == 0 {
 		return slices.Clone(own), nil
@@ -206,7 +206,7 @@ func experimentNames(inputs []report.Input) []string {
 	return names
 }
 
-// readRecorded reads files, and folders' files of objects.
+// readRecorded reads the objects of files and folders.
 func readRecorded(in *input, sources []string) ([]report.Input, error) {
 	paths, err := allFiles(sources)
 	if err != nil {
@@ -221,7 +221,7 @@ func readRecorded(in *input, sources []string) ([]report.Input, error) {
 	return read.Inputs()
 }
 
-// onlyRecorded is the experiment of a file that holds one.
+// readOneRecorded reads a file with exactly one experiment.
 func readOneRecorded(in *input, path string) (*report.Input, error) {
 	inputs, err := readRecorded(in, []string{path})
 	if err != nil {
@@ -233,18 +233,18 @@ func readOneRecorded(in *input, path string) (*report.Input, error) {
 	return &inputs[0], nil
 }
 
-// isRecordedFile tells by its name whether a file holds objects.
+// isRecordedFile reports whether a file has objects, by its name.
 func isRecordedFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, gzipExtension)))
 }
 
-// isFile tells a file from the name of an experiment.
+// isFile distinguishes a file from the name of an experiment.
 func isFile(path string) bool {
 	found, err := os.Stat(path)
 	return err == nil && found.Mode().IsRegular()
 }
 
-// allFiles are the files of all sources.
+// allFiles returns the files of all sources.
 func allFiles(sources []string) ([]string, error) {
 	var all []string
 	for _, source := range sources {
@@ -257,7 +257,7 @@ func allFiles(sources []string) ([]string, error) {
 	return all, nil
 }
 
-// filesOf is the file itself, or the YAML and JSON files of a folder.
+// listFiles returns the file itself, or the YAML and JSON files of a folder.
 func listFiles(source string) ([]string, error) {
 	if source == standardInput {
 		return []string{source}, nil
@@ -297,7 +297,7 @@ func (o *reportOptions) page(document *report.Report) ([]byte, error) {
 	return document.Markdown(filepath.ToSlash(o.charts)), nil
 }
 
-// writeCharts writes the charts into a folder, which is made if need be.
+// writeCharts writes the charts to a folder, and creates it if necessary.
 func writeCharts(folder string, document *report.Report) error {
 	if folder == "" {
 		return nil

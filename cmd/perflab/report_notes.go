@@ -19,12 +19,11 @@ import (
 
 const markdownExtension = ".md"
 
-// pictureEndings are those of files that a note may show. What they hold is looked at
-// when the report is written.
+// pictureExtensions are those of pictures in notes. The report checks their content.
 var pictureExtensions = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
 
 // addNotes adds the notes of a file, or of a folder's files, to those of the experiment,
-// as if they were kept in a ConfigMap with all that lies beside them.
+// as if they were stored in a ConfigMap with the pictures beside them.
 func addNotes(recorded *report.Input, path string) error {
 	files, err := noteFiles(path)
 	if err != nil {
@@ -32,7 +31,7 @@ func addNotes(recorded *report.Input, path string) error {
 	}
 	folder := filepath.Dir(files[0])
 	kept := corev1.ConfigMap{Data: map[string]string{}}
-	// No name of an object has a colon.
+	// The names of objects have no colon.
 	kept.Name = "file:" + path
 	if kept.BinaryData, err = readPictures(folder); err != nil {
 		return err
@@ -54,7 +53,8 @@ func addNotes(recorded *report.Input, path string) error {
 	return nil
 }
 
-// noteFiles are the file itself, or the Markdown files of a folder, by name.
+// noteFiles returns the file itself, or the Markdown files of a folder, by
+// name.
 func noteFiles(path string) ([]string, error) {
 	found, err := os.Stat(path)
 	if err != nil {
@@ -70,7 +70,8 @@ func noteFiles(path string) ([]string, error) {
 	return files, err
 }
 
-// filesEnding are a folder's regular files that end like this, by name.
+// filesWithExtension returns a folder's regular files with these extensions, by
+// name.
 func filesWithExtension(folder string, endings ...string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -86,7 +87,7 @@ func filesWithExtension(folder string, endings ...string) ([]string, error) {
 	return files, nil
 }
 
-// picturesIn a folder, by their names.
+// readPictures reads the pictures of a folder, by name.
 func readPictures(folder string) (map[string][]byte, error) {
 	files, err := filesWithExtension(folder, pictureExtensions...)
 	if err != nil {
@@ -101,8 +102,8 @@ func readPictures(folder string) (map[string][]byte, error) {
 	return pictures, nil
 }
 
-// readUpTo so many bytes of a file, and one more where there are: the report says of
-// what is too large that it is.
+// readUpTo reads at most one byte more than the limit: the report warns of larger
+// files.
 func readUpTo(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -118,8 +119,7 @@ func readUpTo(path string, most int64) ([]byte, error) {
 
 var nonNameCharacters = regexp.MustCompile(`[^a-z0-9]+`)
 
-// noteName is what a note is called whose file has this name: what an experiment may
-// call one, and none of it does yet.
+// freeNoteName derives a valid, unused name for a note from its file name.
 func freeNoteName(stem string, taken []v1alpha1.Note) string {
 	name := strings.Trim(nonNameCharacters.ReplaceAllString(strings.ToLower(stem), "-"), "-")
 	if name == "" {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/kube/schema"
 )
 
-// cliOwner owns the fields that the command line applies.
+// cliOwner is the field owner of the command line.
 const cliOwner = client.FieldOwner("kubectl-perflab")
 
 var errOneExperiment = errors.New("run follows one experiment")
@@ -129,7 +129,7 @@ func apply(ctx context.Context, writer client.Client, object *unstructured.Unstr
 	}
 	err = writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), cliOwner, client.ForceOwnership)
 	if err != nil && schema.IsOurs(object) {
-		// The API server's own words are those of its schema.
+		// Schema messages of the API server are hard to read.
 		if faults := schema.Check(ctx, object); len(faults) > 0 {
 			return invalidError(fmt.Sprintf("%s %q", object.GetKind(), object.GetName()), withSuggestions(object, faults))
 		}

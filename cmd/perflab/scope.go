@@ -20,14 +20,14 @@ const (
 	scheduleKind   = "PerfSchedule"
 )
 
-// scope is where a command looks: in a namespace, or with -A in all, as kubectl does.
+// scope is one namespace or, with -A, all, as in kubectl.
 type scope struct{ allNamespaces bool }
 
 func (s *scope) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "all namespaces, regardless of --namespace")
 }
 
-// in is the namespace to list: the user's, or all.
+// listNamespace is the namespace to list: the user's, or all.
 func (s *scope) listNamespace(namespace string) string {
 	if s.allNamespaces {
 		return metav1.NamespaceAll
@@ -35,7 +35,7 @@ func (s *scope) listNamespace(namespace string) string {
 	return namespace
 }
 
-// listExperiments lists those of a namespace; empty: of all.
+// listExperiments lists the experiments of a namespace; empty: of all.
 func listExperiments(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfExperiment, error) {
 	experiments := &v1alpha1.PerfExperimentList{}
 	err := reader.List(ctx, experiments, client.InNamespace(namespace))

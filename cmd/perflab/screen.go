@@ -15,21 +15,22 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// screen shows how an experiment goes on: in place on a terminal, else, as in a
-// pipeline's log, a line for each thing that is new.
+// screen shows the progress of an experiment: in place on a terminal,
+// otherwise, as in a pipeline's log, a line for each change.
 type screen struct {
 	out io.Writer
 	style
 	terminal bool
 	lines    int
-	// written are the lines a log has.
+	// written are the lines of the log.
 	written map[string]bool
-	// output for programs, which notes stand beside; nil: people read it.
+	// output is the format for programs, with notes on another writer; nil:
+	// text.
 	output *output
 	notes  io.Writer
-	// shown is what of an experiment was written for programs.
+	// shownState is the last state written for programs.
 	shownState experimentJSON
-	// noted is the note since the last look that showed something.
+	// lastNote is the note since the last successful read.
 	lastNote string
 }
 
@@ -56,7 +57,7 @@ func (s *screen) show(seen snapshot, now time.Time) {
 	s.lines = terminalRows(text, s.columns())
 }
 
-// showState writes for programs what has changed. Time passes all the time.
+// showState writes changes for programs, except those of the remaining time.
 func (s *screen) showState(state experimentJSON) {
 	without := state
 	without.SecondsLeft = nil
@@ -70,7 +71,7 @@ func (s *screen) showState(state experimentJSON) {
 	_ = s.output.write(s.out, state) // As write.
 }
 
-// tell writes the lines that were not written before.
+// writeNews writes the lines that were not written before.
 func (s *screen) writeNews(news []string) {
 	for _, line := range news {
 		line = prose.Printable(line)
@@ -81,7 +82,8 @@ func (s *screen) writeNews(news []string) {
 	}
 }
 
-// rows are those that a text takes up on a terminal, which breaks long lines.
+// terminalRows is the number of rows that a text occupies on a terminal, which
+// wraps long lines.
 func terminalRows(text string, width int) int {
 	count := 0
 	for line := range strings.Lines(text) {
@@ -90,7 +92,7 @@ func terminalRows(text string, width int) int {
 	return count
 }
 
-// columns of the terminal; as many as usual where it can't be told.
+// columns is the width of the terminal, or the usual one.
 func (s *screen) columns() int {
 	const usual = 80
 	if file, isTerminal := terminalFile(s.out); isTerminal {
@@ -101,7 +103,7 @@ func (s *screen) columns() int {
 	return usual
 }
 
-// note writes a sentence beside the experiment, once in a row.
+// note writes a sentence about the experiment, without repetitions.
 func (s *screen) note(sentence string) {
 	if sentence == s.lastNote {
 		return
@@ -115,5 +117,5 @@ func (s *screen) note(sentence string) {
 	s.lines = 0
 }
 
-// write has nobody to tell of a terminal that is gone.
+// write ignores errors, because there is no other place to report them.
 func (s *screen) write(text string) { _, _ = io.WriteString(s.out, text) }

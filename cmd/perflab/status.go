@@ -123,7 +123,7 @@ func (o statusOptions) show(out io.Writer, seen snapshot, now time.Time) error {
 	return err
 }
 
-// reader is a client with the namespace the user means.
+// reader returns a client and the user's namespace.
 func (c *cluster) reader() (client.Client, string, error) {
 	namespace, err := c.namespace()
 	if err != nil {
@@ -133,13 +133,13 @@ func (c *cluster) reader() (client.Client, string, error) {
 	return reader, namespace, err
 }
 
-// isUnserved reports whether the cluster does not know PerfLab's kinds.
+// isUnserved reports whether the cluster lacks PerfLab's kinds.
 func isUnserved(err error) bool {
 	return meta.IsNoMatchError(err) || discovery.IsGroupDiscoveryFailedError(err)
 }
 
-// snapshot is an experiment with its runs. Those that only name it are told in
-// its warnings.
+// snapshot is an experiment with its runs. Its warnings mention runs that only
+// have its name.
 type snapshot struct {
 	experiment v1alpha1.PerfExperiment
 	runs       []v1alpha1.PerfRun
@@ -162,7 +162,7 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 
 func (s snapshot) isOver() bool { return progress.IsOver(&s.experiment) }
 
-// outcome is what a script wants to know of an experiment.
+// outcome is the result for scripts.
 func (s snapshot) outcome(failOn string) error {
 	if s.experiment.Status.Phase == v1alpha1.ExperimentStalled {
 		return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errStalled, conditionMessage(s.experiment.Status.Conditions, v1alpha1.ConditionStalled))
@@ -178,10 +178,10 @@ func (s snapshot) outcome(failOn string) error {
 	return nil
 }
 
-// failOnWorse is the only thing to fail on so far.
+// failOnWorse is the only value of --fail-on.
 const failOnWorse = "worse"
 
-// followOptions say how an experiment is followed.
+// followOptions are the flags for following an experiment.
 type followOptions struct {
 	interval time.Duration
 	timeout  time.Duration
@@ -201,7 +201,7 @@ func (f *followOptions) check() error {
 	return checkFailOn(f.failOn, failOnWorse)
 }
 
-// limited is a context that ends with the timeout.
+// withTimeout returns a context that ends with the timeout.
 func (f *followOptions) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if f.timeout == 0 {
 		return ctx, func() {}
@@ -211,7 +211,7 @@ func (f *followOptions) withTimeout(ctx context.Context) (context.Context, conte
 
 const failOnHelp = `"worse" exits with code 6 if a primary metric of an arm is Worse`
 
-// checkFailOn says whether a command fails on a value, of which it knows one.
+// checkFailOn checks the value of --fail-on.
 func checkFailOn(value, only string) error {
 	if value != "" && value != only {
 		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, only)
@@ -219,8 +219,8 @@ func checkFailOn(value, only string) error {
 	return nil
 }
 
-// follow shows an experiment until it is over. A look that fails is tried
-// again: the cluster may be away for a while, the experiment goes on.
+// follow shows an experiment until it ends. It retries failed reads: the
+// experiment continues while the cluster is unreachable.
 func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how followOptions) error {
 	ctx, done := how.withTimeout(ctx)
 	defer done()
@@ -252,7 +252,7 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 	}
 }
 
-// awaited is the progress of an experiment that has not ended.
+// waitMessage is the progress of an unfinished experiment.
 func (s snapshot) waitMessage() string {
 	parts := []string{s.phase()}
 	if counts := s.experiment.Status.Runs; counts != nil {

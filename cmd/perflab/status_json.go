@@ -12,20 +12,20 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// experimentJSON is how far an experiment is, as other programs read it. What has the
-// name of a field of its status is that field.
+// experimentJSON is the JSON form of an experiment's progress. Fields with the name
+// of a status field have its content.
 type experimentJSON struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Phase is empty until the operator has seen the experiment.
+	// Phase is empty until the operator has reconciled the experiment.
 	Phase v1alpha1.ExperimentPhase `json:"phase"`
-	// Over: nothing more happens by itself.
+	// Over: the experiment does not continue by itself.
 	Over      bool               `json:"over"`
 	Suspended bool               `json:"suspended"`
 	Imported  bool               `json:"imported"`
 	Runs      v1alpha1.RunCounts `json:"runs"`
 	Blocks    blocksJSON         `json:"blocks"`
-	// SecondsLeft is null while it is not known, and in lists.
+	// SecondsLeft is null while unknown, and in lists.
 	SecondsLeft    *int64                  `json:"secondsLeft"`
 	StartTime      *metav1.Time            `json:"startTime"`
 	CompletionTime *metav1.Time            `json:"completionTime"`
@@ -45,7 +45,7 @@ type blocksJSON struct {
 	Complete int32 `json:"complete"`
 }
 
-// state of an experiment at a time.
+// state of the experiment at a time.
 func (s snapshot) state(now time.Time) experimentJSON {
 	made := newExperimentJSON(&s.experiment)
 	if left, known := s.timeLeft(now); known && !made.Over {
@@ -55,7 +55,7 @@ func (s snapshot) state(now time.Time) experimentJSON {
 	return made
 }
 
-// stateOf an experiment whose runs are not looked at.
+// newExperimentJSON returns the progress of an experiment without its runs.
 func newExperimentJSON(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	status := &experiment.Status
 	made := experimentJSON{
@@ -74,7 +74,8 @@ func newExperimentJSON(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	return made
 }
 
-// blocksOf an experiment: each is a run of every arm under every scenario.
+// countBlocks counts the blocks: each is a run of every arm under every
+// scenario.
 func countBlocks(experiment *v1alpha1.PerfExperiment) blocksJSON {
 	made, status := blocksJSON{Planned: experiment.Spec.Design.Blocks}, &experiment.Status
 	if runs := len(status.Arms) * len(experiment.Spec.Scenarios); status.Runs != nil && runs > 0 {
@@ -86,7 +87,7 @@ func countBlocks(experiment *v1alpha1.PerfExperiment) blocksJSON {
 	return made
 }
 
-// primary comparisons alone.
+// primaryComparisons returns only the primary comparisons.
 func primaryComparisons(all []v1alpha1.Comparison) []v1alpha1.Comparison {
 	found := []v1alpha1.Comparison{}
 	for _, one := range all {
@@ -97,5 +98,5 @@ func primaryComparisons(all []v1alpha1.Comparison) []v1alpha1.Comparison {
 	return found
 }
 
-// listed is an empty list where there is none, which is easier to read.
+// nonNil returns an empty list for nil, which is [] in JSON.
 func nonNil[T any](all []T) []T { return append([]T{}, all...) }

@@ -69,7 +69,7 @@ func (o statusOptions) writeTable(out io.Writer, experiments []v1alpha1.PerfExpe
 	return p.err
 }
 
-// doing is what an experiment is at, in a few words.
+// experimentMessage describes briefly what an experiment does.
 func experimentMessage(experiment *v1alpha1.PerfExperiment) string {
 	status := &experiment.Status
 	switch {

@@ -11,9 +11,8 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// news says of an experiment what is worth a line in a log: phases, what is
-// waited for, what is wrong, what has ended. It holds no clock, and no figure
-// that moves by itself, so that the same line means the same state.
+// news returns the lines of a log: phases, waits, problems and results. They
+// have no times or changing numbers, so the same line means the same state.
 func (s snapshot) news() []string {
 	status := &s.experiment.Status
 	lines := []string{s.phase()}
@@ -37,7 +36,7 @@ func (s snapshot) news() []string {
 	return lines
 }
 
-// currentNews is what the experiment does, or what came out.
+// currentNews is what the experiment does, or its results.
 func (s snapshot) currentNews() []string {
 	status := &s.experiment.Status
 	var lines []string
@@ -67,7 +66,7 @@ func (s snapshot) currentNews() []string {
 
 func (s snapshot) waitingFor() string { return progress.Waits(&s.experiment.Status) }
 
-// loadOn is a load that is on, with what it does by now.
+// loadProgress matches the progress of a running load.
 var loadProgress = regexp.MustCompile(`: running [^;]*`)
 
 func withoutLoadProgress(message string) string {

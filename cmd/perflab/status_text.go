@@ -24,7 +24,7 @@ import (
 // barWidth is the number of characters of a progress bar.
 const barWidth = 30
 
-// text says in a few lines how far the experiment is.
+// text summarizes the progress in a few lines.
 func (s snapshot) text(now time.Time) string {
 	var page strings.Builder
 	status := &s.experiment.Status
@@ -68,7 +68,7 @@ func (s snapshot) text(now time.Time) string {
 	return page.String()
 }
 
-// stopped says why no further block is planned, where blocks were added one by one.
+// stopMessage is why no further block is planned, with design.target.
 func (s snapshot) stopMessage() string {
 	analysis := s.experiment.Status.Analysis
 	if analysis == nil || analysis.Stopped == nil {
@@ -87,12 +87,12 @@ func progressBar(done, planned int32) string {
 	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled) + "]"
 }
 
-// isDescriptive: the comparison says itself that it is too early for a verdict.
+// isDescriptive reports whether the comparison is too early for a verdict.
 func isDescriptive(found v1alpha1.Comparison) bool {
 	return slices.ContainsFunc(found.Warnings, func(warning string) bool { return strings.HasPrefix(warning, comparison.DescriptiveOnly) })
 }
 
-// compared is a comparison in one line.
+// comparisonLine summarizes a comparison in one line.
 func comparisonLine(found v1alpha1.Comparison) string {
 	unit := percentSign
 	if found.Scale != string(comparison.Ratio) {
@@ -123,7 +123,7 @@ func comparisonLine(found v1alpha1.Comparison) string {
 	return line
 }
 
-// shown writes a number of the status with as many digits as people read.
+// formatNumber rounds a number of the status for display.
 func formatNumber(number string, write func(float64) string) string {
 	value, err := decimal.Parse(number)
 	if err != nil {
@@ -132,7 +132,7 @@ func formatNumber(number string, write func(float64) string) string {
 	return write(value)
 }
 
-// left is how long it will still take.
+// timeLeft is the remaining time.
 func (s snapshot) timeLeft(now time.Time) (time.Duration, bool) {
 	return progress.Left(&s.experiment, s.runs, now)
 }

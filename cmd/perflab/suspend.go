@@ -21,14 +21,14 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// experimentTypes are what kubectl calls a PerfExperiment.
+// experimentTypes are kubectl's names for a PerfExperiment.
 var experimentTypes = []string{"experiment", "perfexperiment", "perfexperiments", "perfexperiments.perflab.dev", "pexp"}
 
-// suspendOptions say what gets which spec.suspend.
+// suspendOptions select objects and their spec.suspend.
 type suspendOptions struct {
 	cluster *cluster
 	suspend bool
-	// verb and done name it: suspend, suspended.
+	// verb and done are words for it: suspend, suspended.
 	verb, done string
 	all        bool
 	scope
@@ -92,7 +92,7 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 	return errors.Join(faults...)
 }
 
-// slashed are arguments with the type before each name: kubectl takes TYPE NAME... too.
+// withTypes adds the type to each name: kubectl also accepts TYPE NAME....
 func withTypes(arguments []string) []string {
 	kind := strings.ToLower(arguments[0])
 	if len(arguments) == 1 || !slices.Contains(experimentTypes, kind) && !slices.Contains(scheduleTypes, kind) {
@@ -105,7 +105,7 @@ func withTypes(arguments []string) []string {
 	return whole
 }
 
-// kindAndName reads NAME or TYPE/NAME, as kubectl does.
+// parseKindAndName parses NAME or TYPE/NAME, as kubectl does.
 func parseKindAndName(argument string) (kind, name string, err error) {
 	prefix, name, whole := strings.Cut(argument, "/")
 	switch prefix = strings.ToLower(prefix); {
@@ -133,7 +133,7 @@ func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer clien
 	return errors.Join(faults...)
 }
 
-// set suspend of one object.
+// set sets spec.suspend of one object.
 func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.Client, kind string, key client.ObjectKey) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
@@ -154,7 +154,7 @@ func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.C
 	return p.err
 }
 
-// unread says why an object was not read.
+// readError describes why an object could not be read.
 func readError(err error, kind string, key client.ObjectKey) error {
 	switch {
 	case apierrors.IsNotFound(err) && kind == scheduleKind:

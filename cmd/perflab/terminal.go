@@ -14,13 +14,13 @@ import (
 	"golang.org/x/term"
 )
 
-// Flags of all commands about what a terminal shows.
+// Terminal flags of all commands.
 const (
 	colorFlag   = "color"
 	noPagerFlag = "no-pager"
 )
 
-// When to colour.
+// Values of --color.
 const (
 	colorAuto   = "auto"
 	colorAlways = "always"
@@ -32,21 +32,20 @@ func addTerminalFlags(flags *pflag.FlagSet) {
 	flags.Bool(noPagerFlag, false, "write what is longer than the terminal straight to it, not through PERFLAB_PAGER, PAGER or less")
 }
 
-// look is how a text may look where it goes. The zero value is that of a pipe or a
-// file: as it is.
+// style is the style of an output. The zero value is plain, for pipes and files.
 type style struct {
-	// width that tables are to fit; 0: any.
+	// width of tables; 0: any.
 	width int
-	// colours may be used.
+	// colors are enabled.
 	colors bool
 }
 
-// outlet is standard output: as it is or, on a terminal, in colours, fitted to its
-// width and through a pager. Which of these, is known when flags are read.
+// outlet is standard output. On a terminal, it adds colors, fits the width and
+// uses a pager. These are known once flags are parsed.
 type outlet struct {
 	out io.Writer
 	style
-	// through is the pager, if any.
+	// pager, if any.
 	pager *pager
 }
 
@@ -58,7 +57,7 @@ func (o *outlet) Write(text []byte) (int, error) {
 	return o.out.Write(text)
 }
 
-// close waits until the reader has closed the pager.
+// close waits until the user closes the pager.
 func (o *outlet) close() error {
 	if o.pager == nil {
 		return nil
@@ -66,7 +65,7 @@ func (o *outlet) close() error {
 	return o.pager.close()
 }
 
-// prepare the outlet for a command whose flags are read.
+// prepare sets up the output for a command with parsed flags.
 func (o *outlet) prepare(command *cobra.Command) error {
 	color := command.Flag(colorFlag).Value.String()
 	if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, color) {
@@ -80,7 +79,7 @@ func (o *outlet) prepare(command *cobra.Command) error {
 	return nil
 }
 
-// lookAt is what a writer can show.
+// styleAt is the style that a writer supports.
 func styleAt(out io.Writer, color string) style {
 	screen, isTerminal := terminalFile(out)
 	if !isTerminal {
@@ -93,7 +92,7 @@ func styleAt(out io.Writer, color string) style {
 	return seen
 }
 
-// terminalOf is the terminal that a writer is, or writes to.
+// terminalFile returns the terminal behind a writer.
 func terminalFile(out io.Writer) (*os.File, bool) {
 	if through, is := out.(*outlet); is {
 		out = through.out
@@ -102,10 +101,10 @@ func terminalFile(out io.Writer) (*os.File, bool) {
 	return file, isFile && term.IsTerminal(int(file.Fd()))
 }
 
-// isDumb: the terminal knows nothing but lines.
+// isDumb reports whether the terminal supports only lines.
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
-// paged are the commands whose output is a text to read, and not news as they come.
+// pagedCommands are commands whose output is a text, not a stream of news.
 var pagedCommands = []string{"analyze", "audit", "compare", "doctor", "export", "logs", "plan", "queue", "report", "status", "verify"}
 
 func isPaged(command *cobra.Command) bool {
@@ -116,7 +115,7 @@ func isPaged(command *cobra.Command) bool {
 	return slices.Contains(pagedCommands, command.Name()) && !set(noPagerFlag) && !set("watch")
 }
 
-// lookOf is that of what a command writes to.
+// styleOf is the style of a command's output.
 func styleOf(out io.Writer) style {
 	switch to := out.(type) {
 	case *outlet:
@@ -127,7 +126,7 @@ func styleOf(out io.Writer) style {
 	return style{}
 }
 
-// sink writes in large pieces what a command has computed.
+// sink buffers the output of a command.
 type sink struct {
 	*bufio.Writer
 	style
@@ -138,7 +137,8 @@ func newSink(command *cobra.Command) *sink {
 	return &sink{bufio.NewWriter(out), styleOf(out)}
 }
 
-// end writes the rest, unless an earlier write failed, and names what is written in its error.
+// finish flushes the rest, unless an earlier write failed, and names the output in its
+// error.
 func (s *sink) finish(what string, failed error) error {
 	if failed == nil {
 		failed = s.Flush()

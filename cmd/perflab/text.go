@@ -18,26 +18,26 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxChanges is how many changes an arm makes are listed.
+// maxListedChanges is how many changes of an arm are listed.
 const maxListedChanges = 12
 
-// page collects what is written and the first error of writing it.
+// page writes lines and keeps the first error.
 type page struct {
 	out io.Writer
 	style
 	err error
-	// leftOut are columns that a table before had no room for.
+	// omitted are the columns that the previous table omitted.
 	omitted string
 }
 
-// pageTo writes as it suits where it goes.
+// newPage returns a page in the style of the writer.
 func newPage(out io.Writer) *page { return &page{out: out, style: styleOf(out)} }
 
 func (p *page) line(format string, values ...any) {
 	p.write(wrapHanging(prose.Printable(fmt.Sprintf(format, values...)), p.width))
 }
 
-// heading begins a part, in a colour if there are any.
+// heading begins a section.
 func (p *page) heading(shade *color.Color, format string, values ...any) {
 	p.write("\n" + p.paint(shade, wrapHanging(prose.Printable(fmt.Sprintf(format, values...)), p.width)))
 }
@@ -48,8 +48,8 @@ func (p *page) write(line string) {
 	}
 }
 
-// table writes rows with their columns aligned. On a terminal they fit its width, and
-// columns named by spare are left out if need be.
+// table writes aligned rows. On a terminal they fit its width, and columns named by
+// spare may be omitted.
 func (p *page) table(rows [][]string, spare ...string) {
 	if p.err != nil {
 		return
@@ -61,7 +61,7 @@ func (p *page) table(rows [][]string, spare ...string) {
 	var aligned bytes.Buffer
 	writer := tabwriter.NewWriter(&aligned, 0, 0, columnGap, ' ', 0)
 	for _, row := range rows {
-		// The writer keeps everything until it is flushed, into a buffer that takes it.
+		// Writes to the buffer can't fail.
 		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
 	}
 	_ = writer.Flush()
@@ -70,7 +70,7 @@ func (p *page) table(rows [][]string, spare ...string) {
 	}
 }
 
-// fit writes a table that fits, and says once what of it does not.
+// fit writes a table that fits, and mentions omitted columns once.
 func (p *page) fit(rows [][]string, spare []string) {
 	printable := make([][]string, 0, len(rows))
 	for _, row := range rows {
@@ -116,7 +116,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	return p.err
 }
 
-// precision says how good an estimate is.
+// precisionWord is the precision of an estimate.
 func precisionWord(time preview.Estimate) string {
 	if len(time.Unknown) > 0 {
 		return "more than"
@@ -124,7 +124,7 @@ func precisionWord(time preview.Estimate) string {
 	return "about"
 }
 
-// writeQuestion says what is decided, and what can be.
+// writeQuestion writes the question and the statistical power.
 func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Primary) == 0 {
 		p.heading(colorStrong, "Question: no metric decides, every comparison is exploratory")
@@ -146,7 +146,7 @@ func writeQuestion(p *page, shown preview.Preview) {
 	writeDesigns(p, shown)
 }
 
-// writeDesigns says what else could be declared, where there is reason to.
+// writeDesigns writes alternative designs, if there are any.
 func writeDesigns(p *page, shown preview.Preview) {
 	if len(shown.Designs) < 2 {
 		return
@@ -173,7 +173,7 @@ func effectSize(design preview.Design) string {
 	return fmt.Sprintf("%.1f %%", design.DetectablePercent)
 }
 
-// designNotes say what designs rest on, each once.
+// designNotes explain designs, without duplicates.
 func designNotes(designs []preview.Design) []string {
 	var notes []string
 	for _, design := range designs {

@@ -26,8 +26,8 @@ func writeHeaps(p *page, shown preview.Preview) {
 	}
 }
 
-// heapRows has a row for each module and a column for each arm, or one for all
-// where they have the same heaps.
+// heapRows has a row for each module and a column for each arm, or one column
+// if all arms have the same heaps.
 func heapRows(shown preview.Preview) [][]string {
 	rows := [][]string{{"module", "memory limit"}}
 	for _, arm := range shown.Arms {
@@ -56,7 +56,7 @@ func heapRows(shown preview.Preview) [][]string {
 	return rows
 }
 
-// inOrder are the heaps' values, each once, as they come.
+// distinctValues returns the heaps' distinct values in order.
 func distinctValues(heaps []preview.Heap, value func(preview.Heap) string) []string {
 	var values []string
 	for _, heap := range heaps {
@@ -78,8 +78,8 @@ func formatHeap(heap preview.Heap) string {
 	}
 }
 
-// withoutLimit are the modules whose heap is a share of a limit that is not
-// declared.
+// modulesWithoutLimit returns modules whose heap is a share of an undeclared
+// limit.
 func modulesWithoutLimit(heaps []preview.Heap) []string {
 	without := slices.DeleteFunc(slices.Clone(heaps), func(heap preview.Heap) bool { return heap.Percent == 0 })
 	return distinctValues(without, func(heap preview.Heap) string { return heap.Module })
@@ -98,7 +98,7 @@ func formatShift(shift preview.HeapShift) string {
 	return fmt.Sprintf("%s (%s to %s)", text, least, most)
 }
 
-// size in MiB, with a decimal where it is no whole number of them.
+// formatSize formats bytes in MiB, with a decimal if necessary.
 func formatSize(bytes int64) string {
 	if bytes == 0 {
 		return "not declared"

@@ -23,10 +23,11 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// errUnproved says that PerfLab kept no digests, because it was not there.
+// errNoDigests means that no digests were recorded, because PerfLab did not
+// measure the experiment.
 var errNoDigests = errors.New("there is no manifest of digests")
 
-// errBroken says that something is not what it was when it was recorded.
+// errDigestMismatch means that a record differs from its digest.
 var errDigestMismatch = errors.New("the chain of digests does not hold")
 
 type verifyOptions struct {
@@ -107,7 +108,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	return nil
 }
 
-// find reads what there is of an experiment, in the cluster or in a file.
+// find reads the records of an experiment from the cluster or a file.
 func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Found, error) {
 	if argument == standardInput || isRecordedFile(argument) || isFile(argument) {
 		in, err := commandInput(command)
@@ -134,8 +135,8 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 	return foundInCluster(command.Context(), reader, &recorded)
 }
 
-// foundInCluster digests what is kept of one run after the other: all at once
-// would be a megabyte or two for each.
+// foundInCluster computes the digests of one run after the other: all raw
+// results together could exceed the memory.
 func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.Input) (*evidence.Found, error) {
 	found, err := recorded.Evidence()
 	if err != nil {
@@ -164,7 +165,7 @@ func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.
 	return found, err
 }
 
-// configMap reads one; nil: it is not there.
+// configMap reads a ConfigMap; nil: it does not exist.
 func configMap(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
@@ -177,7 +178,7 @@ func configMap(ctx context.Context, reader client.Reader, namespace, name string
 	return found, nil
 }
 
-// manifestOf reads the manifest of an experiment's digests; nil: there is none.
+// readEvidence reads the manifest of an experiment's digests; nil: none.
 func readEvidence(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
 	return configMap(ctx, reader, experiment.Namespace, naming.Evidence(experiment.Name))
 }

@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// linkNouns say what there is one or several of.
+// linkNouns are the nouns that count the links of each kind.
 var linkNouns = map[evidence.Kind]string{
 	evidence.KindManifest: "manifest", evidence.KindExperiment: "experiment", evidence.KindPlan: "plan", evidence.KindRecord: "run", evidence.KindAttempts: "attempt",
 	evidence.KindRawResults: "ConfigMap", evidence.KindSamples: "ConfigMap", evidence.KindScripts: "ConfigMap",
@@ -40,8 +40,8 @@ func writeVerified(s *sheet, name string, result *evidence.Result, shown []evide
 	}
 }
 
-// stageOf is down to when the manifest tells of the experiment; one that does not
-// hold tells nothing.
+// stageText is the stage of the experiment in the manifest; empty for an invalid
+// manifest.
 func stageText(stage evidence.Stage) string {
 	if stage == (evidence.Stage{}) {
 		return ""
@@ -75,7 +75,7 @@ func countBroken(link evidence.Kind, broken []evidence.Broken) int {
 	return count
 }
 
-// verifiedJSON is what -o json writes.
+// verifiedJSON is the JSON form of a verification.
 type verifiedJSON struct {
 	Experiment string            `json:"experiment"`
 	Holds      bool              `json:"holds"`

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	// The image's own list, for who mounts none.
+	// The fallback CA certificates, if none are mounted.
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
-// Exit codes of curl that others read.
+// Exit codes of curl that callers use.
 const (
 	exitNoAddress   = 6
 	exitNoAnswer    = 7
@@ -29,7 +29,7 @@ const (
 	exitNoTransport = 35
 )
 
-// request is one call of curl.
+// request is a parsed command line of curl.
 type request struct {
 	method, data, raw, output string
 	headers                   []string
@@ -39,7 +39,7 @@ type request struct {
 	url                       string
 }
 
-// failure is what curl ends with.
+// failure is the result of a failed request.
 type failure struct {
 	code      int
 	transient bool
@@ -92,7 +92,7 @@ func parseCurl(arguments []string) (request, error) {
 	return asked, nil
 }
 
-// withScheme takes an address without one for http, as curl does.
+// withScheme adds http:// to an address without a scheme, as curl does.
 func withScheme(address string) string {
 	if strings.Contains(address, "://") {
 		return address
@@ -100,7 +100,7 @@ func withScheme(address string) string {
 	return "http://" + address
 }
 
-// perform asks until there is an answer, or no hope of a better one.
+// perform retries transient failures.
 func (r request) perform(ctx context.Context, out io.Writer) failure {
 	pause := time.Second
 	for attempt := 0; ; attempt++ {
@@ -162,7 +162,7 @@ func (r request) build(ctx context.Context) (*http.Request, error) {
 	return built, nil
 }
 
-// isTransient: the answers after which curl tries again.
+// isTransient reports whether curl retries after this status.
 func isTransient(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
@@ -173,7 +173,7 @@ func isTransient(status int) bool {
 	}
 }
 
-// classify gives the code that curl has for what went wrong on the way.
+// classify returns curl's exit code for a connection error.
 func classify(err error) failure {
 	var lookup *net.DNSError
 	var dial *net.OpError
@@ -190,7 +190,7 @@ func classify(err error) failure {
 	}
 }
 
-// keep writes the answer where it is wanted.
+// keep writes the response to the output.
 func (r request) keep(body io.Reader, out io.Writer) failure {
 	if r.output != "" && r.output != "-" {
 		file, err := os.Create(r.output)
