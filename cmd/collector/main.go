@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	showVersion := flag.Bool("version", false, "say which PerfLab this is, and end")
+	showVersion := flag.Bool("version", false, "print the version and exit")
 	flag.Parse()
 	if *showVersion {
 		fmt.Println(version.Line("collector"))
@@ -38,7 +38,7 @@ func main() {
 	}
 	if ctx.Err() != nil {
 		// Another pod continues.
-		fmt.Fprintln(os.Stderr, "collector: was ended before the run was over")
+		fmt.Fprintln(os.Stderr, "collector: terminated before the end of the run")
 		os.Exit(1)
 	}
 }

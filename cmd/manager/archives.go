@@ -45,7 +45,7 @@ func (n *namespaceArchives) Set(text string) error {
 		return errors.New("write NAMESPACE=URL, for example lab=s3://lab/archive?region=eu-central-1, or NAMESPACE=none")
 	}
 	if _, known := (*n)[namespace]; known {
-		return fmt.Errorf("namespace %q has two archives: write one", namespace)
+		return fmt.Errorf("namespace %q has two archives: remove one", namespace)
 	}
 	if *n == nil {
 		*n = namespaceArchives{}
@@ -114,14 +114,14 @@ func credentialsIn(folder string) (archive.Credentials, error) {
 			return archive.Credentials{}, err
 		}
 		if value != "" && *field != "" {
-			return archive.Credentials{}, errors.New("its Secret has the credentials of two kinds of stores: leave those of one")
+			return archive.Credentials{}, errors.New("its Secret has credentials of two kinds of stores: remove one of them")
 		}
 		if value != "" {
 			*field = value
 		}
 	}
 	if given.IsNone() {
-		return given, fmt.Errorf("its Secret has none of %s: give those of its store", strings.Join([]string{keyID + " and " + keySecret, keyAzure, keyGoogle}, ", "))
+		return given, fmt.Errorf("its Secret has none of %s: add those of its store", strings.Join([]string{keyID + " and " + keySecret, keyAzure, keyGoogle}, ", "))
 	}
 	return given, nil
 }

@@ -41,9 +41,9 @@ type viewOptions struct {
 func runView(arguments []string) error {
 	o := viewOptions{}
 	flags := flag.NewFlagSet("manager view", flag.ContinueOnError)
-	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; the view does not authenticate, so an address other than loopback needs an authenticating proxy")
+	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address of the pages; the view does not authenticate, so an address other than loopback needs an authenticating proxy")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	flags.StringVar(&o.hosts, "hosts", "", "names that browsers may call the pages by, beside those of loopback, separated by commas")
+	flags.StringVar(&o.hosts, "hosts", "", "host names of the pages in addition to those of loopback, separated by commas")
 	flags.StringVar(&o.viewerHeader, "viewer-header", "", "header that a trusted proxy sets to identify the viewer, for example X-Forwarded-For or X-Forwarded-User; default: the client's address")
 	flags.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace whose experiments are shown; default: all (env WATCH_NAMESPACE)")
 	if err := flags.Parse(arguments); err != nil {

@@ -24,7 +24,7 @@ import (
 // archiveVariable is the environment variable for the default of --archive.
 const archiveVariable = "PERFLAB_ARCHIVE"
 
-var errNotArchived = errors.New("the archive does not have it")
+var errNotArchived = errors.New("not found in the archive")
 
 // archiveOptions select the archive.
 type archiveOptions struct{ url string }
@@ -38,9 +38,7 @@ experiments, in an object store or a directory. No cluster is needed.
 
 Set --archive or PERFLAB_ARCHIVE to the URL that the operator uses. Credentials are
 those of the store's own tools, for example AWS_PROFILE, or AWS_ACCESS_KEY_ID and
-AWS_SECRET_ACCESS_KEY.` + archiveVariable + `, has the URL of the archive as the operator has
-it. Credentials are those that the store's own programs use, for example
-AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+AWS_SECRET_ACCESS_KEY.`,
 	}
 	options := &archiveOptions{}
 	command.PersistentFlags().StringVar(&options.url, "archive", os.Getenv(archiveVariable), "URL of the archive, such as s3://perflab/archive?region=eu-central-1 or file:///archive (env "+archiveVariable+")")
@@ -147,20 +145,20 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 		return err
 	}
 	out := newSink(command)
-	return out.finish("what was recorded", report.Write(out, input))
+	return out.finish("the recorded objects", report.Write(out, input))
 }
 
 // parseArchivedName parses NAMESPACE/NAME.
 func parseArchivedName(name, uid string) (archive.Identity, error) {
 	namespace, experiment, found := strings.Cut(name, "/")
 	if !found || namespace == "" || experiment == "" || strings.Contains(experiment, "/") {
-		return archive.Identity{}, fmt.Errorf("%w: %q names no experiment of an archive: write NAMESPACE/NAME", errOption, name)
+		return archive.Identity{}, fmt.Errorf("%w: invalid name %q: write NAMESPACE/NAME", errOption, name)
 	}
 	return archive.Identity{Namespace: namespace, Experiment: experiment, ExperimentUID: uid}, nil
 }
 
 func notArchivedError(name string, store *archive.Store) error {
-	return fmt.Errorf("%w: experiment %q, in %s: list what it has with perflab archive list", errNotArchived, name, store)
+	return fmt.Errorf("%w: experiment %q, in %s: list its experiments with perflab archive list", errNotArchived, name, store)
 }
 
 func newArchiveIndex(options *archiveOptions) *cobra.Command {
@@ -195,7 +193,7 @@ func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool
 		if err != nil {
 			return err
 		}
-		p.line("%s %s a reference; %s %s never kept to the end", prose.Counted(sum.Restored, "record"), prose.Verb(sum.Restored, "has", "have"), prose.Counted(sum.Broken, "record"), prose.Verb(sum.Broken, "was", "were"))
+		p.line("References restored for %s; %s incomplete", prose.Counted(sum.Restored, "record"), prose.Counted(sum.Broken, "record"))
 	}
 	sum, err := contents.Index(command.Context(), store)
 	if err != nil {
@@ -247,22 +245,22 @@ func deleteArchived(command *cobra.Command, store *archive.Store, name, uid stri
 	case len(there) == 0 || uid != "" && !slices.Contains(there, uid):
 		return notArchivedError(name, store)
 	case uid == "" && len(there) > 1:
-		return fmt.Errorf("%w: the archive has %d experiments %q: say which with --uid: %s", errOption, len(there), name, strings.Join(there, ", "))
+		return fmt.Errorf("%w: the archive has %d experiments %q: select one with --uid: %s", errOption, len(there), name, strings.Join(there, ", "))
 	}
 	identity.ExperimentUID = cmp.Or(uid, there[0])
 	p := newPage(command.OutOrStdout())
-	verb, count := "gone", 0
+	done, count := "deleted", 0
 	if dryRun {
-		verb = "would go"
+		done = "would be deleted"
 	}
 	err = store.Forget(command.Context(), identity, dryRun, func(key string) {
 		count++
-		p.line("%s %s", verb, key)
+		p.line("%s %s", key, done)
 	})
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s %s; perflab archive gc deletes unreferenced objects", prose.Counted(count, "reference"), verb)
+	p.line("%s %s; perflab archive gc deletes unreferenced objects", prose.Counted(count, "reference"), done)
 	return p.err
 }
 
@@ -298,18 +296,18 @@ Exit codes: 0 success, 1 failure.`,
 
 func pruneArchive(command *cobra.Command, store *archive.Store, policy archive.Policy) error {
 	p := newPage(command.OutOrStdout())
-	verb := "gone"
+	done := "deleted"
 	if policy.DryRun {
-		verb = "would go"
+		done = "would be deleted"
 	}
 	sum, err := store.Collect(command.Context(), policy, func(gone archive.Gone) {
-		p.line("%s %s (%s): %s", verb, gone.Key, formatMebibytes(gone.Size), gone.Why)
+		p.line("%s %s (%s): %s", gone.Key, done, formatMebibytes(gone.Size), gone.Why)
 	})
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s and %s %s, %s; %s and %s stay, %s",
-		prose.Counted(sum.Records, "record"), prose.Counted(sum.Objects, "object"), verb, formatMebibytes(sum.Bytes),
+	p.line("%s and %s %s, %s; %s and %s kept, %s",
+		prose.Counted(sum.Records, "record"), prose.Counted(sum.Objects, "object"), done, formatMebibytes(sum.Bytes),
 		prose.Counted(sum.RecordsKept, "record"), prose.Counted(sum.ObjectsKept, "object"), formatMebibytes(sum.BytesKept))
 	return p.err
 }

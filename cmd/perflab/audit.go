@@ -122,7 +122,7 @@ type auditResult struct {
 }
 
 // errNoReport means that runs have no report to compare with.
-var errNoReport = fmt.Errorf("%w: name the report in Markdown first, and then the CSV with its runs", audit.ErrRows)
+var errNoReport = fmt.Errorf("%w: name the report in Markdown first, then the CSV with its runs", audit.ErrRows)
 
 // unquoted removes the quotes and separators that a spreadsheet adds to a header.
 var unquoted = strings.NewReplacer(`"`, "", ";", ",", "\t", ",")
@@ -261,7 +261,7 @@ func (a *auditResult) reportCounts() string {
 		text = fmt.Sprintf(", %d marked as adjusted", a.Adjusted)
 	}
 	if a.Values > 0 {
-		text += fmt.Sprintf("; %s set against the runs", prose.Counted(a.Values, "value"))
+		text += fmt.Sprintf("; %s compared with the runs", prose.Counted(a.Values, "value"))
 	}
 	return text
 }

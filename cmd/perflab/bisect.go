@@ -103,7 +103,7 @@ func (o *bisectOptions) armSystem(record *crosscompare.Record) (v1alpha1.System,
 // Like a hand-written manifest, it has no status.
 func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alpha1.System, plan *bisect.Plan) any {
 	spec := after.Spec.DeepCopy()
-	spec.Question = "Which difference is it?"
+	spec.Question = "Which change is the cause?"
 	spec.System, spec.SystemRef, spec.Matrix, spec.Notes = before, nil, nil, nil
 	spec.Arms = plan.Arms()
 	spec.Design.Seed, spec.Suspend = nil, false
@@ -134,7 +134,7 @@ func writeBisect(out io.Writer, plan *bisect.Plan, experiment any) error {
 		list(fmt.Sprintf("arm %s", name), plan.Parts[i].Differences)
 	}
 	if len(plan.Left) > 0 {
-		list("no arm can set, and none has", plan.Left)
+		list("not set by any arm", plan.Left)
 	}
 	manifest, err := yaml.Marshal(experiment)
 	if err != nil {

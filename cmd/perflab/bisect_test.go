@@ -35,7 +35,7 @@ func TestBisect(t *testing.T) {
 	})
 	got := perflab(t, "", "bisect", before, after)
 	got.ends(0).shows(
-		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# no arm can set, and none has", "healthPath", "question: Which difference is it?", "image: example.org/first:new",
+		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# not set by any arm", "healthPath", "question: Which change is the cause?", "image: example.org/first:new",
 	)
 	if strings.Contains(got.out, "status:") {
 		t.Error("what is to be applied has a status")

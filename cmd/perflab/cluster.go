@@ -66,7 +66,7 @@ func (h hintingTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	response, err := h.RoundTripper.RoundTrip(request)
 	var dialed *net.OpError
 	if errors.As(err, &dialed) && dialed.Op == "dial" {
-		err = fmt.Errorf("%w; there is no answer: is the cluster up, and is it the one you mean (kubectl config current-context)?", err)
+		err = fmt.Errorf("%w; the cluster does not answer: check that it is running and is the right one (kubectl config current-context)", err)
 	}
 	return response, err
 }

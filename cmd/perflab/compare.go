@@ -18,7 +18,7 @@ import (
 
 // errNotEquivalent means that two experiments can't be compared, because their
 // baselines are not shown to be equivalent.
-var errNotEquivalent = errors.New("the baselines could not be shown to be alike, so no arms are compared")
+var errNotEquivalent = errors.New("the baselines are not shown to be equivalent, so no arms are compared")
 
 type compareOptions struct {
 	from   *cluster
@@ -107,7 +107,7 @@ func parseArmPairs(given []string) ([]crosscompare.Pair, error) {
 	for _, text := range given {
 		first, second, found := strings.Cut(text, "=")
 		if !found || first == "" || second == "" {
-			return nil, fmt.Errorf("%w: --arms %q: write the arm of the first experiment, =, and that of the second: small=medium", errOption, text)
+			return nil, fmt.Errorf("%w: --arms %q must be FIRST=SECOND, for example small=medium", errOption, text)
 		}
 		pairs = append(pairs, crosscompare.Pair{First: first, Second: second})
 	}

@@ -28,7 +28,7 @@ func exportedTo(t *testing.T, name string, input report.Input) string {
 func TestCompare(t *testing.T) {
 	first, second := exportedTo(t, "first.yaml", recorded.Experiment(1)), exportedTo(t, "second.yml", recorded.Experiment(2))
 	got := perflab(t, "", "compare", first, second, "--margin", "20")
-	got.ends(0).shows("margin 20 %", "Baselines: "+recorded.Baseline, "Arms, each through its own baseline", recorded.Arm, "yes")
+	got.ends(0).shows("margin 20 %", "Baselines: "+recorded.Baseline, "Arms, relative to their baselines", recorded.Arm, "yes")
 	strict := perflab(t, "", "compare", first, second, "--margin", "0.01")
 	if strict.code != exitNotEquivalent || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
 		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitNotEquivalent, strict.out, strict.problems)

@@ -38,9 +38,9 @@ func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
 }
 
 func writeCrossArms(sheet *sheet, compared []crosscompare.Comparison, notes *notes) {
-	sheet.title("Arms, each through its own baseline")
+	sheet.title("Arms, relative to their baselines")
 	if len(compared) == 0 {
-		sheet.line("there are none beside the baselines")
+		sheet.line("no arms besides the baselines")
 		return
 	}
 	rows := [][]string{{"scenario", "metric", "arms", "delta in first", "delta in second", "second against first", "interval", "p adjusted", "verdict", "notes"}}

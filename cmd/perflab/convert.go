@@ -35,12 +35,9 @@ type convertOptions struct {
 	margin           int
 }
 
-func newConvert() *cobra.Command {
-	options := convertOptions{}
-	command := &cobra.Command{
-		Use:   "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
-		Short: "Convert results of other tools",
-		Long: `Convert results of other tools into a record as perflab export writes it, which
+// convertHelp describes the formats and the record.
+func convertHelp() string {
+	return `Convert results of other tools into a record as perflab export writes it, which
 perflab report, compare, history and import read. No cluster is needed.
 
 ` + formatsHelp() + `
@@ -63,14 +60,24 @@ The record names the tool and the files it comes from, with their SHA-256. PerfL
 did not observe the runs: it cannot prove how the system was configured, and their
 order was not randomized.
 
-Exit codes: 0 success, 1 failure, 2 a file is invalid.`,
-		Example: `  perflab convert --from jmeter --name checkout-2025 --release 2025.1 --scenario cico \
+Exit codes: 0 success, 1 failure, 2 a file is invalid.`
+}
+
+const convertExamples = `  perflab convert --from jmeter --name checkout-2025 --release 2025.1 --scenario cico \
     --arm xmx=run1.jtl --arm xmx=run2.jtl --arm maxram=run3.jtl > checkout-2025.yaml
   perflab convert --from k6-summary --measured 2025-01-03 --name search --arm base=summary.json | perflab report -f -
   perflab convert --from gobench --measured 2025-01-03 --name codec --arm old=old.txt --arm new=new.txt > codec.yaml
   perflab convert --from table --name checkout past.csv > past.yaml
-  perflab import -f checkout-2025.yaml -n archive`,
-		RunE: func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
+  perflab import -f checkout-2025.yaml -n archive`
+
+func newConvert() *cobra.Command {
+	options := convertOptions{}
+	command := &cobra.Command{
+		Use:     "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
+		Short:   "Convert results of other tools",
+		Long:    convertHelp(),
+		Example: convertExamples,
+		RunE:    func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
 	}
 	options.addFlags(command.Flags())
 	for _, name := range []string{"from", "name"} {
@@ -168,7 +175,7 @@ func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([
 	case !found:
 		return nil, fmt.Errorf("%w: --from %q: write one of %s", errOption, o.from, strings.Join(formats(), ", "))
 	case len(tables) > 0 || len(o.arms) == 0:
-		return nil, fmt.Errorf("%w: say of which arm each file is, for example --arm xmx=run1.jtl", errOption)
+		return nil, fmt.Errorf("%w: --arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl", errOption)
 	}
 	if err := o.checkArms(); err != nil {
 		return nil, err
@@ -181,7 +188,7 @@ func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([
 // readTables reads the experiments of tables, in the order of their releases.
 func (o *convertOptions) readTables(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if len(tables) == 0 || len(o.arms) > 0 {
-		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
+		return nil, fmt.Errorf("%w: --from table needs the file of the table and no --arm, because the table names its arms", errOption)
 	}
 	only, err := compileExpression("only", o.only)
 	if err != nil {
@@ -310,7 +317,7 @@ func (o *convertOptions) readArms(command *cobra.Command, reader importers.Reade
 			return err
 		}
 		if other, twice := seen[sum]; twice {
-			return fmt.Errorf("%w: %s and %s are the same file: a run counts once", errOption, other, file)
+			return fmt.Errorf("%w: %s and %s are the same file: remove one", errOption, other, file)
 		}
 		seen[sum] = file
 		blocks[arm]++

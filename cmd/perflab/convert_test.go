@@ -141,8 +141,8 @@ func TestConvertProblems(t *testing.T) {
 		want      string
 	}{
 		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
-		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "a table has arms of its own: name its file and no --arm"},
-		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "say of which arm each file is, for example --arm xmx=run1.jtl"},
+		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "--from table needs the file of the table and no --arm, because the table names its arms"},
+		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "--arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl"},
 		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "say of which arm each file is"},
 		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: there is no column "timestamp": they are release,measured,block,arm,scenario,metric,unit,value`},
 		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
@@ -156,7 +156,7 @@ func TestConvertProblems(t *testing.T) {
 		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
 		"Dated":          {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
 		"Packed":         {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
-		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is cut off in the middle: copy or export it again"},
+		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is truncated: copy or export it again"},
 		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
 		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
 		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},

@@ -25,7 +25,7 @@ import (
 )
 
 // errMissing means that a prerequisite of PerfLab is missing.
-var errMissing = errors.New("something is missing")
+var errMissing = errors.New("prerequisites are missing")
 
 // finding is the result of a check.
 type finding struct {
@@ -89,7 +89,7 @@ var dependencies = []struct {
 		name:     "metrics API",
 		kind:     schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
 		severity: stateWarning,
-		remedy:   "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
+		remedy:   "CPU and memory are not measured without it or measurement.prometheus; install metrics-server",
 	},
 }
 
@@ -196,7 +196,7 @@ func diagnose(ctx context.Context, from *cluster) ([]finding, error) {
 func checkKind(served discovery.DiscoveryInterface, kind schema.GroupKind, severity state, subject, remedy string) finding {
 	groups, err := served.ServerGroups()
 	if err != nil {
-		return finding{subject, severity, "the cluster does not say what it serves: " + err.Error()}
+		return finding{subject, severity, "the API groups can't be listed: " + err.Error()}
 	}
 	for _, group := range groups.Groups {
 		if group.Name != kind.Group {
@@ -231,11 +231,11 @@ func checkOperator(ctx context.Context, reader client.Reader) []finding {
 	found, err := listOperators(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, stateWarning, "you may not list Deployments in all namespaces, so it can't be looked for"}}
+		return []finding{{subject, stateWarning, "unknown: you can't list Deployments in all namespaces"}}
 	case err != nil:
 		return []finding{{subject, stateMissing, err.Error()}}
 	case len(found) == 0:
-		return []finding{{subject, stateMissing, "there is no Deployment of it: " + installPerfLab}}
+		return []finding{{subject, stateMissing, "no Deployment found: " + installPerfLab}}
 	}
 	operator := found[0]
 	container := operator.Spec.Template.Spec.Containers[0]
@@ -258,7 +258,7 @@ func checkStorage(ctx context.Context, reader client.Reader) finding {
 			return finding{subject, stateOK, fmt.Sprintf("default storage class %q (%s)", class.Name, class.Provisioner)}
 		}
 	}
-	return finding{subject, stateWarning, "there is no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
+	return finding{subject, stateWarning, "no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
 }
 
 func checkRight(ctx context.Context, writer client.Client, namespace, group, resource, verb string) finding {
@@ -271,7 +271,7 @@ func checkRight(ctx context.Context, writer client.Client, namespace, group, res
 		return finding{subject, stateMissing, err.Error()}
 	}
 	if !review.Status.Allowed {
-		return finding{subject, stateMissing, "you don't have it; ask for a Role with it in the namespace"}
+		return finding{subject, stateMissing, "denied: ask an administrator for a Role with this right in the namespace"}
 	}
 	return finding{subject, stateOK, "yes"}
 }

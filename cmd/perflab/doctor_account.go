@@ -49,9 +49,9 @@ func checkAccount(ctx context.Context, cluster client.Client, namespace string) 
 	err = cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{})
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, stateWarning, "you may not get it, so it is not known whether the operator can write as it"}}
+		return []finding{{subject, stateWarning, "unknown: you can't get it"}}
 	case apierrors.IsNotFound(err):
-		return []finding{{subject, stateMissing, fmt.Sprintf("the operator writes as it, except for experiments with spec.serviceAccountName: kubectl create serviceaccount %s -n %s", name, namespace)}}
+		return []finding{{subject, stateMissing, fmt.Sprintf("not found, but the operator impersonates it for experiments without spec.serviceAccountName: kubectl create serviceaccount %s -n %s", name, namespace)}}
 	case err != nil:
 		return []finding{{subject, stateMissing, err.Error()}}
 	}
@@ -68,11 +68,11 @@ func checkAccountRights(ctx context.Context, cluster client.Client, subject, nam
 		err := cluster.Create(ctx, review)
 		switch {
 		case apierrors.IsForbidden(err):
-			return finding{subject, stateWarning, "you may not create LocalSubjectAccessReviews, so its rights are not known"}
+			return finding{subject, stateWarning, "unknown rights: you can't create LocalSubjectAccessReviews"}
 		case err != nil:
 			return finding{subject, stateMissing, err.Error()}
 		case !review.Status.Allowed:
-			return finding{subject, stateMissing, fmt.Sprintf("it may not %s %s: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
+			return finding{subject, stateMissing, fmt.Sprintf("can't %s %s: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
 				right.Verb, right.Resource, name, namespace, role, namespace, name)}
 		}
 	}

@@ -33,7 +33,7 @@ func TestDoctorLooksForTheAccount(t *testing.T) {
 		"another mode": {},
 		"no account": {
 			args: []string{"--act-as-author"},
-			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": the operator writes as it, except for experiments with spec.serviceAccountName: kubectl create serviceaccount perflab-author -n lab`,
+			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": not found, but the operator impersonates it for experiments without spec.serviceAccountName: kubectl create serviceaccount perflab-author -n lab`,
 		},
 		"no rights": {
 			args: []string{"--act-as-author"}, there: []client.Object{account("perflab-author")}, denied: "configmaps",

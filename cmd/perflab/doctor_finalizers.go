@@ -29,13 +29,13 @@ func checkDeletedObjects(ctx context.Context, reader client.Reader) []finding {
 	waiting, err := deletedObjects(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, stateWarning, "you may not list them in all namespaces, so it is not known whether any waits for the operator"}}
+		return []finding{{subject, stateWarning, "unknown: you can't list them in all namespaces"}}
 	case err != nil:
 		return []finding{{subject, stateMissing, err.Error()}}
 	case len(waiting) == 0:
 		return nil
 	}
-	return []finding{{subject, stateMissing, fmt.Sprintf("%s for the operator, %s first: install it again, and it takes down what they built; or remove their finalizers, which leaves borrowed workloads and topics in external brokers as they are: kubectl perflab doctor --%s",
+	return []finding{{subject, stateMissing, fmt.Sprintf("%s for the operator, %s first: reinstall it to clean up, or remove their finalizers, which leaves adopted workloads and topics in external brokers unchanged: kubectl perflab doctor --%s",
 		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), objectName(waiting[0]), removeFinalizers)}}
 }
 
@@ -65,9 +65,9 @@ func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object,
 func removeStaleFinalizers(ctx context.Context, writer client.Client, out io.Writer) error {
 	switch found := checkOperator(ctx, writer); found[0].State {
 	case stateOK:
-		return fmt.Errorf("%s works, and removes finalizers when it has taken down what belongs to an object: kubectl describe the object to see what it waits for", found[0].Message)
+		return fmt.Errorf("%s is running, and removes finalizers after cleanup: run kubectl describe on the object to see what it waits for", found[0].Message)
 	case stateWarning:
-		return fmt.Errorf("%s: only where no operator runs can finalizers be removed; let an administrator run this", found[0].Message)
+		return fmt.Errorf("%s: finalizers can only be removed if no operator runs; ask an administrator to run this command", found[0].Message)
 	case stateMissing:
 	}
 	waiting, err := deletedObjects(ctx, writer)

@@ -32,7 +32,7 @@ func checkImages(ctx context.Context, reader client.Reader, environment []corev1
 		case at < 0:
 			findings = append(findings, finding{variable.subject, stateMissing, fmt.Sprintf("the operator has no image: set %s (Helm) or %s", variable.value, variable.name)})
 		case apierrors.IsForbidden(err):
-			findings = append(findings, finding{variable.subject, stateWarning, environment[at].Value + "; you may not list nodes, so it can't be looked for"})
+			findings = append(findings, finding{variable.subject, stateWarning, environment[at].Value + "; unknown on nodes: you can't list nodes"})
 		case err != nil:
 			findings = append(findings, finding{variable.subject, stateMissing, err.Error()})
 		default:
@@ -53,9 +53,9 @@ func checkImage(nodes []corev1.Node, subject, image, value string) finding {
 	case count > 0:
 		return finding{subject, stateOK, fmt.Sprintf("%s, on %d of %d nodes", image, count, len(nodes))}
 	case strings.HasPrefix(image, "localhost/"):
-		return finding{subject, stateMissing, fmt.Sprintf("%s is on no node, and localhost is no registry: make images on the local cluster, else push it to a registry and set %s", image, value)}
+		return finding{subject, stateMissing, fmt.Sprintf("%s is not on any node, and localhost is not a registry: run make images on the local cluster, or push it to a registry and set %s", image, value)}
 	default:
-		return finding{subject, stateWarning, image + " is on no node yet: the first run pulls it, and its condition ImagesAvailable says if it can't be"}
+		return finding{subject, stateWarning, image + " is not on any node yet: the first run pulls it, and reports failures in its condition ImagesAvailable"}
 	}
 }
 

@@ -39,7 +39,7 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 		want  []string
 	}{
 		"NoOperator": {
-			want: []string{"MISSING  PerfLab's operator: there is no Deployment of it: make deploy"},
+			want: []string{"MISSING  PerfLab's operator: no Deployment found: make deploy"},
 		},
 		"AllThere": {
 			there: []client.Object{operatorWith(1, loads("localhost/perflab/k6:dev"), collector), node("localhost/perflab/k6:dev", "docker.io/perflab/collector:1")},

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-var errRunsDeleted = errors.New("the runs were taken away")
+var errRunsDeleted = errors.New("the runs were deleted")
 
 func newExport() *cobra.Command {
 	var from *cluster
@@ -48,7 +48,7 @@ func export(command *cobra.Command, from *cluster, name string) error {
 		return err
 	}
 	out := newSink(command)
-	return out.finish("what was recorded", report.Write(out, recorded))
+	return out.finish("the recorded objects", report.Write(out, recorded))
 }
 
 // fetch reads an experiment with all its records from the cluster.
@@ -94,13 +94,13 @@ func fetch(ctx context.Context, reader client.Reader, namespace, name string) (r
 	recorded := report.Input{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)
 	if apierrors.IsNotFound(err) {
-		return report.Input{}, fmt.Errorf("there is no PerfExperiment %q in namespace %q: list them with kubectl get perfexperiments -A", name, namespace)
+		return report.Input{}, fmt.Errorf("PerfExperiment %q not found in namespace %q: list experiments with kubectl get perfexperiments -A", name, namespace)
 	}
 	if err != nil {
 		return report.Input{}, fmt.Errorf("reading experiment %q: %w", name, err)
 	}
 	if gone := recorded.Experiment.Status.History; gone != nil && gone.Runs != nil {
-		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, as history.runs bids; the report that was written before is there: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
+		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, by history.runs; its stored report remains: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
 			errRunsDeleted, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
 	}
 	own := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelExperiment: name}}

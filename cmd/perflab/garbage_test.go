@@ -77,7 +77,7 @@ func TestPackingsAreNamed(t *testing.T) {
 		"a.xlsx": {zipped.String(), "is a ZIP archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV"},
 		"a.tar":  {tarred.String(), "is a tar archive: unpack it"},
 		"a.tgz":  {packed(t, tarred.String()), "is a tar archive: unpack it"},
-		"a.xz":   {"\xfd7zXZ\x00" + text, "is packed by xz: unpack it, or pack it by gzip"},
+		"a.xz":   {"\xfd7zXZ\x00" + text, "is compressed by xz: decompress it, or use gzip"},
 		"a.zst":  {"\x28\xb5\x2f\xfd" + text, "is packed by zstd"},
 		"a.bz2":  {"BZh9" + text, "is packed by bzip2"},
 		"a.xls":  {"\xd0\xcf\x11\xe0" + text, "is an old workbook such as .xls: save the sheet as CSV"},

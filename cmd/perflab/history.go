@@ -175,7 +175,7 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 		query.Namespace, query.Experiment, _ = strings.Cut(arguments[0], "/")
 	}
 	if len(arguments) > 1 || query.Namespace == "" || strings.Contains(query.Experiment, "/") {
-		return fmt.Errorf("%w: %q: of an archive, name one experiment as NAMESPACE/NAME, or one NAMESPACE", errOption, strings.Join(arguments, " "))
+		return fmt.Errorf("%w: %q: with --archive, name one experiment as NAMESPACE/NAME, or one NAMESPACE", errOption, strings.Join(arguments, " "))
 	}
 	store, err := openArchive(ctx, o.archive)
 	if err != nil {
@@ -193,7 +193,7 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 func (o *historyOptions) history() (*releases.History, error) {
 	history, err := releases.Of(o.measured, o.choose)
 	if len(o.deleted) > 0 {
-		o.notes = append(o.notes, fmt.Sprintf("left out: %s, whose runs were taken away, as history.runs bids", prose.Enumerate(o.deleted)))
+		o.notes = append(o.notes, fmt.Sprintf("omitted: %s, whose runs were deleted by history.runs", prose.Enumerate(o.deleted)))
 	}
 	if err != nil && len(o.notes) > 0 {
 		return nil, fmt.Errorf("%w; %s", err, strings.Join(o.notes, "; "))

@@ -67,7 +67,7 @@ func writeChange(sheet *sheet, series *releases.Series, change *releases.Change)
 	}
 	sheet.line("%s: %s.", series.Sentence(change), verdictText)
 	if len(change.Differences) == 0 {
-		sheet.line("Nothing that was recorded differs there.")
+		sheet.line("No recorded differences.")
 		return
 	}
 	sheet.line("%s there:", prose.Counted(len(change.Differences), "thing")+" "+prose.Verb(len(change.Differences), "differs", "differ"))

@@ -106,7 +106,7 @@ func selectImports(inputs []report.Input, names []string) ([]report.Input, error
 	for _, input := range chosen {
 		experiment := &input.Experiment
 		if other, twice := from[experiment.Name]; twice {
-			return nil, fmt.Errorf("%w: the files hold a %q of namespace %q and one of %q: import them one by one, with -n for a namespace each", errOption, experiment.Name, other, experiment.Namespace)
+			return nil, fmt.Errorf("%w: the files have %q in the namespaces %q and %q: import them one by one, each into a namespace of its own with -n", errOption, experiment.Name, other, experiment.Namespace)
 		}
 		from[experiment.Name] = experiment.Namespace
 	}
@@ -116,16 +116,16 @@ func selectImports(inputs []report.Input, names []string) ([]report.Input, error
 // writeSummary writes what was imported and what was omitted.
 func (r *imported) writeSummary(command *cobra.Command) error {
 	p := newPage(command.OutOrStdout())
-	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
+	p.line("PerfExperiment %q of %s/%s imported into namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
 		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
 	if said := provenance.Elsewhere(r.experiment); said != "" {
 		p.line("  it was %s", said)
 	}
 	if r.unfinished > 0 {
-		p.line("  %s had not ended when it was exported; nothing goes on here", prose.Counted(r.unfinished, "run"))
+		p.line("  %s unfinished at the export; an import does not continue", prose.Counted(r.unfinished, "run"))
 	}
 	for _, name := range r.leftOut {
-		p.line("  ConfigMap %q is left out: no run among these names it as its raw results", name)
+		p.line("  ConfigMap %q omitted: no run refers to it", name)
 	}
 	if p.err != nil {
 		return fmt.Errorf("writing: %w", p.err)

@@ -104,7 +104,7 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 		t.Errorf("the status is\n%s", shown.out)
 	}
 	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")
-	watched.ends(exitFailed).warns("it is imported and had not ended; nothing of it goes on here")
+	watched.ends(exitFailed).warns("it was imported unfinished and does not continue")
 }
 
 func TestImportProblems(t *testing.T) {

@@ -29,12 +29,12 @@ const (
 )
 
 var (
-	errNameTaken = errors.New("the name is taken")
-	errLeftover  = errors.New("it exists already, of a deleted experiment: import again when the cluster has collected it, or delete it")
+	errNameTaken = errors.New("the name is in use")
+	errLeftover  = errors.New("it already exists, from a deleted experiment: retry once it is garbage collected, or delete it")
 )
 
 func nameTakenError(experiment *v1alpha1.PerfExperiment) error {
-	return fmt.Errorf("%w: there is a PerfExperiment %q in namespace %q: delete it (kubectl delete perfexperiment %s -n %s), or name another namespace with -n",
+	return fmt.Errorf("%w: PerfExperiment %q already exists in namespace %q: delete it (kubectl delete perfexperiment %s -n %s), or choose another namespace with -n",
 		errNameTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
 }
 
@@ -61,10 +61,10 @@ func (i *importer) write(ctx context.Context, record *imported) error {
 	}
 	err = fmt.Errorf("importing experiment %q: %w", record.experiment.Name, err)
 	if failed := i.undo(ctx, record.experiment); failed != nil {
-		return fmt.Errorf("%w; a part of it is left in namespace %q, because it could not be deleted (%w): kubectl delete perfexperiment %s -n %s",
+		return fmt.Errorf("%w; the rollback in namespace %q failed (%w): kubectl delete perfexperiment %s -n %s",
 			err, experiment.Namespace, failed, experiment.Name, experiment.Namespace)
 	}
-	return fmt.Errorf("%w; nothing of it is left", err)
+	return fmt.Errorf("%w; the import was rolled back", err)
 }
 
 func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v1alpha1.PerfExperiment) error {
@@ -118,7 +118,7 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 	return nil
 }
 
-var errOtherNotes = errors.New("it exists already, with other content, and a note of the experiment names it: import into another namespace, or give that one another name")
+var errOtherNotes = errors.New("it already exists with other content, and a note refers to it: import into another namespace, or rename the existing one")
 
 // createNotes creates a ConfigMap of notes. Users choose its name, so another
 // experiment's notes may share it, or it may have other content.
@@ -129,9 +129,9 @@ func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) erro
 	case apierrors.IsNotFound(err):
 		return i.create(ctx, "ConfigMap", kept)
 	case err != nil:
-		return fmt.Errorf("looking for ConfigMap %q: %w", kept.Name, err)
+		return fmt.Errorf("reading ConfigMap %q: %w", kept.Name, err)
 	case !equality.Semantic.DeepEqual(there.Data, kept.Data) || !equality.Semantic.DeepEqual(there.BinaryData, kept.BinaryData):
-		return fmt.Errorf("making ConfigMap %q: %w", kept.Name, errOtherNotes)
+		return fmt.Errorf("creating ConfigMap %q: %w", kept.Name, errOtherNotes)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (i *importer) create(ctx context.Context, kind string, object client.Object
 		err = errLeftover
 	}
 	if err != nil {
-		return fmt.Errorf("making %s %q: %w", kind, object.GetName(), err)
+		return fmt.Errorf("creating %s %q: %w", kind, object.GetName(), err)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for it: %w", err)
+		return fmt.Errorf("reading it: %w", err)
 	}
 	if left.Annotations[v1alpha1.AnnotationImported] != experiment.Annotations[v1alpha1.AnnotationImported] {
 		return nil

@@ -23,7 +23,7 @@ import (
 )
 
 // errUnusable means that no command can read a file, whatever its content.
-var errUnusable = errors.New("the file can't be used")
+var errUnusable = errors.New("the file is unusable")
 
 // standardInput is the file name for standard input.
 const standardInput = "-"
@@ -120,9 +120,9 @@ func (i *input) results(path string, read func(io.Reader) error) (sum string, er
 func (i *input) explain(title string, err error) error {
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
-		return fmt.Errorf("%s: reading it takes more than %s of memory: if this machine has more, give it with --%s", title, i.limit.String(), maxMemoryFlag)
+		return fmt.Errorf("%s: reading it takes more than %s of memory: raise the limit with --%s", title, i.limit.String(), maxMemoryFlag)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: %s is cut off in the middle: copy or export it again", errUnusable, title)
+		return fmt.Errorf("%w: %s is truncated: copy or export it again", errUnusable, title)
 	case err != nil:
 		return fmt.Errorf("%s: %w", title, err)
 	}
@@ -138,7 +138,7 @@ func describeNonText(text *bufio.Reader) string {
 	begins := bytes.TrimSpace(head)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "is cut off in the middle: copy or export it again"
+		return "is truncated: copy or export it again"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
 		return "is damaged: copy or export it again"
 	case err != nil && !errors.Is(err, io.EOF):
@@ -146,7 +146,7 @@ func describeNonText(text *bufio.Reader) string {
 	case len(begins) == 0:
 		return "is empty"
 	case bytes.IndexByte(head, 0) >= 0:
-		return "is neither YAML, JSON, CSV nor Markdown, but binary: name the file itself, or the folder it lies in"
+		return "is binary, not YAML, JSON, CSV or Markdown: name the file itself, or its folder"
 	case begins[0] == '<':
 		return "is a web page or XML: download the file itself"
 	}

@@ -22,7 +22,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-var errNoRun = errors.New("it has no run yet")
+var errNoRun = errors.New("no run yet")
 
 type logsOptions struct {
 	cluster *cluster

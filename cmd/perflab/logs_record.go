@@ -57,10 +57,10 @@ func listRecords(ctx context.Context, reader client.Reader, namespace, name stri
 	}
 	seen, err := takeSnapshot(ctx, reader, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
-		return nil, fmt.Errorf("there is no run %q: %w", name, err)
+		return nil, fmt.Errorf("run %q not found: %w", name, err)
 	}
 	if len(seen.runs) == 0 {
-		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, cmp.Or(seen.waitingFor(), "perflab status says how far it is"))
+		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, cmp.Or(seen.waitingFor(), "perflab status shows its progress"))
 	}
 	return notableRuns(seen.runs), nil
 }
@@ -140,13 +140,13 @@ func writeRecord(p *page, run *v1alpha1.PerfRun, kept keptData) {
 func podsMessage(run *v1alpha1.PerfRun) string {
 	started := func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil || load.Outcome != "" }
 	if slices.ContainsFunc(run.Status.Loads, started) {
-		return "the pods of its loads are gone; this is what its record kept"
+		return "the pods of its loads were deleted; this is its record"
 	}
-	return "no load of it was started, so it has no logs; this is its record"
+	return "no load was started, so there are no logs; this is its record"
 }
 
 func writeLoad(p *page, load v1alpha1.LoadStatus) {
-	text := cmp.Or(string(load.Outcome), "not over")
+	text := cmp.Or(string(load.Outcome), "running")
 	if load.Message != "" {
 		text += ": " + load.Message
 	}

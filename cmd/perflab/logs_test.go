@@ -78,7 +78,7 @@ func told(t *testing.T, name string, objects ...any) (string, error) {
 func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
 	run, raw := failed(t)
 	got, err := told(t, run.Name, run, raw)
-	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads are gone; this is what its record kept
+	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads were deleted; this is its record
   Invalid: load "search": k6 of runner x-1 ended with exit code 107: the script threw
   load search: Failed: exit code 107
     started 2026-03-01 12:01:00Z, ended 2026-03-01 12:02:00Z
@@ -119,7 +119,7 @@ func TestLogsWithoutPods(t *testing.T) {
 		},
 		"before its loads": {
 			reason: "there was nothing to log yet", name: last.Name, objects: []any{last},
-			want: []string{"no load of it was started, so it has no logs; this is its record\n  Provisioning: Kafka is being built\n"}, never: "gone",
+			want: []string{"no load was started, so there are no logs; this is its record\n  Provisioning: Kafka is being built\n"}, never: "gone",
 		},
 		"an experiment": {
 			reason: "what went wrong and what is last are worth telling", name: "partitions", objects: []any{experiment, run, good, last},

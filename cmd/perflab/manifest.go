@@ -130,7 +130,7 @@ func (m *manifest) system(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System
 	}
 	system, found := m.systems[reference.Name]
 	if !found {
-		return nil, fmt.Errorf("experiment %q is about PerfSystem %q, which is in none of the files: add the file with -f", experiment.Name, reference.Name)
+		return nil, fmt.Errorf("experiment %q refers to PerfSystem %q, which is not in the files: add its file with -f", experiment.Name, reference.Name)
 	}
 	return &system.Spec, nil
 }

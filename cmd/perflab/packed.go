@@ -27,12 +27,12 @@ var unsupportedPackings = []struct {
 }{
 	{0, "PK\x03\x04", "a ZIP archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV"},
 	{257, "ustar", "a tar archive: unpack it"},
-	{0, "\xfd7zXZ\x00", "packed by xz: unpack it, or pack it by gzip"},
-	{0, "\x28\xb5\x2f\xfd", "packed by zstd: unpack it, or pack it by gzip"},
-	{0, "BZh", "packed by bzip2: unpack it, or pack it by gzip"},
+	{0, "\xfd7zXZ\x00", "compressed by xz: decompress it, or use gzip"},
+	{0, "\x28\xb5\x2f\xfd", "compressed by zstd: decompress it, or use gzip"},
+	{0, "BZh", "compressed by bzip2: decompress it, or use gzip"},
 	{0, "7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"},
 	{0, "PAR1", "in the Parquet format: save it as CSV"},
-	{0, "SQLite format 3\x00", "a database of SQLite: save what it holds as CSV"},
+	{0, "SQLite format 3\x00", "a SQLite database: export its data as CSV"},
 	{0, "\xd0\xcf\x11\xe0", "an old workbook such as .xls: save the sheet as CSV"},
 }
 

@@ -123,7 +123,7 @@ func (p *pager) close() error {
 	}
 	defer signal.Stop(p.interrupts)
 	if err := p.process.Wait(); err != nil && !p.process.ProcessState.Success() {
-		return fmt.Errorf("the pager %s: %w: name another in PERFLAB_PAGER, or take --%s", p.path, err, noPagerFlag)
+		return fmt.Errorf("the pager %s: %w: set another in PERFLAB_PAGER, or use --%s", p.path, err, noPagerFlag)
 	}
 	return nil
 }

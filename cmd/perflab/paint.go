@@ -60,7 +60,7 @@ func cellColor(header, text string) *color.Color {
 			return colorWarning
 		}
 	case "outcome":
-		if strings.HasSuffix(text, "do not hold") {
+		if strings.HasSuffix(text, "do not match") {
 			return colorBad
 		}
 	case "slip":
@@ -72,7 +72,7 @@ func cellColor(header, text string) *color.Color {
 }
 
 // statusVerdict matches the verdict at the end of a comparison in the status.
-var statusVerdict = regexp.MustCompile(`: (\w+)(?:, about .* would tell)?$`)
+var statusVerdict = regexp.MustCompile(`: (\w+)(?:, about .* needed)?$`)
 
 // paintStatus highlights problems and verdicts in the status of an experiment.
 func (l style) paintStatus(text string) string {

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	errNoExperiment = errors.New("the files hold no PerfExperiment: name one with -f experiment.yaml")
+	errNoExperiment = errors.New("the files have no PerfExperiment: add one with -f experiment.yaml")
 	errFormat       = errors.New("unknown output format")
 	errAssumption   = errors.New("an assumption must be above zero")
 )
@@ -151,7 +151,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 		return err
 	})
 	if err == nil && len(assumed.Piloted) == 0 {
-		err = fmt.Errorf("%w: --pilot %s has no two runs of a primary metric of experiment %q (%s)", errOption, o.pilot,
+		err = fmt.Errorf("%w: --pilot %s needs two runs with a primary metric of experiment %q (%s)", errOption, o.pilot,
 			experiment.Name, prose.Enumerate(analysisplan.Of(&experiment.Spec).Primary))
 	}
 	return assumed, err

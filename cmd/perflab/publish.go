@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-var errDestination = errors.New("name one place to publish to: --dir FOLDER, --confluence URL, --github OWNER/REPOSITORY#NUMBER or --github-summary")
+var errDestination = errors.New("choose one destination: --dir FOLDER, --confluence URL, --github OWNER/REPOSITORY#NUMBER or --github-summary")
 
 type publishOptions struct {
 	from    *cluster
@@ -161,7 +161,7 @@ func selectInNamespace(inputs []report.Input, names []string, namespace string) 
 		return nil, err
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("%w: there is no experiment of namespace %q in the files: they hold %s", errOption, namespace, strings.Join(experimentNames(inputs), ", "))
+		return nil, fmt.Errorf("%w: no experiment of namespace %q in the files, only %s", errOption, namespace, strings.Join(experimentNames(inputs), ", "))
 	}
 	return chosen, nil
 }

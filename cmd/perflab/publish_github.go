@@ -35,7 +35,7 @@ func (o *gitHubOptions) add(flags *pflag.FlagSet) {
 
 func (o *gitHubOptions) check() error {
 	if o.link != "" && o.thread == "" && !o.summary {
-		return fmt.Errorf("%w: --link goes with --github or --github-summary", errOption)
+		return fmt.Errorf("%w: --link requires --github or --github-summary", errOption)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*re
 	}
 	token := os.Getenv(gitHubTokenVariable)
 	if token == "" {
-		return fmt.Errorf("%w: %s is not in the environment: it has to be allowed to write issues and pull requests of the repository", errOption, gitHubTokenVariable)
+		return fmt.Errorf("%w: %s is not set: its token must be allowed to write issues and pull requests of the repository", errOption, gitHubTokenVariable)
 	}
 	site, err := publish.NewGitHub(os.Getenv(gitHubAddressVariable), token)
 	if err != nil {
@@ -63,7 +63,7 @@ func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*re
 func (o *publishOptions) publishToSummary(command *cobra.Command, documents []*report.Report) error {
 	path := os.Getenv(gitHubSummaryVariable)
 	if path == "" {
-		return fmt.Errorf("%w: %s is not in the environment: --github-summary is for a step of GitHub Actions", errOption, gitHubSummaryVariable)
+		return fmt.Errorf("%w: %s is not set: --github-summary needs a step of GitHub Actions", errOption, gitHubSummaryVariable)
 	}
 	return o.publishNotes(command, documents, func(note publish.Note) (string, error) {
 		return publish.Summarise(path, note, o.dryRun)

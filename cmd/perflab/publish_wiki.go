@@ -42,9 +42,9 @@ func (o *wikiOptions) check() error {
 	hasOptions := cmp.Or(o.space, o.parent, o.title, o.credentials) != "" || o.adopt
 	switch {
 	case o.address == "" && hasOptions:
-		return fmt.Errorf("%w: --space, --parent, --title, --adopt and --credentials go with --confluence", errOption)
+		return fmt.Errorf("%w: --space, --parent, --title, --adopt and --credentials require --confluence", errOption)
 	case o.address != "" && o.space == "":
-		return fmt.Errorf("%w: --confluence needs --space: the key that stands in the address of the space's pages, after /spaces/", errOption)
+		return fmt.Errorf("%w: --confluence requires --space: the key in the address of the space's pages, after /spaces/", errOption)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (o *wikiOptions) login() (user, token string, err error) {
 		variable = func(name string) string { return assignedValue(text, name) }
 	}
 	if token = variable(tokenVariable); token == "" {
-		return "", "", fmt.Errorf("%w: %s is not in %s: make a token at https://id.atlassian.com/manage-profile/security/api-tokens, and put the account's address into %s", errOption, tokenVariable, from, userVariable)
+		return "", "", fmt.Errorf("%w: %s is not set in %s: create a token at https://id.atlassian.com/manage-profile/security/api-tokens, and set %s to the account's email address", errOption, tokenVariable, from, userVariable)
 	}
 	return variable(userVariable), token, nil
 }

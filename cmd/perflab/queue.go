@@ -129,7 +129,7 @@ func writeQueue(out io.Writer, queue []queuedJSON) error {
 		p.line("No experiments are running or queued.")
 		return p.err
 	}
-	rows := [][]string{{"TAKES UP", "PLACE", "EXPERIMENT", "RUNS", "NOW"}}
+	rows := [][]string{{"LANE", "POSITION", "EXPERIMENT", "RUNS", "MESSAGE"}}
 	for _, queued := range queue {
 		rows = append(rows, []string{queued.Lane, queued.position(), queued.Namespace + "/" + queued.Name, queued.Progress, queued.message()})
 	}
@@ -142,9 +142,9 @@ func (q queuedJSON) position() string {
 	case stateWaiting:
 		return prose.Ordinal(q.Position)
 	case stateCleaning:
-		return "clears up"
+		return "cleaning up"
 	default:
-		return "measures"
+		return "measuring"
 	}
 }
 

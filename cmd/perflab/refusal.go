@@ -84,7 +84,7 @@ func withoutDuplicates(faults field.ErrorList) field.ErrorList {
 
 // notAQuantity replaces the schema's message for a number with a fraction, for
 // which the API has no type.
-const notAQuantity = "a quantity is a whole number or text: put a number with a fraction in quotes, or write thousandths, for example 500m for half a core; write bytes with Mi or Gi"
+const notAQuantity = "a quantity is a whole number or text: quote a number with a fraction, or use a unit, for example 500m for half a core, or Mi or Gi for bytes"
 
 var (
 	wrongType = regexp.MustCompile(`must be of type ([a-z0-9]+)`)
@@ -104,11 +104,11 @@ var typeNames = map[string]string{
 func faultMessage(fault *field.Error) string {
 	switch fault.Type {
 	case field.ErrorTypeRequired:
-		return cmp.Or(fault.Detail, "it is not given, and there is no default: write it")
+		return cmp.Or(fault.Detail, "required value without a default: set it")
 	case field.ErrorTypeNotSupported:
-		return fmt.Sprintf("%q is none of the values there are: write one of them (%s)", fmt.Sprint(fault.BadValue), strings.TrimPrefix(fault.Detail, "supported values: "))
+		return fmt.Sprintf("unsupported value %q: use one of %s", fmt.Sprint(fault.BadValue), strings.TrimPrefix(fault.Detail, "supported values: "))
 	case field.ErrorTypeDuplicate:
-		return fmt.Sprintf("%s: write each once", fault.ErrorBody())
+		return fmt.Sprintf("%s: remove one", fault.ErrorBody())
 	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
 		return strings.ToLower(fault.ErrorBody())
 	case field.ErrorTypeTypeInvalid, field.ErrorTypeInvalid:
@@ -123,7 +123,7 @@ func invalidMessage(fault *field.Error) string {
 	case fault.Detail == notAQuantity:
 		return notAQuantity
 	case quantityForm.MatchString(fault.Detail):
-		return fmt.Sprintf("%q is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes", fault.BadValue)
+		return fmt.Sprintf("%q is not a quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes", fault.BadValue)
 	}
 	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
 		return wrongTypeMessage(fault, parts[1])
@@ -146,7 +146,7 @@ func wrongTypeMessage(fault *field.Error, want string) string {
 	}
 	text := fmt.Sprintf("it is %s, and must be %s", given, cmp.Or(typeNames[want], want))
 	if want == "string" && (given == typeNames["integer"] || given == typeNames["number"] || given == typeNames["float64"] || given == typeNames["boolean"]) {
-		text += `: put it in quotes`
+		text += `: quote it`
 	}
 	return text
 }

@@ -22,7 +22,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"nothing for a number":   {"users: 8", "users: null", "users: it is empty, and must be a whole number\n"},
 		"too large":              {"{blocks: 6, seed: 7}", "{}\n  analysis: {marginPercent: 900}", "spec.analysis.marginPercent: it is 900, and must be at most 100\n"},
 		"too long":               {"name: cico,", "name: cico-cico-cico-cico-cico-c,", "loads[0].name: too long: may not be more than 24 bytes\n"},
-		"not given":              {"{users: 8}", "{}", "checkInCheckOut.users: it is not given, and there is no default: write it\n"},
+		"not given":              {"{users: 8}", "{}", "checkInCheckOut.users: required value without a default: set it\n"},
 		"none of a few":          {"seed: 7", "order: Fast", `spec.design.order: "Fast" is none of the values there are: write one of them ("Randomized", "Fixed")` + "\n"},
 		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: write each once` + "\n"},
 		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or remove it\n"},

@@ -24,7 +24,7 @@ const (
 	formatConfluence = "confluence"
 )
 
-var errSource = errors.New("name an experiment of the cluster (perflab report NAME), or files with -f, not both and not neither")
+var errSource = errors.New("specify an experiment in the cluster (perflab report NAME) or files (-f)")
 
 type reportOptions struct {
 	from    *cluster
@@ -138,10 +138,10 @@ func (o *reportOptions) check() error {
 		return fmt.Errorf("%w %q: write -o html, -o md, -o confluence or -o csv", errFormat, o.format)
 	}
 	if len(o.notes) > 0 && o.format == formatCSV {
-		return fmt.Errorf("%w: --notes goes with -o html, -o md and -o confluence: CSV has numbers alone", errOption)
+		return fmt.Errorf("%w: --notes requires -o html, -o md or -o confluence: CSV has only numbers", errOption)
 	}
 	if o.charts != "" && (o.format == formatHTML || o.format == formatCSV) {
-		return fmt.Errorf("%w: --charts goes with -o md and -o confluence: HTML holds its charts, CSV has none", errOption)
+		return fmt.Errorf("%w: --charts requires -o md or -o confluence: HTML embeds its charts, CSV has none", errOption)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (o *reportOptions) selectExperiment(inputs []report.Input, name string) (re
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(experimentNames(inputs), ", "))
+	return report.Input{}, fmt.Errorf("%w: the files have %s: name one of them, with -n for its namespace", errOption, strings.Join(experimentNames(inputs), ", "))
 }
 
 // selectByName selects own experiments by name; all without names. The error lists
@@ -190,7 +190,7 @@ func selectByName(own, inputs []report.Input, names []string) ([]report.Input, e
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(own, func(input report.Input) bool { return input.Experiment.Name == name }) {
-			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(experimentNames(inputs), ", "))
+			return nil, fmt.Errorf("%w: no experiment %q in the files, only %s", errOption, name, strings.Join(experimentNames(inputs), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(own), func(input report.Input) bool {
@@ -228,7 +228,7 @@ func readOneRecorded(in *input, path string) (*report.Input, error) {
 		return nil, err
 	}
 	if len(inputs) != 1 {
-		return nil, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, path, len(inputs))
+		return nil, fmt.Errorf("%w: %s has %d experiments: export each to a separate file with perflab export NAME", errOption, path, len(inputs))
 	}
 	return &inputs[0], nil
 }
@@ -280,7 +280,7 @@ func listFiles(source string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%w: the folder %s holds none that ends in .yaml, .yml, .json, or these and %s", errUnusable, source, gzipExtension)
+		return nil, fmt.Errorf("%w: the folder %s has no file with the extension .yaml, .yml or .json, or these and %s", errUnusable, source, gzipExtension)
 	}
 	return paths, nil
 }
@@ -303,7 +303,7 @@ func writeCharts(folder string, document *report.Report) error {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making the folder of the charts: %w", err)
+		return fmt.Errorf("creating the folder of the charts: %w", err)
 	}
 	for _, files := range []map[string][]byte{document.Charts(), document.Pictures()} {
 		for name, picture := range files {

@@ -65,7 +65,7 @@ func noteFiles(path string) ([]string, error) {
 	}
 	files, err := filesWithExtension(path, markdownExtension)
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%w: the folder %s holds no file that ends in %s", errOption, path, markdownExtension)
+		err = fmt.Errorf("%w: the folder %s has no file with the extension %s", errOption, path, markdownExtension)
 	}
 	return files, err
 }

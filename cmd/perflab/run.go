@@ -109,7 +109,7 @@ func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstruc
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("%w, the files hold %q and %q: give it the file of one, or use kubectl apply", errOneExperiment, found.GetName(), object.GetName())
+			return nil, fmt.Errorf("%w, but the files have %q and %q: pass one of them, or use kubectl apply", errOneExperiment, found.GetName(), object.GetName())
 		}
 		found = object
 	}
@@ -122,7 +122,7 @@ func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstruc
 func apply(ctx context.Context, writer client.Client, object *unstructured.Unstructured, namespace string) error {
 	namespaced, err := writer.IsObjectNamespaced(object)
 	if err != nil {
-		return fmt.Errorf("%s %q: %w; is what serves it installed? (kubectl perflab doctor)", object.GetKind(), object.GetName(), err)
+		return fmt.Errorf("%s %q: %w; check that its CRD is installed (kubectl perflab doctor)", object.GetKind(), object.GetName(), err)
 	}
 	if namespaced && object.GetNamespace() == "" {
 		object.SetNamespace(namespace)

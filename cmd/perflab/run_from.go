@@ -40,7 +40,7 @@ func (o runOptions) runFrom(command *cobra.Command) error {
 		return err
 	}
 	screen := newScreen(command.OutOrStdout())
-	screen.note(fmt.Sprintf("PerfExperiment %q made of PerfSchedule %q", made.Name, name))
+	screen.note(fmt.Sprintf("PerfExperiment %q created from PerfSchedule %q", made.Name, name))
 	if o.noFollow {
 		return nil
 	}
@@ -59,7 +59,7 @@ func createFromSchedule(ctx context.Context, writer client.Client, key client.Ob
 	// Blocking the deletion would need a right to the schedule that the user may lack.
 	experiment.OwnerReferences[0].BlockOwnerDeletion = nil
 	if err := writer.Create(ctx, experiment, cliOwner); err != nil {
-		return nil, fmt.Errorf("making PerfExperiment %q: %w", experiment.Name, err)
+		return nil, fmt.Errorf("creating PerfExperiment %q: %w", experiment.Name, err)
 	}
 	return experiment, nil
 }

@@ -41,9 +41,9 @@ func listExperiments(ctx context.Context, reader client.Reader, namespace string
 	err := reader.List(ctx, experiments, client.InNamespace(namespace))
 	switch {
 	case isUnserved(err):
-		return nil, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+		return nil, fmt.Errorf("%w: run kubectl perflab doctor for the fix", errNotInstalled)
 	case apierrors.IsForbidden(err) && namespace == "":
-		return nil, fmt.Errorf("you may not list the experiments of all namespaces: name one that you may, with --namespace: %w", err)
+		return nil, fmt.Errorf("you can't list experiments in all namespaces: select one with --namespace: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("listing the experiments: %w", err)
 	}

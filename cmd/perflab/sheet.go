@@ -46,7 +46,7 @@ func (s *sheet) writeOmitted(rows int) {
 	if s.markdown {
 		s.line("")
 	}
-	s.line("%s left out: --all writes them, and so does -o json", prose.Counted(rows, "further row"))
+	s.line("%s omitted: use --all or -o json", prose.Counted(rows, "further row"))
 }
 
 // addAllFlag adds --all.

@@ -25,12 +25,12 @@ import (
 
 var (
 	errNotInstalled = errors.New("PerfLab is not installed in this cluster")
-	errNotFound     = errors.New("there is no such experiment")
+	errNotFound     = errors.New("not found")
 	errRegression   = errors.New("an arm is worse than the baseline")
 	errFailOn       = errors.New("unknown outcome")
 	errStalled      = errors.New("the experiment is stalled: manual action required")
-	errImported     = errors.New("it is imported and had not ended; nothing of it goes on here")
-	errTimeout      = errors.New("it is not over")
+	errImported     = errors.New("it was imported unfinished and does not continue")
+	errTimeout      = errors.New("timed out")
 )
 
 type statusOptions struct {
@@ -75,9 +75,9 @@ experiment is stalled, 6 with --fail-on worse: an arm is worse, 9 with --watch:
 func (o statusOptions) check(named bool) error {
 	switch {
 	case named && o.scope.allNamespaces:
-		return fmt.Errorf("%w: a name is of one namespace: take -A away, or give the namespace with -n", errOption)
+		return fmt.Errorf("%w: a name belongs to one namespace: remove -A, or set the namespace with -n", errOption)
 	case !named && (o.watch || o.follow.failOn != ""):
-		return fmt.Errorf("%w: --watch and --fail-on are about one experiment: name it", errOption)
+		return fmt.Errorf("%w: --watch and --fail-on require the name of an experiment", errOption)
 	}
 	if err := o.output.check(); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (f *followOptions) addFlags(flags *pflag.FlagSet) {
 
 func (f *followOptions) check() error {
 	if f.timeout < 0 || f.interval <= 0 {
-		return fmt.Errorf("%w: --timeout %s must not be below 0, and --interval %s above it", errOption, f.timeout, f.interval)
+		return fmt.Errorf("%w: --timeout %s must be at least 0, and --interval %s above 0", errOption, f.timeout, f.interval)
 	}
 	return checkFailOn(f.failOn, failOnWorse)
 }
@@ -214,7 +214,7 @@ const failOnHelp = `"worse" exits with code 6 if a primary metric of an arm is W
 // checkFailOn checks the value of --fail-on.
 func checkFailOn(value, only string) error {
 	if value != "" && value != only {
-		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, only)
+		return fmt.Errorf("--fail-on %q: %w: use %q", value, errFailOn, only)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func checkFailOn(value, only string) error {
 func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how followOptions) error {
 	ctx, done := how.withTimeout(ctx)
 	defer done()
-	last := "it was not seen"
+	last := "it was never read"
 	for {
 		seen, err := takeSnapshot(ctx, reader, key)
 		switch {
@@ -232,7 +232,7 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 			return err
 		case ctx.Err() != nil:
 		case err != nil:
-			last = "can't look: " + err.Error()
+			last = "reading failed: " + err.Error()
 			screen.note(last)
 		default:
 			screen.show(seen, time.Now())

@@ -43,13 +43,13 @@ func (o statusOptions) writeNone(out io.Writer, namespace string) error {
 	if o.scope.allNamespaces {
 		p.line("No experiments found.")
 	} else {
-		p.line("No experiments found in namespace %s; -A looks in all.", namespace)
+		p.line("No experiments found in namespace %s; use -A for all namespaces.", namespace)
 	}
 	return p.err
 }
 
 func (o statusOptions) writeTable(out io.Writer, experiments []v1alpha1.PerfExperiment, now time.Time) error {
-	rows := [][]string{{"NAME", "PHASE", "RUNS", "VERDICT", "NOW", "AGE"}}
+	rows := [][]string{{"NAME", "PHASE", "RUNS", "VERDICT", "MESSAGE", "AGE"}}
 	for i := range experiments {
 		experiment := &experiments[i]
 		status := &experiment.Status
@@ -65,7 +65,7 @@ func (o statusOptions) writeTable(out io.Writer, experiments []v1alpha1.PerfExpe
 		}
 	}
 	p := newPage(out)
-	p.table(rows, "AGE", "NOW", "VERDICT")
+	p.table(rows, "AGE", "MESSAGE", "VERDICT")
 	return p.err
 }
 
@@ -78,7 +78,7 @@ func experimentMessage(experiment *v1alpha1.PerfExperiment) string {
 	case progress.IsOver(experiment) && status.Phase != v1alpha1.ExperimentStalled:
 		return ""
 	case status.Phase == "":
-		return "not seen by the operator yet"
+		return "waiting for the operator"
 	case status.Current != nil:
 		return fmt.Sprintf("%s %s", status.Current.Run, status.Current.Phase)
 	default:

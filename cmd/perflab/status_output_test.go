@@ -164,7 +164,7 @@ func TestDoctorForPrograms(t *testing.T) {
 	var got struct {
 		Findings []struct{ Subject, State, Message string }
 	}
-	lab.perflab(t, "", "doctor", "-o", "json").ends(exitFailed).warns("something is missing").read(&got)
+	lab.perflab(t, "", "doctor", "-o", "json").ends(exitFailed).warns("prerequisites are missing").read(&got)
 	states := map[string]string{}
 	for _, found := range got.Findings {
 		states[found.Subject] = found.State

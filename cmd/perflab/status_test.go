@@ -136,10 +136,10 @@ func TestComparisonInALine(t *testing.T) {
 	early := apart
 	early.Warnings = []string{"descriptive only: the first look, which may give a verdict, is after 8 blocks"}
 	for want, found := range map[string]v1alpha1.Comparison{
-		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":         few,
-		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared, the report says why": apart,
-		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first look":  early,
-		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                   errors,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":                    few,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared (see the report)":                apart,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first interim analysis": early,
+		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                              errors,
 	} {
 		expect.Equal(t, want, comparisonLine(found))
 	}
@@ -204,7 +204,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	done := complete(v1alpha1.VerdictBetter)
 	screen.show(done, noon)
 	screen.show(done, noon)
-	want := `partitions: not seen by the operator yet; is it running? (kubectl perflab doctor)
+	want := `partitions: waiting for the operator; is it running? (kubectl perflab doctor)
 partitions: Pending
 partitions: waiting for run heaps-1 of another experiment
 partitions: Running

@@ -108,15 +108,15 @@ func comparisonLine(found v1alpha1.Comparison) string {
 	}
 	switch {
 	case found.Twin:
-		line += ": noise, the baseline's twin"
+		line += ": noise, A/A control"
 	case found.Verdict == "" && found.Blocks < verdict.MinimumBlocks:
 		line += fmt.Sprintf(": no verdict below %d blocks", verdict.MinimumBlocks)
 	case found.Verdict == "" && isDescriptive(found):
-		line += ": no verdict before the first look"
+		line += ": no verdict before the first interim analysis"
 	case found.Verdict == "":
-		line += ": not compared, the report says why"
+		line += ": not compared (see the report)"
 	case found.FurtherBlocks > 0:
-		line += fmt.Sprintf(": %s, about %s would tell", found.Verdict, prose.Counted(found.FurtherBlocks, "more block"))
+		line += fmt.Sprintf(": %s, about %s needed", found.Verdict, prose.Counted(found.FurtherBlocks, "more block"))
 	default:
 		line += ": " + string(found.Verdict)
 	}

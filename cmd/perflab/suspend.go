@@ -70,7 +70,7 @@ Exit codes: 0 success, 1 failure.`,
 func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []string) error {
 	switch {
 	case o.all == (len(arguments) > 0):
-		return fmt.Errorf("%w: name what to %s, or give --all, and not both", errOption, o.verb)
+		return fmt.Errorf("%w: set either names to %s or --all", errOption, o.verb)
 	case o.allNamespaces && !o.all:
 		return fmt.Errorf("%w: a name belongs to one namespace: remove -A, or use --all instead of the name", errOption)
 	}
@@ -116,7 +116,7 @@ func parseKindAndName(argument string) (kind, name string, err error) {
 	case name != "" && slices.Contains(scheduleTypes, prefix):
 		return scheduleKind, name, nil
 	}
-	return "", "", fmt.Errorf("%w: %q must be NAME, experiment/NAME or schedule/NAME; the namespace is given with -n", errOption, argument)
+	return "", "", fmt.Errorf("%w: %q must be NAME, experiment/NAME or schedule/NAME; set the namespace with -n", errOption, argument)
 }
 
 func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer client.Client, namespace string) error {
@@ -148,7 +148,7 @@ func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.C
 	}
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, o.suspend))
 	if err := writer.Patch(ctx, object, patch, cliOwner); err != nil {
-		return fmt.Errorf("%s %q: it could not be %s: %w", kind, key.Name, o.done, err)
+		return fmt.Errorf("%s %q could not be %s: %w", kind, key.Name, o.done, err)
 	}
 	p.line("%s", line)
 	return p.err
@@ -158,11 +158,11 @@ func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.C
 func readError(err error, kind string, key client.ObjectKey) error {
 	switch {
 	case apierrors.IsNotFound(err) && kind == scheduleKind:
-		return fmt.Errorf("there is no PerfSchedule %q in namespace %q: kubectl get perfschedules -A lists them", key.Name, key.Namespace)
+		return fmt.Errorf("PerfSchedule %q not found in namespace %q: list schedules with kubectl get perfschedules -A", key.Name, key.Namespace)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNotFound, key.Name, key.Namespace)
+		return fmt.Errorf("PerfExperiment %q %w in namespace %q: list experiments with kubectl get perfexperiments -A", key.Name, errNotFound, key.Namespace)
 	case isUnserved(err):
-		return fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+		return fmt.Errorf("%w: run kubectl perflab doctor for the fix", errNotInstalled)
 	}
 	return fmt.Errorf("reading %s %q: %w", kind, key.Name, err)
 }

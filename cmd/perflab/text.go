@@ -85,7 +85,7 @@ func (p *page) fit(rows [][]string, spare []string) {
 		p.write(line)
 	}
 	if left := strings.Join(table.omitted, ", "); left != "" && left != p.omitted {
-		p.line("  left out for want of width: %s; a wider terminal, a pipe and -o json show %s", left, prose.Verb(len(table.omitted), "it", "them"))
+		p.line("  columns omitted to fit the terminal: %s; use a wider terminal, a pipe or -o json", left)
 		p.omitted = left
 	}
 }
@@ -96,7 +96,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
 		prose.Counted(int(shown.Blocks), "block"), precisionWord(shown.WallTime), shown.WallTime.Total)
 	if shown.WallTime.Max > 0 {
-		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Max)
+		p.line("  up to %s if design.target adds blocks", shown.WallTime.Max)
 	}
 	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
 	for _, load := range shown.WallTime.Unknown {
@@ -127,7 +127,7 @@ func precisionWord(time preview.Estimate) string {
 // writeQuestion writes the question and the statistical power.
 func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Primary) == 0 {
-		p.heading(colorStrong, "Question: no metric decides, every comparison is exploratory")
+		p.heading(colorStrong, "Question: no primary metric, so all comparisons are exploratory")
 		return
 	}
 	p.heading(colorStrong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
@@ -137,7 +137,7 @@ func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Power) == 0 {
 		return
 	}
-	p.heading(colorStrong, "What the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
+	p.heading(colorStrong, "Statistical power (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
 	for _, power := range shown.Power {
 		for _, sentence := range power.Sentences(shown.MarginPercent) {
 			p.line("  %s", sentence)
@@ -151,8 +151,8 @@ func writeDesigns(p *page, shown preview.Preview) {
 	if len(shown.Designs) < 2 {
 		return
 	}
-	p.heading(colorStrong, "Other designs, and the effect that each finds with a chance of 80 %%")
-	rows := [][]string{{"design", "runs", "finds", "takes"}}
+	p.heading(colorStrong, "Other designs, and the effect that each detects with 80 %% power")
+	rows := [][]string{{"design", "runs", "effect", "duration"}}
 	for i, design := range shown.Designs {
 		name := design.String()
 		if i == 0 {
@@ -178,14 +178,14 @@ func designNotes(designs []preview.Design) []string {
 	var notes []string
 	for _, design := range designs {
 		if design.Looks != nil {
-			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and time are those where none differs", design.Looks.Last, design.Looks))
+			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and duration are for equal arms", design.Looks.Last, design.Looks))
 		}
 		if len(design.Scenarios) > 0 {
-			notes = append(notes, fmt.Sprintf("%s alone takes only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))
+			notes = append(notes, fmt.Sprintf("%s uses only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))
 		}
 		if len(design.Windows) > 0 {
 			first := design.Windows[0]
-			notes = append(notes, fmt.Sprintf("windows half as long, warm-up and tail as they are: %s lasts %s, not %s, and runs of one arm spread by %.3g %% at the most", first.Load, first.Duration, first.Declared, design.CVPercent))
+			notes = append(notes, fmt.Sprintf("windows half as long, with the same warm-up and tail: %s lasts %s instead of %s, and runs of one arm spread by at most %.3g %%", first.Load, first.Duration, first.Declared, design.CVPercent))
 		}
 	}
 	slices.Sort(notes)
@@ -209,9 +209,9 @@ func writeArms(p *page, all []preview.Arm) {
 		case arm.Baseline:
 			p.line("  %s (baseline)", arm.Name)
 		case arm.Twin:
-			p.line("  %s: the baseline's twin, to tell noise", arm.Name)
+			p.line("  %s: A/A control", arm.Name)
 		case len(arm.Differences) == 0:
-			p.line("  %s: as the baseline", arm.Name)
+			p.line("  %s: same as the baseline", arm.Name)
 		default:
 			p.line("  %s", arm.Name)
 		}
@@ -227,11 +227,11 @@ func writeArms(p *page, all []preview.Arm) {
 
 func writeRuns(p *page, shown preview.Preview) {
 	if shown.Seed == nil {
-		p.heading(colorStrong, "Runs in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
+		p.heading(colorStrong, "Runs in order, for example: without design.seed, the order is chosen at creation")
 	} else {
 		p.heading(colorStrong, "Runs in order (seed %d)", *shown.Seed)
 	}
-	rows := [][]string{{"run", "block", "arm", "scenario", "begins after"}}
+	rows := [][]string{{"run", "block", "arm", "scenario", "starts after"}}
 	for _, run := range shown.Runs {
 		rows = append(rows, []string{
 			fmt.Sprint(run.Position), fmt.Sprint(run.Block), run.Arm, run.Scenario, run.Start.String(),

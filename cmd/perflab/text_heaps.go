@@ -21,7 +21,7 @@ func writeHeaps(p *page, shown preview.Preview) {
 		p.line("  %s", formatShift(shift))
 	}
 	if unknown := modulesWithoutLimit(shown.Heaps); len(unknown) > 0 {
-		p.line("  not known in MiB: the memory %s of %s %s not declared; declare resources.limits.memory",
+		p.line("  unknown in MiB: the memory %s of %s %s not declared; declare resources.limits.memory",
 			prose.Verb(len(unknown), "limit", "limits"), prose.Enumerate(unknown), prose.Verb(len(unknown), "is", "are"))
 	}
 }
@@ -89,7 +89,7 @@ func formatShift(shift preview.HeapShift) string {
 	text := fmt.Sprintf("%s against the baseline: larger in %s, smaller in %d, the same in %d",
 		shift.Arm, prose.Counted(shift.Larger, "module"), shift.Smaller, shift.Same)
 	if shift.Unknown > 0 {
-		text += fmt.Sprintf(", not known in %d", shift.Unknown)
+		text += fmt.Sprintf(", unknown in %d", shift.Unknown)
 	}
 	least, most := fmt.Sprintf("%+.1f %%", shift.MinPercent), fmt.Sprintf("%+.1f %%", shift.MaxPercent)
 	if least == most {

@@ -25,10 +25,10 @@ import (
 
 // errNoDigests means that no digests were recorded, because PerfLab did not
 // measure the experiment.
-var errNoDigests = errors.New("there is no manifest of digests")
+var errNoDigests = errors.New("no digests were recorded")
 
 // errDigestMismatch means that a record differs from its digest.
-var errDigestMismatch = errors.New("the chain of digests does not hold")
+var errDigestMismatch = errors.New("the digests do not match")
 
 type verifyOptions struct {
 	from   *cluster
@@ -83,7 +83,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 		return err
 	}
 	if o.digest = strings.ToLower(o.digest); o.digest != "" && !digestFormat.MatchString(o.digest) {
-		return fmt.Errorf("%w: --digest %q: write the 64 hexadecimal digits that the report prints", errOption, o.digest)
+		return fmt.Errorf("%w: --digest %q: write the 64 hexadecimal digits printed in the report", errOption, o.digest)
 	}
 	found, err := o.find(command, argument)
 	if err != nil {
@@ -93,13 +93,13 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	name := found.Experiment.Namespace + "/" + found.Experiment.Name
 	result, err := evidence.Verify(*found)
 	if said := provenance.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
-		return fmt.Errorf("experiment %q: %w: it was %s, so that PerfLab can prove nothing of it; the SHA-256 of each file stands in the annotation %s of its run", name, errNoDigests, said, v1alpha1.AnnotationElsewhere)
+		return fmt.Errorf("experiment %q: %w: it was %s, so PerfLab can't verify it; the annotation %s of each run has the SHA-256 of its file", name, errNoDigests, said, v1alpha1.AnnotationElsewhere)
 	}
 	if err != nil {
 		return fmt.Errorf("experiment %q: %w", name, err)
 	}
 	out := newSink(command)
-	if err := out.finish("what was found", o.write(out, name, result)); err != nil {
+	if err := out.finish("the result", o.write(out, name, result)); err != nil {
 		return err
 	}
 	if len(result.Broken) > 0 {

@@ -19,7 +19,7 @@ var linkNouns = map[evidence.Kind]string{
 
 func writeVerified(s *sheet, name string, result *evidence.Result, shown []evidence.Broken) {
 	s.title("Experiment " + name + stageText(result.Stage))
-	rows := [][]string{{"link", "followed", "outcome"}}
+	rows := [][]string{{"link", "checked", "outcome"}}
 	for _, link := range evidence.Kinds {
 		if followed := result.Followed[link]; followed > 0 {
 			rows = append(rows, []string{string(link), prose.Counted(followed, linkNouns[link]), outcomeText(link, followed, result.Broken)})
@@ -30,7 +30,7 @@ func writeVerified(s *sheet, name string, result *evidence.Result, shown []evide
 		s.line("  note: %s", note)
 	}
 	if len(shown) > 0 {
-		s.title("What does not hold")
+		s.title("Broken links")
 		for i, broken := range shown {
 			s.item(i+1, broken.String())
 		}
@@ -57,11 +57,11 @@ func outcomeText(link evidence.Kind, followed int, broken []evidence.Broken) str
 	failed := countBroken(link, broken)
 	switch {
 	case failed == 0 && followed == 1:
-		return "holds"
+		return "matches"
 	case failed == 0:
-		return "hold"
+		return "match"
 	default:
-		return fmt.Sprintf("%d of %d do not hold", failed, followed)
+		return fmt.Sprintf("%d of %d do not match", failed, followed)
 	}
 }
 

@@ -75,7 +75,7 @@ func (o viewOptions) run(ctx context.Context, out io.Writer, name string) error 
 		return fmt.Errorf("serving the page: %w", err)
 	}
 	address := "http://" + listener.Addr().String() + "/"
-	if _, err := fmt.Fprintf(out, "%s shows experiment %q of namespace %q; Ctrl-C ends it\n", address, name, namespace); err != nil {
+	if _, err := fmt.Fprintf(out, "Serving experiment %q of namespace %q at %s; press Ctrl-C to stop\n", name, namespace, address); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	if o.open {
@@ -134,7 +134,7 @@ func openBrowser(ctx context.Context, out io.Writer, address string) {
 	}
 	opener := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), address)...) //nolint:gosec // Our own words.
 	if err := opener.Start(); err != nil {
-		_, _ = fmt.Fprintf(out, "no browser could be opened: %v\n", err)
+		_, _ = fmt.Fprintf(out, "could not open a browser: %v\n", err)
 		return
 	}
 	go func() { _ = opener.Wait() }() // What becomes of it is the reader's to see.

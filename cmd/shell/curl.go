@@ -79,13 +79,13 @@ func parseCurl(arguments []string) (request, error) {
 	flags.IntVar(&asked.retries, "retry", 0, "")
 	flags.Float64VarP(&asked.maxSeconds, "max-time", "m", 0, "")
 	if err := flags.Parse(arguments); err != nil {
-		return request{}, fmt.Errorf("%w: this curl knows -s -S -f -X -o -H -d --data-raw --retry and -m", err)
+		return request{}, fmt.Errorf("%w: this curl supports only -s -S -f -X -o -H -d --data-raw --retry and -m", err)
 	}
 	if flags.NArg() != 1 {
-		return request{}, fmt.Errorf("give one address, not %d", flags.NArg())
+		return request{}, fmt.Errorf("want one URL, got %d", flags.NArg())
 	}
 	if strings.HasPrefix(asked.data, "@") {
-		return request{}, errors.New("-d @file: this curl sends no files: give the text itself, or --data-raw for one that begins with @")
+		return request{}, errors.New("-d @file is not supported: pass the text itself, or --data-raw for text that begins with @")
 	}
 	asked.url = withScheme(flags.Arg(0))
 	asked.data = cmp.Or(asked.data, asked.raw)
@@ -130,7 +130,7 @@ func (r request) once(ctx context.Context, out io.Writer) failure {
 	defer func() { _ = answer.Body.Close() }() // All of it was read, or nobody wants the rest.
 	transient := isTransient(answer.StatusCode)
 	if r.fail && answer.StatusCode >= http.StatusBadRequest {
-		return failure{code: exitHTTPError, transient: transient, problem: fmt.Errorf("the answer is %s", answer.Status)}
+		return failure{code: exitHTTPError, transient: transient, problem: fmt.Errorf("the server answered %s", answer.Status)}
 	}
 	if transient && r.retries > 0 {
 		return failure{transient: true}
@@ -155,7 +155,7 @@ func (r request) build(ctx context.Context) (*http.Request, error) {
 	for _, header := range r.headers {
 		name, value, found := strings.Cut(header, ":")
 		if !found {
-			return nil, fmt.Errorf("the header %q has no colon: write Name: value", name)
+			return nil, fmt.Errorf("invalid header %q: write Name: value", name)
 		}
 		built.Header.Set(name, strings.TrimSpace(value))
 	}

@@ -35,7 +35,7 @@ func call(ctx context.Context, program string, arguments []string, files streams
 	case "curl":
 		return runCurl(ctx, arguments, files)
 	default:
-		files.complain(program, "this program is sh or curl, by the name it is called by: link one of them to it")
+		files.complain(program, "unknown name: call this program sh or curl, for example by a link")
 		return exitUsage
 	}
 }

@@ -70,7 +70,7 @@ func TestShell(t *testing.T) {
 		"Piped":        {[]string{"-c", `echo in | sh -c 'read word; echo "$word"'`}, processResult{out: "in\n"}},
 		"Assigned":     {[]string{"-c", `MODE=other sh -c 'echo $MODE'`}, processResult{out: "other\n"}},
 		"NoProgram":    {[]string{"-c", "no-such-program"}, processResult{problems: "\"no-such-program\": executable file not found in $PATH\n", code: 127}},
-		"NoText":       {[]string{"script.sh"}, processResult{problems: "sh: give the text to run as -c TEXT [NAME [ARGUMENT...]]: this sh can nothing else\n", code: 2}},
+		"NoText":       {[]string{"script.sh"}, processResult{problems: "sh: this sh supports only -c TEXT [NAME [ARGUMENT...]]\n", code: 2}},
 		"NotSyntactic": {[]string{"-c", "if"}, processResult{problems: "sh: sh:1:1: `if` must be followed by a statement list\n", code: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {

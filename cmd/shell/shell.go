@@ -34,7 +34,7 @@ type shell struct {
 // runShell implements sh -c TEXT [NAME [ARGUMENT...]].
 func runShell(ctx context.Context, arguments []string, files streams) int {
 	if len(arguments) < 2 || arguments[0] != "-c" {
-		files.complain("sh", "give the text to run as -c TEXT [NAME [ARGUMENT...]]: this sh can nothing else")
+		files.complain("sh", "this sh supports only -c TEXT [NAME [ARGUMENT...]]")
 		return exitUsage
 	}
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(arguments[1]), "sh")
