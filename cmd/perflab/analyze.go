@@ -24,7 +24,7 @@ import (
 const maxLooks = 100
 
 // errOption means that the value of a flag is invalid.
-var errOption = errors.New("an option is invalid")
+var errOption = errors.New("invalid option")
 
 type analyzeOptions struct {
 	format             string

@@ -199,7 +199,7 @@ func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s %s in the index, %d of them kept once more for it; %s %s no complete block",
+	p.line("%s %s in the index, %d of them with a new record; %s %s no complete block",
 		prose.Counted(sum.Entered, "experiment"), prose.Verb(sum.Entered, "is", "are"), sum.Measured,
 		prose.Counted(sum.Without, "experiment"), prose.Verb(sum.Without, "has", "have"))
 	return p.err

@@ -98,7 +98,7 @@ func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
 		t.Errorf("without an index it ends with %d and says %q", got.code, got.problems)
 	}
 	made := perflab(t, "", "archive", "index", "--archive", store.String())
-	if made.code != 0 || made.out != "12 experiments are in the index, 0 of them kept once more for it; 0 experiments have no complete block\n" {
+	if made.code != 0 || made.out != "12 experiments are in the index, 0 of them with a new record; 0 experiments have no complete block\n" {
 		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
 	}
 	if got := filesBelow(t, filepath.Join(root, "series")); len(got) != 12 || !maps.Equal(index, got) {
@@ -109,7 +109,7 @@ func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
 		expect.NoError(t, os.RemoveAll(filepath.Join(root, lost)))
 	}
 	made = perflab(t, "", "archive", "index", "--from-objects", "--archive", store.String())
-	if made.code != 0 || !strings.HasPrefix(made.out, "156 records have a reference; 0 records were never kept") {
+	if made.code != 0 || !strings.HasPrefix(made.out, "References restored for 156 records; 0 records incomplete") {
 		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
 	}
 	if got := filesBelow(t, filepath.Join(root, "series")); !maps.Equal(index, got) {
@@ -212,7 +212,7 @@ func TestArchiveDelete(t *testing.T) {
 	of := func(arguments ...string) answer {
 		return perflab(t, "", append([]string{"archive", "delete", name, "--archive", store.String()}, arguments...)...)
 	}
-	if got := of(); got.code == 0 || got.out != "" || !strings.Contains(got.problems, "say which with --uid: ") {
+	if got := of(); got.code == 0 || got.out != "" || !strings.Contains(got.problems, "select one with --uid: ") {
 		t.Errorf("of two of a name: exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 	if got := of("--uid", "other"); got.code == 0 || !strings.Contains(got.problems, "perflab archive list") {
@@ -221,10 +221,10 @@ func TestArchiveDelete(t *testing.T) {
 	const uid = "6f0f6c1e-0000-4000-8000-999999999999"
 	would := of("--uid", uid, "--dry-run")
 	gone := of("--uid", uid)
-	if gone.code != 0 || strings.Count(gone.out, uid) < 3 || strings.ReplaceAll(would.out, "would go", "gone") != gone.out {
+	if gone.code != 0 || strings.Count(gone.out, uid) < 3 || strings.ReplaceAll(would.out, "would be deleted", "deleted") != gone.out {
 		t.Errorf("exit code %d:\n%s%s\nwhere a dry run said\n%s", gone.code, gone.out, gone.problems, would.out)
 	}
-	of("--dry-run").ends(0).shows("references would go")
+	of("--dry-run").ends(0).shows("references would be deleted")
 	want := perflab(t, "", "history", releasesFile)
 	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.code != 0 || got.out != want.out {
 		t.Errorf("the history without it: exit code %d: %s%s", got.code, got.out, got.problems)
@@ -234,5 +234,5 @@ func TestArchiveDelete(t *testing.T) {
 func TestArchiveTellsWhatWouldGo(t *testing.T) {
 	url := anArchive(t)
 	got := perflab(t, "", "archive", "gc", "--dry-run", "--archive", url)
-	got.ends(0).shows("0 records and 0 objects would go")
+	got.ends(0).shows("0 records and 0 objects would be deleted")
 }

@@ -17,16 +17,16 @@ func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
 	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", formatExact(result.ConfidencePercent), formatExact(2*result.ConfidencePercent-100), formatExact(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
 	notes.numbersFor(result.Notes)
-	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "alike", "notes"}}
+	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "equivalent", "notes"}}
 	for i := range result.Baselines {
 		c := &result.Baselines[i]
-		alike := "not shown"
+		equivalent := "not shown"
 		if c.Verdict == verdict.Equivalent {
-			alike = "yes"
+			equivalent = "yes"
 		}
 		rows = append(rows, []string{
 			c.Scenario, metric.Plain(c.Metric), withUnit(formatRounded(c.FirstValue), c.Unit), withUnit(formatRounded(c.SecondValue), c.Unit),
-			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.EquivalenceLow, c.EquivalenceHigh), formatPValue(c.P), alike, notes.numbersFor(c.Warnings),
+			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.EquivalenceLow, c.EquivalenceHigh), formatPValue(c.P), equivalent, notes.numbersFor(c.Warnings),
 		})
 	}
 	sheet.title(fmt.Sprintf("Baselines: %s and %s", result.Baselines[0].First, result.Baselines[0].Second))

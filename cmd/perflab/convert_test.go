@@ -76,7 +76,7 @@ func TestConvert(t *testing.T) {
 	}
 	perflab(t, text, "report", "-f", "-", "-o", "html").ends(0).shows("measured elsewhere by JMeter")
 	proved := perflab(t, text, "verify", "-")
-	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can prove nothing of it")
+	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can't verify it")
 }
 
 // A past of three releases is there on day one, and can be compared.
@@ -101,7 +101,7 @@ func TestImportOfWhatWasConverted(t *testing.T) {
 	archive := measured(t).other(t)
 	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
 	told := archive.must(t, text, "import", "-f", "-")
-	want := `PerfExperiment "checkout-2025" of elsewhere/checkout-2025 is recorded in namespace "` + archive.namespace + `": 12 runs, 0 ConfigMaps with raw results` + "\n" +
+	want := `PerfExperiment "checkout-2025" of elsewhere/checkout-2025 imported into namespace "` + archive.namespace + `": 12 runs, 0 ConfigMaps with raw results` + "\n" +
 		"  it was measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n"
 	if told.out != want {
 		t.Errorf("it says\n%swant\n%s", told.out, want)
@@ -134,7 +134,7 @@ func TestConvertProblems(t *testing.T) {
 		err = os.WriteFile(torn, whole[:len(whole)/2], 0o600)
 	}
 	expect.NoError(t, err)
-	bench := filepath.Join("..", "..", "internal", "elsewhere", "testdata", "gobench.txt")
+	bench := filepath.Join("..", "..", "internal", "importers", "testdata", "gobench.txt")
 	for name, tc := range map[string]struct {
 		arguments []string
 		code      int
@@ -143,14 +143,14 @@ func TestConvertProblems(t *testing.T) {
 		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
 		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "--from table needs the file of the table and no --arm, because the table names its arms"},
 		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "--arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl"},
-		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "say of which arm each file is"},
+		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "--arm is missing: assign each file to an arm"},
 		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: there is no column "timestamp": they are release,measured,block,arm,scenario,metric,unit,value`},
 		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
 		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
 		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is none of the arms: a`},
 		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
 		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
-		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: a run counts once"},
+		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: remove one"},
 		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: it is none of k6's lines"},
 		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not tell when it was measured: say so with --measured, for example --measured 2025-01-03"},
 		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},

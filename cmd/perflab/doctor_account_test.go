@@ -37,11 +37,11 @@ func TestDoctorLooksForTheAccount(t *testing.T) {
 		},
 		"no rights": {
 			args: []string{"--act-as-author"}, there: []client.Object{account("perflab-author")}, denied: "configmaps",
-			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": it may not patch configmaps: kubectl create rolebinding perflab-author -n lab --clusterrole=perflab-experiments --serviceaccount=lab:perflab-author`,
+			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": can't patch configmaps: kubectl create rolebinding perflab-author -n lab --clusterrole=perflab-experiments --serviceaccount=lab:perflab-author`,
 		},
 		"no right to ask": {
 			args: []string{"--act-as-author"}, there: []client.Object{account("perflab-author")}, err: forbidden,
-			want: `warning  ServiceAccount "perflab-author" in namespace "lab": you may not create LocalSubjectAccessReviews`,
+			want: `warning  ServiceAccount "perflab-author" in namespace "lab": unknown rights: you can't create LocalSubjectAccessReviews`,
 		},
 		"all there": {
 			args: []string{"--act-as-author", "--default-service-account=own"}, there: []client.Object{account("own")},

@@ -76,7 +76,7 @@ func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
 			return to.List(ctx, list, options...)
 		},
 	})
-	if err := removeStaleFinalizers(t.Context(), hidden, &out); err == nil || !strings.Contains(err.Error(), "you may not list Deployments") {
-		t.Errorf("where the operator can't be looked for: %v", err)
+	if err := removeStaleFinalizers(t.Context(), hidden, &out); err == nil || !strings.Contains(err.Error(), "you can't list Deployments") {
+		t.Errorf("without the right to list Deployments: %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 			there: []client.Object{operatorWith(0, loads("localhost/perflab/k6:dev")), node("localhost/perflab/k6:other")},
 			want: []string{
 				"MISSING  PerfLab's operator: Deployment perflab-system/perflab-operator has no ready pod: kubectl -n perflab-system describe deployment perflab-operator",
-				"MISSING  image of the loads: localhost/perflab/k6:dev is on no node, and localhost is no registry",
+				"MISSING  image of the loads: localhost/perflab/k6:dev is not on any node, and localhost is not a registry",
 				"MISSING  image of the collector: the operator has no image: set images.collector (Helm) or COLLECTOR_IMAGE",
 			},
 		},
@@ -61,8 +61,8 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 			there: []client.Object{operatorWith(1, loads("example.org/k6:1"), collector), node()},
 			want: []string{
 				"ok       PerfLab's operator",
-				"warning  image of the loads: example.org/k6:1 is on no node yet: the first run pulls it",
-				"warning  image of the collector: perflab/collector:1 is on no node yet",
+				"warning  image of the loads: example.org/k6:1 is not on any node yet: the first run pulls it",
+				"warning  image of the collector: perflab/collector:1 is not on any node yet",
 			},
 		},
 	}

@@ -137,7 +137,7 @@ func TestHistoryNamesWhatIsGone(t *testing.T) {
 	retired.Namespace, retired.Name = "lab", "old"
 	options := historyOptions{}
 	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab"))
-	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "left out: old, whose runs were taken away") {
+	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "omitted: old, whose runs were deleted") {
 		t.Errorf("told is %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestHistoryNamesWhatIsGone(t *testing.T) {
 func TestHistoryRefuses(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"must be from 0.1 to 50 percent":   {releasesFile, "--error-rate", "0"},
-		`the only one is "regression"`:     {releasesFile, "--fail-on", "worse"},
+		`use "regression"`:                 {releasesFile, "--fail-on", "worse"},
 		"must be from 1 to 100":            {releasesFile, "--looks", "0"},
 		"write -o":                         {releasesFile, "-o", "pdf"},
 		"no such file":                     {"absent.yaml"},

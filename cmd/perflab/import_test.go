@@ -36,7 +36,7 @@ func TestImportRecordsWhatWasExported(t *testing.T) {
 	archive := home.other(t)
 	export := home.must(t, "", "export", recorded.Name)
 	told := archive.must(t, export.out, "import", "-f", "-")
-	if want := `PerfExperiment "maxram-vs-xmx" of lab/maxram-vs-xmx is recorded in namespace "` + archive.namespace + `": 11 runs, 20 ConfigMaps with raw results` + "\n"; told.out != want {
+	if want := `PerfExperiment "maxram-vs-xmx" of lab/maxram-vs-xmx imported into namespace "` + archive.namespace + `": 11 runs, 20 ConfigMaps with raw results` + "\n"; told.out != want {
 		t.Errorf("it says\n%swant\n%s", told.out, want)
 	}
 	again := archive.must(t, "", "export", recorded.Name)
@@ -91,7 +91,7 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 	input.Experiment.Generation, input.Experiment.Status.ObservedGeneration = 4, 4
 	input.Runs[0].Generation, input.Runs[0].Status.ObservedGeneration = 1, 1
 	told := archive.must(t, written(t, input), "import", "-f", "-")
-	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run had not ended when it was exported; nothing goes on here\n", "\n  ConfigMap \"somebodys\" is left out: no run among these names it as its raw results\n"})
+	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run unfinished at the export; an import does not continue\n", "\n  ConfigMap \"somebodys\" omitted: no run refers to it\n"})
 	experiment := archive.experiment(t)
 	if experiment.Status.ObservedGeneration != experiment.Generation {
 		t.Errorf("the status tells of generation %d, and it is %d", experiment.Status.ObservedGeneration, experiment.Generation)
@@ -126,11 +126,11 @@ func TestImportProblems(t *testing.T) {
 	}{
 		"NoFile":      {"", nil, exitFailed, `required flag(s) "file" not set`},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exitInvalid, "there is no PerfExperiment among them"},
-		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
-		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files hold a "maxram-vs-xmx" of namespace "lab" and one of "office": import them one by one, with -n for a namespace each`},
+		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `no experiment "other" in the files, only lab/maxram-vs-xmx`},
+		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files have "maxram-vs-xmx" in the namespaces "lab" and "office": import them one by one, each into a namespace of its own with -n`},
 		"Broken":      {written(t, broken), []string{"-f", "-"}, exitInvalid, "raw results of run"},
-		"Taken":       {file, []string{"-f", "-"}, exitFailed, `there is a PerfExperiment "maxram-vs-xmx" in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or name another namespace with -n`},
-		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; nothing of it is left`},
+		"Taken":       {file, []string{"-f", "-"}, exitFailed, `PerfExperiment "maxram-vs-xmx" already exists in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or choose another namespace with -n`},
+		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; the import was rolled back`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := archive.perflab(t, tc.in, append([]string{"import"}, tc.arguments...)...)
@@ -169,7 +169,7 @@ func TestImportStartsCleanAfterAFailure(t *testing.T) {
 	good := written(t, input)
 	input.Runs[1].Labels["team"] = "no label!"
 	failed := archive.perflab(t, written(t, input), "import", "-f", "-")
-	if failed.code != exitFailed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; nothing of it is left\n") {
+	if failed.code != exitFailed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; the import was rolled back\n") {
 		t.Errorf("exit code %d: %s", failed.code, failed.problems)
 	}
 	if left := archive.names(t); len(left) != 0 {
@@ -196,10 +196,10 @@ func TestImportThatIsCutOff(t *testing.T) {
 		left              int
 		want              string
 	}{
-		"for a moment": {want: "making ConfigMap \"" + input.Raw[0].Name + "\": the line was cut; nothing of it is left"},
-		"for good": {deaf: true, left: 1, want: "the line was cut; a part of it is left in namespace \"" + archive.namespace +
-			"\", because it could not be deleted (deleting PerfExperiment \"maxram-vs-xmx\": the line was cut): kubectl delete perfexperiment maxram-vs-xmx -n " + archive.namespace},
-		"by the person": {interrupted: true, want: "context canceled; nothing of it is left"},
+		"for a moment": {want: "creating ConfigMap \"" + input.Raw[0].Name + "\": the line was cut; the import was rolled back"},
+		"for good": {deaf: true, left: 1, want: "the line was cut; the rollback in namespace \"" + archive.namespace +
+			"\" failed (deleting PerfExperiment \"maxram-vs-xmx\": the line was cut): kubectl delete perfexperiment maxram-vs-xmx -n " + archive.namespace},
+		"by the person": {interrupted: true, want: "context canceled; the import was rolled back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -248,7 +248,7 @@ func TestImportOverLeftovers(t *testing.T) {
 	record, err := newImported(input, archive.namespace, time.Now())
 	expect.NoError(t, err)
 	err = (&importer{to: archive.client, timeout: time.Second}).write(t.Context(), record)
-	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `making PerfRun "`+left.Name+`"`) {
+	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `creating PerfRun "`+left.Name+`"`) {
 		t.Errorf("it says %v", err)
 	}
 }

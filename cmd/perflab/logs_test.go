@@ -127,11 +127,11 @@ func TestLogsWithoutPods(t *testing.T) {
 		},
 		"an experiment without a run": {
 			reason: "it says what is waited for", name: "partitions", objects: []any{waiting},
-			fails: `experiment "partitions" in namespace "lab": it has no run yet: waiting for PerfSystem "library", which is not in the namespace`,
+			fails: `experiment "partitions" in namespace "lab": no run yet: waiting for PerfSystem "library", which is not in the namespace`,
 		},
 		"nothing of the name": {
 			reason: "a name may be misspelt", name: "partition",
-			fails: `there is no run "partition": there is no such experiment "partition" in namespace "lab"`,
+			fails: `run "partition" not found: PerfExperiment "partition" not found in namespace "lab"`,
 		},
 	}
 	for name, tc := range cases {

@@ -54,9 +54,9 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 		t.Errorf("the picture was not written: %v", err)
 	}
 	for want, arguments := range map[string][]string{
-		"holds no file that ends in .md": {"--notes", t.TempDir()},
-		"no-such.md":                     {"--notes", "no-such.md"},
-		"CSV has numbers alone":          {"--notes", folder, "-o", "csv"},
+		"has no file with the extension .md": {"--notes", t.TempDir()},
+		"no-such.md":                         {"--notes", "no-such.md"},
+		"CSV has only numbers":               {"--notes", folder, "-o", "csv"},
 	} {
 		got := perflab(t, "", append([]string{"report", "-f", exported(t)}, arguments...)...)
 		if got.code != exitFailed || !strings.Contains(got.problems, want) || got.out != "" {
@@ -101,7 +101,7 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: taken.namespace, Name: "findings"}, Data: map[string]string{"cause.md": "Ours."}}
 	expect.NoError(t, taken.client.Create(t.Context(), theirs))
 	got := taken.perflab(t, file, "import", "-f", "-")
-	got.ends(exitFailed).warns(`making ConfigMap "findings": it exists already, with other content`, "nothing of it is left")
+	got.ends(exitFailed).warns(`creating ConfigMap "findings": it already exists with other content`, "the import was rolled back")
 	kept := &corev1.ConfigMap{}
 	if err := taken.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), kept); err != nil || kept.Data["cause.md"] != "Ours." {
 		t.Errorf("theirs holds %q, %v", kept.Data, err)

@@ -55,7 +55,7 @@ func cellColor(header, text string) *color.Color {
 	switch header {
 	case "verdict":
 		return verdictColor(text)
-	case "alike":
+	case "equivalent":
 		if text == "not shown" {
 			return colorWarning
 		}

@@ -31,7 +31,7 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 	}{
 		"Assumed": {"{blocks: 6, seed: 7}", nil, []string{
 			"Question: does any arm differ by more than 5 %, at 95 % confidence?\n  cico/Check-In/average\n  cico/Check-Out/average\n  create-5k/duration",
-			"What the design can show (3 primary comparisons)",
+			"Statistical power (3 primary comparisons)",
 			"6 blocks find an effect of 14.8 % or more with a chance of 80 %, if runs of one arm spread by 5 %",
 			"an effect as large as the margin of 5 % takes 25 blocks",
 			"to show as well that an arm does not differ takes 26",
@@ -45,8 +45,8 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 		}},
 		"Piloted": {"{blocks: 6, seed: 7}", []string{"--pilot", "testdata/runs.csv"}, []string{"in cico/Check-In/average of cico-8, whose 23 piloted runs spread by 1.49 %"}},
 		"Adaptive": {"{blocks: 6, seed: 7, calibrate: true, target: {halfWidthPercent: 3, maxBlocks: 20}, budget: 9h}", nil, []string{
-			"18 runs (3 arms x 1 scenario x 6 blocks)", "up to 9h where blocks are added for design.target",
-			"intervals as narrow as design.target about 24", "xmx-twin: the baseline's twin, to tell noise",
+			"18 runs (3 arms x 1 scenario x 6 blocks)", "up to 9h if design.target adds blocks",
+			"intervals as narrow as design.target about 24", "xmx-twin: A/A control",
 		}},
 		"NoBudget": {"{blocks: 6, seed: 7, target: {halfWidthPercent: 3, maxBlocks: 12}}", nil, []string{"about 3h4m", "up to 6h8m"}},
 	}
@@ -60,7 +60,7 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 
 func TestAPilotWithoutThePrimaryMetricsIsRefused(t *testing.T) {
 	got := planned(t, "{blocks: 6, seed: 7}", "--pilot", "testdata/imports.csv")
-	got.ends(exitFailed).warns(`has no two runs of a primary metric of experiment "heaps"`)
+	got.ends(exitFailed).warns(`needs two runs with a primary metric of experiment "heaps"`)
 	if got := planned(t, "{blocks: 6, seed: 7}", "--cv", "0"); got.code != exitFailed || !strings.Contains(got.problems, "--cv 0 must be above 0") {
 		t.Errorf("exit code %d: %s", got.code, got.problems)
 	}
@@ -138,8 +138,8 @@ func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
 			words:  []string{limit, "jvm: {heap: {max: 768Mi}}"},
 			want: []string{
 				"  gateway  1024 MiB      512 MiB  676 MiB", "  storage  not declared  768 MiB  66 % of the limit",
-				"larger in 1 module, smaller in 0, the same in 0, not known in 1 (+32.0 %)\n",
-				"not known in MiB: the memory limit of storage is not declared; declare resources.limits.memory",
+				"larger in 1 module, smaller in 0, the same in 0, unknown in 1 (+32.0 %)\n",
+				"unknown in MiB: the memory limit of storage is not declared; declare resources.limits.memory",
 			},
 		},
 		"no limit at all": {

@@ -47,11 +47,11 @@ func TestQueue(t *testing.T) {
 	var out strings.Builder
 	expect.NoError(t, writeQueue(&out, queuedExperiments(experiments)))
 	want := `
-  TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
-  lane m5      clears up  team-c/heap     8/8   waiting for the environment to be deleted
-  the cluster  measures   team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
-  the cluster  first      team-a/heap     4/24  behind team-b/kraft
-  the cluster  second     lab/partitions  0/12  behind team-a/heap
+  LANE         POSITION     EXPERIMENT      RUNS  MESSAGE
+  lane m5      cleaning up  team-c/heap     8/8   waiting for the environment to be deleted
+  the cluster  measuring    team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
+  the cluster  first        team-a/heap     4/24  behind team-b/kraft
+  the cluster  second       lab/partitions  0/12  behind team-a/heap
 `
 	expect.Equal(t, strings.TrimPrefix(want, "\n"), out.String())
 }

@@ -111,13 +111,13 @@ func TestReportProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoSource":    {"", []string{"report"}, exitFailed, "name an experiment of the cluster"},
+		"NoSource":    {"", []string{"report"}, exitFailed, "specify an experiment in the cluster"},
 		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence or -o csv`},
-		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts goes with -o md and -o confluence"},
+		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts requires -o md or -o confluence"},
 		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exitFailed, "no-such.yaml"},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "there is no PerfExperiment among them; write them with perflab export NAME"},
-		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files hold lab/maxram-vs-xmx: name one of them"},
-		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files hold lab/maxram-vs-xmx, lab/other: name one of them"},
+		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files have lab/maxram-vs-xmx: name one of them"},
+		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files have lab/maxram-vs-xmx, lab/other: name one of them"},
 		"TwoNames":    {"", []string{"report", "x", "y"}, exitFailed, "at most 1 arg"},
 		"NoCluster":   {"", []string{"export", "x", "--kubeconfig", "no-such-config"}, exitFailed, "reading the kubeconfig"},
 	} {
@@ -151,7 +151,7 @@ func TestExportAndReportFromACluster(t *testing.T) {
 			len(direct.out), again.code, len(again.out), again.problems)
 	}
 	missing := home.perflab(t, "", "report", "no-such")
-	missing.ends(exitFailed).warns(`there is no PerfExperiment "no-such" in namespace "lab"`)
+	missing.ends(exitFailed).warns(`PerfExperiment "no-such" not found in namespace "lab"`)
 }
 
 // storing puts what was measured into the cluster once, for all tests.

@@ -91,19 +91,19 @@ func TestStatusLists(t *testing.T) {
 		t.Errorf("%+v", listed)
 	}
 	empty := here.other(t)
-	expect.Equal(t, "No experiments found in namespace "+empty.namespace+"; -A looks in all.\n", empty.must(t, "", "status").out)
+	expect.Equal(t, "No experiments found in namespace "+empty.namespace+"; use -A for all namespaces.\n", empty.must(t, "", "status").out)
 	expect.Equal(t, "{\n  \"experiments\": []\n}\n", empty.must(t, "", "status", "-o", "json").out)
 }
 
 func TestStatusOptionsThatDoNotGoTogether(t *testing.T) {
 	for says, arguments := range map[string][]string{
-		"a name is of one namespace":          {"status", "heap", "-A"},
-		"are about one experiment: name it":   {"status", "--watch"},
-		"--watch and --fail-on are about one": {"status", "-A", "--fail-on", "worse"},
-		"--timeout -1s must not be below 0":   {"status", "heap", "--watch", "--timeout", "-1s"},
-		"--interval 0s above it":              {"run", "-f", "x.yaml", "--interval", "0"},
-		"-o text, -o json or -o yaml":         {"doctor", "-o", "table"},
-		"-o table, -o json or -o yaml":        {"queue", "-o", "text"},
+		"a name belongs to one namespace":   {"status", "heap", "-A"},
+		"require the name of an experiment": {"status", "--watch"},
+		"--watch and --fail-on require":     {"status", "-A", "--fail-on", "worse"},
+		"--timeout -1s must be at least 0":  {"status", "heap", "--watch", "--timeout", "-1s"},
+		"--interval 0s above 0":             {"run", "-f", "x.yaml", "--interval", "0"},
+		"-o text, -o json or -o yaml":       {"doctor", "-o", "table"},
+		"-o table, -o json or -o yaml":      {"queue", "-o", "text"},
 	} {
 		perflab(t, "", arguments...).ends(exitFailed).warns(says)
 	}
@@ -116,12 +116,12 @@ func TestFollowingEndsInTime(t *testing.T) {
 	reader := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(&seen.experiment).Build()
 	how := followOptions{timeout: time.Second, interval: time.Hour}
 	err := follow(t.Context(), reader, client.ObjectKeyFromObject(&seen.experiment), newScreen(io.Discard), how)
-	const want = `watching experiment "partitions": it is not over after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: cico: running`
+	const want = `watching experiment "partitions": timed out after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: cico: running`
 	if exitCode(err) != exitTimeout || err.Error() != want {
 		t.Errorf("exit code %d: %v\nwant\n%s", exitCode(err), err, want)
 	}
 	got := perflab(t, "", "status", "slow", "--watch", "--timeout", "1s", "--server", "https://127.0.0.1:1").ends(exitTimeout)
-	got.warns("it is not over after 1s (--timeout): can't look: ", "127.0.0.1:1")
+	got.warns("timed out after 1s (--timeout): reading failed: ", "127.0.0.1:1")
 }
 
 // Programs that watch read a document for each change, and nothing else.
@@ -133,11 +133,11 @@ func TestWatchForPrograms(t *testing.T) {
 		seen := underway()
 		screen.show(seen, after(30).Time)
 		screen.show(seen, after(31).Time)
-		screen.note("can't look: timeout")
+		screen.note("reading failed: timeout")
 		screen.show(complete(v1alpha1.VerdictBetter), after(40).Time)
 		expect.Equal(t, 2, strings.Count(out.String(), "secondsLeft"), "documents of %s", format)
 		expect.Equal(t, format == formatYAML, strings.HasPrefix(out.String(), "---\n"), "%s begins with a line", format)
-		expect.Equal(t, "can't look: timeout\n", notes.String())
+		expect.Equal(t, "reading failed: timeout\n", notes.String())
 	}
 }
 

@@ -139,7 +139,7 @@ func TestComparisonInALine(t *testing.T) {
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":                    few,
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared (see the report)":                apart,
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first interim analysis": early,
-		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                              errors,
+		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block needed":                                  errors,
 	} {
 		expect.Equal(t, want, comparisonLine(found))
 	}
@@ -188,12 +188,12 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionImagesAvailable, Status: metav1.ConditionFalse, Message: `image "a:1" can't be pulled`}}
 	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
 	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
-	screen.note("can't look: timeout")
-	screen.note("can't look: timeout")
+	screen.note("reading failed: timeout")
+	screen.note("reading failed: timeout")
 	status.Conditions = nil
 	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 0 of 3 brokers are ready`)
 	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 1 of 3 brokers is ready`)
-	screen.note("can't look: timeout")
+	screen.note("reading failed: timeout")
 	doing(v1alpha1.RunLoading, "cico: starting: 0 of 1 runner up; create: waiting")
 	doing(v1alpha1.RunLoading, "cico: running 5s, until create ends; create: waiting")
 	doing(v1alpha1.RunLoading, "cico: running 15s, until create ends, 4 users, 85 requests/s, Check-In p95 17 ms; create: running 1s, 3 of 10 records")
@@ -204,17 +204,17 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	done := complete(v1alpha1.VerdictBetter)
 	screen.show(done, noon)
 	screen.show(done, noon)
-	want := `partitions: waiting for the operator; is it running? (kubectl perflab doctor)
+	want := `partitions: not seen by the operator yet; is it running? (kubectl perflab doctor)
 partitions: Pending
 partitions: waiting for run heaps-1 of another experiment
 partitions: Running
 partitions: 0 of 2 runs are done
 partitions: run partitions-1-one: Pending
 partitions: run partitions-1-one: Provisioning: image "a:1" can't be pulled
-can't look: timeout
+reading failed: timeout
 partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 0 of 3 brokers are ready
 partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 1 of 3 brokers is ready
-can't look: timeout
+reading failed: timeout
 partitions: run partitions-1-one: Loading: cico: starting: 0 of 1 runner up; create: waiting
 partitions: run partitions-1-one: Loading: cico: running; create: waiting
 partitions: run partitions-1-one: Loading: cico: running; create: running
@@ -242,15 +242,15 @@ func TestRunNeedsOneExperiment(t *testing.T) {
 		files, says string
 		code        int
 	}{
-		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files hold no PerfExperiment", exitInvalid},
-		"two":  {two, `the files hold "a" and "b"`, exitFailed},
+		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files have no PerfExperiment", exitInvalid},
+		"two":  {two, `the files have "a" and "b"`, exitFailed},
 	} {
 		perflab(t, test.files, "run", "-f", "-").ends(test.code).warns(test.says)
 	}
 }
 
 func TestFailOnKnowsWorseOnly(t *testing.T) {
-	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`the only one is "worse"`)
+	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`use "worse"`)
 }
 
 // A line that is longer than the terminal is wide takes several rows, all of

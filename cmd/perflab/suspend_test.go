@@ -68,14 +68,14 @@ func TestSuspendInAllNamespaces(t *testing.T) {
 func TestSuspendProblems(t *testing.T) {
 	lab := lab(t)
 	for says, arguments := range map[string][]string{
-		"name what to suspend, or give --all":              {"suspend"},
-		"name what to resume, or give --all, and not both": {"resume", "heap", "--all"},
+		"set either names to suspend or --all":             {"suspend"},
+		"set either names to resume or --all":              {"resume", "heap", "--all"},
 		"remove -A, or use --all instead of the name":      {"suspend", "heap", "-A"},
 		`"run/heap-1" must be NAME, experiment/NAME or`:    {"suspend", "run/heap-1"},
 		`"schedule/" must be NAME, experiment/NAME or`:     {"suspend", "schedule/"},
-		"kubectl get perfexperiments -A lists them":        {"suspend", "hep"},
-		`there is no PerfSchedule "weekly"`:                {"resume", "schedule/weekly"},
-		"kubectl get perfschedules -A lists them":          {"resume", "perfschedule/weekly"},
+		`PerfExperiment "hep" not found`:                   {"suspend", "hep"},
+		`PerfSchedule "weekly" not found`:                  {"resume", "schedule/weekly"},
+		"list schedules with kubectl get perfschedules -A": {"resume", "perfschedule/weekly"},
 	} {
 		lab.perflab(t, "", arguments...).ends(exitFailed).warns(says)
 	}

@@ -134,12 +134,12 @@ func TestTablesFitTheTerminal(t *testing.T) {
 						t.Errorf("%q is wider than the terminal", line)
 					}
 				}
-				left := strings.Contains(got.out, "left out for want of width")
+				left := strings.Contains(got.out, "columns omitted to fit the terminal")
 				if width == 400 && left {
-					t.Errorf("columns are left out of a wide terminal:\n%s", got.out)
+					t.Errorf("columns are omitted on a wide terminal:\n%s", got.out)
 				}
 				if name == "runs" && width == 80 && !left {
-					t.Errorf("columns are left out and not told:\n%s", got.out)
+					t.Errorf("columns are omitted without a note:\n%s", got.out)
 				}
 			})
 		}
@@ -291,7 +291,7 @@ func TestPagersMayFail(t *testing.T) {
 			got.ends(exitSlips).warns("150 of 150")
 			expect.Equal(t, tc.whole, strings.Contains(got.out, "t149"), "it is shown to its end")
 			got = onTerminal(t, 200, 10, slips, "audit")
-			if failed := strings.Contains(got.problems, "name another in PERFLAB_PAGER"); failed != (name == "fails") {
+			if failed := strings.Contains(got.problems, "set another in PERFLAB_PAGER"); failed != (name == "fails") {
 				t.Errorf("exit code %d: %s", got.code, got.problems)
 			}
 		})

@@ -74,14 +74,14 @@ func TestVerifyAFile(t *testing.T) {
 	got := perflab(t, file, "verify", "-", "--digest", digest)
 	want := `
 Experiment lab/maxram-vs-xmx, at the end of 1 complete block
-  link         followed      outcome
-  manifest     1 manifest    holds
-  experiment   1 experiment  holds
-  plan         1 plan        holds
-  record       6 runs        hold
-  raw results  6 ConfigMaps  hold
-  samples      6 ConfigMaps  hold
-  answer       1 answer      holds
+  link         checked       outcome
+  manifest     1 manifest    matches
+  experiment   1 experiment  matches
+  plan         1 plan        matches
+  record       6 runs        match
+  raw results  6 ConfigMaps  match
+  samples      6 ConfigMaps  match
+  answer       1 answer      matches
   note: the stored report was not looked at
 
 SHA-256 of the manifest: ` + digest + "\n"
@@ -112,11 +112,11 @@ func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
 	input.Runs[1].Status.Observations[0].Value = "0.1"
 	record, raw := `record: PerfRun "`+input.Runs[1].Name+`": expected `, `ConfigMap "`+input.Raw[2].Name+`" of run "`
 	first := perflab(t, written(t, input), "verify", "-")
-	if first.code != exitDigestMismatch || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the chain of digests does not hold: ") {
+	if first.code != exitDigestMismatch || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the digests do not match: ") {
 		t.Errorf("exit code %d: %s\n%s", first.code, first.problems, first.out)
 	}
 	every := perflab(t, written(t, input), "verify", "-", "--all")
-	every.ends(exitDigestMismatch).shows(record, raw, "1 of 6 do not hold", "1 of 6 do not hold")
+	every.ends(exitDigestMismatch).shows(record, raw, "1 of 6 do not match", "1 of 6 do not match")
 	var document verifiedJSON
 	asJSON := perflab(t, written(t, input), "verify", "-", "--all", "-o", "json")
 	expect.NoError(t, json.Unmarshal([]byte(asJSON.out), &document))
@@ -142,7 +142,7 @@ func TestVerifyProblems(t *testing.T) {
 		"Format":      {written(t, input), []string{"-o", "html"}, exitFailed, "write -o table, -o markdown or -o json"},
 		"Later":       {written(t, later), nil, exitInvalid, "take a newer one"},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exitInvalid, "there is no PerfExperiment among them"},
-		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "holds 2 experiments"},
+		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "has 2 experiments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, tc.in, append([]string{"verify", "-"}, tc.arguments...)...)
@@ -158,7 +158,7 @@ func TestVerifyWhatWasImported(t *testing.T) {
 	digest := input.Experiment.Status.Evidence.SHA256
 	archive.must(t, written(t, input), "import", "-f", "-")
 	got := archive.must(t, "", "verify", recorded.Name, "--digest", digest)
-	if !strings.Contains(got.out, "record       6 runs        hold\n") || !strings.Contains(got.out, "history      1 ConfigMap   holds\n") || !strings.Contains(got.out, "report       1 report      holds\n") || strings.Contains(got.out, "note:") {
+	if !strings.Contains(got.out, "record       6 runs        match\n") || !strings.Contains(got.out, "history      1 ConfigMap   matches\n") || !strings.Contains(got.out, "report       1 report      matches\n") || strings.Contains(got.out, "note:") {
 		t.Errorf("it says\n%s", got.out)
 	}
 	again := perflab(t, archive.must(t, "", "export", recorded.Name).out, "verify", "-", "--digest", digest)

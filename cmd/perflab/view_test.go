@@ -30,8 +30,8 @@ func TestViewServesUntilItIsInterrupted(t *testing.T) {
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	expect.NoError(t, err)
-	address := regexp.MustCompile(`^http://127\.0\.0\.1:\d+/`).FindString(line)
-	if address == "" || !strings.HasSuffix(line, "Ctrl-C ends it\n") {
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(line)
+	if address == "" || !strings.HasSuffix(line, "; press Ctrl-C to stop\n") {
 		t.Fatalf("it says %q", line)
 	}
 	if page := fetched(t, address); !strings.Contains(page, recorded.Arm) {
@@ -58,7 +58,7 @@ func fetched(t *testing.T, address string) string {
 func TestViewOfWhatIsNotThere(t *testing.T) {
 	home := measured(t)
 	missing := home.perflab(t, "", "view", "no-such")
-	missing.ends(exitFailed).warns("kubectl get perfexperiments -A lists them")
+	missing.ends(exitFailed).warns("list experiments with kubectl get perfexperiments -A")
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
@@ -82,7 +82,7 @@ func TestOpenBrowser(t *testing.T) {
 	})
 	t.Setenv("PATH", t.TempDir())
 	openBrowser(t.Context(), &out, address)
-	if !strings.Contains(out.String(), "no browser could be opened") {
+	if !strings.Contains(out.String(), "could not open a browser") {
 		t.Errorf("it says %q", out.String())
 	}
 }
