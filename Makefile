@@ -90,7 +90,7 @@ e2e-effect: tools $(GOTESTSUM) ## Find an effect that was put in, and nothing wh
 .PHONY: day
 day: tools ## Load the cluster with a compressed day, and find the leak and the restarts that were put in (an hour and a quarter).
 	hack/examples.sh day
-	go test ./cmd/perflab -run TestTheDayShowsWhatWasPutIn
+	go test ./cmd/perflab -run TestDayReportFindsInjectedFaults
 
 .PHONY: e2e-argocd
 e2e-argocd: tools $(GOTESTSUM) ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).

@@ -26,7 +26,7 @@ import (
 )
 
 // With --act-as-author the manager writes as the namespace's account, or says that there is none.
-func TestTheManagerActsAsAuthor(t *testing.T) {
+func TestManagerActsAsAuthor(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	// Another test's manager has registered its metrics with the process's registry.

@@ -61,7 +61,7 @@ func TestArchivesOfNamespaces(t *testing.T) {
 }
 
 // What is wrong is said at the start, with the namespace and without credentials.
-func TestArchivesOfNamespacesThatCanNotBe(t *testing.T) {
+func TestArchivesOfNamespacesRefuses(t *testing.T) {
 	const s3 = "team-a=s3://team-a/archive?region=eu-central-1"
 	for why, c := range map[string]struct {
 		archives []string

@@ -19,7 +19,7 @@ import (
 
 // Of rights that are not its own the operator can give a collector's alone, even where
 // its own hold in one namespace only.
-func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
+func TestOperatorGrantsOnlyCollectorRights(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "role.yaml").Rules)

@@ -41,7 +41,7 @@ var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
+func TestMemoryLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 30)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	limitMemory()
@@ -55,7 +55,7 @@ func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
 	}
 }
 
-func TestNumbersOfRunsAreRead(t *testing.T) {
+func TestNumberOfRuns(t *testing.T) {
 	for text, want := range map[string]*int32{"12": ptr.To[int32](12), "0": ptr.To[int32](0), "-1": nil, "all": nil, "": nil, "3000000000": nil} {
 		var got *int32
 		err := numberOfRuns(&got)(text)
@@ -66,7 +66,7 @@ func TestNumbersOfRunsAreRead(t *testing.T) {
 }
 
 // The manager runs with the rights config/ gives it and no others.
-func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
+func TestMetricsRequireAuthorization(t *testing.T) {
 	admin, err := kubernetes.NewForConfig(server.Config(t))
 	expect.NoError(t, err)
 	apply(t, "manager/namespace.yaml", "rbac/role.yaml", "rbac/role_binding.yaml", "rbac/service_account.yaml",

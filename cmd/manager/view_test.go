@@ -36,7 +36,7 @@ func viewRules(t *testing.T) []rbacv1.PolicyRule {
 
 // The view lists experiments, shows each, and its report once it is complete, with
 // the rights that the chart gives it.
-func TestTheViewServesWithItsOwnRights(t *testing.T) {
+func TestViewServesWithReadRights(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	o := viewOptions{address: free(t), probeAddress: free(t), hosts: "api.example.org", namespace: namespace}

@@ -73,7 +73,7 @@ func TestAnalyzeReadsStandardInput(t *testing.T) {
 	}
 }
 
-func TestAnalyzeWithoutWarningsListsNone(t *testing.T) {
+func TestAnalyzeListsNoWarnings(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("block,arm,scenario,metric,unit,value\n")
 	for _, row := range []string{"1,400,441", "2,410,450", "3,405,446", "4,395,433", "5,402,443", "6,399,438"} {
@@ -128,7 +128,7 @@ func TestAnalyzeWithoutPrimaryMetrics(t *testing.T) {
 	got.ends(0).warns(`--primary "p99" matches no metric`)
 }
 
-func TestAnalyzeTwin(t *testing.T) {
+func TestAnalyzeControlArm(t *testing.T) {
 	got := perflab(t, "", append(slices.Clone(analyzeRuns), "--twin", "maxram-default", "testdata/runs.csv")...)
 	if got.code != 0 || !strings.Contains(got.out, `not calibrated: "maxram-default" is configured as the baseline, yet differs in cico/Check-Out/average`) || strings.Contains(got.out, "Worse") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
@@ -136,7 +136,7 @@ func TestAnalyzeTwin(t *testing.T) {
 }
 
 // The first of several looks says less than an only one, and before it there is no verdict.
-func TestAnalyzeLooks(t *testing.T) {
+func TestAnalyzeInterimAnalyses(t *testing.T) {
 	verdicts := func(looks ...string) map[string]int {
 		got := perflab(t, "", slices.Concat(analyzeRuns, looks, []string{"-o", "json", "testdata/runs.csv"})...)
 		var answer struct{ Comparisons []struct{ Verdict string } }

@@ -88,7 +88,7 @@ func TestHistoryOfAnArchive(t *testing.T) {
 }
 
 // An archive from before there was an index tells so, and is given one.
-func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
+func TestArchiveIndexAddsOldRecords(t *testing.T) {
 	store, _ := releasesArchive(t)
 	root := strings.TrimPrefix(store.String(), "file://")
 	want := perflab(t, "", "history", "--archive", store.String(), "lab")
@@ -137,7 +137,7 @@ func filesBelow(t *testing.T, root string) map[string]string {
 
 // An experiment that is archived again has the time of its completion as before: the
 // record that was kept last is taken, whichever its digest.
-func TestArchiveGetTakesWhatWasKeptLast(t *testing.T) {
+func TestArchiveGetReadsNewestRecord(t *testing.T) {
 	store, inputs := releasesArchive(t)
 	input := inputs[5]
 	name := "lab/" + input.Experiment.Name
@@ -156,7 +156,7 @@ func TestArchiveGetTakesWhatWasKeptLast(t *testing.T) {
 	}
 }
 
-func TestArchiveIsListedAndRead(t *testing.T) {
+func TestArchiveListAndGet(t *testing.T) {
 	url := anArchive(t)
 	name := recorded.Experiment(7).Experiment.Namespace + "/" + recorded.Experiment(7).Experiment.Name
 	listed := perflab(t, "", "archive", "list", "--archive", url)
@@ -180,7 +180,7 @@ func TestArchiveIsListedAndRead(t *testing.T) {
 }
 
 // What was changed on the way is not taken for true.
-func TestArchiveOfOtherBytesIsRefused(t *testing.T) {
+func TestArchiveGetRefusesChangedObjects(t *testing.T) {
 	url := anArchive(t)
 	changed := 0
 	err := filepath.Walk(filepath.Join(strings.TrimPrefix(url, "file://"), "objects"), func(path string, info os.FileInfo, err error) error {
@@ -231,7 +231,7 @@ func TestArchiveDelete(t *testing.T) {
 	}
 }
 
-func TestArchiveTellsWhatWouldGo(t *testing.T) {
+func TestArchivePruneDryRun(t *testing.T) {
 	url := anArchive(t)
 	got := perflab(t, "", "archive", "gc", "--dry-run", "--archive", url)
 	got.ends(0).shows("0 records and 0 objects would be deleted")

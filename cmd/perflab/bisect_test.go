@@ -48,7 +48,7 @@ func TestBisect(t *testing.T) {
 }
 
 // A file may say anything: what stands in a comment stays there.
-func TestBisectOfHostileNames(t *testing.T) {
+func TestBisectEscapesNames(t *testing.T) {
 	hostile := func(image string) string {
 		return exportedWith(t, "heap", func(input *report.Input) {
 			for i := range input.Runs {

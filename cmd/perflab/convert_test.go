@@ -80,7 +80,7 @@ func TestConvert(t *testing.T) {
 }
 
 // A past of three releases is there on day one, and can be compared.
-func TestConvertedReleases(t *testing.T) {
+func TestConvertReleases(t *testing.T) {
 	folder := t.TempDir()
 	var files []string
 	for i, release := range []string{"2025.1", "2025.2", "2025.3"} {
@@ -97,7 +97,7 @@ func TestConvertedReleases(t *testing.T) {
 }
 
 // The API server takes a converted experiment, and it is the same there.
-func TestImportOfWhatWasConverted(t *testing.T) {
+func TestImportConvertedExperiment(t *testing.T) {
 	archive := measured(t).other(t)
 	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
 	told := archive.must(t, text, "import", "-f", "-")

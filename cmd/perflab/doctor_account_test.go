@@ -18,7 +18,7 @@ import (
 )
 
 // Where the operator writes as ServiceAccounts, the namespace needs one with rights.
-func TestDoctorLooksForTheAccount(t *testing.T) {
+func TestDoctorChecksServiceAccount(t *testing.T) {
 	account := func(name string) client.Object {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // Without its operator a deleted experiment stays; doctor says so, and lets it go when asked.
-func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
+func TestDoctorRemovesStaleFinalizers(t *testing.T) {
 	meta := func(name string, deleted bool, finalizers ...string) metav1.ObjectMeta {
 		made := metav1.ObjectMeta{Namespace: "lab", Name: name, Finalizers: finalizers}
 		if deleted {

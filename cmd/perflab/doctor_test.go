@@ -31,7 +31,7 @@ func operatorWith(available int32, environment ...corev1.EnvVar) *appsv1.Deploym
 	}
 }
 
-func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
+func TestDoctorChecksOperatorAndImages(t *testing.T) {
 	loads := func(image string) corev1.EnvVar { return corev1.EnvVar{Name: "K6_IMAGE", Value: image} }
 	collector := corev1.EnvVar{Name: "COLLECTOR_IMAGE", Value: "perflab/collector:1"}
 	cases := map[string]struct {

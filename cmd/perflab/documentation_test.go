@@ -151,7 +151,7 @@ func TestDocumentationLinks(t *testing.T) {
 }
 
 // A page that the README does not list is found by nobody.
-func TestDocumentationIsListed(t *testing.T) {
+func TestReadmeListsPages(t *testing.T) {
 	pages := documentation(t)
 	for page := range pages {
 		listed := strings.TrimPrefix(page, "../../")
@@ -162,7 +162,7 @@ func TestDocumentationIsListed(t *testing.T) {
 }
 
 // Pages stay short enough to be read. Generated pages are for looking things up.
-func TestDocumentationIsShort(t *testing.T) {
+func TestPagesStayShort(t *testing.T) {
 	budget := wordBudget(t)
 	total := 0
 	for page, text := range documentation(t) {
@@ -207,7 +207,7 @@ func wordBudget(t *testing.T) wordLimits {
 }
 
 // The page for newcomers shows the sample that it says is tested.
-func TestDocumentationShowsTheSample(t *testing.T) {
+func TestQuickStartShowsSample(t *testing.T) {
 	sample, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
 	expect.NoError(t, err)
 	shown := strings.Split(documentation(t)["../../docs/your-system.md"], "```yaml\n")[1:]

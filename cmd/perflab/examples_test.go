@@ -24,7 +24,7 @@ var armsOf = map[string]int{"day": 1, "maxram-vs-xmx": 3, "placement": 3, "read-
 
 // The reports kept as examples are what the recorded runs beside them give;
 // -update writes them anew.
-func TestExamplesAreWhatWasRecorded(t *testing.T) {
+func TestExamplesMatchRecords(t *testing.T) {
 	t.Chdir("../../docs/examples")
 	recorded, err := filepath.Glob("*.yaml.gz")
 	if err != nil || len(recorded) < 6 {
@@ -52,7 +52,7 @@ func TestExamplesAreWhatWasRecorded(t *testing.T) {
 
 // A page passes its own audit: every delta follows from the values beside it, and
 // every value from the runs.
-func TestExamplesPassTheirAudit(t *testing.T) {
+func TestExamplesPassAudit(t *testing.T) {
 	recorded, err := filepath.Glob("../../docs/examples/*.yaml.gz")
 	if err != nil || len(recorded) < 6 {
 		t.Fatalf("%d recorded experiments, %v", len(recorded), err)
@@ -88,7 +88,7 @@ func TestExamplesPassTheirAudit(t *testing.T) {
 
 // The compressed day has a module that leaks, one that ends every twenty minutes, and two without a fault: its
 // report finds these, and no others.
-func TestTheDayShowsWhatWasPutIn(t *testing.T) {
+func TestDayReportFindsInjectedFaults(t *testing.T) {
 	body, err := os.ReadFile("../../docs/examples/day.md")
 	expect.NoError(t, err)
 	page := string(body)

@@ -16,7 +16,7 @@ import (
 )
 
 // Where the runs are gone, the report that was stored is pointed to.
-func TestRunsThatWereTakenAwayAreTold(t *testing.T) {
+func TestExportOfDeletedRuns(t *testing.T) {
 	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"

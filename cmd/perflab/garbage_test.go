@@ -30,7 +30,7 @@ func packed(t *testing.T, text string) string {
 
 // What is no file for a command is named in one line, by every command that reads
 // files.
-func TestGarbageIsNamedInOneLine(t *testing.T) {
+func TestCommandsDescribeUnreadableFiles(t *testing.T) {
 	whole := packed(t, strings.Repeat("block,arm,scenario,metric,unit,value\n", 10))
 	garbage := map[string][2]string{
 		"binary": {"\x7fELF\x02\x01\x01\x00\x00\x00", "is binary, not YAML, JSON, CSV or Markdown: name the file itself"},
@@ -59,7 +59,7 @@ func TestGarbageIsNamedInOneLine(t *testing.T) {
 }
 
 // What is packed otherwise than by gzip is refused, also where a text lies in it as it is.
-func TestPackingsAreNamed(t *testing.T) {
+func TestCommandsRefuseUnsupportedCompression(t *testing.T) {
 	const text = "BenchmarkA 10 5 ns/op\n"
 	var zipped, tarred bytes.Buffer
 	archive := zip.NewWriter(&zipped)
@@ -97,7 +97,7 @@ func TestPackingsAreNamed(t *testing.T) {
 }
 
 // A text that is no object is named by those who want one.
-func TestTextsAreNoObjects(t *testing.T) {
+func TestCommandsRefuseTextWithoutObjects(t *testing.T) {
 	for _, arguments := range [][]string{{"plan", "-f", "-"}, {"report", "-f", "-"}, {"import", "-f", "-"}, {"verify", "-"}} {
 		for _, text := range []string{"hello", "[1, 2]", "7"} {
 			perflab(t, text, arguments...).ends(exitInvalid).warns("no object of Kubernetes: those begin with apiVersion and kind")
@@ -106,7 +106,7 @@ func TestTextsAreNoObjects(t *testing.T) {
 }
 
 // Folders, packed files and packed standard input are planned as files are.
-func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
+func TestPlanReadsFoldersAndCompressedFiles(t *testing.T) {
 	folder := t.TempDir()
 	all := ""
 	for i, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
@@ -121,7 +121,7 @@ func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
 }
 
 // One that can't be planned keeps no other from being planned.
-func TestEveryExperimentIsPlanned(t *testing.T) {
+func TestPlanContinuesAfterError(t *testing.T) {
 	text, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
 	other := strings.NewReplacer("name: heaps", "name: lost", "name: library", "name: nowhere").Replace(string(text))
@@ -131,7 +131,7 @@ func TestEveryExperimentIsPlanned(t *testing.T) {
 	}
 }
 
-func TestNoClusterIsConfigured(t *testing.T) {
+func TestErrorsWithoutCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	perflab(t, "", "status", "heaps").ends(exitFailed).warns("no cluster is configured: set KUBECONFIG")
@@ -139,7 +139,7 @@ func TestNoClusterIsConfigured(t *testing.T) {
 }
 
 // A table that nobody would read is cut, and says so.
-func TestLongTablesAreCut(t *testing.T) {
+func TestTablesOmitRows(t *testing.T) {
 	rows := []string{"block,arm,scenario,metric,unit,value"}
 	for metric := range 300 {
 		for block := range 2 {
@@ -164,7 +164,7 @@ func TestLongTablesAreCut(t *testing.T) {
 }
 
 // Each code has one meaning.
-func TestExitCodesMeanOneThing(t *testing.T) {
+func TestExitCodesAreUnique(t *testing.T) {
 	help := perflab(t, "", "--help").out
 	for code, one := range exits {
 		if one.code != code {
@@ -179,7 +179,7 @@ func TestExitCodesMeanOneThing(t *testing.T) {
 	}
 }
 
-func TestVersionIsAFlagToo(t *testing.T) {
+func TestVersionFlag(t *testing.T) {
 	flag, command := perflab(t, "", "--version"), perflab(t, "", "version")
 	if flag.code != 0 || flag.out != command.out {
 		t.Errorf("--version says %q, version %q", flag.out, command.out)

@@ -42,7 +42,7 @@ func TestHintsExist(t *testing.T) {
 }
 
 // A hint at what does not exist is found, of each kind.
-func TestMissingHintsAreFound(t *testing.T) {
+func TestHintsFindMissing(t *testing.T) {
 	known := newHints(t)
 	known.here = "../../cmd/perflab"
 	for text, missing := range map[string]bool{

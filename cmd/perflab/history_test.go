@@ -131,7 +131,7 @@ func TestHistoryAsJSON(t *testing.T) {
 }
 
 // Experiments whose runs are gone are named, be there others or not.
-func TestHistoryNamesWhatIsGone(t *testing.T) {
+func TestHistoryNamesDeletedRuns(t *testing.T) {
 	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"

@@ -45,7 +45,7 @@ func (p *place) guard(t *testing.T) {
 
 // Who imports writes runs and results; what is there can't be changed into a
 // record, and a record not into what was measured here.
-func TestImportWhereResultsAreTheOperators(t *testing.T) {
+func TestImportUnderResultsPolicy(t *testing.T) {
 	home := measured(t)
 	archive := home.other(t)
 	archive.guard(t)

@@ -31,7 +31,7 @@ import (
 
 // What an experiment recorded can be had, and reported on, where it was imported
 // as where it was measured.
-func TestImportRecordsWhatWasExported(t *testing.T) {
+func TestImportKeepsExport(t *testing.T) {
 	home := measured(t)
 	archive := home.other(t)
 	export := home.must(t, "", "export", recorded.Name)
@@ -64,7 +64,7 @@ func TestImportRecordsWhatWasExported(t *testing.T) {
 }
 
 // A record of a record is one of the origin.
-func TestImportOfAnImport(t *testing.T) {
+func TestImportOfImport(t *testing.T) {
 	home := measured(t)
 	archive, further := home.other(t), home.other(t)
 	archive.must(t, home.must(t, "", "export", recorded.Name).out, "import", "-f", "-")
@@ -78,7 +78,7 @@ func TestImportOfAnImport(t *testing.T) {
 	}
 }
 
-func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
+func TestImportOfUnfinishedExperiment(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
 	input.Runs, input.Raw = input.Runs[:2], append(input.Raw[:1], corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
@@ -162,7 +162,7 @@ func TestImportOfSeveral(t *testing.T) {
 
 // What the cluster refuses in the middle leaves nothing behind, and the second
 // try waits for the garbage collector to take the runs of the first.
-func TestImportStartsCleanAfterAFailure(t *testing.T) {
+func TestImportRollsBack(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
 	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
@@ -185,7 +185,7 @@ func TestImportStartsCleanAfterAFailure(t *testing.T) {
 	archive.must(t, good, "import", "-f", "-")
 }
 
-func TestImportThatIsCutOff(t *testing.T) {
+func TestImportRollsBackAfterInterruption(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
 	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]

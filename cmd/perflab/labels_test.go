@@ -53,7 +53,7 @@ func csvCell(text string) string { return `"` + strings.ReplaceAll(text, `"`, `"
 
 // What a transaction is called says nothing of what it is within, how it is summed up or
 // when: errors of one don't keep another from being compared, and each is guarded.
-func TestLabelsAreOnlyNames(t *testing.T) {
+func TestConvertKeepsLabels(t *testing.T) {
 	for _, pair := range labels {
 		t.Run(pair[1], func(t *testing.T) {
 			folder := t.TempDir()

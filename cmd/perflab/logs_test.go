@@ -75,7 +75,7 @@ func told(t *testing.T, name string, objects ...any) (string, error) {
 	return out.String(), err
 }
 
-func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
+func TestLogsOfDeletedPods(t *testing.T) {
 	run, raw := failed(t)
 	got, err := told(t, run.Name, run, raw)
 	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads were deleted; this is its record

@@ -116,7 +116,7 @@ func TestPlanAsJSON(t *testing.T) {
 	}
 }
 
-func TestPublishedReportsArePlanned(t *testing.T) {
+func TestPlanOfPublishedReports(t *testing.T) {
 	wants := map[string][]string{
 		"seed-000-kraft-vs-zookeeper.yaml": {
 			"48 runs (2 arms x 4 scenarios x 6 blocks), about 33h36m",
@@ -189,7 +189,7 @@ func TestPlanReadsStandardInput(t *testing.T) {
 }
 
 // What the documentation shows is what the cluster takes.
-func TestDocumentationIsAccepted(t *testing.T) {
+func TestDocumentedManifestsAreValid(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	expect.NoError(t, err)
 	shown := 0
@@ -223,7 +223,7 @@ func manifestsIn(page string) (string, int) {
 }
 
 // A command's own flags can be seen among kubectl's, which work all the same.
-func TestHelpListsACommandsOwnFlags(t *testing.T) {
+func TestHelpHidesKubectlFlags(t *testing.T) {
 	help := perflab(t, "", "report", "--help").out
 	expect.Contains(t, help, []string{"--charts", "--namespace", "--kubeconfig", "kubectl options"}, "the help")
 	if strings.Contains(help, "--client-key") {

@@ -23,7 +23,7 @@ func planned(t *testing.T, design string, arguments ...string) answer {
 	return perflab(t, changed, append([]string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, arguments...)...)
 }
 
-func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
+func TestPlanShowsPower(t *testing.T) {
 	cases := map[string]struct {
 		design    string
 		arguments []string
@@ -58,7 +58,7 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 	}
 }
 
-func TestAPilotWithoutThePrimaryMetricsIsRefused(t *testing.T) {
+func TestPlanRefusesPilotWithoutPrimaryMetrics(t *testing.T) {
 	got := planned(t, "{blocks: 6, seed: 7}", "--pilot", "testdata/imports.csv")
 	got.ends(exitFailed).warns(`needs two runs with a primary metric of experiment "heaps"`)
 	if got := planned(t, "{blocks: 6, seed: 7}", "--cv", "0"); got.code != exitFailed || !strings.Contains(got.problems, "--cv 0 must be above 0") {
@@ -67,7 +67,7 @@ func TestAPilotWithoutThePrimaryMetricsIsRefused(t *testing.T) {
 }
 
 // More noise needs more blocks, and finds less.
-func TestPowerFollowsTheSpread(t *testing.T) {
+func TestPlanPowerDependsOnSpread(t *testing.T) {
 	least, blocks := 0.0, 0
 	for _, cv := range []string{"1", "3", "9"} {
 		got := planned(t, "{blocks: 8, seed: 7}", "--cv", cv, "-o", "json")
@@ -89,7 +89,7 @@ func TestPowerFollowsTheSpread(t *testing.T) {
 
 // The nodes are those of the published tests: with CPU as it was asked for before, 14;
 // filled by memory alone, 10 or, twice as large, 5, with three for the gateway.
-func TestPlanSaysWhatArmsCost(t *testing.T) {
+func TestPlanShowsCost(t *testing.T) {
 	got := seed(t, "../../config/samples/seed-003-placement.yaml")
 	got.ends(0).shows(
 		"m6g-2xlarge: at least 14 m6g.2xlarge, 4.312 USD per hour,",
@@ -116,7 +116,7 @@ func plannedWith(t *testing.T, words *strings.Replacer) answer {
 	return perflab(t, changed, "plan", "-f", "-")
 }
 
-func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
+func TestPlanShowsHeaps(t *testing.T) {
 	const limit, percent = "resources: {limits: {memory: 1Gi}}\n    jvm: {heap: {max: 768Mi}}", `{maxRAMPercentage: "66"}`
 	cases := map[string]struct {
 		reason string
@@ -210,7 +210,7 @@ data:
 `
 }
 
-func TestPlanCountsAScriptsLength(t *testing.T) {
+func TestPlanCountsScriptDuration(t *testing.T) {
 	const fromMap = "{configMap: {name: search, key: main.js}}"
 	const more = "12 runs (2 arms x 1 scenario x 6 blocks), more than 48m\n"
 	cases := map[string]struct {
@@ -256,7 +256,7 @@ func TestPlanCountsAScriptsLength(t *testing.T) {
 }
 
 // A load that lasts until another ends takes no time of its own.
-func TestPlanAsksNoLengthOfALoadThatAnotherEnds(t *testing.T) {
+func TestPlanCountsLoadUntilOther(t *testing.T) {
 	text := strings.Replace(scripted("{path: /a.js}", ""), "{path: /a.js}", "{path: /a.js}, until: create-1k", 1)
 	got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml")
 	if got.code != 0 || !strings.Contains(got.out, "about 48m") || strings.Contains(got.out, "not counted") {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-func TestPublishIntoAFolder(t *testing.T) {
+func TestPublishToFolder(t *testing.T) {
 	path, site := exported(t), filepath.Join(t.TempDir(), "site")
 	planned := perflab(t, "", "publish", "-f", path, "--dir", site, "--dry-run")
 	if _, err := os.Stat(site); err == nil || planned.code != 0 || !strings.Contains(planned.out, "would be added; the index lists 1 report") {
@@ -35,7 +35,7 @@ func TestPublishIntoAFolder(t *testing.T) {
 	again.ends(0).shows("is up to date: nothing was written")
 }
 
-func TestPublishOntoAWiki(t *testing.T) {
+func TestPublishToWiki(t *testing.T) {
 	site, path := confluence.New(t), exported(t)
 	arguments := []string{"publish", "-f", path, "--confluence", site.URL, "--space", confluence.SpaceKey, "--parent", confluence.Home}
 	t.Setenv("CONFLUENCE_TOKEN", "")
@@ -62,7 +62,7 @@ func TestPublishOntoAWiki(t *testing.T) {
 	}
 }
 
-func TestPublishOntoGitHub(t *testing.T) {
+func TestPublishToGitHub(t *testing.T) {
 	site, path := github.Start(t), exported(t)
 	arguments := []string{"publish", "-f", path, "--github", "team/shop#7", "--link", "https://reports.example.org"}
 	t.Setenv("GITHUB_TOKEN", "")

@@ -64,7 +64,7 @@ func TestQueueIsEmpty(t *testing.T) {
 	}
 }
 
-func TestQueueThatCannotBeRead(t *testing.T) {
+func TestQueueForbidden(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string

@@ -83,7 +83,7 @@ func p95(transaction, milliseconds string) v1alpha1.TransactionProgress {
 }
 
 // What the first pages show of an experiment under way is what is printed then.
-func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
+func TestPagesShowStatus(t *testing.T) {
 	const samples = "../../config/samples/"
 	demo := shownStatus{
 		files: []string{samples + "demo.yaml"}, done: 3, each: 25 * time.Second, elapsed: 18 * time.Second,

@@ -11,7 +11,7 @@ import (
 )
 
 // What the schema says in its own words is said in a person's.
-func TestFaultsAreToldInSentences(t *testing.T) {
+func TestFaultMessages(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
 	for name, tc := range map[string]struct{ old, changed, want string }{
@@ -49,7 +49,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 }
 
 // A refusal of a value in another form says what to write instead, for each kind.
-func TestFaultsSayWhatToWrite(t *testing.T) {
+func TestFaultSuggestions(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
 	fields := map[string]struct{ old, changed, place string }{
@@ -89,7 +89,7 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 }
 
 // So does a refusal of a flag.
-func TestFlagsSayWhatToWrite(t *testing.T) {
+func TestFlagSuggestions(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		`missing unit in duration "15": write 15s`:        {"status", "heap", "--timeout", "15"},
 		`unknown unit "min" in duration "5min": write 5m`: {"run", "-f", "x.yaml", "--interval", "5min"},
@@ -107,7 +107,7 @@ func TestFlagsSayWhatToWrite(t *testing.T) {
 }
 
 // What the cluster refuses, run tells as plan does.
-func TestRunSaysWhatToWrite(t *testing.T) {
+func TestRunSuggestions(t *testing.T) {
 	home := measured(t).other(t)
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)

@@ -75,7 +75,7 @@ func TestReportWritesCharts(t *testing.T) {
 }
 
 // What is reported can be analyzed again.
-func TestReportAsCSVIsAnalyzed(t *testing.T) {
+func TestAnalyzeReadsReportCSV(t *testing.T) {
 	rows := perflab(t, "", "report", "-f", exported(t), "-o", "csv")
 	got := perflab(t, rows.out, "analyze", "--baseline", recorded.Baseline, "--twin", recorded.Twin, "--primary", "cico/.*/average$")
 	got.ends(0).shows("cico/Check-In/average")
@@ -132,7 +132,7 @@ func TestReportProblems(t *testing.T) {
 
 // An export is the experiment, what belongs to it and nothing else; reporting
 // from the cluster and from the export is the same.
-func TestExportAndReportFromACluster(t *testing.T) {
+func TestExportAndReportFromCluster(t *testing.T) {
 	home := measured(t)
 	export := home.must(t, "", "export", recorded.Name)
 	read, err := report.Read(strings.NewReader(export.out))

@@ -16,7 +16,7 @@ import (
 )
 
 // What a person has a schedule make is the schedule's, and takes no right over it.
-func TestRunFromASchedule(t *testing.T) {
+func TestRunFromSchedule(t *testing.T) {
 	schedule := &v1alpha1.PerfSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "nightly", UID: "u"}}
 	schedule.Spec.Schedule, schedule.Spec.TimeZone, schedule.Spec.Suspend = "0 2 * * *", "Europe/Berlin", true
 	schedule.Spec.Template.Spec.Question = "Does it get slower?"
@@ -37,7 +37,7 @@ func TestRunFromASchedule(t *testing.T) {
 	}
 }
 
-func TestRunFromWhatIsNoSchedule(t *testing.T) {
+func TestRunFromRefusesOthers(t *testing.T) {
 	for _, from := range []string{"nightly", "schedule/", "cronjob/nightly"} {
 		perflab(t, "", "run", "--from", from).ends(exitFailed).warns("must be schedule/NAME, for example schedule/nightly")
 	}

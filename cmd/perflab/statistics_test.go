@@ -16,7 +16,7 @@ var shownRun = regexp.MustCompile("(?s)```console\n\\$ perflab ([^\n]*)\n(.*?)``
 
 // What the pages on statistics show is what the commands print; -update writes
 // them anew, but for what is cut out of a longer output and begins with "…".
-func TestStatisticsPagesShowWhatIsPrinted(t *testing.T) {
+func TestStatisticsPages(t *testing.T) {
 	t.Chdir("../..")
 	for path, least := range map[string]int{"docs/statistics.md": 3, "docs/history.md": 1} {
 		t.Run(path, func(t *testing.T) { showsWhatIsPrinted(t, path, least) })

@@ -60,7 +60,7 @@ func TestStatusForPrograms(t *testing.T) {
 }
 
 // What runs, has the same fields, with what is only known of its runs.
-func TestStateOfAnExperimentThatRuns(t *testing.T) {
+func TestStateOfRunningExperiment(t *testing.T) {
 	seen := underway()
 	got := seen.state(after(30).Time)
 	if got.SecondsLeft == nil || *got.SecondsLeft != 35*60 || got.Over || got.Current.Run != "partitions-2-two" || got.InvalidRuns[0].Reason != v1alpha1.ReasonTooManyErrors {
@@ -95,7 +95,7 @@ func TestStatusLists(t *testing.T) {
 	expect.Equal(t, "{\n  \"experiments\": []\n}\n", empty.must(t, "", "status", "-o", "json").out)
 }
 
-func TestStatusOptionsThatDoNotGoTogether(t *testing.T) {
+func TestStatusRefusesOptions(t *testing.T) {
 	for says, arguments := range map[string][]string{
 		"a name belongs to one namespace":   {"status", "heap", "-A"},
 		"require the name of an experiment": {"status", "--watch"},
@@ -110,7 +110,7 @@ func TestStatusOptionsThatDoNotGoTogether(t *testing.T) {
 }
 
 // After a timeout, the error says what was still awaited.
-func TestFollowingEndsInTime(t *testing.T) {
+func TestFollowTimesOut(t *testing.T) {
 	seen := underway()
 	seen.experiment.Namespace = "lab"
 	reader := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(&seen.experiment).Build()
@@ -175,7 +175,7 @@ func TestDoctorForPrograms(t *testing.T) {
 }
 
 // Each field that programs read is documented, and no other.
-func TestOutputIsDocumented(t *testing.T) {
+func TestOutputFieldsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/command-line.md")
 	expect.NoError(t, err)
 	for heading, value := range map[string]any{

@@ -55,7 +55,7 @@ func underway() snapshot {
 	return seen
 }
 
-func TestStatusOfAnExperimentThatRuns(t *testing.T) {
+func TestStatusOfRunningExperiment(t *testing.T) {
 	want := `partitions: Running
   [##########....................] 2 of 6 runs, 1 invalid
   SingleFactor: an effect could come from either of two
@@ -67,7 +67,7 @@ func TestStatusOfAnExperimentThatRuns(t *testing.T) {
 }
 
 // A run that was just made has told nothing yet.
-func TestStatusOfARunThatIsAboutToBegin(t *testing.T) {
+func TestStatusOfPendingRun(t *testing.T) {
 	for _, phase := range []v1alpha1.RunPhase{"", v1alpha1.RunPending} {
 		seen := underway()
 		seen.experiment.Status.Current = &v1alpha1.CurrentRun{Run: "partitions-2-two", Phase: phase}
@@ -94,7 +94,7 @@ func complete(verdict v1alpha1.Verdict) snapshot {
 	return seen
 }
 
-func TestStatusOfACompleteExperiment(t *testing.T) {
+func TestStatusOfCompleteExperiment(t *testing.T) {
 	want := `partitions: Complete
   [##############################] 12 of 12 runs
   two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
@@ -112,7 +112,7 @@ func TestStatusOfACompleteExperiment(t *testing.T) {
 }
 
 // What changed since earlier releases stands below what was compared.
-func TestStatusTellsWhatChanged(t *testing.T) {
+func TestStatusShowsChanges(t *testing.T) {
 	seen := complete(v1alpha1.VerdictBetter)
 	seen.experiment.Status.Changes = []v1alpha1.SeriesChange{{Sentence: "Check-In rose by 6.1 % between 2026.1 and 2026.2", Verdict: v1alpha1.VerdictWorse}}
 	if got := seen.text(noon); !strings.HasSuffix(got, ": Better\n  Check-In rose by 6.1 % between 2026.1 and 2026.2: Worse\n") {
@@ -122,7 +122,7 @@ func TestStatusTellsWhatChanged(t *testing.T) {
 
 // A comparison's line has as many digits as people read, and says why there is no
 // verdict.
-func TestComparisonInALine(t *testing.T) {
+func TestComparisonLine(t *testing.T) {
 	few := v1alpha1.Comparison{
 		Scenario: "cico", Metric: "cico/Check-In/average", Arm: "two", Unit: "ms", Blocks: 3, Scale: "ratio",
 		BaselineCenter: "538.303", ArmCenter: "1434.71", Delta: "166.524", Low: "-42.3447", High: "1132.06",
@@ -228,7 +228,7 @@ partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to 
 }
 
 // An experiment that no run of is on says what it waits for.
-func TestStatusOfAnExperimentThatWaits(t *testing.T) {
+func TestStatusOfWaitingExperiment(t *testing.T) {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `waiting for PerfSystem "library", which is not in the namespace`}
@@ -249,13 +249,13 @@ func TestRunNeedsOneExperiment(t *testing.T) {
 	}
 }
 
-func TestFailOnKnowsWorseOnly(t *testing.T) {
+func TestFailOnAcceptsOnlyWorse(t *testing.T) {
 	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`use "worse"`)
 }
 
 // A line that is longer than the terminal is wide takes several rows, all of
 // which are to be written over.
-func TestRowsOfATerminal(t *testing.T) {
+func TestTerminalRows(t *testing.T) {
 	for _, tc := range []struct {
 		text string
 		want int

@@ -54,7 +54,7 @@ const (
 	tall = 500
 )
 
-func TestColoursAreForTerminals(t *testing.T) {
+func TestColorsOnTerminals(t *testing.T) {
 	plainSurroundings(t)
 	worse := strings.Replace(strings.Join(fasterRuns(6), "\n"), "faster", "arm", 1)
 	for name, tc := range map[string]struct {
@@ -102,7 +102,7 @@ func fasterRuns(blocks int) []string {
 }
 
 // What others named may hold what steers a terminal; colours are only ours.
-func TestColoursLetNoNameSteerTheTerminal(t *testing.T) {
+func TestColorsEscapeNames(t *testing.T) {
 	plainSurroundings(t)
 	named := strings.ReplaceAll(strings.Join(fasterRuns(6), "\n"), ",s,m,", ",s,\x1b[31mred,")
 	got := onTerminal(t, 200, tall, named, "analyze", "--baseline", "a")
@@ -113,7 +113,7 @@ func TestColoursLetNoNameSteerTheTerminal(t *testing.T) {
 
 // A table is as wide as the terminal at the most, and the columns that are left out are
 // told; in a pipe it is whole.
-func TestTablesFitTheTerminal(t *testing.T) {
+func TestTablesFitTerminal(t *testing.T) {
 	plainSurroundings(t)
 	for name, arguments := range map[string][]string{
 		"analyze": {"analyze", "--baseline", "xmx", "testdata/imports.csv"},
@@ -148,7 +148,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 
 // Whatever the width, words stay whole, names are broken behind a slash alone, nothing
 // is lost that is not told, and a table is no wider.
-func TestTablesBreakNoWords(t *testing.T) {
+func TestTablesKeepWords(t *testing.T) {
 	rows := [][]string{
 		{"metric", "arm", "delta", "interval", "p adjusted", "verdict", "notes"},
 		{"cico/Check-In/average@during-create-100k", "maxram-default", "-0.55 %", "-7.7 to -1.2", "0.5000", "Inconclusive", "1,2,3"},
@@ -217,7 +217,7 @@ func lettersOf(table fit) int {
 }
 
 // A percent sign stays with its number.
-func TestSentencesKeepThePercentSign(t *testing.T) {
+func TestLinesKeepPercentSign(t *testing.T) {
 	for width := 12; width < 40; width++ {
 		for line := range strings.Lines(wrapHanging("adjusted 95 % intervals; margin 5 % of it", width)) {
 			if strings.HasPrefix(strings.TrimSpace(line), "%") {
@@ -228,7 +228,7 @@ func TestSentencesKeepThePercentSign(t *testing.T) {
 }
 
 // What is longer than the terminal goes through the pager, and nothing else does.
-func TestLongOutputIsPaged(t *testing.T) {
+func TestPager(t *testing.T) {
 	plainSurroundings(t)
 	long := []string{"plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml"}
 	for name, tc := range map[string]struct {
@@ -265,7 +265,7 @@ func TestLongOutputIsPaged(t *testing.T) {
 }
 
 // A pager that is missing, closed early or broken changes nothing of the exit code.
-func TestPagersMayFail(t *testing.T) {
+func TestPagerFailures(t *testing.T) {
 	plainSurroundings(t)
 	slips := "report,table,configuration,scenario,metric,value,unit,kind\n"
 	for row := range 150 {

@@ -68,7 +68,7 @@ func stored(t *testing.T, at *place, input report.Input) report.Input {
 	return read[0]
 }
 
-func TestVerifyAFile(t *testing.T) {
+func TestVerifyFile(t *testing.T) {
 	input := withEvidence(t)
 	file, digest := written(t, input), input.Experiment.Status.Evidence.SHA256
 	got := perflab(t, file, "verify", "-", "--digest", digest)
@@ -106,7 +106,7 @@ func TestDocumentationOfVerify(t *testing.T) {
 	}
 }
 
-func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
+func TestVerifyNamesBrokenLinks(t *testing.T) {
 	input := withEvidence(t)
 	input.Raw[2].BinaryData["samples"] = []byte("others")
 	input.Runs[1].Status.Observations[0].Value = "0.1"
@@ -152,7 +152,7 @@ func TestVerifyProblems(t *testing.T) {
 }
 
 // What is imported keeps its chain, through an API server and back.
-func TestVerifyWhatWasImported(t *testing.T) {
+func TestVerifyImport(t *testing.T) {
 	home := measured(t)
 	archive, input := home.other(t), stored(t, home.other(t), withHistory(t, withEvidence(t)))
 	digest := input.Experiment.Status.Evidence.SHA256

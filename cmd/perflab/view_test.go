@@ -20,7 +20,7 @@ import (
 )
 
 // The page is there as long as the command, on loopback, and Ctrl-C is no failure.
-func TestViewServesUntilItIsInterrupted(t *testing.T) {
+func TestViewServesUntilInterrupt(t *testing.T) {
 	home := measured(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	out, told := io.Pipe()
@@ -55,7 +55,7 @@ func fetched(t *testing.T, address string) string {
 }
 
 // What is wrong from the start ends the command with a sentence.
-func TestViewOfWhatIsNotThere(t *testing.T) {
+func TestViewOfMissingExperiment(t *testing.T) {
 	home := measured(t)
 	missing := home.perflab(t, "", "view", "no-such")
 	missing.ends(exitFailed).warns("list experiments with kubectl get perfexperiments -A")
