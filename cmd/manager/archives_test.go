@@ -14,7 +14,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// given are options with these archives of namespaces, whose Secrets have these keys.
+// given returns options with these archives of namespaces, whose Secrets have these
+// keys.
 func given(t *testing.T, archives []string, secrets map[string]string) (options, error) {
 	t.Helper()
 	o := options{archiveCredentials: t.TempDir()}
@@ -60,7 +61,7 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	}
 }
 
-// What is wrong is said at the start, with the namespace and without credentials.
+// Invalid settings fail at the start, with the namespace and without credentials.
 func TestArchivesOfNamespacesRefuses(t *testing.T) {
 	const s3 = "team-a=s3://team-a/archive?region=eu-central-1"
 	for why, c := range map[string]struct {

@@ -38,7 +38,7 @@ func TestAnalyzeFormats(t *testing.T) {
 	}
 }
 
-// Other programs rely on every field being there, under this name and type.
+// Scripts rely on the presence, names and types of all fields.
 func TestAnalyzeJSONContract(t *testing.T) {
 	one := "block,arm,scenario,metric,unit,value\n1,a,s,m,ms,400\n1,b,s,m,ms,410\n"
 	got := perflab(t, one, "analyze", "--baseline", "a", "-o", "json", "-")
@@ -86,7 +86,7 @@ func TestAnalyzeListsNoWarnings(t *testing.T) {
 	}
 }
 
-// A direction is known, or said, or there is no verdict.
+// Without a known or given direction, there is no verdict.
 func TestAnalyzeDirections(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("block,arm,scenario,metric,unit,value\n")
@@ -135,7 +135,8 @@ func TestAnalyzeControlArm(t *testing.T) {
 	}
 }
 
-// The first of several looks says less than an only one, and before it there is no verdict.
+// The first of several interim analyses has wider intervals than a single analysis, and
+// before it there is no verdict.
 func TestAnalyzeInterimAnalyses(t *testing.T) {
 	verdicts := func(looks ...string) map[string]int {
 		got := perflab(t, "", slices.Concat(analyzeRuns, looks, []string{"-o", "json", "testdata/runs.csv"})...)

@@ -22,7 +22,8 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// anArchive in a directory, with one experiment; its URL.
+// anArchive creates an archive with one experiment in a directory, and returns
+// its URL.
 func anArchive(t *testing.T) string {
 	t.Helper()
 	store := archives.New(t)
@@ -36,7 +37,7 @@ func anArchive(t *testing.T) string {
 	return store.String()
 }
 
-// releasesArchive has the experiments of twoYears, each with a UID of its own.
+// releasesArchive has the experiments of twoYears, each with a UID.
 func releasesArchive(t *testing.T) (*archive.Store, []report.Input) {
 	t.Helper()
 	store, inputs := archives.New(t), twoYears()
@@ -46,7 +47,7 @@ func releasesArchive(t *testing.T) (*archive.Store, []report.Input) {
 	return store, inputs
 }
 
-// keepInput keeps an experiment and its runs.
+// keepInput archives an experiment and its runs.
 func keepInput(t *testing.T, store *archive.Store, input *report.Input, uid string) archive.Reference {
 	t.Helper()
 	input.Experiment.UID = types.UID(uid)
@@ -59,7 +60,7 @@ func keepInput(t *testing.T, store *archive.Store, input *report.Input, uid stri
 	return archives.Keep(t, store, input, archives.KeepRuns(t, store, input), nil)
 }
 
-// What the archive tells of releases is what their exported records do.
+// The history of an archive equals that of the exported experiments.
 func TestHistoryOfAnArchive(t *testing.T) {
 	store, inputs := releasesArchive(t)
 	want := perflab(t, "", "history", releasesFile)
@@ -87,7 +88,7 @@ func TestHistoryOfAnArchive(t *testing.T) {
 	}
 }
 
-// An archive from before there was an index tells so, and is given one.
+// An archive without an index is reported, and index adds it.
 func TestArchiveIndexAddsOldRecords(t *testing.T) {
 	store, _ := releasesArchive(t)
 	root := strings.TrimPrefix(store.String(), "file://")
@@ -104,7 +105,7 @@ func TestArchiveIndexAddsOldRecords(t *testing.T) {
 	if got := filesBelow(t, filepath.Join(root, "series")); len(got) != 12 || !maps.Equal(index, got) {
 		t.Errorf("made anew is %v, want %v", got, index)
 	}
-	// Nothing is left but the objects.
+	// Delete everything but the objects.
 	for _, lost := range []string{"series", "runs", "experiments"} {
 		expect.NoError(t, os.RemoveAll(filepath.Join(root, lost)))
 	}
@@ -135,8 +136,8 @@ func filesBelow(t *testing.T, root string) map[string]string {
 	return found
 }
 
-// An experiment that is archived again has the time of its completion as before: the
-// record that was kept last is taken, whichever its digest.
+// An experiment that is archived again keeps the time of its completion: the record
+// that was written last is read, whatever its digest.
 func TestArchiveGetReadsNewestRecord(t *testing.T) {
 	store, inputs := releasesArchive(t)
 	input := inputs[5]
@@ -179,7 +180,7 @@ func TestArchiveListAndGet(t *testing.T) {
 	}
 }
 
-// What was changed on the way is not taken for true.
+// Changed objects are detected.
 func TestArchiveGetRefusesChangedObjects(t *testing.T) {
 	url := anArchive(t)
 	changed := 0

@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// exportedWith writes an experiment whose systems are changed as said.
+// exportedWith writes an experiment with changed systems.
 func exportedWith(t *testing.T, name string, change func(*report.Input)) string {
 	t.Helper()
 	input := recorded.Experiment(1)
@@ -40,14 +40,14 @@ func TestBisect(t *testing.T) {
 	if strings.Contains(got.out, "status:") {
 		t.Error("what is to be applied has a status")
 	}
-	// The cluster would take it, and its arms are what they are called.
+	// The cluster accepts it, and its arms have the expected names.
 	planned := perflab(t, got.out, "plan", "-f", "-")
 	planned.ends(0).shows("before (baseline)", "6 arms x 2 scenarios")
 	two := perflab(t, "", "bisect", before, after, "--parts", "2", "--name", "which")
 	two.ends(0).shows("name: part-2", "name: which\n")
 }
 
-// A file may say anything: what stands in a comment stays there.
+// Names in a file can't break out of a comment.
 func TestBisectEscapesNames(t *testing.T) {
 	hostile := func(image string) string {
 		return exportedWith(t, "heap", func(input *report.Input) {

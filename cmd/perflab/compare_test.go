@@ -35,7 +35,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A column of notes is there where a row has one.
+// Notes have a column only if a row has one.
 func TestCompareWithoutNotes(t *testing.T) {
 	for _, format := range []string{"table", "markdown"} {
 		got := perflab(t, "", "compare", "testdata/before.yaml", "testdata/after.yaml", "-o", format)

@@ -19,12 +19,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// sampleOf is a run of JMeter's that was measured for these tests.
+// sampleOf is a measured run of JMeter.
 func sampleOf(arm string, block int) string {
 	return filepath.Join("testdata", "elsewhere", fmt.Sprintf("%s-%d.jtl", arm, block))
 }
 
-// converted is what perflab convert writes of these blocks of both arms.
+// converted is the output of perflab convert for these blocks of both arms.
 func converted(t *testing.T, name, release string, blocks ...int) string {
 	t.Helper()
 	arguments := []string{"convert", "--from", "jmeter", "--name", name, "--release", release, "--scenario", "cico", "--only", "^Check-In$"}
@@ -45,7 +45,7 @@ func inputIn(t *testing.T, text string) report.Input {
 	return inputs[0]
 }
 
-// What another tool measured is an experiment that is over, and says what it is not.
+// A converted experiment is complete, and states what is unknown.
 func TestConvert(t *testing.T) {
 	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
 	input := inputIn(t, text)
@@ -79,7 +79,7 @@ func TestConvert(t *testing.T) {
 	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can't verify it")
 }
 
-// A past of three releases is there on day one, and can be compared.
+// Three converted releases can be compared.
 func TestConvertReleases(t *testing.T) {
 	folder := t.TempDir()
 	var files []string
@@ -96,7 +96,7 @@ func TestConvertReleases(t *testing.T) {
 	}
 }
 
-// The API server takes a converted experiment, and it is the same there.
+// The API server accepts a converted experiment unchanged.
 func TestImportConvertedExperiment(t *testing.T) {
 	archive := measured(t).other(t)
 	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
@@ -184,7 +184,7 @@ func pack(t *testing.T, to, from string) {
 	expect.NoError(t, os.WriteFile(to, []byte(out.String()), 0o600))
 }
 
-// The page shows what the commands on it write.
+// The page shows the output of its commands.
 func TestDocumentedConversion(t *testing.T) {
 	page := documentation(t)["../../docs/elsewhere.md"]
 	arguments := []string{"convert", "--from", "jmeter", "--name", "checkout-2025", "--release", "2025.1", "--scenario", "cico", "--only", "^Check-In$"}
@@ -195,7 +195,7 @@ func TestDocumentedConversion(t *testing.T) {
 	}
 	written := perflab(t, perflab(t, "", arguments...).out, "report", "-f", "-")
 	const shown = 11
-	// A page in a terminal has no need of spaces that don't break.
+	// Ignore non-breaking spaces.
 	plain := strings.NewReplacer("\u00a0", " ", "\u202f", " ")
 	begins := strings.Join(strings.SplitAfterN(written.out, "\n", shown+1)[:shown], "")
 	begins = plain.Replace(begins)
@@ -209,8 +209,8 @@ func TestDocumentedConversion(t *testing.T) {
 	}
 }
 
-// Of a metric whose unit does not show it, a person says which way it gets better; a
-// note on several files is printed once.
+// Metrics without a known direction need a flag; a note on several files is printed
+// once.
 func TestConvertDirections(t *testing.T) {
 	folder := t.TempDir()
 	arguments := []string{"convert", "--from", "prometheus", "--name", "shop"}
@@ -240,7 +240,7 @@ func TestConvertDirections(t *testing.T) {
 	}
 }
 
-// A table has releases, arms and blocks of its own.
+// A table names its own releases, arms and blocks.
 func TestConvertTable(t *testing.T) {
 	got := perflab(t, "", "convert", "--from", "table", "--name", "cico", "testdata/elsewhere/past.csv")
 	got.ends(0)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// Where the operator writes as ServiceAccounts, the namespace needs one with rights.
+// If the operator impersonates ServiceAccounts, the namespace needs one with rights.
 func TestDoctorChecksServiceAccount(t *testing.T) {
 	account := func(name string) client.Object {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}

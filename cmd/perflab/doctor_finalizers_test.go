@@ -24,7 +24,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Without its operator a deleted experiment stays; doctor says so, and lets it go when asked.
+// A deleted experiment without its operator remains; doctor reports it, and removes its
+// finalizer on request.
 func TestDoctorRemovesStaleFinalizers(t *testing.T) {
 	meta := func(name string, deleted bool, finalizers ...string) metav1.ObjectMeta {
 		made := metav1.ObjectMeta{Namespace: "lab", Name: name, Finalizers: finalizers}

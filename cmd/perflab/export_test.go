@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
-// Where the runs are gone, the report that was stored is pointed to.
+// If the runs were deleted, the error mentions the stored report.
 func TestExportOfDeletedRuns(t *testing.T) {
 	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}

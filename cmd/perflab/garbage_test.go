@@ -28,8 +28,7 @@ func packed(t *testing.T, text string) string {
 	return out.String()
 }
 
-// What is no file for a command is named in one line, by every command that reads
-// files.
+// Every command that reads files describes an unreadable file in one line.
 func TestCommandsDescribeUnreadableFiles(t *testing.T) {
 	whole := packed(t, strings.Repeat("block,arm,scenario,metric,unit,value\n", 10))
 	garbage := map[string][2]string{
@@ -58,7 +57,7 @@ func TestCommandsDescribeUnreadableFiles(t *testing.T) {
 	}
 }
 
-// What is packed otherwise than by gzip is refused, also where a text lies in it as it is.
+// Other compression formats than gzip are refused, even if they contain uncompressed text.
 func TestCommandsRefuseUnsupportedCompression(t *testing.T) {
 	const text = "BenchmarkA 10 5 ns/op\n"
 	var zipped, tarred bytes.Buffer
@@ -96,7 +95,7 @@ func TestCommandsRefuseUnsupportedCompression(t *testing.T) {
 	}
 }
 
-// A text that is no object is named by those who want one.
+// Commands that need objects refuse other text.
 func TestCommandsRefuseTextWithoutObjects(t *testing.T) {
 	for _, arguments := range [][]string{{"plan", "-f", "-"}, {"report", "-f", "-"}, {"import", "-f", "-"}, {"verify", "-"}} {
 		for _, text := range []string{"hello", "[1, 2]", "7"} {
@@ -105,7 +104,8 @@ func TestCommandsRefuseTextWithoutObjects(t *testing.T) {
 	}
 }
 
-// Folders, packed files and packed standard input are planned as files are.
+// Folders, compressed files and compressed standard input are planned like
+// files.
 func TestPlanReadsFoldersAndCompressedFiles(t *testing.T) {
 	folder := t.TempDir()
 	all := ""
@@ -120,7 +120,7 @@ func TestPlanReadsFoldersAndCompressedFiles(t *testing.T) {
 	perflab(t, "", "plan", "-f", t.TempDir()).ends(exitInvalid).warns("has no file with the extension .yaml")
 }
 
-// One that can't be planned keeps no other from being planned.
+// An invalid experiment does not prevent the plans of others.
 func TestPlanContinuesAfterError(t *testing.T) {
 	text, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
@@ -138,7 +138,7 @@ func TestErrorsWithoutCluster(t *testing.T) {
 	perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1").ends(exitFailed).warns("the cluster does not answer")
 }
 
-// A table that nobody would read is cut, and says so.
+// Long tables are truncated with a note.
 func TestTablesOmitRows(t *testing.T) {
 	rows := []string{"block,arm,scenario,metric,unit,value"}
 	for metric := range 300 {
@@ -163,7 +163,7 @@ func TestTablesOmitRows(t *testing.T) {
 	}
 }
 
-// Each code has one meaning.
+// Each exit code has one meaning.
 func TestExitCodesAreUnique(t *testing.T) {
 	help := perflab(t, "", "--help").out
 	for code, one := range exits {

@@ -29,8 +29,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// What an experiment recorded can be had, and reported on, where it was imported
-// as where it was measured.
+// Reports and exports of an imported experiment are those of the original.
 func TestImportKeepsExport(t *testing.T) {
 	home := measured(t)
 	archive := home.other(t)
@@ -63,7 +62,7 @@ func TestImportKeepsExport(t *testing.T) {
 	archive.checkOwners(t)
 }
 
-// A record of a record is one of the origin.
+// An import of an import refers to the original.
 func TestImportOfImport(t *testing.T) {
 	home := measured(t)
 	archive, further := home.other(t), home.other(t)
@@ -141,7 +140,7 @@ func TestImportProblems(t *testing.T) {
 	}
 }
 
-// Of several, those that are named are recorded; and none, where one can't be.
+// Only the named experiments are imported; none, if one can't be.
 func TestImportOfSeveral(t *testing.T) {
 	archive := measured(t).other(t)
 	var file strings.Builder
@@ -160,8 +159,8 @@ func TestImportOfSeveral(t *testing.T) {
 	archive.must(t, file.String(), "import", "-f", "-", "c")
 }
 
-// What the cluster refuses in the middle leaves nothing behind, and the second
-// try waits for the garbage collector to take the runs of the first.
+// A failed import leaves nothing behind, and the second attempt waits for the
+// garbage collector.
 func TestImportRollsBack(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
@@ -175,7 +174,7 @@ func TestImportRollsBack(t *testing.T) {
 	if left := archive.names(t); len(left) != 0 {
 		t.Fatalf("there are left: %q", left)
 	}
-	// There is no garbage collector here but this one.
+	// Act as the garbage collector, which envtest lacks.
 	time.AfterFunc(1500*time.Millisecond, func() {
 		own := client.InNamespace(archive.namespace)
 		if err := errors.Join(archive.client.DeleteAllOf(context.Background(), &v1alpha1.PerfRun{}, own), archive.client.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, own)); err != nil {
@@ -191,7 +190,7 @@ func TestImportRollsBackAfterInterruption(t *testing.T) {
 	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
 	cut := errors.New("the line was cut")
 	for name, tc := range map[string]struct {
-		// deaf: the cluster can't be reached to clean up either.
+		// deaf: the cluster is unreachable for the rollback, too.
 		deaf, interrupted bool
 		left              int
 		want              string
@@ -237,7 +236,7 @@ func TestImportRollsBackAfterInterruption(t *testing.T) {
 	}
 }
 
-// Somebody else's run keeps its name, and the import gives up.
+// A run of another experiment is not changed, and the import fails.
 func TestImportOverLeftovers(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
@@ -268,13 +267,13 @@ func TestCompletionOfExperiments(t *testing.T) {
 	}
 }
 
-// place is a namespace of the API server, seen through the command line.
+// place is a namespace of the API server, used through the command line.
 type place struct {
 	namespace, kubeconfig string
 	client                client.WithWatch
 }
 
-// other is a new namespace.
+// other creates a namespace.
 func (p *place) other(t *testing.T) *place {
 	t.Helper()
 	return &place{apiserver.Namespace(t, p.client), p.kubeconfig, p.client}
@@ -297,7 +296,7 @@ func (p *place) must(t *testing.T, in string, arguments ...string) answer {
 	t.Helper()
 	got := p.perflab(t, in, arguments...)
 	got.ends(0)
-	// What completion says beside its answer.
+	// The summary of the completion.
 	got.problems = ""
 	return got
 }
@@ -320,7 +319,7 @@ func (p *place) experiment(t *testing.T) *v1alpha1.PerfExperiment {
 	return found
 }
 
-// clear takes everything away, as the garbage collector would.
+// clear deletes everything, like the garbage collector.
 func (p *place) clear(t *testing.T) {
 	t.Helper()
 	for _, kind := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, &corev1.ConfigMap{}} {
@@ -342,7 +341,7 @@ func (p *place) storedPage(t *testing.T) string {
 	return string(page)
 }
 
-// checkOwners: deleting the experiment deletes all of it.
+// checkOwners verifies that deleting the experiment deletes all of it.
 func (p *place) checkOwners(t *testing.T) {
 	t.Helper()
 	experiment := p.experiment(t)
@@ -374,7 +373,8 @@ func (p *place) checkOwners(t *testing.T) {
 	}
 }
 
-// bare are the objects of a stream without what differs from place to place.
+// bare returns the objects of a stream without the parts that depend on the
+// place.
 func bare(t *testing.T, stream string) []map[string]any {
 	t.Helper()
 	objects, err := schema.Documents(strings.NewReader(stream))

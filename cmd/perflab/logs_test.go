@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// failed is a run whose load broke off, and what was kept of it.
+// failed is a run with an aborted load, and its stored data.
 func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 	t.Helper()
 	kept := payload.New("search", "partitions-1-two", "1", noon)
@@ -56,7 +56,7 @@ func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.Pe
 	return objects.Run(partitions(), name, func(r *v1alpha1.PerfRun) { r.Spec.Arm, r.Spec.Position, r.Status.Phase = "two", position, phase })
 }
 
-// told is what logs says of a name whose pods are gone.
+// told is the output of logs for a name without pods.
 func told(t *testing.T, name string, objects ...any) (string, error) {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithScheme(apiserver.Scheme())

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// answer is how a command ended, for the test that called it.
+// answer is the result of a command.
 type answer struct {
 	t         *testing.T
 	arguments []string
@@ -30,7 +30,7 @@ type result struct {
 	out, problems string
 }
 
-// ends fails the test now unless the command ended with a code.
+// ends fails the test at once unless the command ended with the code.
 func (a answer) ends(code int) answer {
 	a.t.Helper()
 	if a.code != code {
@@ -39,14 +39,14 @@ func (a answer) ends(code int) answer {
 	return a
 }
 
-// shows fails the test for each text that the output does not have.
+// shows fails the test for each text missing in the output.
 func (a answer) shows(texts ...string) answer {
 	a.t.Helper()
 	expect.Contains(a.t, a.out, texts, "the output of perflab %q", a.arguments)
 	return a
 }
 
-// warns fails the test for each text that the errors do not have.
+// warns fails the test for each text missing in the errors.
 func (a answer) warns(texts ...string) answer {
 	a.t.Helper()
 	expect.Contains(a.t, a.problems, texts, "the errors of perflab %q", a.arguments)
@@ -60,13 +60,13 @@ func perflab(t *testing.T, in string, arguments ...string) answer {
 	return answer{t, arguments, result{code, out.String(), problems.String()}}
 }
 
-// seed plans a published report's sample with every shipped system at hand.
+// seed plans a published report's sample with every shipped system.
 func seed(t *testing.T, sample string) answer {
 	t.Helper()
 	return perflab(t, "", append([]string{"plan", "-f", sample}, shipped(t)...)...)
 }
 
-// shipped are the arguments that put the systems we ship at hand.
+// shipped are the arguments for the shipped systems.
 func shipped(t *testing.T) []string {
 	t.Helper()
 	systems, err := filepath.Glob("../../config/systems/*.yaml")
@@ -138,7 +138,7 @@ func TestPlanOfPublishedReports(t *testing.T) {
 			got.ends(0)
 			expect.Contains(t, got.out, wants[filepath.Base(sample)], "the plan")
 			confounded := strings.Count(got.out, "differs from the baseline in")
-			// Each arm of page 003 but the first also asks for less CPU.
+			// Each arm of page 003 except the first also requests less CPU.
 			want := map[string]int{"seed-000": 1, "seed-003": 6}[filepath.Base(sample)[:len("seed-000")]]
 			if confounded != want {
 				t.Errorf("the plan says %d times that an arm is confounded, want %d", confounded, want)
@@ -188,7 +188,7 @@ func TestPlanReadsStandardInput(t *testing.T) {
 	perflab(t, files, "plan", "-f", "-").ends(0).shows("Experiment heaps: 12 runs")
 }
 
-// What the documentation shows is what the cluster takes.
+// The cluster accepts the documented manifests.
 func TestDocumentedManifestsAreValid(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	expect.NoError(t, err)
@@ -210,7 +210,7 @@ func TestDocumentedManifestsAreValid(t *testing.T) {
 	}
 }
 
-// manifestsIn are the YAML examples of a page that are whole objects.
+// manifestsIn returns the YAML examples of a page that are whole objects.
 func manifestsIn(page string) (string, int) {
 	var found []string
 	for _, block := range strings.Split(page, "```yaml\n")[1:] {
@@ -222,7 +222,7 @@ func manifestsIn(page string) (string, int) {
 	return strings.Join(found, "---\n"), len(found)
 }
 
-// A command's own flags can be seen among kubectl's, which work all the same.
+// The help hides most of kubectl's flags, which still work.
 func TestHelpHidesKubectlFlags(t *testing.T) {
 	help := perflab(t, "", "report", "--help").out
 	expect.Contains(t, help, []string{"--charts", "--namespace", "--kubeconfig", "kubectl options"}, "the help")

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// folderOf files.
+// folderOf creates a folder with files.
 func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -29,8 +29,8 @@ func folderOf(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-// Notes beside a report are those of an experiment, in the sections that their files
-// are called like.
+// Notes in files are like those of an experiment, in the sections that their files
+// name.
 func TestReportTakesNotesFromFiles(t *testing.T) {
 	folder := folderOf(t, map[string]string{
 		"results.md": "![CPU](cpu.png)", "Why us.md": "Because.", "cpu.png": string(recorded.Photo()), "large.png": strings.Repeat("w", report.MaxPictureBytes+1), "readme.txt": "not this",
@@ -65,8 +65,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 	}
 }
 
-// What notes are kept in goes with what was recorded: out of a cluster, into another
-// one, and out again.
+// The ConfigMaps of notes are exported and imported with the results, repeatedly.
 func TestNotesAreExportedAndImported(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)

@@ -66,7 +66,7 @@ func TestPlanRefusesPilotWithoutPrimaryMetrics(t *testing.T) {
 	}
 }
 
-// More noise needs more blocks, and finds less.
+// More noise needs more blocks, and reduces power.
 func TestPlanPowerDependsOnSpread(t *testing.T) {
 	least, blocks := 0.0, 0
 	for _, cv := range []string{"1", "3", "9"} {
@@ -87,8 +87,8 @@ func TestPlanPowerDependsOnSpread(t *testing.T) {
 	}
 }
 
-// The nodes are those of the published tests: with CPU as it was asked for before, 14;
-// filled by memory alone, 10 or, twice as large, 5, with three for the gateway.
+// The numbers of nodes are those of the published tests: with the former CPU requests,
+// 14; filled by memory alone, 10 or, twice as large, 5, with three for the gateway.
 func TestPlanShowsCost(t *testing.T) {
 	got := seed(t, "../../config/samples/seed-003-placement.yaml")
 	got.ends(0).shows(
@@ -100,7 +100,7 @@ func TestPlanShowsCost(t *testing.T) {
 	)
 }
 
-// plannedWith plans the test's experiment over its system with words exchanged.
+// plannedWith plans the test's experiment and system with replacements.
 func plannedWith(t *testing.T, words *strings.Replacer) answer {
 	t.Helper()
 	text := ""
@@ -179,7 +179,7 @@ func TestPlanShowsHeaps(t *testing.T) {
 	}
 }
 
-// scripted is an experiment whose load is a script of its own.
+// scripted is an experiment with a script as load.
 func scripted(script, files string) string {
 	return `apiVersion: perflab.dev/v1alpha1
 kind: PerfExperiment
@@ -196,7 +196,7 @@ spec:
 ` + files
 }
 
-// inConfigMap puts a script where plan finds it.
+// inConfigMap stores a script for plan.
 func inConfigMap(options string) string {
 	return `---
 apiVersion: v1
@@ -255,7 +255,7 @@ func TestPlanCountsScriptDuration(t *testing.T) {
 	}
 }
 
-// A load that lasts until another ends takes no time of its own.
+// A load that lasts until another ends adds no time.
 func TestPlanCountsLoadUntilOther(t *testing.T) {
 	text := strings.Replace(scripted("{path: /a.js}", ""), "{path: /a.js}", "{path: /a.js}, until: create-1k", 1)
 	got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml")
@@ -264,8 +264,7 @@ func TestPlanCountsLoadUntilOther(t *testing.T) {
 	}
 }
 
-// A transaction that the script at hand does not have is warned of, and a script
-// without any.
+// plan warns of transactions that the script lacks, and of scripts without any.
 func TestPlanWarnsOfTransactions(t *testing.T) {
 	text, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
 	expect.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// inLine is an experiment at a place in the line.
+// inLine is an experiment in the queue.
 func inLine(namespace, name string, status v1alpha1.PerfExperimentStatus) v1alpha1.PerfExperiment {
 	made := v1alpha1.PerfExperiment{Status: status}
 	made.Namespace, made.Name = namespace, name

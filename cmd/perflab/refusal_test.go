@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What the schema says in its own words is said in a person's.
+// Schema messages are replaced by readable ones.
 func TestFaultMessages(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
@@ -48,7 +48,7 @@ func TestFaultMessages(t *testing.T) {
 	}
 }
 
-// A refusal of a value in another form says what to write instead, for each kind.
+// Values of a wrong form get a suggestion, for each kind.
 func TestFaultSuggestions(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
@@ -88,7 +88,7 @@ func TestFaultSuggestions(t *testing.T) {
 	}
 }
 
-// So does a refusal of a flag.
+// So do flags.
 func TestFlagSuggestions(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		`missing unit in duration "15": write 15s`:        {"status", "heap", "--timeout", "15"},
@@ -106,7 +106,7 @@ func TestFlagSuggestions(t *testing.T) {
 	}
 }
 
-// What the cluster refuses, run tells as plan does.
+// run shows the same errors as plan.
 func TestRunSuggestions(t *testing.T) {
 	home := measured(t).other(t)
 	experiment, err := os.ReadFile("testdata/experiment.yaml")

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What a person has a schedule make is the schedule's, and takes no right over it.
+// A manually created experiment belongs to the schedule, without a right to it.
 func TestRunFromSchedule(t *testing.T) {
 	schedule := &v1alpha1.PerfSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "nightly", UID: "u"}}
 	schedule.Spec.Schedule, schedule.Spec.TimeZone, schedule.Spec.Suspend = "0 2 * * *", "Europe/Berlin", true

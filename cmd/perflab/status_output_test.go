@@ -23,13 +23,13 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// read is an answer for programs, as JSON or YAML.
+// read decodes JSON or YAML output.
 func (a answer) read(into any) {
 	a.t.Helper()
 	expect.NoError(a.t, yaml.UnmarshalStrict([]byte(a.out), into), "the output of perflab %q:\n%s", a.arguments, a.out)
 }
 
-// sameData: both formats for programs say the same, each in its own way.
+// sameData verifies that both formats have the same data.
 func sameData(t *testing.T, of *place, arguments ...string) {
 	t.Helper()
 	var fromJSON, fromYAML any
@@ -59,7 +59,8 @@ func TestStatusForPrograms(t *testing.T) {
 	lab.perflab(t, "", "status", "done", "-o", "xml").ends(exitFailed).warns(`unknown output format "xml": write -o text, -o json or -o yaml`)
 }
 
-// What runs, has the same fields, with what is only known of its runs.
+// A running experiment has the same fields, plus those known only from its
+// runs.
 func TestStateOfRunningExperiment(t *testing.T) {
 	seen := underway()
 	got := seen.state(after(30).Time)
@@ -72,7 +73,7 @@ func TestStateOfRunningExperiment(t *testing.T) {
 	expect.Equal(t, blocksJSON{Planned: 3, Complete: 1}, seen.state(noon).Blocks, "blocks, of 6 runs under 1 scenario of 2 arms")
 }
 
-// Without a name, those of the namespace are listed, with -A all.
+// Without a name, status lists the experiments of the namespace, with -A all.
 func TestStatusLists(t *testing.T) {
 	here, there := lab(t), lab(t)
 	table := here.must(t, "", "status").out
@@ -109,7 +110,7 @@ func TestStatusRefusesOptions(t *testing.T) {
 	}
 }
 
-// After a timeout, the error says what was still awaited.
+// After a timeout, the error describes the last state.
 func TestFollowTimesOut(t *testing.T) {
 	seen := underway()
 	seen.experiment.Namespace = "lab"
@@ -124,7 +125,8 @@ func TestFollowTimesOut(t *testing.T) {
 	got.warns("timed out after 1s (--timeout): reading failed: ", "127.0.0.1:1")
 }
 
-// Programs that watch read a document for each change, and nothing else.
+// Watching in a data format writes a document for each change, and nothing
+// else.
 func TestWatchForPrograms(t *testing.T) {
 	for _, format := range []string{formatJSON, formatYAML} {
 		var out, notes bytes.Buffer
@@ -174,7 +176,7 @@ func TestDoctorForPrograms(t *testing.T) {
 	}
 }
 
-// Each field that programs read is documented, and no other.
+// Exactly the documented fields are written.
 func TestOutputFieldsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/command-line.md")
 	expect.NoError(t, err)
@@ -199,7 +201,7 @@ func TestOutputFieldsAreDocumented(t *testing.T) {
 
 var fieldCell = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
 
-// stored is an experiment of the namespace, with a status.
+// stored creates an experiment with a status in the namespace.
 func (p *place) stored(t *testing.T, name string, status v1alpha1.PerfExperimentStatus) {
 	t.Helper()
 	input := recorded.Experiment(1)
@@ -210,7 +212,7 @@ func (p *place) stored(t *testing.T, name string, status v1alpha1.PerfExperiment
 	expect.NoError(t, p.client.Status().Update(t.Context(), made))
 }
 
-// lab has two experiments that are on, one that is complete, and a schedule.
+// lab has two running experiments, a complete one, and a schedule.
 func lab(t *testing.T) *place {
 	t.Helper()
 	made := measured(t).other(t)

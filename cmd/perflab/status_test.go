@@ -22,7 +22,7 @@ func after(minutes int) *metav1.Time {
 	return &metav1.Time{Time: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// underway is an experiment two of whose six runs are done, ten minutes each.
+// underway is an experiment with two of six runs done, ten minutes each.
 func underway() snapshot {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
@@ -66,7 +66,7 @@ func TestStatusOfRunningExperiment(t *testing.T) {
 	expect.Equal(t, want, underway().text(after(30).Time), "status")
 }
 
-// A run that was just made has told nothing yet.
+// A new run has no message yet.
 func TestStatusOfPendingRun(t *testing.T) {
 	for _, phase := range []v1alpha1.RunPhase{"", v1alpha1.RunPending} {
 		seen := underway()
@@ -111,7 +111,7 @@ func TestStatusOfCompleteExperiment(t *testing.T) {
 	}
 }
 
-// What changed since earlier releases stands below what was compared.
+// Changes since earlier releases follow the comparisons.
 func TestStatusShowsChanges(t *testing.T) {
 	seen := complete(v1alpha1.VerdictBetter)
 	seen.experiment.Status.Changes = []v1alpha1.SeriesChange{{Sentence: "Check-In rose by 6.1 % between 2026.1 and 2026.2", Verdict: v1alpha1.VerdictWorse}}
@@ -120,8 +120,7 @@ func TestStatusShowsChanges(t *testing.T) {
 	}
 }
 
-// A comparison's line has as many digits as people read, and says why there is no
-// verdict.
+// A comparison's line is rounded, and explains a missing verdict.
 func TestComparisonLine(t *testing.T) {
 	few := v1alpha1.Comparison{
 		Scenario: "cico", Metric: "cico/Check-In/average", Arm: "two", Unit: "ms", Blocks: 3, Scale: "ratio",
@@ -165,8 +164,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Beside a terminal, a log has a line for each change, troubles included, and
-// none twice: not for the seconds that pass, not for what is still so.
+// Without a terminal, each change and each problem is one line, without
+// repetitions and timers.
 func TestScreenWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	screen := newScreen(&out)
@@ -184,7 +183,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	takeSnapshot()
 	status.Phase, status.Runs = v1alpha1.ExperimentRunning, &v1alpha1.RunCounts{Planned: 2}
 	doing(v1alpha1.RunPending, "")
-	// The condition says the same as the run, once.
+	// The condition has the same message as the run: show it once.
 	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionImagesAvailable, Status: metav1.ConditionFalse, Message: `image "a:1" can't be pulled`}}
 	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
 	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
@@ -227,7 +226,7 @@ partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to 
 	expect.Equal(t, want, out.String(), "the log")
 }
 
-// An experiment that no run of is on says what it waits for.
+// An experiment without a current run shows what it waits for.
 func TestStatusOfWaitingExperiment(t *testing.T) {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
@@ -253,8 +252,8 @@ func TestFailOnAcceptsOnlyWorse(t *testing.T) {
 	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`use "worse"`)
 }
 
-// A line that is longer than the terminal is wide takes several rows, all of
-// which are to be written over.
+// A line longer than the terminal's width takes several rows, which are all
+// overwritten.
 func TestTerminalRows(t *testing.T) {
 	for _, tc := range []struct {
 		text string

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// suspended are the names of what is suspended.
+// suspended returns the names of suspended objects.
 func (p *place) suspended(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -54,7 +54,7 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 }
 
-// With -A, it is of all namespaces.
+// -A includes all namespaces.
 func TestSuspendInAllNamespaces(t *testing.T) {
 	here, there := lab(t), lab(t)
 	here.must(t, "", "suspend", "--all", "-A")
@@ -83,7 +83,7 @@ func TestSuspendProblems(t *testing.T) {
 	lab.perflab(t, "", "suspend", "hep", "heap", "kraf").ends(exitFailed).shows("perfexperiment.perflab.dev/heap suspended").warns(`"hep"`, `"kraf"`)
 }
 
-// Names are completed, each once.
+// Completion omits names that were already given.
 func TestSuspendCompletesNames(t *testing.T) {
 	lab := lab(t)
 	got := lab.must(t, "", "__complete", "resume", "kraft", "")

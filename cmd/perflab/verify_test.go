@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// withEvidence is an experiment of one block, with its digests.
+// withEvidence is an experiment of one block with digests.
 func withEvidence(t *testing.T) report.Input {
 	t.Helper()
 	input := recorded.WithEvidence(1)
@@ -36,7 +36,7 @@ func withEvidence(t *testing.T) report.Input {
 	return input
 }
 
-// keepDigests writes the manifest of what is recorded.
+// keepDigests writes the manifest of the recorded objects.
 func keepDigests(t *testing.T, input *report.Input) {
 	t.Helper()
 	history, err := evidence.OfHistory(input.History)
@@ -47,7 +47,7 @@ func keepDigests(t *testing.T, input *report.Input) {
 	input.Experiment.Status.Evidence.SHA256, input.Experiment.Status.Evidence.Report = evidence.Sum([]byte(text)), evidence.Sum(nil)
 }
 
-// withHistory adds what is kept for histories.
+// withHistory adds the stored history.
 func withHistory(t *testing.T, input report.Input) report.Input {
 	t.Helper()
 	this, err := releases.Measure(releases.Record{Experiment: &input.Experiment, Runs: input.Runs})
@@ -58,7 +58,7 @@ func withHistory(t *testing.T, input report.Input) report.Input {
 	return input
 }
 
-// stored is what an API server makes of what is recorded: it fills in defaults.
+// stored applies the API server's defaults.
 func stored(t *testing.T, at *place, input report.Input) report.Input {
 	t.Helper()
 	at.must(t, written(t, input), "import", "-f", "-")
@@ -95,7 +95,7 @@ SHA-256 of the manifest: ` + digest + "\n"
 	}
 }
 
-// The page on reports shows what perflab verify says.
+// The page on reports shows the current output of perflab verify.
 func TestDocumentationOfVerify(t *testing.T) {
 	page, err := os.ReadFile("../../docs/report.md")
 	expect.NoError(t, err)
@@ -151,7 +151,7 @@ func TestVerifyProblems(t *testing.T) {
 	}
 }
 
-// What is imported keeps its chain, through an API server and back.
+// An imported experiment keeps its chain, through an API server and back.
 func TestVerifyImport(t *testing.T) {
 	home := measured(t)
 	archive, input := home.other(t), stored(t, home.other(t), withHistory(t, withEvidence(t)))

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// The page is there as long as the command, on loopback, and Ctrl-C is no failure.
+// The command serves the page on loopback until Ctrl-C, and then succeeds.
 func TestViewServesUntilInterrupt(t *testing.T) {
 	home := measured(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -48,13 +48,13 @@ func TestViewServesUntilInterrupt(t *testing.T) {
 	}
 }
 
-// fetched is a page, as soon as the experiment was seen.
+// fetched returns the page once the experiment was read.
 func fetched(t *testing.T, address string) string {
 	t.Helper()
 	return await.Page(t, address, "", "the experiment", func(page string) bool { return !strings.Contains(page, "Looking for the experiment") })
 }
 
-// What is wrong from the start ends the command with a sentence.
+// Initial errors end the command.
 func TestViewOfMissingExperiment(t *testing.T) {
 	home := measured(t)
 	missing := home.perflab(t, "", "view", "no-such")
@@ -67,7 +67,8 @@ func TestViewOfMissingExperiment(t *testing.T) {
 	home.perflab(t, "", "view", recorded.Name, "--port", port).ends(exitFailed).warns("address already in use")
 }
 
-// A browser that is there is given the address; one that is not stops nothing.
+// An existing browser gets the address; a missing one does not fail the
+// command.
 func TestOpenBrowser(t *testing.T) {
 	folder := t.TempDir()
 	given := filepath.Join(folder, "given")

@@ -15,8 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// As sh or curl the test's own program is what it tests, so that what it becomes can
-// be looked at from outside.
+// The test binary runs as sh or curl, so that its process can be observed.
 func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); name == "sh" || name == "curl" {
 		main()
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// answered is how a program ended.
+// processResult is the result of a process.
 type processResult struct {
 	out, problems string
 	code          int
@@ -47,7 +46,7 @@ func start(t *testing.T, program string, arguments ...string) processResult {
 	return processResult{out.String(), problems.String(), command.ProcessState.ExitCode()}
 }
 
-// wrapper is what k6-operator puts around a script that lies in the image.
+// wrapper is k6-operator's wrapper of a script in the image.
 const wrapper = `if [ ! -f %s ]; then echo "LocalFile not found exiting..."; exit 1; fi;
 `
 
@@ -81,7 +80,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// A signal for the shell has to reach k6: the last command is the same process.
+// Signals to the shell must reach k6: the last command is the same process.
 func TestShellExecsLastCommand(t *testing.T) {
 	told := start(t, "sh", "-c", `echo $$; /bin/sh -c 'echo $$'`)
 	first, second, _ := strings.Cut(strings.TrimSpace(told.out), "\n")
@@ -90,13 +89,13 @@ func TestShellExecsLastCommand(t *testing.T) {
 	}
 }
 
-// asks is what a server was asked.
+// requestSeen is the last request of a server, and their number.
 type requestSeen struct {
 	method, path, kind, tenant, body string
 	times                            int
 }
 
-// serve answers by its path, the first time with 503 where that is asked for.
+// serve answers by the path, with 503 for the first request to /busy-once.
 func serve(t *testing.T) (*httptest.Server, *requestSeen) {
 	t.Helper()
 	seen := &requestSeen{}
@@ -146,7 +145,7 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// The codes are those that PerfLab has sentences for.
+// PerfLab has messages for these exit codes.
 func TestCurlExitCodes(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
