@@ -20,8 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/announcer"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
@@ -77,7 +79,7 @@ type lab struct {
 	// longestTurn is how long a run may take; 0: no limit.
 	longestTurn time.Duration
 	// history is how long what complete experiments gave stays.
-	history experiment.History
+	history retention.Policy
 	// archive keeps what was recorded; nil: there is none.
 	archive *archive.Store
 	// sinks are told what there is to announce; empty: nobody is.
@@ -142,7 +144,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	now := func() time.Time { return l.now }
 	experiments := l.lasting
 	if experiments == nil {
-		experiments = &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history}
+		experiments = experiment.New(tools, now, l.telemetry, l.history)
 	}
 	return experiments,
 		&run.Reconciler{
@@ -238,8 +240,8 @@ func (l *lab) announce(about *v1alpha1.PerfExperiment) {
 	if len(l.sinks) == 0 {
 		return
 	}
-	announcer := &experiment.Announcer{Tools: l.tools(), Now: func() time.Time { return l.now }}
-	_, err := announcer.Reconcile(l.lease(), request(about))
+	announcements := &announcer.Reconciler{Tools: l.tools(), Now: func() time.Time { return l.now }}
+	_, err := announcements.Reconcile(l.lease(), request(about))
 	l.judge("announcing "+about.Name, err)
 }
 

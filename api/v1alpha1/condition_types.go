@@ -261,6 +261,10 @@ const (
 	// ReasonPriceMissing: the price list does not exist or lacks an instance
 	// type.
 	ReasonPriceMissing = "PriceMissing"
+	// ReasonIncomplete: an artifact was made, but lacks the parts in its message.
+	ReasonIncomplete = "Incomplete"
+	// ReasonUnusable: an artifact can't be made from the records.
+	ReasonUnusable = "Unusable"
 	// ReasonValid: the run is valid.
 	ReasonValid = "Valid"
 )

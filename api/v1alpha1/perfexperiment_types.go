@@ -659,6 +659,21 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 
+	// specWarnings are the warnings of the validation of the spec before the first run.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=2048
+	SpecWarnings []string `json:"specWarnings,omitempty"`
+
+	// artifacts that the operator makes from the experiment's records: analysis, history,
+	// manifest of digests, report, archive record and announcement.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Artifacts []ArtifactStatus `json:"artifacts,omitempty"`
+
 	// runs counts the runs by outcome.
 	// +optional
 	Runs *RunCounts `json:"runs,omitempty"`

@@ -35,8 +35,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/announcer"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/controllers/schedule"
 	"perflab.dev/perflab/internal/admission"
@@ -75,7 +77,7 @@ type options struct {
 	accountRole          string
 	lanes                lanes
 	longestTurn          time.Duration
-	history              experiment.History
+	history              retention.Policy
 	archive              string
 	cloudEvents          listed
 	grafana              listed
@@ -333,16 +335,14 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Watches:   &run.ForeignWatches{Cluster: tools.Cluster, Cache: manager.GetCache(), Pods: pods},
 		Words:     component.Pace{Every: runObservations},
 	}
-	experiments := &experiment.Reconciler{
-		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,
-		Words: component.Pace{Every: experimentObservations},
-	}
-	announcer := &experiment.Announcer{Tools: tools, Now: time.Now}
+	experiments := experiment.New(tools, time.Now, counted, o.history)
+	experiments.StatusThrottle = component.Pace{Every: experimentObservations}
+	announcements := &announcer.Reconciler{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}
 	return errors.Join(
 		runs.SetupWithManager(manager),
 		experiments.SetupWithManager(manager),
-		announcer.SetupWithManager(manager),
+		announcements.SetupWithManager(manager),
 		schedules.SetupWithManager(manager),
 		manager.AddHealthzCheck("healthz", healthz.Ping),
 		manager.AddReadyzCheck("readyz", healthz.Ping),

@@ -43,8 +43,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
-	if r.History.RunsOf != nil {
-		build = build.Watches(&v1alpha1.PerfExperiment{}, r.crowd())
+	if excess := r.pruner.Handler(); excess != nil {
+		build = build.Watches(&v1alpha1.PerfExperiment{}, excess)
 	}
 	if r.Lanes != "" {
 		build = build.Watches(&coordinationv1.Lease{}, r.nextInLine())
@@ -140,19 +140,15 @@ func isInTheWay(object client.Object) bool {
 	return is && component.IsOn(run) && run.DeletionTimestamp.IsZero()
 }
 
-// soon is how many turns ahead an experiment is told that the line has moved. Those
-// behind see it when they renew their tickets.
-const soon = 10
-
-// nextInLine wakes those who wait when somebody's turn ends, or the wait for one.
+// nextInLine enqueues the experiments that are next when a turn, or the wait for one, ends.
 func (r *Reconciler) nextInLine() handler.EventHandler {
 	wake := func(ctx context.Context, work requests) {
-		known, err := r.readLine(ctx, r.Cluster.Client)
+		waiting, err := r.queue.Waiting(ctx, r.Now())
 		if err != nil {
 			// The cache only fails while it is being stopped.
 			return
 		}
-		for _, experiment := range queue.LineOf(known.tickets, r.Now()).Waiting(soon) {
+		for _, experiment := range waiting {
 			work.Add(reconcile.Request{NamespacedName: experiment})
 		}
 	}

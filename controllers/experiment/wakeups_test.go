@@ -5,7 +5,6 @@ package experiment
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -156,27 +155,33 @@ func TestARememberedPlanIsNotGrown(t *testing.T) {
 	for range 2 {
 		s := &scope{}
 		s.use(kept)
-		s.planned.Grow(spec, 3)
+		s.Plan.Grow(spec, 3)
 	}
 	if len(kept.planned.Runs) != 0 || kept.planned.Blocks != 0 {
 		t.Errorf("%d runs in %d blocks were added to it", len(kept.planned.Runs), kept.planned.Blocks)
 	}
 }
 
-func TestMemoryIsOfOneExperiment(t *testing.T) {
-	m, experiment := &memory{}, &v1alpha1.PerfExperiment{}
-	experiment.Namespace, experiment.Name, experiment.UID = "lab", "heap", "1"
-	m.of(experiment).described = "all"
-	if known := m.of(experiment).described; known != "all" {
-		t.Errorf("of the same it remembers %q", known)
+func TestDesignsBelongToOneExperiment(t *testing.T) {
+	d, experiment := &designs{}, &v1alpha1.PerfExperiment{}
+	experiment.Namespace, experiment.Name, experiment.UID, experiment.Generation = "lab", "heap", "1", 1
+	made := &design{uid: "1", generation: 1}
+	d.keep(experiment, made)
+	if d.of(experiment) != made {
+		t.Error("the design is not remembered")
 	}
-	experiment.UID = "2"
-	if known := m.of(experiment).described; known != "" {
-		t.Errorf("of a later one with its name it remembers %q", known)
+	for name, edit := range map[string]func(*v1alpha1.PerfExperiment){
+		"another experiment of the name": func(e *v1alpha1.PerfExperiment) { e.UID = "2" },
+		"another generation":             func(e *v1alpha1.PerfExperiment) { e.Generation = 2 },
+	} {
+		other := experiment.DeepCopy()
+		edit(other)
+		if d.of(other) != nil {
+			t.Errorf("%s has the design", name)
+		}
 	}
-	m.of(experiment).described = "some"
-	m.forget(client.ObjectKeyFromObject(experiment))
-	if known := m.of(experiment).described; strings.Contains(known, "some") {
-		t.Error("it does not forget")
+	d.forget(client.ObjectKeyFromObject(experiment))
+	if d.of(experiment) != nil {
+		t.Error("the design is not forgotten")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -63,7 +64,7 @@ func reconcilersOn(c *cluster, k *kubelet) reconcilers {
 		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}
 	return reconcilers{
-		&experiment.Reconciler{Tools: tools, Now: time.Now},
+		experiment.New(tools, time.Now, nil, retention.Policy{}),
 		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}}},
 	}
 }

@@ -1,40 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package experiment
+package announcer
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/testing/expect"
 )
-
-// A change for the worse is a warning, and each is told of when it comes into the status.
-func TestChangesAreEvents(t *testing.T) {
-	recorder := events.NewFakeRecorder(10)
-	reconciler := &Reconciler{Tools: component.Tools{Events: recorder}}
-	before, after := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfExperiment{}
-	after.Status.Changes = []v1alpha1.SeriesChange{
-		{Verdict: v1alpha1.VerdictWorse, Sentence: "Check-In rose"}, {Verdict: v1alpha1.VerdictBetter, Sentence: "Check-Out fell"},
-	}
-	reconciler.announceChanges(before, after)
-	reconciler.announceChanges(after, after)
-	close(recorder.Events)
-	var told []string
-	for event := range recorder.Events {
-		told = append(told, event)
-	}
-	if want := []string{"Warning SeriesChanged Check-In rose: Worse", "Normal SeriesChanged Check-Out fell: Better"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
-	}
-}
 
 // toTell is an experiment of which something is told, or was.
 func toTell(phase v1alpha1.ExperimentPhase, hour int, status metav1.ConditionStatus, reason string) *v1alpha1.PerfExperiment {

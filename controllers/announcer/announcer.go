@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package experiment
+// Package announcer sends the announcements of complete and stalled experiments to the sinks of
+// the installation.
+package announcer
 
 import (
 	"context"
@@ -30,22 +32,22 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Announcer tells the sinks of an installation what there is to tell of experiments. It
-// has workers of its own: a sink that is slow or away keeps no experiment waiting. What
-// is to be told, and what was, is in the experiment's status: killed between the two, it
-// tells the same again, which its receivers know by its ID.
-type Announcer struct {
+// Reconciler sends announcements. It has workers of its own, so that a sink that is slow or
+// unavailable keeps no experiment waiting. What is to be sent, and what was, is in the
+// experiment's status: an operator that is killed between the two sends the same again, which
+// receivers recognize by its ID.
+type Reconciler struct {
 	component.Tools
 	Now func() time.Time
 }
 
-// announcers is how many experiments are told of at once.
-const announcers = 4
+// workers is the number of experiments that are announced at once.
+const workers = 4
 
 // SetupWithManager lets the manager run it, woken by experiments with something to tell.
-func (a *Announcer) SetupWithManager(manager ctrl.Manager) error {
+func (a *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	options := component.Patient()
-	options.MaxConcurrentReconciles = announcers
+	options.MaxConcurrentReconciles = workers
 	err := ctrl.NewControllerManagedBy(manager).
 		Named("announcer").
 		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(news())).
@@ -87,7 +89,7 @@ func hasSame(seen event.UpdateEvent) bool {
 }
 
 // Reconcile tells each sink what it has not been told yet.
-func (a *Announcer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (a *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	// The cache may not know what an earlier pass has told.
 	before := &v1alpha1.PerfExperiment{}
 	if err := a.Live.Get(ctx, request.NamespacedName, before); err != nil {
@@ -116,7 +118,7 @@ func (a *Announcer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 }
 
 // writeStatus writes the status if it changed.
-func (a *Announcer) writeStatus(ctx context.Context, before, after *v1alpha1.PerfExperiment) error {
+func (a *Reconciler) writeStatus(ctx context.Context, before, after *v1alpha1.PerfExperiment) error {
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
@@ -139,7 +141,7 @@ type untold struct {
 
 // tell all sinks, side by side, what they have not taken yet, and note in the status what
 // they take. One that does not take something is told nothing further: it comes in order.
-func (a *Announcer) tell(ctx context.Context, experiment *v1alpha1.PerfExperiment) telling {
+func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperiment) telling {
 	all, before := announcement.Of(experiment), experiment.Status.Announcement
 	counts, errs := make([]int32, len(a.Sinks)), make([]error, len(a.Sinks))
 	var calls sync.WaitGroup

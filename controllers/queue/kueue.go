@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package experiment
+package queue
 
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/queue"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // +kubebuilder:rbac:groups=kueue.x-k8s.io,resources=workloads,verbs=get;list;create;delete
@@ -23,60 +25,63 @@ import (
 const kueuePause = 10 * time.Second
 
 // byKueue reports whether Kueue says when the experiment measures.
-func (s *scope) byKueue() bool {
-	asked := s.experiment.Spec.Lane
+func (w Waiter) byKueue() bool {
+	asked := w.Experiment.Spec.Lane
 	return asked != nil && asked.Type == v1alpha1.LaneKueue
 }
 
 // isAdmitted reports whether Kueue lets the block begin, or go on, whose run is next. It
 // has a Workload for each block, so that others have their turn between two.
-func (r *Reconciler) isAdmitted(ctx context.Context, s *scope) (bool, error) {
-	version, served, err := r.Cluster.Serves(queue.WorkloadKind)
+func (q Queue) isAdmitted(ctx context.Context, w Waiter, place *Place) (bool, error) {
+	version, served, err := q.Cluster.Serves(queue.WorkloadKind)
 	if err != nil {
 		return false, err
 	}
 	if !served {
-		s.unadmitted = "waiting for Kueue, which is not in the cluster: it serves no Workload of kueue.x-k8s.io; install it, or choose another spec.lane"
-		s.again(missingSystemPause)
+		place.Kueue = "waiting for Kueue, which is not in the cluster: it serves no Workload of kueue.x-k8s.io; install it, or choose another spec.lane"
+		place.requeue(kueuePause)
 		return false, nil
 	}
-	wanted := queue.Workload(s.experiment, version, s.decision.Run.Block, s.systems())
-	if err := r.withdraw(ctx, s, version, wanted.GetName()); err != nil {
+	wanted := queue.Workload(w.Experiment, version, w.Block, w.systems())
+	if err := q.withdraw(ctx, w, version, wanted.GetName()); err != nil {
 		return false, err
 	}
 	current := &unstructured.Unstructured{}
 	current.SetGroupVersionKind(wanted.GroupVersionKind())
-	err = r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), current)
+	err = q.Live.Get(ctx, client.ObjectKeyFromObject(wanted), current)
 	switch {
 	case apierrors.IsNotFound(err):
-		s.awaitKueue("")
-		return false, r.Cluster.Create(ctx, wanted)
+		w.awaitKueue(place, "")
+		return false, q.Cluster.Create(ctx, wanted)
 	case err != nil:
 		return false, fmt.Errorf("reading Workload %q: %w", wanted.GetName(), err)
 	}
-	if err := r.Cluster.CheckOwner(current, wanted); err != nil {
+	if err := q.Cluster.CheckOwner(current, wanted); err != nil {
 		return false, err
 	}
 	admitted, says := queue.Admitted(current)
 	if !admitted {
-		s.awaitKueue(says)
+		w.awaitKueue(place, says)
 	}
 	return admitted, nil
 }
 
-func (s *scope) awaitKueue(says string) {
-	s.unadmitted = fmt.Sprintf("waiting for Kueue's queue %s", s.experiment.Spec.Lane.Name)
+// maxMessage bounds Kueue's message in bytes.
+const maxMessage = 500
+
+func (w Waiter) awaitKueue(place *Place, says string) {
+	place.Kueue = fmt.Sprintf("waiting for Kueue's queue %s", w.Experiment.Spec.Lane.Name)
 	if says != "" {
-		s.unadmitted += ": " + oneLine(says)
+		place.Kueue += ": " + prose.Cut(strings.Join(strings.Fields(says), " "), maxMessage)
 	}
-	s.again(kueuePause)
+	place.requeue(kueuePause)
 }
 
 // withdraw takes away the experiment's Workloads but one. Empty: all.
-func (r *Reconciler) withdraw(ctx context.Context, s *scope, version, but string) error {
+func (q Queue) withdraw(ctx context.Context, w Waiter, version, but string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(queue.WorkloadKind.WithVersion(version))
-	err := r.Live.List(ctx, list, client.InNamespace(s.experiment.Namespace), client.MatchingLabels(naming.Labels(s.experiment.Name)))
+	err := q.Live.List(ctx, list, client.InNamespace(w.Experiment.Namespace), client.MatchingLabels(naming.Labels(w.Experiment.Name)))
 	if err != nil {
 		return fmt.Errorf("listing the Workloads of Kueue: %w", err)
 	}
@@ -84,7 +89,7 @@ func (r *Reconciler) withdraw(ctx context.Context, s *scope, version, but string
 		if list.Items[i].GetName() == but {
 			continue
 		}
-		if err := r.Cluster.Delete(ctx, s.experiment, &list.Items[i]); err != nil {
+		if err := q.Cluster.Delete(ctx, w.Experiment, &list.Items[i]); err != nil {
 			return err
 		}
 	}
@@ -92,10 +97,10 @@ func (r *Reconciler) withdraw(ctx context.Context, s *scope, version, but string
 }
 
 // leaveKueue gives up what Kueue has admitted.
-func (r *Reconciler) leaveKueue(ctx context.Context, s *scope) error {
-	version, served, err := r.Cluster.Serves(queue.WorkloadKind)
+func (q Queue) leaveKueue(ctx context.Context, w Waiter) error {
+	version, served, err := q.Cluster.Serves(queue.WorkloadKind)
 	if err != nil || !served {
 		return err
 	}
-	return r.withdraw(ctx, s, version, "")
+	return q.withdraw(ctx, w, version, "")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package experiment
+package artifact
 
 import (
 	"context"
@@ -38,8 +38,8 @@ type traced struct {
 // of earlier blocks are remembered, as long as nobody touches what they were taken from:
 // a block's end costs as much after a hundred blocks as after one. What somebody has
 // deleted of raw results is named.
-func (r *Reconciler) traces(ctx context.Context, s *scope, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
-	versions, err := r.rawVersions(ctx, s.experiment)
+func (m *Maker) traces(ctx context.Context, s *Subject, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
+	versions, err := m.rawVersions(ctx, s.Experiment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +49,7 @@ func (r *Reconciler) traces(ctx context.Context, s *scope, runs []v1alpha1.PerfR
 		if run.Status.Phase != v1alpha1.RunSucceeded {
 			continue
 		}
-		trace, missed, err := r.trace(ctx, s, run, versions)
+		trace, missed, err := m.trace(ctx, s, run, versions)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,11 +61,11 @@ func (r *Reconciler) traces(ctx context.Context, s *scope, runs []v1alpha1.PerfR
 	return traces, gone, nil
 }
 
-// traceAhead remembers the traces of runs that have ended within a block, so that the
+// TraceAhead remembers the traces of runs that have ended within a block, so that the
 // pass at its end is not left with all of them. What can't be read now is read then. Who
 // has just started has better things to do.
-func (r *Reconciler) traceAhead(ctx context.Context, s *scope) {
-	if s.full == nil || s.known.described == "" {
+func (m *Maker) TraceAhead(ctx context.Context, s *Subject) {
+	if s.full == nil || s.known.current[v1alpha1.ArtifactAnalysis] == "" {
 		return
 	}
 	for i := range s.full {
@@ -73,10 +73,10 @@ func (r *Reconciler) traceAhead(ctx context.Context, s *scope) {
 		if _, known := s.known.traces[run.UID]; known || run.Status.Phase != v1alpha1.RunSucceeded {
 			continue
 		}
-		if r.memory.isFull() {
+		if m.memories.isFull() {
 			return
 		}
-		if _, _, err := r.trace(ctx, s, run, nil); err != nil {
+		if _, _, err := m.trace(ctx, s, run, nil); err != nil {
 			log.FromContext(ctx).V(1).Info("Raw results are not read ahead of the report", "run", run.Name, "error", err.Error())
 			return
 		}
@@ -84,9 +84,9 @@ func (r *Reconciler) traceAhead(ctx context.Context, s *scope) {
 }
 
 // rawVersions are the versions of the experiment's ConfigMaps, by name.
-func (r *Reconciler) rawVersions(ctx context.Context, experiment *v1alpha1.PerfExperiment) (map[string]string, error) {
+func (m *Maker) rawVersions(ctx context.Context, experiment *v1alpha1.PerfExperiment) (map[string]string, error) {
 	versions := map[string]string{}
-	err := r.configMaps(ctx, experiment.Namespace, client.MatchingLabels{v1alpha1.LabelExperiment: experiment.Name}, func(page *metav1.PartialObjectMetadataList) error {
+	err := m.configMaps(ctx, experiment.Namespace, client.MatchingLabels{v1alpha1.LabelExperiment: experiment.Name}, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
 			versions[page.Items[i].Name] = page.Items[i].ResourceVersion
 		}
@@ -100,7 +100,7 @@ func (r *Reconciler) rawVersions(ctx context.Context, experiment *v1alpha1.PerfE
 
 // trace is that of a run, nil where it has no raw results, with the names of those that
 // are gone. What is remembered of it has to be of these versions.
-func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun, versions map[string]string) (trace *report.Trace, gone []string, err error) {
+func (m *Maker) trace(ctx context.Context, s *Subject, run *v1alpha1.PerfRun, versions map[string]string) (trace *report.Trace, gone []string, err error) {
 	names := naming.RawNames(run)
 	listed := make([]string, 0, len(names))
 	for _, name := range names {
@@ -109,7 +109,7 @@ func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun,
 	if known, is := s.known.traces[run.UID]; is && known.versions == strings.Join(listed, " ") {
 		return known.trace, nil, nil
 	}
-	raw, err := kube.RawResults(ctx, r.Live, run)
+	raw, err := kube.RawResults(ctx, m.Live, run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,10 +118,10 @@ func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun,
 		return nil, gone, nil
 	}
 	if trace, err = report.TraceOf(run, raw...); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
+		return nil, nil, unusable(err)
 	}
 	if len(gone) == 0 {
-		r.memory.keep(s.known, run.UID, traced{trace, versionsOf(raw), trace.Bytes()})
+		m.memories.keep(s.known, run.UID, traced{trace, versionsOf(raw), trace.Bytes()})
 	}
 	return trace, gone, nil
 }
@@ -142,7 +142,7 @@ func missing(names []string, found []corev1.ConfigMap) []string {
 }
 
 // keep remembers a run's trace, if there is room for it.
-func (m *memory) keep(known *recollection, run types.UID, made traced) {
+func (m *memories) keep(known *memory, run types.UID, made traced) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.traced -= known.traces[run].bytes
@@ -159,7 +159,7 @@ func (m *memory) keep(known *recollection, run types.UID, made traced) {
 
 // drop makes room: what is remembered of the experiment is of no use any more. The
 // caller has the lock.
-func (m *memory) drop(known *recollection) {
+func (m *memories) drop(known *memory) {
 	if known == nil {
 		return
 	}
@@ -169,7 +169,7 @@ func (m *memory) drop(known *recollection) {
 	known.traces, m.full = nil, false
 }
 
-func (m *memory) isFull() bool {
+func (m *memories) isFull() bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.full

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package experiment
+package retention
 
 import (
 	"testing"
@@ -8,10 +8,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
@@ -19,6 +21,14 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/objects"
 )
+
+// noted is a work queue that records what is added.
+type noted struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	names []string
+}
+
+func (n *noted) Add(request reconcile.Request) { n.names = append(n.names, request.Name) }
 
 // completed experiments have ten runs, of which one did not count.
 func completed(name string, hour int, edits ...func(*v1alpha1.PerfExperiment)) v1alpha1.PerfExperiment {
@@ -54,7 +64,7 @@ func TestThoseCompletedLastStay(t *testing.T) {
 		999: nil,
 	} {
 		var out []string
-		for _, experiment := range crowdOut(all, stay) {
+		for _, experiment := range excess(all, stay) {
 			out = append(out, experiment.Name)
 		}
 		expect.Equal(t, want, out, "%d stay: out are", stay)
@@ -68,9 +78,9 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	noon, dawn := completed("noon", 12, goesOn), completed("dawn", 6)
 	cluster := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&noon, &dawn).Build()
-	r := &Reconciler{Tools: component.Tools{Cluster: kube.Cluster{Client: cluster}}, History: History{RunsOf: ptr.To[int32](10)}}
+	p := &Pruner{Tools: &component.Tools{Cluster: kube.Cluster{Client: cluster}}, Policy: Policy{RunsOf: ptr.To[int32](10)}}
 	isOut := func() bool {
-		out, err := r.isCrowdedOut(t.Context(), &dawn)
+		out, err := p.isExcess(t.Context(), &dawn)
 		expect.NoError(t, err)
 		return out
 	}
@@ -82,7 +92,7 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 		change(&noon)
 		expect.NoError(t, cluster.Update(t.Context(), &noon))
 		queue := &noted{}
-		r.crowd().Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: &noon}, queue)
+		p.Handler().Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: &noon}, queue)
 		return queue.names
 	}
 	for _, step := range []struct {
@@ -99,7 +109,7 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 		expect.Equal(t, step.woken, woken(step.change), "%s: woken", step.what)
 		expect.Equal(t, step.out, isOut(), "%s: the other is crowded out", step.what)
 	}
-	r.crowd().Delete(t.Context(), event.DeleteEvent{Object: &noon}, &noted{})
+	p.Handler().Delete(t.Context(), event.DeleteEvent{Object: &noon}, &noted{})
 	expect.NoError(t, client.IgnoreNotFound(cluster.Delete(t.Context(), &noon)))
 	if isOut() {
 		t.Error("an experiment is crowded out by one that is gone")
