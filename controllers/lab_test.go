@@ -28,6 +28,7 @@ import (
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/publish/sinks"
 	"perflab.dev/perflab/internal/runs/provenance"
@@ -149,24 +150,24 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	return experiments,
 		&run.Reconciler{
 			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
-			Watches: &run.ForeignWatches{Cluster: tools.Cluster, Controller: deaf{}},
+			Watches: &run.ThirdPartyWatches{Cluster: tools.Cluster, Controller: deaf{}},
 		}
 }
 
 // tools are those of an operator that has just been started.
 func (l *lab) tools() component.Tools {
 	reads := l.line.to(l.own)
-	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
+	pods := kubecache.PodReader{Reader: l.reader(), Cached: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
-		Home: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn,
+		OperatorNamespace: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), LeaseNamespace: l.lanes, LongestTurn: l.longestTurn,
 		Events:         component.BoundedEvents{EventRecorder: &l.events},
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
 		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
-		Surroundings: component.Surroundings{
-			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
+		ClusterInfo: component.ClusterInfo{
+			Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},
 	}
 }
@@ -176,7 +177,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return kube.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
+	return kubecache.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.

@@ -44,6 +44,7 @@ import (
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/network/egress/apiserver"
@@ -248,7 +249,7 @@ func serve(o options) error {
 }
 
 func managerOptions(o options, config *rest.Config, certificate *admission.Certificate) (ctrl.Options, error) {
-	cached, err := component.Cache(config, o.namespace, o.ticketNamespace())
+	cached, err := kubecache.NewOptions(config, o.namespace, o.ticketNamespace())
 	if err != nil {
 		return ctrl.Options{}, err
 	}
@@ -262,7 +263,7 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 			// Third-party objects are unstructured and read as often as our
 			// own.
 			Unstructured: true,
-			DisableFor:   []client.Object{component.Watched(uncached)},
+			DisableFor:   []client.Object{kubecache.NewObject(uncached)},
 		}},
 		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
@@ -279,8 +280,8 @@ var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 // Intervals for observations in the statuses of runs and experiments, such as
 // starting pods. Decisions are written at once.
 const (
-	runObservations        = 3 * time.Second
-	experimentObservations = 5 * time.Second
+	runStatusInterval        = 3 * time.Second
+	experimentStatusInterval = 5 * time.Second
 )
 
 // outside has the operator's connections beyond the API server.
@@ -319,7 +320,7 @@ func openOutside(config *rest.Config, o options) (outside, error) {
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
-	pods, err := component.NewPodCaches(manager, component.Namespaces(o.namespace))
+	pods, err := kubecache.NewPodCaches(manager, kubecache.Namespaces(o.namespace))
 	if err != nil {
 		return err
 	}
@@ -328,15 +329,15 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		return err
 	}
 	runs := &run.Reconciler{
-		Tools:     tools,
-		Runners:   beyond.http,
-		Telemetry: counted,
-		Now:       time.Now,
-		Watches:   &run.ForeignWatches{Cluster: tools.Cluster, Cache: manager.GetCache(), Pods: pods},
-		Words:     component.Pace{Every: runObservations},
+		Tools:          tools,
+		Runners:        beyond.http,
+		Telemetry:      counted,
+		Now:            time.Now,
+		Watches:        &run.ThirdPartyWatches{Cluster: tools.Cluster, Cache: manager.GetCache(), Pods: pods},
+		StatusThrottle: component.StatusThrottle{Interval: runStatusInterval},
 	}
 	experiments := experiment.New(tools, time.Now, counted, o.history)
-	experiments.StatusThrottle = component.Pace{Every: experimentObservations}
+	experiments.StatusThrottle = component.StatusThrottle{Interval: experimentStatusInterval}
 	announcements := &announcer.Reconciler{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}
 	return errors.Join(
@@ -350,33 +351,33 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 }
 
 // tools returns the dependencies that the reconcilers share.
-func (o *options) tools(manager ctrl.Manager, clientset kubernetes.Interface, pods component.PodCaches, beyond outside) (component.Tools, error) {
-	freshness := kube.NewFreshness()
+func (o *options) tools(manager ctrl.Manager, clientset kubernetes.Interface, pods kubecache.PodCaches, beyond outside) (component.Tools, error) {
+	freshness := kubecache.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	accounts, err := o.accounts(manager)
 	if err != nil {
 		return component.Tools{}, err
 	}
 	return component.Tools{
-		Cluster:        kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)},
-		Accounts:       accounts,
-		Room:           component.NewRoom(),
-		Home:           o.ownNamespace,
-		Live:           live,
-		Lanes:          o.ticketNamespace(),
-		LongestTurn:    o.longestTurn,
-		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
-		CollectorImage: o.collectorImage,
-		CollectorRole:  o.collectorRole,
-		Target:         beyond.http,
-		Kafka:          kafkaadmin.Admin{Egress: beyond.egress},
-		Databases:      probe.NewPostgres(beyond.egress),
-		Egress:         o.targets(),
-		Logs:           kube.PodLogs{Clientset: clientset},
-		Events:         component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
-		Archives:       beyond.archives,
-		Sinks:          beyond.sinks,
-		Surroundings:   surroundings(clientset.Discovery(), *o),
+		Cluster:           kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)},
+		Accounts:          accounts,
+		ReadLimiter:       kube.NewReadLimiter(),
+		OperatorNamespace: o.ownNamespace,
+		Live:              live,
+		LeaseNamespace:    o.ticketNamespace(),
+		LongestTurn:       o.longestTurn,
+		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		CollectorImage:    o.collectorImage,
+		CollectorRole:     o.collectorRole,
+		Target:            beyond.http,
+		Kafka:             kafkaadmin.Admin{Egress: beyond.egress},
+		Databases:         probe.NewPostgres(beyond.egress),
+		Egress:            o.targets(),
+		Logs:              kube.PodLogs{Clientset: clientset},
+		Events:            component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
+		Archives:          beyond.archives,
+		Sinks:             beyond.sinks,
+		ClusterInfo:       clusterInfo(clientset.Discovery(), *o),
 	}, nil
 }
 

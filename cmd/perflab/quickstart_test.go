@@ -102,7 +102,7 @@ func TestPagesShowStatus(t *testing.T) {
 	for page, wants := range map[string][]string{
 		"../../docs/quick-start.md": {indented(effect.snapshot(t).text(noon)), indented(demo.snapshot(t).text(noon))},
 		// The experiment's status has no progress of loads.
-		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are on"},
+		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are running"},
 	} {
 		expect.Contains(t, documentation(t)[page], wants, page)
 	}

@@ -46,13 +46,13 @@ const workers = 4
 
 // SetupWithManager lets the manager run it, woken by experiments with something to tell.
 func (a *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	options := component.Patient()
+	options := component.ControllerOptions()
 	options.MaxConcurrentReconciles = workers
 	err := ctrl.NewControllerManagedBy(manager).
 		Named("announcer").
 		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(news())).
 		WithOptions(options).
-		WithLogConstructor(component.LogsOf("experiment", manager.GetLogger().WithName("announcer"))).
+		WithLogConstructor(component.LogConstructor("experiment", manager.GetLogger().WithName("announcer"))).
 		Complete(a)
 	if err != nil {
 		return fmt.Errorf("setting up the announcer of experiments: %w", err)
@@ -98,7 +98,7 @@ func (a *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
-	if !hasNews(before) || !a.Holds(before) {
+	if !hasNews(before) || !a.HoldsClaim(before) {
 		return ctrl.Result{}, nil
 	}
 	after := before.DeepCopy()

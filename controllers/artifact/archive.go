@@ -59,9 +59,9 @@ func (archived) Make(ctx context.Context, m *Maker, s *Subject, _ string) (strin
 	if err == nil {
 		_, err = store.Keep(ctx, record)
 	}
-	readiness := component.Archived(store)
+	readiness := component.ArchivedReadiness(store)
 	if err != nil {
-		refused, isArchives := component.Unarchived(ctx, store, err)
+		refused, isArchives := component.ArchiveErrorReadiness(ctx, store, err)
 		if !isArchives {
 			return "", err
 		}
@@ -147,7 +147,7 @@ func (m *Maker) archivedRuns(ctx context.Context, s *Subject, store *archive.Sto
 			references = append(references, own[0])
 			continue
 		}
-		reference, err := m.KeepRun(ctx, s.Experiment, &ended[i])
+		reference, err := m.ArchiveRun(ctx, s.Experiment, &ended[i])
 		if err != nil {
 			return nil, err
 		}

@@ -123,12 +123,12 @@ func (m *Maker) record(ctx context.Context, s *Subject, artifact Artifact, sourc
 		}
 	case errors.As(err, &unavailable):
 		outcome.State, outcome.Reason, outcome.Message = v1alpha1.ArtifactUnavailable, unavailable.readiness.Reason, unavailable.readiness.Message
-		s.Requeue(component.ArchivePause)
+		s.Requeue(component.ArchiveRetryInterval)
 	case isTooLarge(err) || errors.As(err, &unfit):
 		outcome.State, outcome.Reason, outcome.Message = v1alpha1.ArtifactFailed, v1alpha1.ReasonUnusable, err.Error()
 	case isRefused(err):
 		outcome.State, outcome.Reason, outcome.Message = v1alpha1.ArtifactRefused, v1alpha1.ReasonRefused, err.Error()
-		s.Requeue(component.RefusedPause)
+		s.Requeue(component.RefusalRetryInterval)
 	default:
 		return err
 	}
@@ -158,11 +158,11 @@ func (m *Maker) isStillRefused(ctx context.Context, s *Subject, artifact Artifac
 	if err := dryRun.ApplyTyped(ctx, component.EmptyConfigMap(s.Experiment, nameOf(s.Experiment.Name))); !isRefused(err) {
 		return false
 	}
-	s.Requeue(component.RefusedPause)
+	s.Requeue(component.RefusalRetryInterval)
 	return true
 }
 
-// isRefused reports whether somebody has to permit a write.
+// isRefused reports whether a write needs a permission.
 func isRefused(err error) bool {
 	refusal := kube.RefusalOf(err)
 	return refusal != nil && refusal.Owner != kube.Earlier

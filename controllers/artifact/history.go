@@ -46,7 +46,7 @@ func (h history) IsStored(ctx context.Context, m *Maker, s *Subject, source stri
 	return true, h.read(s, kept)
 }
 
-// keptHistory is what the cluster keeps for this source; nil: nothing, or somebody changed it.
+// keptHistory is what the cluster keeps for this source; nil: nothing, or it was changed.
 func (m *Maker) keptHistory(ctx context.Context, s *Subject, source string) (*corev1.ConfigMap, error) {
 	kept, err := m.OwnConfigMap(ctx, s.Experiment, naming.History(s.Experiment.Name))
 	if err != nil {
@@ -115,7 +115,7 @@ func (history) read(s *Subject, kept *corev1.ConfigMap) error {
 const maxRead = 5 * regression.MostPoints
 
 // earlier experiments of the namespace with one of the scenarios, the newest. The statuses, which
-// only operators write, tell which there are. They are read one by one: all of them at once
+// only operators write, list them. They are read one by one: all of them at once
 // would be a good part of the operator's memory.
 func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measured) (found []regression.Earlier, lacks string, err error) {
 	candidates, err := m.candidates(ctx, s.Experiment, regression.Series(this))

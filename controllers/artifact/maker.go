@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/telemetry"
 )
 
@@ -146,7 +147,7 @@ func (m *Maker) bodies(ctx context.Context, s *Subject) (map[types.UID]v1alpha1.
 			found[page.Items[i].UID] = page.Items[i]
 		}
 		return nil
-	}, client.InNamespace(s.Experiment.Namespace), client.MatchingFields{component.FieldExperiment: s.Experiment.Name})
+	}, client.InNamespace(s.Experiment.Namespace), client.MatchingFields{kubecache.FieldExperiment: s.Experiment.Name})
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs: %w", err)
 	}

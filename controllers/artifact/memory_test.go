@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -30,12 +31,12 @@ func TestOnePassAtATimeHoldsWhatRunsGave(t *testing.T) {
 	body.UID = "1"
 	body.Status.Observations = []v1alpha1.Observation{{Metric: "search/Search/p95", Value: "12", Unit: "ms"}}
 	byExperiment := func(object client.Object) []string { return []string{object.(*v1alpha1.PerfRun).Spec.Experiment} } //nolint:forcetypeassert // Nothing else is indexed.
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(body).WithIndex(&v1alpha1.PerfRun{}, component.FieldExperiment, byExperiment).Build()
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(body).WithIndex(&v1alpha1.PerfRun{}, kubecache.FieldExperiment, byExperiment).Build()
 	m := &Maker{Tools: &component.Tools{Live: reader}}
 	summed := func() *Subject {
 		experiment := &v1alpha1.PerfExperiment{}
 		experiment.Namespace, experiment.Name = "lab", "heap"
-		return &Subject{Experiment: experiment, Runs: []v1alpha1.PerfRun{*component.Summary(body)}}
+		return &Subject{Experiment: experiment, Runs: []v1alpha1.PerfRun{*kubecache.StripRun(body)}}
 	}
 	first, second := summed(), summed()
 	if full, err := m.FullRuns(t.Context(), first); err != nil || len(full) != 1 || len(full[0].Status.Observations) != 1 {
@@ -68,15 +69,15 @@ func TestTracesAreRememberedWhileThereIsRoom(t *testing.T) {
 	}
 	heap, pool := m.of(named("heap")), m.of(named("pool"))
 	for _, run := range []types.UID{"1", "2", "2"} {
-		m.keep(heap, run, scripted(mostTraced/3))
+		m.keep(heap, run, scripted(maxTraced/3))
 	}
-	m.keep(pool, "3", scripted(mostTraced/2))
+	m.keep(pool, "3", scripted(maxTraced/2))
 	if len(heap.traces) != 2 || len(pool.traces) != 0 {
 		t.Errorf("%d and %d traces are remembered, want 2 and, for want of room, 0", len(heap.traces), len(pool.traces))
 	}
 	m.forget(client.ObjectKeyFromObject(named("heap")))
-	m.keep(pool, "3", scripted(mostTraced/2))
-	if len(pool.traces) != 1 || m.traced < mostTraced/2 || m.traced > mostTraced/2+mostTraced/8 {
+	m.keep(pool, "3", scripted(maxTraced/2))
+	if len(pool.traces) != 1 || m.traced < maxTraced/2 || m.traced > maxTraced/2+maxTraced/8 {
 		t.Errorf("once the other is forgotten, %d traces are remembered, in %d bytes", len(pool.traces), m.traced)
 	}
 	again := named("pool")

@@ -55,7 +55,7 @@ type Subject struct {
 }
 
 // Requeue asks for another reconcile after this time, or earlier.
-func (s *Subject) Requeue(after time.Duration) { s.after = component.Sooner(s.after, after) }
+func (s *Subject) Requeue(after time.Duration) { s.after = component.MinRequeueAfter(s.after, after) }
 
 // After is the time until the next reconcile; zero: none is needed.
 func (s *Subject) After() time.Duration { return s.after }

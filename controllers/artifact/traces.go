@@ -20,11 +20,11 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// mostTraced bounds the traces that are remembered of all experiments, in bytes. A run of
+// maxTraced bounds the traces that are remembered of all experiments, in bytes. A run of
 // 90 modules leaves about half a megabyte.
-const mostTraced = 16 << 20
+const maxTraced = 16 << 20
 
-// traced is the trace of a run that is over, and what it was taken from.
+// traced is the trace of a run that ended, and the source of the trace.
 type traced struct {
 	trace *report.Trace
 	// versions of the ConfigMaps it was taken from.
@@ -33,11 +33,10 @@ type traced struct {
 	bytes int
 }
 
-// traces are what the report takes from the runs' raw results. They are read one
-// after the other: all of them would be a megabyte or two for every run. Those of runs
-// of earlier blocks are remembered, as long as nobody touches what they were taken from:
-// a block's end costs as much after a hundred blocks as after one. What somebody has
-// deleted of raw results is named.
+// traces are what the report takes from the runs' raw results. They are read one after another: all
+// of them would be a megabyte or two for each run. Those of earlier blocks are remembered until
+// their raw results change, so that the end of a block costs the same after a hundred blocks. gone
+// are the raw results that were deleted.
 func (m *Maker) traces(ctx context.Context, s *Subject, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
 	versions, err := m.rawVersions(ctx, s.Experiment)
 	if err != nil {
@@ -61,9 +60,8 @@ func (m *Maker) traces(ctx context.Context, s *Subject, runs []v1alpha1.PerfRun)
 	return traces, gone, nil
 }
 
-// TraceAhead remembers the traces of runs that have ended within a block, so that the
-// pass at its end is not left with all of them. What can't be read now is read then. Who
-// has just started has better things to do.
+// TraceAhead remembers the traces of runs that ended within a block, so that the end of the block
+// does not read all of them. An operator that has just started does not read ahead.
 func (m *Maker) TraceAhead(ctx context.Context, s *Subject) {
 	if s.full == nil || s.known.current[v1alpha1.ArtifactAnalysis] == "" {
 		return
@@ -147,7 +145,7 @@ func (m *memories) keep(known *memory, run types.UID, made traced) {
 	defer m.mutex.Unlock()
 	m.traced -= known.traces[run].bytes
 	delete(known.traces, run)
-	if m.full = m.traced+made.bytes > mostTraced; m.full {
+	if m.full = m.traced+made.bytes > maxTraced; m.full {
 		return
 	}
 	if known.traces == nil {

@@ -32,7 +32,7 @@ func (t *Tools) IsUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, er
 // annotation. Nothing shows that there is such an operator, so this one waits for none of its
 // runs.
 func (t *Tools) IsHeldByAnother(experiment *v1alpha1.PerfExperiment) bool {
-	return Holder(experiment) != "" && !t.Holds(experiment)
+	return ClaimedBy(experiment) != "" && !t.HoldsClaim(experiment)
 }
 
 // BlockedPause is the time between two reads of a run that others wait for, if no watch shows

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/controllers/queue"
 	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/runs/provenance"
 	"perflab.dev/perflab/internal/runs/runfilter"
 	"perflab.dev/perflab/internal/telemetry"
@@ -36,7 +37,7 @@ type Reconciler struct {
 	Now func() time.Time
 	// StatusThrottle bounds how often a status is written that only shows the progress of the
 	// current run.
-	StatusThrottle component.Pace
+	StatusThrottle component.StatusThrottle
 
 	artifacts artifact.Maker
 	pruner    retention.Pruner
@@ -70,11 +71,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request)
-			return r.returnOrphans(ctx, request.NamespacedName)
+			return r.releaseOrphans(ctx, request.NamespacedName)
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
-	ctx = r.For(ctx, cached)
+	ctx = r.WithAccount(ctx, cached)
 	isImported := provenance.IsImported(cached)
 	switch {
 	case r.IsHeldByAnother(cached) && !isImported:
@@ -83,14 +84,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case isImported && cached.DeletionTimestamp == nil:
 		// An imported record has nothing in the cluster. What is still adopted in its name
 		// belonged to an earlier experiment.
-		return r.returnOrphans(ctx, request.NamespacedName)
+		return r.releaseOrphans(ctx, request.NamespacedName)
 	case retention.IsRetired(cached):
 		return r.retire(ctx, cached)
 	}
 	if after, isSettled, err := r.checkSettled(ctx, cached); isSettled || err != nil {
 		return ctrl.Result{RequeueAfter: after}, err
 	}
-	if !component.IsOutlined(cached) {
+	if !kubecache.IsStrippedExperiment(cached) {
 		return r.work(ctx, cached.DeepCopy())
 	}
 	whole := &v1alpha1.PerfExperiment{}
@@ -136,7 +137,7 @@ func (r *Reconciler) checkSettled(ctx context.Context, experiment *v1alpha1.Perf
 		return 0, false, err
 	}
 	r.forget(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(experiment)})
-	return component.Sooner(after, prune), true, nil
+	return component.MinRequeueAfter(after, prune), true, nil
 }
 
 // isSettled reports whether nothing is left to do for a while; zero: until something changes.
@@ -220,11 +221,11 @@ func (r *Reconciler) takeOn(ctx context.Context, experiment, before *v1alpha1.Pe
 
 // leave reports, once, that another operator has the experiment, and writes its status.
 func (r *Reconciler) leave(ctx context.Context, experiment *v1alpha1.PerfExperiment) {
-	if _, isKnown := r.reported.LoadOrStore(string(experiment.UID)+"/"+component.Holder(experiment), true); isKnown {
+	if _, isKnown := r.reported.LoadOrStore(string(experiment.UID)+"/"+component.ClaimedBy(experiment), true); isKnown {
 		return
 	}
-	sentence := r.HeldByAnother(experiment)
-	log.FromContext(ctx).Info("Another operator has the experiment", "operator", component.Holder(experiment), "advice", sentence)
+	sentence := r.OtherOperatorMessage(experiment)
+	log.FromContext(ctx).Info("Another operator has the experiment", "operator", component.ClaimedBy(experiment), "advice", sentence)
 	r.Events.Eventf(experiment, nil, corev1.EventTypeWarning, "HeldByAnother", "Leave", "%s", prose.Sentence(sentence))
 }
 
@@ -238,14 +239,14 @@ func (r *Reconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExpe
 // conclude writes the status, then sends events.
 func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, stepErr error) (ctrl.Result, error) {
 	err := r.writeStatus(ctx, before, s)
-	if refused, isRefused := component.RefusedStatus(err); isRefused {
+	if refused, isRefused := component.StatusRefusalReadiness(err); isRefused {
 		err = r.giveUp(ctx, before, s, refused)
 	}
 	if err != nil {
 		if apierrors.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
-		r.TellRefused(before, err)
+		r.RecordStatusRefusal(before, err)
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
 	r.artifacts.Remember(&s.Subject)
@@ -265,7 +266,7 @@ func retry(err error) (ctrl.Result, error) {
 }
 
 func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOption) error {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.Experiment.Namespace, s.Experiment.Name, how...)
+	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, s.Experiment.Namespace, s.Experiment.Name, how...)
 	if err != nil {
 		return err
 	}

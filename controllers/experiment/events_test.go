@@ -31,4 +31,3 @@ func TestChangesAreEvents(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }
-

@@ -22,7 +22,7 @@ func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment
 	s.Experiment, s.unwritten = before.DeepCopy(), refused.Message
 	s.place, s.refusal, s.teardown, s.decision = queue.Place{}, nil, teardown{}, schedule.Decision{}
 	status := &s.Experiment.Status
-	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.Cut(waitingFor(s)), nil
+	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.TruncateMessage(waitingFor(s)), nil
 	setExperimentConditions(s)
 	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, s.Experiment); err != nil {
 		return err

@@ -121,7 +121,7 @@ func (s *scope) pruned() retention.Subject {
 // refused notes why the API server refuses the next write. Other errors are returned, and those
 // that may pass by themselves as well.
 func (s *scope) refused(err error) error {
-	readiness, isRefused := component.RefusalOf(err)
+	readiness, isRefused := component.RefusalReadiness(err)
 	if !isRefused {
 		return err
 	}
@@ -129,6 +129,6 @@ func (s *scope) refused(err error) error {
 	if readiness.Reason == v1alpha1.ReasonRetrying {
 		return err
 	}
-	s.Requeue(component.RefusedPause)
+	s.Requeue(component.RefusalRetryInterval)
 	return nil
 }

@@ -40,7 +40,7 @@ func (r *Reconciler) validate(ctx context.Context, s *scope, system *v1alpha1.Sy
 	return len(s.spec.faults) == 0, nil
 }
 
-// faultMessage says what is wrong with the spec in one line.
+// faultMessage describes in one line what is wrong with the spec.
 func faultMessage(faults field.ErrorList) string {
 	sentences := make([]string, 0, maxFaults)
 	for _, fault := range faults[:min(len(faults), maxFaults)] {

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/arms"
@@ -31,17 +32,16 @@ func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
 		spec := &runs[i].Spec
 		seen = append(seen, schedule.Attempt{
 			Name: runs[i].Name, Block: spec.Block, Arm: spec.Arm, Scenario: spec.Scenario.Name,
-			Number: spec.Attempt, Phase: runs[i].Status.Phase, Cause: causeOf(&runs[i]),
+			Number: spec.Attempt, Phase: runs[i].Status.Phase, Cause: permanentCause(&runs[i]),
 		})
 	}
 	return seen
 }
 
-// causeOf says why a run failed where chance has no part in it, in words that
-// are the same for each attempt: what was declared could not be built or is not
-// what runs, or a script does not work.
-func causeOf(run *v1alpha1.PerfRun) string {
-	fault := component.FaultOf(run)
+// permanentCause describes a failure that another attempt would repeat, in words that are the same
+// for each attempt: what is declared can't be built, is not what runs, or a script does not work.
+func permanentCause(run *v1alpha1.PerfRun) string {
+	fault := component.RecordedFault(run)
 	scripts := slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool { return load.ScriptFailed(status.ExitCode) })
 	if fault == nil || run.Status.Timings.Ready != nil && !scripts {
 		return ""
@@ -72,8 +72,8 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 	return errors.Join(err, yieldErr)
 }
 
-// startRun makes the next run. Its name follows from its place in the plan, so
-// a pass with an old view makes nothing twice.
+// startRun creates the next run. Its name follows from its position in the plan, so that a
+// reconcile with an outdated cache creates nothing twice.
 func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 	unlock := r.starts.lock(s.Experiment.Namespace)
 	defer unlock()
@@ -90,7 +90,7 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 		s.Requeue(time.Second)
 		return err
 	}
-	if err := r.tryAccount(ctx, s.Experiment); err != nil {
+	if err := r.checkAccount(ctx, s.Experiment); err != nil {
 		return err
 	}
 	run := newRun(s)
@@ -105,18 +105,17 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// tryAccount finds an account that is missing or has no rights before there is a run, which
-// would wait for it until its deadline and keep others waiting.
-func (r *Reconciler) tryAccount(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
+// checkAccount finds a ServiceAccount that is missing or has no permissions before there is a run:
+// the run would wait for it until its deadline and block others.
+func (r *Reconciler) checkAccount(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
 	if r.Accounts == nil {
 		return nil
 	}
 	return r.Cluster.TryCreate(ctx, component.EmptyConfigMap(experiment, naming.Report(experiment.Name)))
 }
 
-// isMissed reports whether the run before this one at the same position is there after all.
-// Where the cache lacks one that was made, it was deleted, or the cache has not heard of it
-// yet; the next one has another name, so that nothing else would keep both from running.
+// isMissed reports whether the last run at the same position exists, though the cache lacks it. The
+// next one has another name, so that nothing else would keep both from running.
 func (r *Reconciler) isMissed(ctx context.Context, s *scope) (bool, error) {
 	last := s.decision.Attempt - 1
 	name := s.runName(last)
@@ -131,8 +130,8 @@ func (r *Reconciler) isMissed(ctx context.Context, s *scope) (bool, error) {
 	return err == nil && metav1.IsControlledBy(before, s.Experiment), nil
 }
 
-// checkTaken looks what stands in the place of a wanted run: one that an
-// earlier pass has made, which the cache will show, or one that is not ours.
+// checkTaken reads the run that has the name of a wanted one: an earlier reconcile created it, and
+// the cache will show it, or it is not the experiment's.
 func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.PerfRun) error {
 	current := &v1alpha1.PerfRun{}
 	err := r.Cluster.Client.Get(ctx, client.ObjectKeyFromObject(wanted), current)
@@ -155,19 +154,18 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 	return nil
 }
 
-// taken notes that the next run can't have its name.
+// taken reports that another object has the name of the next run.
 func (s *scope) taken(message string) {
 	trouble := environment.NotReady(v1alpha1.ReasonNameTaken, message)
 	s.refusal = &trouble
-	s.Requeue(component.RefusedPause)
+	s.Requeue(component.RefusalRetryInterval)
 }
 
-// otherRun is the run of another experiment that is on in the same namespace. Two
-// at once would measure each other. The cache may not have heard of one yet, so
-// who finds none in it asks the API server.
+// otherRun is the active run of another experiment in the same namespace. Two at once would
+// disturb each other. The cache may lack a new run, so the API server is read as well.
 func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
 	for _, reader := range []client.Reader{r.Cluster.Client, r.Live} {
-		runs, err := component.RunsOn(ctx, reader, experiment.Namespace)
+		runs, err := kubecache.ListActiveRuns(ctx, reader, experiment.Namespace)
 		if err != nil {
 			return "", err
 		}
@@ -184,7 +182,7 @@ func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExpe
 	return "", nil
 }
 
-// scheme is how the runs so far are named, and so the next one.
+// scheme of the names of the runs so far, and of the next one.
 func (s *scope) scheme() naming.Scheme {
 	if len(s.Runs) == 0 {
 		return naming.Long
@@ -192,14 +190,14 @@ func (s *scope) scheme() naming.Scheme {
 	return naming.SchemeOf(&s.Runs[0])
 }
 
-// runName is that of an attempt at the next run.
+// runName is the name of an attempt at the next run.
 func (s *scope) runName(attempt int32) string {
-	place := s.decision.Run
-	return s.scheme().Run(s.Experiment.Name, place.Block, place.Arm, place.Scenario, attempt)
+	next := s.decision.Run
+	return s.scheme().Run(s.Experiment.Name, next.Block, next.Arm, next.Scenario, attempt)
 }
 
 func newRun(s *scope) *v1alpha1.PerfRun {
-	place, spec := s.decision.Run, &s.Experiment.Spec
+	next, spec := s.decision.Run, &s.Experiment.Spec
 	run := &v1alpha1.PerfRun{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       s.Experiment.Namespace,
@@ -209,11 +207,11 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 		Spec: v1alpha1.PerfRunSpec{
 			Experiment:  s.Experiment.Name,
 			PlanHash:    s.Plan.Hash,
-			Block:       place.Block,
-			Position:    place.Position,
+			Block:       next.Block,
+			Position:    next.Position,
 			Attempt:     s.decision.Attempt,
-			Arm:         place.Arm,
-			Seed:        s.Plan.Seed + int64(place.Block),
+			Arm:         next.Arm,
+			Seed:        s.Plan.Seed + int64(next.Block),
 			Measurement: spec.Measurement,
 			Reset:       spec.Reset,
 			Restore:     spec.Restore,
@@ -225,11 +223,11 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 			ServiceAccountName: spec.ServiceAccountName,
 		},
 	}
-	if arm, planned := arms.Named(s.Plan.Arms, place.Arm); planned {
+	if arm, planned := arms.Named(s.Plan.Arms, next.Arm); planned {
 		run.Spec.System = *arm.System.DeepCopy()
 	}
 	for _, scenario := range spec.Scenarios {
-		if scenario.Name == place.Scenario {
+		if scenario.Name == next.Scenario {
 			scenario.DeepCopyInto(&run.Spec.Scenario)
 		}
 	}

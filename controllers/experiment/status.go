@@ -137,8 +137,8 @@ func reportRuns(s *scope) {
 // brokers that its arms name.
 const maxLedgers = 64
 
-// noteLedgers notes which ConfigMaps name external brokers, while there are runs to read
-// it from.
+// noteLedgers records which ConfigMaps name external brokers, while there are runs to read it
+// from.
 func noteLedgers(s *scope) {
 	status := &s.Experiment.Status
 	for i := range s.Runs {
@@ -155,8 +155,8 @@ const maxPositions = 25600
 // maxDeletions bounds the list of reasons; runs beyond it are deleted without one.
 const maxDeletions = 100
 
-// noteAttempts notes that runs were made, and why those are to be deleted that say it:
-// once they are gone nothing else tells.
+// noteAttempts records which runs were created, and the reasons for deleting them: once they are
+// gone nothing else has them.
 func noteAttempts(status *v1alpha1.PerfExperimentStatus, runs []v1alpha1.PerfRun) {
 	for i := range runs {
 		run := &runs[i]
@@ -173,7 +173,7 @@ func noteAttempts(status *v1alpha1.PerfExperimentStatus, runs []v1alpha1.PerfRun
 }
 
 func noteDeletion(status *v1alpha1.PerfExperimentStatus, run *v1alpha1.PerfRun) {
-	reason := component.Cut(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
+	reason := component.TruncateMessage(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
 	at := slices.IndexFunc(status.Deletions, func(known v1alpha1.RunDeletion) bool {
 		return known.Position == run.Spec.Position && known.Attempt == run.Spec.Attempt
 	})
@@ -192,7 +192,7 @@ func currentRun(s *scope) *v1alpha1.CurrentRun {
 	}
 	for i := range s.Runs {
 		if run := &s.Runs[i]; run.Name == s.decision.Active {
-			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.MessageOf(run)}
+			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.RunMessage(run)}
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
 			continue
 		}
 		found := v1alpha1.InvalidRun{Run: run.Name, Message: run.Status.Message}
-		if fault := component.FaultOf(run); fault != nil {
+		if fault := component.RecordedFault(run); fault != nil {
 			found.Reason = fault.Reason
 		}
 		invalid = append(invalid, found)
@@ -339,9 +339,8 @@ func setExperimentConditions(s *scope) {
 	mirrorTrouble(s, set)
 }
 
-// setSingleFactor says whether an effect could come from one thing alone. It
-// stops nothing: who means to compare two whole systems may do so, but reads
-// here what the comparison can't tell apart.
+// setSingleFactor reports whether arms differ from the baseline in one thing each. It stops
+// nothing: two whole systems can be compared, but their differences can't be separated.
 func setSingleFactor(s *scope, set component.SetCondition) {
 	if s.Experiment.DeletionTimestamp != nil || s.Plan.Hash == "" {
 		return
@@ -377,7 +376,7 @@ func progress(s *scope) (reason, message string) {
 }
 
 // mirrorTrouble shows on the experiment which part of the current run's
-// environment is not ready, so that one look at the experiment is enough.
+// environment is not ready.
 func mirrorTrouble(s *scope, set component.SetCondition) {
 	var current *v1alpha1.PerfRun
 	for i := range s.Runs {
@@ -386,7 +385,7 @@ func mirrorTrouble(s *scope, set component.SetCondition) {
 		}
 	}
 	for _, part := range component.All {
-		conditionType := part.About().Condition
+		conditionType := part.Describe().Condition
 		var found *metav1.Condition
 		if current != nil {
 			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)
@@ -445,32 +444,32 @@ func setCalibrated(s *scope, set component.SetCondition) {
 	set(v1alpha1.ConditionCalibrated, status, found.Reason, found.Message)
 }
 
-// writeStatus writes the status if it changed. What merely tells how far the current run
-// is may have to wait, for which another pass is asked.
+// writeStatus writes the status if it changed. The progress of the current run alone is written
+// at intervals.
 func (r *Reconciler) writeStatus(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) error {
 	after := s.Experiment
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	if left := r.StatusThrottle.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && isProgress(&before.Status, &after.Status) {
 		s.Requeue(left)
 		return nil
 	}
 	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, after); err != nil {
 		return err
 	}
-	r.StatusThrottle.Wrote(after.UID, r.Now())
+	r.StatusThrottle.RecordWrite(after.UID, r.Now())
 	return nil
 }
 
-// merelyTells: of two statuses of an experiment the later one says something else of the
-// current run alone, which tells it itself.
-func merelyTells(before, after *v1alpha1.PerfExperimentStatus) bool {
+// isProgress reports whether two statuses of an experiment differ only in the progress of the
+// current run, which has it in its own status.
+func isProgress(before, after *v1alpha1.PerfExperimentStatus) bool {
 	own := func(status *v1alpha1.PerfExperimentStatus) v1alpha1.PerfExperimentStatus {
 		rest := *status
 		rest.Current, rest.WaitingFor = nil, ""
 		rest.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(condition metav1.Condition) bool {
-			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.About().Condition == condition.Type })
+			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.Describe().Condition == condition.Type })
 		})
 		return rest
 	}

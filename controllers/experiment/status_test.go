@@ -53,7 +53,9 @@ func TestStatusFollowsFromTheScope(t *testing.T) {
 			v1alpha1.ExperimentPending, `waiting for PerfSystem "library", which is not in the namespace`, v1alpha1.ReasonSystemMissing, "InProgress",
 		},
 		"invalid spec": {
-			func(s *scope) { s.spec.faults = field.ErrorList{field.Invalid(field.NewPath("spec", "arms"), nil, "two baselines")} },
+			func(s *scope) {
+				s.spec.faults = field.ErrorList{field.Invalid(field.NewPath("spec", "arms"), nil, "two baselines")}
+			},
 			v1alpha1.ExperimentStalled, "manual action required: spec.arms: two baselines", v1alpha1.ReasonInvalidSpec, "Failed",
 		},
 		"status refused": {

@@ -21,18 +21,16 @@ import (
 // systemKey is the entry of the ConfigMap that holds the copy of a system.
 const systemKey = "system.json"
 
-// missingSystemPause is the time between two looks for a PerfSystem.
+// missingSystemPause is the time between two reads of a missing PerfSystem.
 const missingSystemPause = 10 * time.Second
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfsystems,verbs=get;list;watch
 
-// system is what the experiment is about: what it says itself, or a copy of
-// the PerfSystem it refers to. The copy is kept in a ConfigMap that can't be
-// edited, so that nobody changes the system under a running experiment. Until the
-// first run it is not believed: whoever may write ConfigMaps could have put it
-// there, with words nobody was asked about. From then on the plan's hash, in the
-// status, tells one that was put in its place. The system is nil when the
-// PerfSystem is not there, or is nothing the experiment can work with.
+// system is the system of the experiment: that of its spec, or a copy of the PerfSystem that it
+// refers to. The copy is in an immutable ConfigMap, so that nobody changes the system of a running
+// experiment. Before the first run it is not trusted: whoever may write ConfigMaps could have
+// created it, with contents that admission never saw. Afterwards the plan's hash, in the status,
+// reveals a replaced copy. The system is nil if the PerfSystem is missing or invalid.
 func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, error) {
 	if s.Experiment.Spec.SystemRef == nil {
 		return &s.Experiment.Spec.System, nil
@@ -72,7 +70,7 @@ func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
 	return system, nil
 }
 
-// copySystem copies the system anew, and takes away a copy of something else.
+// copySystem copies the system, and deletes a copy of another one.
 func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.ConfigMap) (*v1alpha1.System, error) {
 	original := &v1alpha1.PerfSystem{}
 	key := client.ObjectKey{Namespace: s.Experiment.Namespace, Name: s.Experiment.Spec.SystemRef.Name}
@@ -86,7 +84,7 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 		return nil, fmt.Errorf("reading PerfSystem %q: %w", key.Name, err)
 	}
 	if isValid, err := r.validate(ctx, s, &original.Spec); err != nil || !isValid {
-		// Not copied yet, so that it can be mended.
+		// Not copied yet, so that it can be fixed.
 		s.Requeue(missingSystemPause)
 		return nil, err
 	}

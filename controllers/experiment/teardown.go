@@ -19,13 +19,13 @@ import (
 const teardownPause = 2 * time.Second
 
 func (r *Reconciler) tearDown(ctx context.Context, s *scope, seen kube.Cluster) error {
-	demolition := component.Demolition{Tools: r.Tools, Experiment: s.Experiment, Now: s.Now}
-	demolition.Cluster = seen
-	gone, err := demolition.TearDown(ctx)
+	teardown := component.Teardown{Tools: r.Tools, Experiment: s.Experiment, Now: s.Now}
+	teardown.Cluster = seen
+	gone, err := teardown.TearDown(ctx)
 	if err != nil {
 		return err
 	}
-	s.teardown.obstacle = demolition.Leftover
+	s.teardown.obstacle = teardown.Leftover
 	s.teardown.isActive = !gone
 	if !gone {
 		s.Requeue(teardownPause)
@@ -33,8 +33,8 @@ func (r *Reconciler) tearDown(ctx context.Context, s *scope, seen kube.Cluster) 
 	return nil
 }
 
-// remove takes down what a deleted experiment has built. Runs go first: a run
-// that is on would build it up again.
+// remove deletes what a deleted experiment has built. Runs are deleted first: an active run would
+// build it again.
 func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(s.Experiment, v1alpha1.Finalizer) {
 		return ctrl.Result{}, nil
@@ -44,7 +44,7 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 	}
 	noteLedgers(s)
 	if len(s.Experiment.Status.TopicLedgers) > len(before.Status.TopicLedgers) {
-		// Without its runs nothing tells whether a ledger is the operator's.
+		// Without its runs nothing shows whether a ledger is the operator's.
 		s.teardown.isActive = true
 		s.Requeue(teardownPause)
 		return r.concludeWith(ctx, before, s, nil)

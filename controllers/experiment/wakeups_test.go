@@ -60,7 +60,7 @@ func runOf(experiment string, edits ...func(*v1alpha1.PerfRun)) *v1alpha1.PerfRu
 func TestWhomARunWakes(t *testing.T) {
 	on := runOf("on")
 	for name, c := range map[string]struct {
-		tell func(context.Context, *wakeups, *noted)
+		tell func(context.Context, *runHandler, *noted)
 		want []string
 	}{
 		"it is there":                     {made(on), []string{"on"}},
@@ -76,27 +76,27 @@ func TestWhomARunWakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			queue := &noted{}
-			c.tell(t.Context(), &wakeups{namespace(t)}, queue)
+			c.tell(t.Context(), &runHandler{namespace(t)}, queue)
 			slices.Sort(queue.names)
 			expect.Equal(t, c.want, slices.Compact(queue.names), "woken")
 		})
 	}
 }
 
-func made(run *v1alpha1.PerfRun) func(context.Context, *wakeups, *noted) {
-	return func(ctx context.Context, w *wakeups, queue *noted) {
+func made(run *v1alpha1.PerfRun) func(context.Context, *runHandler, *noted) {
+	return func(ctx context.Context, w *runHandler, queue *noted) {
 		w.handler().Create(ctx, event.CreateEvent{Object: run}, queue)
 	}
 }
 
-func changed(before, after *v1alpha1.PerfRun) func(context.Context, *wakeups, *noted) {
-	return func(ctx context.Context, w *wakeups, queue *noted) {
+func changed(before, after *v1alpha1.PerfRun) func(context.Context, *runHandler, *noted) {
+	return func(ctx context.Context, w *runHandler, queue *noted) {
 		w.handler().Update(ctx, event.UpdateEvent{ObjectOld: before, ObjectNew: after}, queue)
 	}
 }
 
-func gone(run *v1alpha1.PerfRun) func(context.Context, *wakeups, *noted) {
-	return func(ctx context.Context, w *wakeups, queue *noted) {
+func gone(run *v1alpha1.PerfRun) func(context.Context, *runHandler, *noted) {
+	return func(ctx context.Context, w *runHandler, queue *noted) {
 		w.handler().Delete(ctx, event.DeleteEvent{Object: run}, queue)
 	}
 }
@@ -139,7 +139,7 @@ func TestWhatAnExperimentWakesFor(t *testing.T) {
 			before.Finalizers = []string{v1alpha1.Finalizer}
 			after := before.DeepCopy()
 			c.edit(after)
-			if got := isAsked(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
+			if got := isRequested(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
 				t.Errorf("woken: %t, want %t", got, c.want)
 			}
 		})

@@ -20,18 +20,18 @@ import (
 
 // +kubebuilder:rbac:groups=kueue.x-k8s.io,resources=workloads,verbs=get;list;create;delete
 
-// kueuePause is the time between two looks at what Kueue has not admitted yet: its
-// Workloads are not watched, for the kind may not be there.
+// kueuePause is the time between two reads of a Workload that Kueue has not admitted. Workloads are
+// not watched: their kind may not exist.
 const kueuePause = 10 * time.Second
 
-// byKueue reports whether Kueue says when the experiment measures.
+// byKueue reports whether Kueue decides when the experiment measures.
 func (w Waiter) byKueue() bool {
 	asked := w.Experiment.Spec.Lane
 	return asked != nil && asked.Type == v1alpha1.LaneKueue
 }
 
-// isAdmitted reports whether Kueue lets the block begin, or go on, whose run is next. It
-// has a Workload for each block, so that others have their turn between two.
+// isAdmitted reports whether Kueue admits the block of the next run. There is a Workload for each
+// block, so that other experiments can measure between two blocks.
 func (q Queue) isAdmitted(ctx context.Context, w Waiter, place *Place) (bool, error) {
 	version, served, err := q.Cluster.Serves(queue.WorkloadKind)
 	if err != nil {
@@ -59,9 +59,9 @@ func (q Queue) isAdmitted(ctx context.Context, w Waiter, place *Place) (bool, er
 	if err := q.Cluster.CheckOwner(current, wanted); err != nil {
 		return false, err
 	}
-	admitted, says := queue.Admitted(current)
+	admitted, message := queue.Admitted(current)
 	if !admitted {
-		w.awaitKueue(place, says)
+		w.awaitKueue(place, message)
 	}
 	return admitted, nil
 }
@@ -69,15 +69,15 @@ func (q Queue) isAdmitted(ctx context.Context, w Waiter, place *Place) (bool, er
 // maxMessage bounds Kueue's message in bytes.
 const maxMessage = 500
 
-func (w Waiter) awaitKueue(place *Place, says string) {
+func (w Waiter) awaitKueue(place *Place, message string) {
 	place.Kueue = fmt.Sprintf("waiting for Kueue's queue %s", w.Experiment.Spec.Lane.Name)
-	if says != "" {
-		place.Kueue += ": " + prose.Cut(strings.Join(strings.Fields(says), " "), maxMessage)
+	if message != "" {
+		place.Kueue += ": " + prose.Cut(strings.Join(strings.Fields(message), " "), maxMessage)
 	}
 	place.requeue(kueuePause)
 }
 
-// withdraw takes away the experiment's Workloads but one. Empty: all.
+// withdraw deletes the experiment's Workloads but one; empty: all.
 func (q Queue) withdraw(ctx context.Context, w Waiter, version, but string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(queue.WorkloadKind.WithVersion(version))

@@ -16,19 +16,20 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/planning/queue"
 )
 
-// renewal is the time after which a ticket is renewed: a fraction of its life, so
-// that an operator may be away for a while.
+// renewal is the time after which a ticket is renewed: a fraction of its lifetime, so that a
+// restart of the operator loses no turn.
 const renewal = queue.Lifetime / 6
 
-// line is who measures and who waits, as it was read.
+// line has the tickets of the experiments that measure or wait.
 type line struct {
 	tickets []queue.Ticket
 	// leases hold the tickets, by the UID of their experiment.
 	leases map[types.UID]*coordinationv1.Lease
-	// void are the experiments whose tickets count no more.
+	// void are the experiments whose tickets are no longer valid.
 	void []types.UID
 }
 
@@ -59,8 +60,8 @@ func (q Queue) overstays(ticket *queue.Ticket, now time.Time) bool {
 	return q.LongestTurn > 0 && !ticket.Held.IsZero() && now.Sub(ticket.Held) >= q.LongestTurn
 }
 
-// ticketIn is the experiment's ticket in the line. It begins to wait anew if it takes
-// up something else than it did.
+// ticketIn is the experiment's ticket. The experiment waits again if it needs other nodes than
+// before.
 func (w Waiter) ticketIn(known *line) queue.Ticket {
 	wanted := w.newTicket()
 	i := known.index(w.Experiment)
@@ -97,7 +98,7 @@ func (q Queue) isAlone(ctx context.Context, w Waiter, place *Place) (bool, error
 		return false, q.writeTicket(ctx, known, mine)
 	}
 	place.Status = &v1alpha1.LaneStatus{Name: mine.Lane.String()}
-	return true, q.sweep(ctx, known)
+	return true, q.prune(ctx, known)
 }
 
 // lineUp reports the experiment's place.
@@ -144,13 +145,13 @@ func (q Queue) hold(ctx context.Context, w Waiter, known *line, ticket queue.Tic
 // which the turn ended, so that namespaces go on taking turns.
 func (q Queue) leaveLine(ctx context.Context, w Waiter) error {
 	lease := &coordinationv1.Lease{}
-	// Past the cache, which may not know of it yet: nobody would look again.
-	err := q.Live.Get(ctx, client.ObjectKey{Namespace: q.Lanes, Name: queue.NameOf(w.Experiment.UID)}, lease)
+	// Past the cache, which may lack it: nothing would trigger another read.
+	err := q.Live.Get(ctx, client.ObjectKey{Namespace: q.LeaseNamespace, Name: queue.NameOf(w.Experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading the experiment's place in line: %w", err)
+		return fmt.Errorf("reading the experiment's ticket: %w", err)
 	}
 	if mine := queue.Read(lease); !mine.Held.IsZero() || !mine.Ended.IsZero() {
 		if err := q.transferTurn(ctx, w); err != nil {
@@ -176,9 +177,8 @@ func (q Queue) transferTurn(ctx context.Context, w Waiter) error {
 	return nil
 }
 
-// lineFor is the line as the reader knows it, for an experiment that wants to go on:
-// with its own ticket, however long its operator was away, and with those who
-// measure without one.
+// lineFor is the queue as the reader has it, for an experiment that wants to go on: with its own
+// ticket, even if that expired, and with the experiments that measure without a ticket.
 func (q Queue) lineFor(ctx context.Context, reader client.Reader, w Waiter) (*line, error) {
 	known, err := q.readLine(ctx, reader)
 	if err != nil {
@@ -195,8 +195,8 @@ func (q Queue) lineFor(ctx context.Context, reader client.Reader, w Waiter) (*li
 
 func (q Queue) readLine(ctx context.Context, reader client.Reader) (*line, error) {
 	list := &coordinationv1.LeaseList{}
-	if err := reader.List(ctx, list, client.InNamespace(q.Lanes), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
-		return nil, fmt.Errorf("reading who waits for a turn: %w", err)
+	if err := reader.List(ctx, list, client.InNamespace(q.LeaseNamespace), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
+		return nil, fmt.Errorf("reading the queue: %w", err)
 	}
 	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
 	for i := range list.Items {
@@ -206,8 +206,8 @@ func (q Queue) readLine(ctx context.Context, reader client.Reader) (*line, error
 	return known, nil
 }
 
-// dropVoid leaves out the tickets of experiments that are gone, done and cleared up, or another
-// operator's: a pass with an old view of one may have left it.
+// dropVoid leaves out the tickets of experiments that are gone, cleaned up or another operator's: a
+// reconcile with an outdated cache may have left them.
 func (q Queue) dropVoid(ctx context.Context, w Waiter, known *line) error {
 	var failure error
 	known.tickets = slices.DeleteFunc(known.tickets, func(ticket queue.Ticket) bool {
@@ -229,15 +229,15 @@ func (q Queue) dropVoid(ctx context.Context, w Waiter, known *line) error {
 	return failure
 }
 
-// isDone: nothing is left to do of the experiment, as it was asked for last.
+// isDone reports whether nothing is left to do of the experiment as its spec is now.
 func isDone(experiment *v1alpha1.PerfExperiment) bool {
 	return experiment.Status.Settled != "" && experiment.Status.ObservedGeneration == experiment.Generation
 }
 
-// addStrays adds those that have a run on but no turn: an operator that knew of no
-// turns has begun it, or it has outlived its ticket.
+// addStrays adds the experiments that have an active run and no turn: an older operator started the
+// run, or their ticket expired.
 func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
-	runs, err := component.RunsOn(ctx, q.Cluster.Client, "")
+	runs, err := kubecache.ListActiveRuns(ctx, q.Cluster.Client, "")
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (l *line) holds(experiment client.ObjectKey, now time.Time) bool {
 	})
 }
 
-// writeTicket writes a ticket that says something new, or was not renewed for long.
+// writeTicket writes a ticket that changed, or is due for renewal.
 func (q Queue) writeTicket(ctx context.Context, known *line, ticket queue.Ticket) error {
 	before := known.leases[ticket.UID]
 	if before == nil {
@@ -288,8 +288,8 @@ func (q Queue) writeTicket(ctx context.Context, known *line, ticket queue.Ticket
 	return q.Cluster.PatchUnchanged(ctx, lease, before)
 }
 
-// makeTicket makes a ticket for an experiment that still wants one: a pass with an old
-// view, which it is a conflict to have, would leave it behind.
+// makeTicket creates the ticket of an experiment that still wants one. A reconcile with an outdated
+// cache, which gets a conflict, would leave a ticket behind.
 func (q Queue) makeTicket(ctx context.Context, ticket queue.Ticket) error {
 	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")
 	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("perfexperiments").GroupResource(), ticket.Experiment.Name, old)
@@ -301,7 +301,7 @@ func (q Queue) makeTicket(ctx context.Context, ticket queue.Ticket) error {
 		return conflict
 	}
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = q.Lanes, queue.NameOf(ticket.UID)
+	lease.Namespace, lease.Name = q.LeaseNamespace, queue.NameOf(ticket.UID)
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
@@ -312,8 +312,8 @@ func (q Queue) makeTicket(ctx context.Context, ticket queue.Ticket) error {
 	return err
 }
 
-// sweep takes tickets away that count no more.
-func (q Queue) sweep(ctx context.Context, known *line) error {
+// prune deletes the tickets that are no longer valid.
+func (q Queue) prune(ctx context.Context, known *line) error {
 	for _, experiment := range known.void {
 		if err := q.Cluster.DeleteExactly(ctx, known.leases[experiment]); err != nil {
 			return err
@@ -322,7 +322,7 @@ func (q Queue) sweep(ctx context.Context, known *line) error {
 	return nil
 }
 
-// lane is what the experiment's runs occupy.
+// lane is the set of nodes that the experiment's runs occupy.
 func (w Waiter) lane() queue.Lane {
 	return queue.Of(w.Experiment.Spec.Lane, w.systems())
 }

@@ -54,14 +54,14 @@ func (p Place) Message() string {
 	return fmt.Sprintf("queued: %s in line for %s, behind %s", prose.Ordinal(p.Status.Position), p.Status.Name, p.Status.Behind)
 }
 
-func (p *Place) requeue(after time.Duration) { p.After = component.Sooner(p.After, after) }
+func (p *Place) requeue(after time.Duration) { p.After = component.MinRequeueAfter(p.After, after) }
 
 // Take reports whether the experiment may start its next run.
 func (q Queue) Take(ctx context.Context, w Waiter) (place Place, isNext bool, err error) {
 	switch {
 	case w.byKueue():
 		isNext, err = q.isAdmitted(ctx, w, &place)
-	case q.Lanes == "":
+	case q.LeaseNamespace == "":
 		return place, true, nil
 	default:
 		isNext, err = q.takeLease(ctx, w, &place)
@@ -71,7 +71,7 @@ func (q Queue) Take(ctx context.Context, w Waiter) (place Place, isNext bool, er
 
 // Keep keeps the turn of an experiment with an active run.
 func (q Queue) Keep(ctx context.Context, w Waiter) (place Place, err error) {
-	if q.Lanes == "" || w.byKueue() {
+	if q.LeaseNamespace == "" || w.byKueue() {
 		return place, nil
 	}
 	err = q.keepLease(ctx, w, &place)
@@ -84,7 +84,7 @@ func (q Queue) Finish(ctx context.Context, w Waiter, isTearingDown bool) (place 
 	switch {
 	case !isTearingDown:
 		return place, q.Leave(ctx, w)
-	case q.Lanes == "" || w.byKueue():
+	case q.LeaseNamespace == "" || w.byKueue():
 		return place, nil
 	}
 	known, err := q.readLine(ctx, q.Cluster.Client)
@@ -100,7 +100,7 @@ func (q Queue) Finish(ctx context.Context, w Waiter, isTearingDown bool) (place 
 // Yield gives up a turn that is of no use, if others wait for theirs. What Kueue admitted is
 // kept, as Jobs do whose pods are refused.
 func (q Queue) Yield(ctx context.Context, w Waiter) (hasYielded bool, err error) {
-	if q.Lanes == "" || w.byKueue() {
+	if q.LeaseNamespace == "" || w.byKueue() {
 		return false, nil
 	}
 	known, err := q.lineFor(ctx, q.Cluster.Client, w)
@@ -115,7 +115,7 @@ func (q Queue) Leave(ctx context.Context, w Waiter) error {
 	switch {
 	case w.byKueue():
 		return q.leaveKueue(ctx, w)
-	case q.Lanes == "":
+	case q.LeaseNamespace == "":
 		return nil
 	}
 	return q.leaveLine(ctx, w)

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
@@ -104,7 +105,7 @@ func (k *kept) outlived(age time.Duration, asked *metav1.Duration, standard time
 	}
 	left := life - age
 	if left > 0 {
-		k.until = component.Sooner(k.until, left)
+		k.until = component.MinRequeueAfter(k.until, left)
 	}
 	return left <= 0
 }
@@ -173,7 +174,7 @@ func IsRetired(experiment *v1alpha1.PerfExperiment) bool {
 
 // Retire deletes the runs of a retired experiment.
 func (p *Pruner) Retire(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
-	runs, err := component.RunsOf(ctx, p.Cluster.Client, experiment.Namespace, experiment.Name)
+	runs, err := kubecache.ListRuns(ctx, p.Cluster.Client, experiment.Namespace, experiment.Name)
 	if err != nil {
 		return err
 	}

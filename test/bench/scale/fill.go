@@ -59,9 +59,9 @@ type filler struct {
 
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
 	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, tools: component.Tools{
-		Home: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
-		Events:       &events.FakeRecorder{},
-		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+		OperatorNamespace: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
+		Events:      &events.FakeRecorder{},
+		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}}
 	var err error
 	if f.beside, err = f.house(ctx, templates); err != nil {

@@ -58,14 +58,14 @@ type reconcilers struct {
 func reconcilersOn(c *cluster, k *kubelet) reconcilers {
 	cluster := kube.Cluster{Client: c.admin}
 	tools := component.Tools{
-		Cluster: cluster, Live: c.admin, Home: home, Events: &events.FakeRecorder{},
+		Cluster: cluster, Live: c.admin, OperatorNamespace: home, Events: &events.FakeRecorder{},
 		CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
 		Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/k6:1"}, Target: reachable{}, Logs: played{k},
-		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}
 	return reconcilers{
 		experiment.New(tools, time.Now, nil, retention.Policy{}),
-		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}}},
+		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ThirdPartyWatches{Cluster: cluster, Controller: deaf{}}},
 	}
 }
 
