@@ -89,7 +89,7 @@ e2e-effect: tools $(GOTESTSUM) ## Detect an injected effect, and no other effect
 .PHONY: day
 day: tools ## Load the cluster with a compressed day, and detect an injected leak and restarts (an hour and a quarter).
 	hack/examples.sh day
-	go test ./cmd/perflab -run TestTheDayShowsWhatWasPutIn
+	go test ./cmd/perflab -run TestDayReportFindsInjectedFaults
 
 .PHONY: e2e-argocd
 e2e-argocd: tools $(GOTESTSUM) ## Run PerfLab with a real Argo CD, on its own cluster (a quarter of an hour).

@@ -14,23 +14,24 @@ type Arm struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="an arm's name may have lower-case letters, digits and '-': for example two-partitions"
 	Name string `json:"name"`
 
-	// displayName is what reports call the arm, for example "Two partitions".
-	// Absent: its name.
+	// displayName is the arm's name in reports, for example "Two partitions".
+	// Default: its name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=60
 	DisplayName string `json:"displayName,omitempty"`
 
-	// baseline marks the arm the others are compared to. Exactly one arm is it.
+	// baseline marks the arm that others are compared with. Exactly one arm has
+	// it.
 	// +optional
 	Baseline bool `json:"baseline,omitempty"`
 
-	// set changes the system for this arm. Absent: the system as it is.
+	// set changes the system for this arm. Absent: no change.
 	// +optional
 	Set *SystemSet `json:"set,omitempty"`
 }
 
-// SystemSet is a partial System: what is given replaces, what is absent stays.
+// SystemSet is a partial System: present fields replace, absent fields stay.
 type SystemSet struct {
 	// kafka settings to change.
 	// +optional
@@ -40,9 +41,8 @@ type SystemSet struct {
 	// +optional
 	Postgres *PostgresSet `json:"postgres,omitempty"`
 
-	// modules to change. What is meant for every module ("*") is applied
-	// first, then what is meant for several (names), then what is meant for
-	// one (name).
+	// modules to change. Settings for every module ("*") are applied first,
+	// then those for several (names), then those for one (name).
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
@@ -61,7 +61,7 @@ type KafkaSet struct {
 	// +optional
 	Mode KafkaMode `json:"mode,omitempty"`
 
-	// version replaces the version of Kafka.
+	// version replaces Kafka's version.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Version string `json:"version,omitempty"`
@@ -159,7 +159,7 @@ type PostgresSet struct {
 
 // ModuleSet is a partial Module.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.names)",message="an arm's module setting needs either name (one module, or \"*\" for all) or names (a list), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.names)",message="an arm's module setting needs exactly one of name (one module, or \"*\" for all) and names (a list)"
 type ModuleSet struct {
 	// name of the module to change, or "*" for all.
 	// +optional
@@ -190,12 +190,12 @@ type ModuleSet struct {
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// requests replaces single requests of the resources, for example the cpu of
-	// all modules, whatever memory each asks for.
+	// all modules.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 
-	// jvm replaces heap, metaspace and options one by one: a heap given here
-	// replaces the whole heap, so that size and percentage never meet.
+	// jvm replaces heap, metaspace and options one by one. It replaces the
+	// whole heap, so that a size and a percentage never combine.
 	// +optional
 	JVM *JVM `json:"jvm,omitempty"`
 
@@ -221,15 +221,15 @@ type Matrix struct {
 	// +kubebuilder:validation:MaxItems=6
 	Factors []Factor `json:"factors"`
 
-	// exclude leaves combinations out. Each entry names levels by factor; a
-	// combination that has all of them is left out.
+	// exclude omits combinations. Each entry names levels by factor and omits
+	// combinations that have all of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Exclude []map[string]string `json:"exclude,omitempty"`
 }
 
-// Factor is one thing that varies in a matrix.
+// Factor is one setting that a matrix varies.
 type Factor struct {
 	// name of the factor, for example partitions.
 	// +required
@@ -237,15 +237,15 @@ type Factor struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a factor's name may have lower-case letters, digits and '-': for example partitions"
 	Name string `json:"name"`
 
-	// displayName is what reports call the factor, for example "Partitions of
-	// data import". Absent: its name.
+	// displayName is the factor's name in reports, for example "Partitions of
+	// data import". Default: its name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=60
 	DisplayName string `json:"displayName,omitempty"`
 
-	// levels the factor takes. The first is the baseline's, unless another
-	// says baseline: true.
+	// levels of the factor. The first is the baseline's, unless another has
+	// baseline: true.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -256,15 +256,15 @@ type Factor struct {
 
 // Level is one setting of a factor.
 type Level struct {
-	// name of the level, for example two. The arms' names are made of their
-	// levels' names, joined by "-".
+	// name of the level, for example two. Arms are named after their levels,
+	// joined by "-".
 	// +required
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a level's name may have lower-case letters, digits and '-': for example two"
 	Name string `json:"name"`
 
-	// displayName is what reports call the level, for example "two partitions".
-	// An arm of a matrix is called by its levels, joined by " / ". Absent: its name.
+	// displayName is the level's name in reports, for example "two partitions".
+	// Reports join the levels of an arm by " / ". Default: its name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=60
@@ -274,7 +274,7 @@ type Level struct {
 	// +optional
 	Baseline bool `json:"baseline,omitempty"`
 
-	// set changes the system. Absent: the system as it is.
+	// set changes the system. Absent: no change.
 	// +optional
 	Set *SystemSet `json:"set,omitempty"`
 }

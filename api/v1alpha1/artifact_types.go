@@ -6,7 +6,7 @@ package v1alpha1
 // +kubebuilder:validation:Enum=Analysis;History;Manifest;Report;Archive;Announcement
 type ArtifactName string
 
-// The artifacts, in the order in which they are made.
+// The artifacts, in the order of their creation.
 const (
 	ArtifactAnalysis     ArtifactName = "Analysis"
 	ArtifactHistory      ArtifactName = "History"
@@ -34,15 +34,13 @@ const (
 	ArtifactUnavailable ArtifactState = "Unavailable"
 )
 
-// ArtifactStatus describes something that the operator makes from what an experiment
-// recorded.
+// ArtifactStatus describes an artifact that the operator makes from an experiment's records.
 type ArtifactStatus struct {
 	// name is the kind of the artifact.
 	// +required
 	Name ArtifactName `json:"name"`
 
-	// digest identifies the source that the artifact was made from, or could not be made
-	// from.
+	// digest of the source, also of one that failed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Digest string `json:"digest,omitempty"`
@@ -62,7 +60,7 @@ type ArtifactStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Artifact returns the artifact of a name; the zero value if there is none.
+// Artifact returns the artifact with the name, or one with only the name.
 func (s *PerfExperimentStatus) Artifact(name ArtifactName) ArtifactStatus {
 	for _, known := range s.Artifacts {
 		if known.Name == name {
@@ -72,7 +70,7 @@ func (s *PerfExperimentStatus) Artifact(name ArtifactName) ArtifactStatus {
 	return ArtifactStatus{Name: name}
 }
 
-// SetArtifact adds an artifact, or replaces the one of its name.
+// SetArtifact adds an artifact, or replaces the one with its name.
 func (s *PerfExperimentStatus) SetArtifact(made ArtifactStatus) {
 	for i := range s.Artifacts {
 		if s.Artifacts[i].Name == made.Name {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
-// least is all a person has to write.
+// least is the smallest valid experiment.
 const least = `
 apiVersion: perflab.dev/v1alpha1
 kind: PerfExperiment
@@ -33,7 +33,7 @@ spec:
     loads: [{name: create, dataImport: {records: 1}}]
 `
 
-// completed is what the API server makes of it.
+// completed is its spec with the API server's defaults.
 const completed = `
 system:
   target: {module: gateway, credentialsSecret: {name: login}}
@@ -84,10 +84,10 @@ func parse(t *testing.T, text string, into *map[string]any) {
 	}
 }
 
-// Rules are paid for by size, so a large experiment must stay affordable when
-// it is made and when it is changed: as many modules as there may be, and arms
-// that set each of them or of which there are as many as there may be.
-func TestLargeExperimentsAreAffordable(t *testing.T) {
+// The cost of rules grows with the size of the object. The largest number of modules,
+// with the largest number of arms or with arms that set every module, must stay within
+// the API server's budget on creation and on update.
+func TestRulesAcceptLargeExperiments(t *testing.T) {
 	for name, size := range map[string]struct{ arms, modules int }{
 		"arms that set every module": {arms: 4, modules: 127},
 		"many arms":                  {arms: 15, modules: 30},

@@ -26,7 +26,7 @@ func (d Deadlines) LoadOrDefault() time.Duration { return durationOr(d.Load, 2*t
 // WarmUpOrDefault is the time cut off the start of a load.
 func (m Measurement) WarmUpOrDefault() time.Duration { return durationOr(m.WarmUp, 0) }
 
-// TTLOrDefault is how long the environment outlives the experiment.
+// TTLOrDefault is how long the environment is kept after the experiment.
 func (c Cleanup) TTLOrDefault() time.Duration { return durationOr(c.TTL, 0) }
 
 // MaxRestartsOrDefault is how often modules' containers may restart under load.
@@ -35,7 +35,8 @@ func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0
 // MaxFailedImportsOrDefault is how many imports of a load may fail.
 func (v Validity) MaxFailedImportsOrDefault() int32 { return valueOr(v.MaxFailedImports, 0) }
 
-// LeavesOutUnsound says that what is sound of a run counts though another part is not.
+// LeavesOutUnsound reports whether the valid part of a run counts if another part is
+// invalid.
 func (v Validity) LeavesOutUnsound() bool { return v.Unsound == UnsoundIsLeftOut }
 
 // MaxGapPercentOrDefault is the share of the time in which servers may not have been
@@ -64,8 +65,8 @@ func valueOr(given *int32, otherwise int32) int32 {
 	return *given
 }
 
-// MaxOtherCPUPercentOrDefault is the share of a full node's CPUs that others
-// than the run may use.
+// MaxOtherCPUPercentOrDefault is the share of a full node's CPUs that other
+// workloads may use.
 func (v Validity) MaxOtherCPUPercentOrDefault() int32 {
 	if v.MaxOtherCPUPercent == nil {
 		return 50
@@ -118,7 +119,7 @@ func (i *DataImport) JobProfileOrDefault() string {
 // TailOrDefault is the time cut off the end of loads.
 func (m Measurement) TailOrDefault() time.Duration { return durationOr(m.Tail, 0) }
 
-// GrowthAfterOrDefault is how long heaps and caches are given to fill before growth is told.
+// GrowthAfterOrDefault is how long heaps and caches may fill before growth counts.
 func (m Measurement) GrowthAfterOrDefault() time.Duration {
 	const fallback = 30 * time.Minute
 	if m.Growth == nil {
@@ -127,10 +128,11 @@ func (m Measurement) GrowthAfterOrDefault() time.Duration {
 	return durationOr(m.Growth.After, fallback)
 }
 
-// IsLong says whether a load that is on for so long tells of growth over time.
+// IsLong reports whether a load of this duration shows growth over time.
 func (m Measurement) IsLong(load time.Duration) bool { return load > 4*m.GrowthAfterOrDefault() }
 
-// GrowthPercentOrDefault is the growth in an hour, in percent of the average, that is told.
+// GrowthPercentOrDefault is the smallest growth in an hour that is reported, in percent of
+// the average.
 func (m Measurement) GrowthPercentOrDefault() int32 {
 	if m.Growth == nil {
 		return 1
@@ -141,7 +143,7 @@ func (m Measurement) GrowthPercentOrDefault() int32 {
 // IntervalOrDefault is the time between two samples of the servers.
 func (m Measurement) IntervalOrDefault() time.Duration { return durationOr(m.Interval, 15*time.Second) }
 
-// ResultsOrDefault is how the script's results come out of k6.
+// ResultsOrDefault is the form of the script's results.
 func (s *Script) ResultsOrDefault() ScriptResults {
 	switch {
 	case s.Results != "":
@@ -156,7 +158,8 @@ func (s *Script) ResultsOrDefault() ScriptResults {
 // DefaultTenant is the tenant of a FOLIO system that declares none.
 const DefaultTenant = "diku"
 
-// Digests are those of all files, by name; the script's own name is its key.
+// Digests are the digests of all files by name; the script's own name is its
+// key.
 func (s *ScriptStatus) Digests(key string) map[string]string {
 	all := map[string]string{key: s.SHA256}
 	for _, file := range s.Files {
@@ -181,11 +184,11 @@ func (s KafkaSASL) MechanismOrDefault() SASLMechanism {
 	return s.Mechanism
 }
 
-// JavaOptions is the variable JVM options are written to where nothing else is
-// declared: the one FOLIO's images pass to the JVM.
+// JavaOptions is the default variable for JVM options: the one that FOLIO's
+// images pass to the JVM.
 const JavaOptions = "JAVA_OPTIONS"
 
-// VariableOrDefault is the variable the JVM's settings are written to.
+// VariableOrDefault is the variable that receives the JVM's settings.
 func (j *JVM) VariableOrDefault() string {
 	if j == nil || j.Variable == "" {
 		return JavaOptions
@@ -194,17 +197,17 @@ func (j *JVM) VariableOrDefault() string {
 }
 
 const (
-	// defaultBlocks are the least that a verdict can rest on.
+	// defaultBlocks is the fewest blocks that allow a verdict.
 	defaultBlocks = 6
 	// With defaultMostBlocks, two or three arms and two metrics each get the right
-	// verdict with a chance of 80 %, be it that arms are alike or that one is slower
-	// by 5 %, if runs of one arm spread by 5 %: TestDefaultDesign of package preview.
-	// Beyond defaultMostRuns an experiment takes days.
+	// verdict with 80 % power, whether arms are equal or one is slower by 5 %, if
+	// runs of one arm spread by 5 %: TestDefaultDesign of package preview. Beyond
+	// defaultMostRuns an experiment takes days.
 	defaultMostBlocks, defaultMostRuns = 36, 200
 )
 
-// DesignOrDefault is the design with the blocks that it does not declare. One without
-// blocks and target goes on until every primary metric has a verdict in every arm.
+// DesignOrDefault is the design with default blocks. Without blocks and target it
+// runs until every primary metric has a verdict in every arm.
 func (s *PerfExperimentSpec) DesignOrDefault() Design {
 	design := s.Design
 	if design.Blocks > 0 {
@@ -220,7 +223,8 @@ func (s *PerfExperimentSpec) DesignOrDefault() Design {
 	return design
 }
 
-// combinations of arms, those that a matrix leaves out among them, and scenarios.
+// combinations is the number of arms, those that a matrix excludes included,
+// times scenarios.
 func (s *PerfExperimentSpec) combinations() int {
 	arms := len(s.Arms)
 	if s.Matrix != nil {
@@ -235,10 +239,10 @@ func (s *PerfExperimentSpec) combinations() int {
 	return arms * len(s.Scenarios)
 }
 
-// BudgetOrNone is the time within which blocks may be added; 0: no bound.
+// BudgetOrNone is the time in which blocks may be added; 0: no limit.
 func (d Design) BudgetOrNone() time.Duration { return durationOr(d.Budget, 0) }
 
-// MostBlocks is the largest number of blocks the design can come to.
+// MostBlocks is the largest number of blocks of the design.
 func (d Design) MostBlocks() int32 {
 	if d.Target == nil {
 		return d.Blocks
@@ -246,7 +250,7 @@ func (d Design) MostBlocks() int32 {
 	return max(d.Blocks, d.Target.MaxBlocks)
 }
 
-// SectionOrDefault is the section of the report that the note goes to.
+// SectionOrDefault is the section of the report for the note.
 func (n *Note) SectionOrDefault() NoteSection {
 	if n.Section == "" {
 		return NoteSummary
@@ -254,7 +258,7 @@ func (n *Note) SectionOrDefault() NoteSection {
 	return n.Section
 }
 
-// NoteConfigMaps are the names of the ConfigMaps that notes are kept in, each once.
+// NoteConfigMaps are the names of the ConfigMaps with notes, without duplicates.
 func (s *PerfExperimentSpec) NoteConfigMaps() []string {
 	var names []string
 	for i := range s.Notes {
@@ -265,7 +269,8 @@ func (s *PerfExperimentSpec) NoteConfigMaps() []string {
 	return names
 }
 
-// At is how many runs were made for a position in the plan, which begins with 1.
+// At is the number of runs created for a position in the plan, which begins with
+// 1.
 func (a Attempts) At(position int32) int32 {
 	if position < 1 || int(position) > len(a) {
 		return 0

@@ -29,21 +29,21 @@ type CheckInCheckOut struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
 	ThinkTime *metav1.Duration `json:"thinkTime,omitempty"`
 
-	// release names the calls users make: those of FOLIO's pages in 2023, as the
-	// published reports used them, or in 2026. Default "2023".
+	// release selects the calls that users make: those of FOLIO's pages in 2023,
+	// as in the published reports, or in 2026. Default "2023".
 	// +optional
 	// +kubebuilder:default="2023"
 	Release CirculationRelease `json:"release,omitempty"`
 
-	// preflights sends the OPTIONS request a browser sends before each call of
-	// another origin, and counts its time, as FOLIO's performance team does.
+	// preflights sends the OPTIONS request that a browser sends before each
+	// cross-origin call, and counts its time, as FOLIO's performance team does.
 	// Default true.
 	// +optional
 	// +kubebuilder:default=true
 	Preflights *bool `json:"preflights,omitempty"`
 
-	// data holds the items and patrons to work with. Absent: they are looked up
-	// in the system itself.
+	// data holds the items and patrons to use. Absent: the load looks them up
+	// in the system.
 	// +optional
 	Data *CirculationData `json:"data,omitempty"`
 
@@ -60,9 +60,8 @@ type CheckInCheckOut struct {
 type CirculationRelease string
 
 // CirculationData is a folder with check-in-items.csv, check-out-items.csv and
-// users.csv, each one barcode per line, and service-points.csv with ids, which
-// may be missing. All of them are used again from the start when they are used
-// up.
+// users.csv, each one barcode per line, and the optional service-points.csv
+// with ids. Used up entries are used again from the start.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.persistentVolumeClaim)",message="checkInCheckOut.data needs exactly one of configMap and persistentVolumeClaim"
 type CirculationData struct {
@@ -103,27 +102,27 @@ const (
 	RecordAuthority RecordType = "Authority"
 )
 
-// ImportOperation says what an import does with its records.
+// ImportOperation is what an import does with its records.
 // +kubebuilder:validation:Enum=Create;Update
 type ImportOperation string
 
 const (
-	// ImportCreate makes new records.
+	// ImportCreate creates records.
 	ImportCreate ImportOperation = "Create"
-	// ImportUpdate changes records that a first import made: create, export,
+	// ImportUpdate changes records that a first import created: create, export,
 	// update. Only the update is measured.
 	ImportUpdate ImportOperation = "Update"
 )
 
-// ImportFlow is the way a file takes into the system.
+// ImportFlow is how a file gets into the system.
 // +kubebuilder:validation:Enum=Upload;S3
 type ImportFlow string
 
 const (
 	// FlowUpload sends the file through the gateway.
 	FlowUpload ImportFlow = "Upload"
-	// FlowS3 sends the file to the object store, from where the system splits
-	// it into jobs of 1,000 records.
+	// FlowS3 sends the file to the object store, and the system splits it into
+	// jobs of 1,000 records.
 	FlowS3 ImportFlow = "S3"
 )
 
@@ -141,17 +140,17 @@ type DataImport struct {
 	// +kubebuilder:default=Create
 	Operation ImportOperation `json:"operation,omitempty"`
 
-	// flow is the way the file takes: Upload through the gateway, or S3 with
-	// files split by the system. Default Upload.
+	// flow of the file: Upload through the gateway, or S3 with files split by
+	// the system. Default Upload.
 	// +optional
 	// +kubebuilder:default=Upload
 	Flow ImportFlow `json:"flow,omitempty"`
 
-	// jobProfile is the name of the job profile. A bibliographic profile that
-	// is not there is made as the performance team makes it. Default:
-	// "PTF - Create 2" and "PTF - Updates Success - 1" for bibliographic
-	// records, "Default - Create Holdings and SRS MARC Holdings" for holdings,
-	// "Default - Create SRS MARC Authority" for authorities.
+	// jobProfile is the name of the job profile. A missing bibliographic
+	// profile is created like the performance team's. Default: "PTF - Create 2"
+	// and "PTF - Updates Success - 1" for bibliographic records, "Default -
+	// Create Holdings and SRS MARC Holdings" for holdings, "Default - Create
+	// SRS MARC Authority" for authorities.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	JobProfile string `json:"jobProfile,omitempty"`
@@ -175,7 +174,7 @@ type DataImport struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
 	Pause *metav1.Duration `json:"pause,omitempty"`
 
-	// stallTimeout ends an import whose progress does not move. Default 30m.
+	// stallTimeout ends an import that makes no progress. Default 30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -183,7 +182,7 @@ type DataImport struct {
 	StallTimeout *metav1.Duration `json:"stallTimeout,omitempty"`
 }
 
-// ScriptResults is how a script's results come out of k6.
+// ScriptResults is the form of a script's results.
 // +kubebuilder:validation:Enum=Histograms;Summary
 type ScriptResults string
 
@@ -191,8 +190,8 @@ const (
 	// ResultsHistograms come from PerfLab's own k6 output. They merge exactly
 	// over runners and can be cut into windows.
 	ResultsHistograms ScriptResults = "Histograms"
-	// ResultsSummary come from k6's own end-of-test summary, so that any k6
-	// image will do. It has no windows, and no percentiles over several runners.
+	// ResultsSummary come from k6's own end-of-test summary and work with any k6
+	// image. They have no windows, and no percentiles over several runners.
 	ResultsSummary ScriptResults = "Summary"
 )
 
@@ -203,11 +202,11 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.persistentVolumeClaim), has(self.path)].filter(x, x).size() == 1",message="script needs exactly one of configMap, persistentVolumeClaim and path (a file in the image)"
 type Script struct {
-	// configMap holds the script.
+	// configMap with the script.
 	// +optional
 	ConfigMap *ConfigMapKey `json:"configMap,omitempty"`
 
-	// persistentVolumeClaim holds the script, with what it imports.
+	// persistentVolumeClaim with the script and its imports.
 	// +optional
 	PersistentVolumeClaim *ScriptVolume `json:"persistentVolumeClaim,omitempty"`
 
@@ -234,14 +233,14 @@ type Script struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.all(a, a.matches('^[^ \\t\\n\"\\'$`]+$'))",message="an argument of a script may hold no space, quote, '$' or '`': k6-operator splits arguments at spaces"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, a.matches('^[^ \\t\\n\"\\'$`]+$'))",message="an argument of a script must have no space, quote, '$' or '`': k6-operator splits arguments at spaces"
 	Arguments []string `json:"arguments,omitempty"`
 
-	// transactions says what counts as one transaction. Default: groups.
+	// transactions defines what counts as one transaction. Default: groups.
 	// +optional
 	Transactions *ScriptTransactions `json:"transactions,omitempty"`
 
-	// results is how results come out of k6. Default: Histograms with PerfLab's
+	// results is the form of the results. Default: Histograms with PerfLab's
 	// image, Summary with another.
 	// +optional
 	Results ScriptResults `json:"results,omitempty"`
@@ -262,7 +261,7 @@ type ScriptVolume struct {
 	File string `json:"file"`
 }
 
-// ScriptTransactions says what counts as one transaction of a script.
+// ScriptTransactions defines what counts as one transaction of a script.
 //
 // +kubebuilder:validation:XValidation:rule="(self.by == 'Tag') == has(self.tag)",message="transactions.tag goes with transactions.by: Tag, and only with it"
 type ScriptTransactions struct {
@@ -280,9 +279,9 @@ type ScriptTransactions struct {
 	Tag string `json:"tag,omitempty"`
 }
 
-// Elsewhere says what put a load on that PerfLab did not put on.
+// Elsewhere is a load that another tool ran.
 type Elsewhere struct {
-	// tool that put the load on and measured it, for example JMeter.
+	// tool that ran and measured the load, for example JMeter.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -4,11 +4,11 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Measurement says which part of a run counts and what is measured beside the
+// Measurement is which part of a run counts and what is measured beside the
 // loads.
 type Measurement struct {
-	// warmUp is cut off the start of every load but imports. Where response times
-	// still fall after it, a run's status.warnings propose a longer one. Default
+	// warmUp is cut off the start of every load except imports. If response times
+	// still fall after it, a run's status.warnings suggest a longer one. Default
 	// 0s.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -16,7 +16,7 @@ type Measurement struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
-	// tail is cut off the end of every load but imports. Default 0s.
+	// tail is cut off the end of every load except imports. Default 0s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -36,17 +36,16 @@ type Measurement struct {
 	// +optional
 	Growth *Growth `json:"growth,omitempty"`
 
-	// prometheus to ask. Absent: the metrics API, which knows CPU and memory.
+	// prometheus to query. Absent: the metrics API, which has CPU and memory.
 	// +optional
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 }
 
 // Growth sets how growth under load is detected.
 type Growth struct {
-	// after is how long heaps and caches are given to fill, from the start of the first load
-	// and from each restart of a container: what they grow by meanwhile is no leak. A load
-	// that is on for four times as long is long: its report shows growth over time.
-	// Default 30m.
+	// after is how long heaps and caches may fill, from the start of the first load and
+	// from each restart of a container: growth until then is no leak. A load of at least
+	// four times this duration is long: its report shows growth over time. Default 30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -74,8 +73,8 @@ type Prometheus struct {
 	// +optional
 	TokenSecret *SecretName `json:"tokenSecret,omitempty"`
 
-	// metrics to record beside CPU and memory. What Amazon RDS and MSK use has names of
-	// its own: see external.prometheus of postgres and kafka.
+	// metrics to record beside CPU and memory. For the metrics of Amazon RDS and MSK
+	// see external.prometheus of postgres and kafka.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -83,8 +82,8 @@ type Prometheus struct {
 	Metrics []CustomMetric `json:"metrics,omitempty"`
 }
 
-// CustomMetric is a number that Prometheus tells. It is recorded as
-// custom/<name>, and custom/<name>/<label> where the answer has a label.
+// CustomMetric is a number from Prometheus. It is recorded as custom/<name>, or
+// as custom/<name>/<label> if the result has a label.
 type CustomMetric struct {
 	// name of the metric, for example gc-pause.
 	// +required
@@ -92,14 +91,14 @@ type CustomMetric struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a metric's name may have lower-case letters, digits and '-': for example gc-pause"
 	Name string `json:"name"`
 
-	// query in PromQL whose answer is one number, or one per value of label.
+	// query in PromQL that returns one number, or one per value of label.
 	// $namespace stands for the experiment's namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Query string `json:"query"`
 
-	// label whose values tell the answer's series apart.
+	// label that distinguishes the series of the result.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Label string `json:"label,omitempty"`
@@ -109,7 +108,7 @@ type CustomMetric struct {
 	// +kubebuilder:validation:MaxLength=16
 	Unit string `json:"unit,omitempty"`
 
-	// higherIsBetter says which way is better. Default false.
+	// higherIsBetter: higher values are better. Default false.
 	// +optional
 	HigherIsBetter bool `json:"higherIsBetter,omitempty"`
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PerfRun is one run of an experiment: one arm under one scenario in one
-// block. The operator makes it; the list of them is the lab journal.
+// PerfRun is one run of an experiment: one arm under one scenario in one block.
+// The operator creates it; the PerfRuns are the experiment's lab journal.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -26,13 +26,13 @@ type PerfRun struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the resolved configuration and the run's place in the plan. It
+	// spec is the resolved configuration and the run's position in the plan. It
 	// can't be changed: the results are those of this configuration.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a run says what was measured and can't be changed; to measure something else, apply a PerfExperiment with another name"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a run can't be changed, because it records what was measured; to measure something else, apply a PerfExperiment with another name"
 	Spec PerfRunSpec `json:"spec"`
 
-	// status is what the run did and gave.
+	// status is the progress and the results.
 	// +optional
 	Status PerfRunStatus `json:"status,omitempty"`
 }
@@ -46,19 +46,19 @@ type PerfRunList struct {
 	Items           []PerfRun `json:"items"`
 }
 
-// PerfRunSpec is the resolved configuration of a run and its place in the
-// plan. It carries copies, so that later edits can't blend into the run.
+// PerfRunSpec is the resolved configuration of a run and its position in the
+// plan. It has copies, so that later edits don't affect the run.
 type PerfRunSpec struct {
-	// experiment is the name of the PerfExperiment the run belongs to.
+	// experiment is the name of the run's PerfExperiment.
 	// +kubebuilder:validation:MaxLength=63
 	Experiment string `json:"experiment"`
 	// planHash of the experiment when the run was planned.
 	PlanHash string `json:"planHash"`
-	// block is the repeat this run belongs to, from 1.
+	// block of the run, from 1.
 	Block int32 `json:"block"`
 	// position of the run in the whole plan, from 1.
 	Position int32 `json:"position"`
-	// attempt counts the tries of this place in the plan, from 1.
+	// attempt at this position in the plan, from 1.
 	Attempt int32 `json:"attempt"`
 	// arm of the run.
 	Arm string `json:"arm"`
@@ -97,7 +97,7 @@ type PerfRunSpec struct {
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
-// RunPhase says where a run is. Phases follow each other in this order;
+// RunPhase is the phase of a run. Phases follow each other in this order;
 // Succeeded and Invalid are final.
 type RunPhase string
 
@@ -106,37 +106,37 @@ const (
 	RunPending RunPhase = "Pending"
 	// RunProvisioning builds the environment and waits until it is ready.
 	RunProvisioning RunPhase = "Provisioning"
-	// RunLoading puts the load on.
+	// RunLoading runs the loads.
 	RunLoading RunPhase = "Loading"
 	// RunCollecting reads the results.
 	RunCollecting RunPhase = "Collecting"
-	// RunSucceeded gave observations that count.
+	// RunSucceeded has valid observations.
 	RunSucceeded RunPhase = "Succeeded"
-	// RunInvalid does not count; message says why.
+	// RunInvalid does not count; message has the cause.
 	RunInvalid RunPhase = "Invalid"
 )
 
-// PerfRunStatus is what the run did and gave.
+// PerfRunStatus is the progress and the results of a run.
 type PerfRunStatus struct {
 	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// phase says where the run is.
+	// phase of the run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Phase RunPhase `json:"phase,omitempty"`
 
-	// message says what the run is doing, waiting for, or why it is invalid.
+	// message is what the run does or waits for, or why it is invalid.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 
-	// timings say when each step of the run was reached.
+	// timings are when the run reached each step.
 	// +optional
 	Timings RunTimings `json:"timings,omitempty"`
 
-	// durations say how long each step took.
+	// durations are how long each step took.
 	// +optional
 	Durations *RunDurations `json:"durations,omitempty"`
 
@@ -145,22 +145,22 @@ type PerfRunStatus struct {
 	// +structType=atomic
 	Effective *EffectiveSystem `json:"effective,omitempty"`
 
-	// loads say what became of each load.
+	// loads are the progress and the outcome of each load.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=8
 	Loads []LoadStatus `json:"loads,omitempty"`
 
-	// observations are the run's values, one per metric. What exceeds 1,000, the
-	// rows of single requests first, is only in the raw results.
+	// observations are the run's values, one per metric. The raw results have
+	// those beyond 1,000, first those of single requests.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Observations []Observation `json:"observations,omitempty"`
 
-	// warnings are sentences about what makes the run tell less than it could.
-	// They don't make it invalid.
+	// warnings describe what limits the run's results. They don't make it
+	// invalid.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -172,19 +172,20 @@ type PerfRunStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	RawResults string `json:"rawResults,omitempty"`
 
-	// servers is what was seen of the system's servers while loads were on,
-	// beside the observations.
+	// servers describes the system's servers under load, beside the
+	// observations.
 	// +optional
 	// +structType=atomic
 	Servers *ServersStatus `json:"servers,omitempty"`
 
-	// evidence is what the record rests on, for perflab verify.
+	// evidence is what the results rest on, for perflab verify.
 	// +optional
 	// +structType=atomic
 	Evidence *RunEvidence `json:"evidence,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled (kstatus), one for each thing the
-	// run stands on (for example KafkaReady), LoadsComplete, Priced, Valid.
+	// conditions: Ready, Reconciling, Stalled (kstatus), one for each
+	// prerequisite of the run (for example KafkaReady), LoadsComplete, Priced,
+	// Valid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -192,20 +193,20 @@ type PerfRunStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// RunTimings say when each step of the run was reached.
+// RunTimings are when the run reached each step.
 type RunTimings struct {
-	// provisionStart is when the environment was first touched.
+	// provisionStart is when the operator began to build the environment.
 	// +optional
 	ProvisionStart *metav1.Time `json:"provisionStart,omitempty"`
 	// provisioned is when Kafka with its topics and PostgreSQL were as
 	// declared.
 	// +optional
 	Provisioned *metav1.Time `json:"provisioned,omitempty"`
-	// stopped is when the modules of the run before were gone, where data is
-	// brought back.
+	// stopped is when the modules of the previous run were deleted, if data is
+	// restored.
 	// +optional
 	Stopped *metav1.Time `json:"stopped,omitempty"`
-	// restored is when the data was back.
+	// restored is when the data was restored.
 	// +optional
 	Restored *metav1.Time `json:"restored,omitempty"`
 	// ready is when the environment was ready and the target answered.
@@ -217,18 +218,17 @@ type RunTimings struct {
 	// loadFinish is when the last load ended.
 	// +optional
 	LoadFinish *metav1.Time `json:"loadFinish,omitempty"`
-	// collectStart is when the runners were seen to be gone and reading began.
+	// collectStart is when the runners had ended and collecting began.
 	// +optional
 	CollectStart *metav1.Time `json:"collectStart,omitempty"`
-	// finish is when the run was over.
+	// finish is when the run finished.
 	// +optional
 	Finish *metav1.Time `json:"finish,omitempty"`
 }
 
-// RunDurations say how long each step took.
+// RunDurations are how long each step took.
 type RunDurations struct {
-	// provision: from first touching the environment until Kafka and
-	// PostgreSQL were as declared.
+	// provision: from the start until Kafka and PostgreSQL were as declared.
 	Provision metav1.Duration `json:"provision"`
 	// ready: from there until the modules were ready and the target answered.
 	Ready metav1.Duration `json:"ready"`
@@ -244,51 +244,52 @@ type RunDurations struct {
 
 // EffectiveSystem is the configuration read back from the running system.
 type EffectiveSystem struct {
-	// kafkaMode is where Kafka keeps its metadata, as the brokers tell.
+	// kafkaMode is where Kafka keeps its metadata, as reported by the brokers.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	KafkaMode string `json:"kafkaMode,omitempty"`
-	// kafkaVersion is the version the brokers run.
+	// kafkaVersion is the version of the brokers.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	KafkaVersion string `json:"kafkaVersion,omitempty"`
-	// kafkaBrokers is the number of brokers in the cluster, as they tell.
+	// kafkaBrokers is the number of brokers in the cluster, as reported by
+	// them.
 	// +optional
 	KafkaBrokers int32 `json:"kafkaBrokers,omitempty"`
-	// topics are the topic groups as Kafka has them.
+	// topics are the topic groups as they exist in Kafka.
 	// +optional
 	// +listType=map
 	// +listMapKey=group
 	// +kubebuilder:validation:MaxItems=256
 	Topics []EffectiveTopics `json:"topics,omitempty"`
-	// kafkaPods are the brokers' and controllers' pods when load was put on.
+	// kafkaPods are the pods of brokers and controllers when load started.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=400
 	KafkaPods []EffectivePod `json:"kafkaPods,omitempty"`
-	// kafkaRestarts counts the containers of Kafka's pods that ended while load
-	// was on. A pod that took the place of another counts as one.
+	// kafkaRestarts counts the restarts of containers in Kafka's pods under
+	// load. A replaced pod counts as one.
 	// +optional
 	KafkaRestarts int32 `json:"kafkaRestarts,omitempty"`
 	// postgresInstances is the number of ready PostgreSQL servers.
 	// +optional
 	PostgresInstances int32 `json:"postgresInstances,omitempty"`
-	// postgres is what the servers tell about themselves.
+	// postgres is what the servers report about themselves.
 	// +optional
 	Postgres *EffectivePostgres `json:"postgres,omitempty"`
-	// postgresPods are the servers' pods, and those of PgBouncer, when load was
-	// put on.
+	// postgresPods are the pods of the servers and of PgBouncer when load
+	// started.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	PostgresPods []EffectivePod `json:"postgresPods,omitempty"`
-	// postgresRestarts counts the containers of PostgreSQL's pods that ended
-	// while load was on. A pod that took the place of another counts as one.
+	// postgresRestarts counts the restarts of containers in PostgreSQL's pods
+	// under load. A replaced pod counts as one.
 	// +optional
 	PostgresRestarts int32 `json:"postgresRestarts,omitempty"`
-	// modules are the modules' pods as they run.
+	// modules are the modules as they run.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -300,58 +301,55 @@ type EffectiveSystem struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=200
 	Nodes []EffectiveNode `json:"nodes,omitempty"`
-	// morePods is the number of pods that are not listed. Their restarts are not
-	// counted.
+	// morePods is the number of unlisted pods. Their restarts are not counted.
 	// +optional
 	MorePods int32 `json:"morePods,omitempty"`
-	// moreNodes is the number of nodes that are not listed. What the run cost is
-	// then not known.
+	// moreNodes is the number of unlisted nodes. The run's cost is then unknown.
 	// +optional
 	MoreNodes int32 `json:"moreNodes,omitempty"`
 }
 
-// EffectivePostgres is what PostgreSQL's servers tell about themselves. What
-// they don't tell is absent, and unproved says why.
+// EffectivePostgres is what PostgreSQL's servers report about themselves.
+// Missing values are absent, with the cause in unproved.
 type EffectivePostgres struct {
-	// streamingReplicas is the number of replicas the primary sends its log to.
+	// streamingReplicas is the number of replicas the primary sends its WAL to.
 	// +optional
 	StreamingReplicas *int32 `json:"streamingReplicas,omitempty"`
-	// synchronousReplicas is the number of replicas a commit waits for.
+	// synchronousReplicas is the number of replicas that a commit waits for.
 	// +optional
 	SynchronousReplicas *int32 `json:"synchronousReplicas,omitempty"`
-	// replicaReads is the number of rows of the modules' tables, and of
-	// entries of their indexes, read on replicas while load was on.
+	// replicaReads is the number of rows of the modules' tables, and of entries
+	// of their indexes, read on replicas under load.
 	// +optional
 	ReplicaReads *int64 `json:"replicaReads,omitempty"`
 	// primaryReads is the same for the primary.
 	// +optional
 	PrimaryReads *int64 `json:"primaryReads,omitempty"`
-	// servers are the instances as they were just before the load.
+	// servers are the instances just before the load.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Servers []EffectiveServer `json:"servers,omitempty"`
-	// unproved says what the servers could not be asked, and why.
+	// unproved is what the servers could not report, and why.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Unproved string `json:"unproved,omitempty"`
 }
 
-// EffectiveServer is an instance of PostgreSQL as it was just before the load.
+// EffectiveServer is an instance of PostgreSQL just before the load.
 type EffectiveServer struct {
 	// name of the instance's pod.
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
-	// replica: the instance follows another.
+	// replica: the instance is a replica.
 	Replica bool `json:"replica"`
-	// rowsRead from the modules' tables until then, since the instance's
-	// statistics began.
+	// rowsRead from the modules' tables since the instance's statistics began.
 	// +optional
 	RowsRead *int64 `json:"rowsRead,omitempty"`
 }
 
-// EffectiveTopics is a topic group as Kafka has it.
+// EffectiveTopics is a topic group as it exists in Kafka.
 type EffectiveTopics struct {
 	// group of the topics.
 	// +kubebuilder:validation:MaxLength=512
@@ -363,7 +361,7 @@ type EffectiveTopics struct {
 	// replicas of each partition.
 	// +optional
 	Replicas int32 `json:"replicas,omitempty"`
-	// source says who told: the topics' own metadata from a broker.
+	// source of the numbers: the topics' metadata from a broker.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Source string `json:"source,omitempty"`
@@ -376,31 +374,31 @@ type EffectiveModule struct {
 	Name string `json:"name"`
 	// replicas that are ready.
 	Replicas int32 `json:"replicas"`
-	// imageID is the digest the container runtime resolved.
+	// imageID is the digest that the container runtime resolved.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID,omitempty"`
-	// heap is the largest heap the JVMs grant themselves, as they log it.
+	// heap is the largest maximum heap of the JVMs, as logged by them.
 	// +optional
 	Heap *resource.Quantity `json:"heap,omitempty"`
-	// collector is the JVMs' garbage collector, as they log it.
+	// collector is the JVMs' garbage collector, as logged by them.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Collector string `json:"collector,omitempty"`
-	// nodes the module's pods run on, sorted, once each.
+	// nodes of the module's pods, sorted, without duplicates.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:items:MaxLength=512
 	// +kubebuilder:validation:MaxItems=100
 	Nodes []string `json:"nodes,omitempty"`
-	// pods are the module's pods when load was put on.
+	// pods of the module when load started.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Pods []EffectivePod `json:"pods,omitempty"`
-	// restarts of the module's containers while load was on. A pod that took
-	// the place of another counts as one.
+	// restarts of the module's containers under load. A replaced pod counts as
+	// one.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 }
@@ -410,13 +408,13 @@ type EffectivePod struct {
 	// name of the pod.
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
-	// uid tells the pod from a later one of the same name.
+	// uid distinguishes the pod from a later one of the same name.
 	UID types.UID `json:"uid"`
-	// node the pod runs on.
+	// node of the pod.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Node string `json:"node,omitempty"`
-	// restarts of its containers before load was put on.
+	// restarts of its containers before load started.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 }
@@ -432,23 +430,23 @@ type EffectiveNode struct {
 	InstanceType string `json:"instanceType,omitempty"`
 	// pods of the system on the node.
 	Pods int32 `json:"pods"`
-	// pricePerHour as the price list has it; absent: not in the list.
+	// pricePerHour in the price list; absent: not in the list.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	PricePerHour string `json:"pricePerHour,omitempty"`
 }
 
-// LoadOutcome says how a load ended.
+// LoadOutcome is how a load ended.
 type LoadOutcome string
 
 const (
 	// LoadSucceeded ended as planned on every runner.
 	LoadSucceeded LoadOutcome = "Succeeded"
-	// LoadFailed did not; message says how.
+	// LoadFailed did not; message has the cause.
 	LoadFailed LoadOutcome = "Failed"
 )
 
-// LoadStatus says what became of a load.
+// LoadStatus is the progress and the outcome of a load.
 type LoadStatus struct {
 	// name of the load.
 	// +kubebuilder:validation:MaxLength=512
@@ -457,11 +455,11 @@ type LoadStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	TestRun string `json:"testRun,omitempty"`
-	// stage of the TestRun as k6-operator tells it.
+	// stage of the TestRun as reported by k6-operator.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Stage string `json:"stage,omitempty"`
-	// createTime is when the TestRun was made.
+	// createTime is when the TestRun was created.
 	// +optional
 	CreateTime *metav1.Time `json:"createTime,omitempty"`
 	// startTime is when the first runner sent its first request.
@@ -470,10 +468,11 @@ type LoadStatus struct {
 	// finishTime is when the last runner ended.
 	// +optional
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
-	// stopTime is when the operator told the runners to end (until, suspend).
+	// stopTime is when the operator signaled the runners to end (until,
+	// suspend).
 	// +optional
 	StopTime *metav1.Time `json:"stopTime,omitempty"`
-	// outcome says how the load ended; absent while it is on.
+	// outcome of the load; absent while it runs.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Outcome LoadOutcome `json:"outcome,omitempty"`
@@ -484,26 +483,24 @@ type LoadStatus struct {
 	// exitCode of k6 in the runner that failed.
 	// +optional
 	ExitCode int32 `json:"exitCode,omitempty"`
-	// progress is what the load does now; absent before its first report.
+	// progress of the load; absent before its first report.
 	// +optional
 	Progress *LoadProgress `json:"progress,omitempty"`
-	// requests the load made in the stretch that counts; absent before they are
-	// counted.
+	// requests of the load while it counts; absent before they are counted.
 	// +optional
 	Requests *FailedShare `json:"requests,omitempty"`
-	// checks the load made in the stretch that counts; absent where it made
-	// none.
+	// checks of the load while it counts; absent if it made none.
 	// +optional
 	Checks *FailedShare `json:"checks,omitempty"`
-	// script is what the load runs, where that comes from a ConfigMap.
+	// script of the load, if it comes from a ConfigMap.
 	// +optional
 	Script *ScriptStatus `json:"script,omitempty"`
 }
 
-// ScriptStatus says which script a load runs. Runs of another script belong to
-// another question.
+// ScriptStatus identifies the script that a load runs. Runs of another script
+// are not comparable.
 type ScriptStatus struct {
-	// sha256 of the script, in hexadecimal, as sha256sum tells it.
+	// sha256 of the script, in hexadecimal, as from sha256sum.
 	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 	// files beside the script in its ConfigMap, which it may import.
@@ -512,8 +509,8 @@ type ScriptStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Files []ScriptFile `json:"files,omitempty"`
-	// record names the ConfigMap that keeps the text, up to 256 KiB, under the
-	// load's name, a dot and the file's.
+	// record names the ConfigMap with the text, up to 256 KiB, under the load's
+	// name, a dot and the file's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Record string `json:"record,omitempty"`
@@ -529,7 +526,7 @@ type ScriptFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// FailedShare is how many there were of something, and how many of them failed.
+// FailedShare is a count and the share of failures in it.
 type FailedShare struct {
 	// count of all.
 	Count int64 `json:"count"`
@@ -538,13 +535,13 @@ type FailedShare struct {
 	FailedPercent string `json:"failedPercent"`
 }
 
-// LoadProgress is what the runners of a load last reported, added up.
+// LoadProgress is the sum of the last reports of a load's runners.
 type LoadProgress struct {
 	// time at which the reports were read.
 	Time metav1.Time `json:"time"`
 	// users that are active.
 	Users int32 `json:"users"`
-	// requestsPerSecond since the report before.
+	// requestsPerSecond since the previous report.
 	// +kubebuilder:validation:MaxLength=512
 	RequestsPerSecond string `json:"requestsPerSecond"`
 	// errorPercent is the share of failed transactions so far.

@@ -6,9 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PerfSchedule makes a new PerfExperiment of its template at the times of a cron
-// schedule, when the images of workloads change, or both. What it makes is its own: the
-// object in Git is the schedule.
+// PerfSchedule creates PerfExperiments from its template at the times of a cron
+// schedule, when the images of workloads change, or both. Keep the schedule in Git; the
+// experiments belong to it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -24,11 +24,11 @@ type PerfSchedule struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is when to make which experiment.
+	// spec is when to create which experiment.
 	// +required
 	Spec PerfScheduleSpec `json:"spec"`
 
-	// status is what was made so far.
+	// status is what the schedule created.
 	// +optional
 	Status PerfScheduleStatus `json:"status,omitempty"`
 }
@@ -42,28 +42,28 @@ type PerfScheduleList struct {
 	Items           []PerfSchedule `json:"items"`
 }
 
-// ConcurrencyPolicy says what becomes of an experiment that is due while an earlier one
-// of the schedule is on.
+// ConcurrencyPolicy is what happens to a due experiment while an earlier one of the
+// schedule is running.
 // +kubebuilder:validation:Enum=Allow;Forbid;Replace
 type ConcurrencyPolicy string
 
 const (
-	// ForbidConcurrent makes none until the earlier one has ended.
+	// ForbidConcurrent creates none until the earlier one has ended.
 	ForbidConcurrent ConcurrencyPolicy = "Forbid"
-	// AllowConcurrent makes it all the same; it waits for its turn to measure.
+	// AllowConcurrent creates it; it queues to measure.
 	AllowConcurrent ConcurrencyPolicy = "Allow"
-	// ReplaceConcurrent deletes the earlier one, and what it measured.
+	// ReplaceConcurrent deletes the earlier one and its results.
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
 )
 
-// PerfScheduleSpec is when to make which experiment.
+// PerfScheduleSpec is when to create which experiment.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.schedule) || has(self.onImageChange)",message="a schedule needs schedule (times in cron's format), onImageChange (workloads to look at), or both"
-// +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone is that of schedule: add schedule, or take timeZone out"
-// +kubebuilder:validation:XValidation:rule="!has(self.startingDeadlineSeconds) || has(self.schedule)",message="startingDeadlineSeconds is for the times of schedule: add schedule, or take startingDeadlineSeconds out"
-// +kubebuilder:validation:XValidation:rule="!has(self.release) || !self.release.contains('{tags}') || has(self.onImageChange)",message="{tags} in release are those of the images in onImageChange: name workloads there, or write {date} or {time}"
+// +kubebuilder:validation:XValidation:rule="has(self.schedule) || has(self.onImageChange)",message="a schedule needs schedule (times in cron format), onImageChange (workloads to watch), or both"
+// +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone requires schedule: add schedule, or remove timeZone"
+// +kubebuilder:validation:XValidation:rule="!has(self.startingDeadlineSeconds) || has(self.schedule)",message="startingDeadlineSeconds requires schedule: add schedule, or remove startingDeadlineSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.release) || !self.release.contains('{tags}') || has(self.onImageChange)",message="{tags} in release requires onImageChange: name workloads there, or use {date} or {time}"
 type PerfScheduleSpec struct {
-	// schedule is when to make an experiment, in cron's format, as a CronJob has it:
+	// schedule is when to create an experiment, in cron format as in a CronJob:
 	// minute, hour, day of the month, month, day of the week, or @hourly, @daily,
 	// @weekly, @monthly, @yearly. Example: "0 2 * * 1-5".
 	// +optional
@@ -78,70 +78,70 @@ type PerfScheduleSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	TimeZone string `json:"timeZone,omitempty"`
 
-	// onImageChange are workloads, in the same namespace, that are looked at: once all
-	// of them have rolled out and one runs another image than before, an experiment is
-	// made. The first look makes none.
+	// onImageChange are workloads to watch, in the same namespace: once all of them
+	// have rolled out and one runs a different image, an experiment is created. The
+	// first observation creates none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.kind == b.kind && a.name == b.name && (has(a.container) ? a.container : '') == (has(b.container) ? b.container : '')))",message="a workload and container stands twice in onImageChange: take one of them out"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.kind == b.kind && a.name == b.name && (has(a.container) ? a.container : '') == (has(b.container) ? b.container : '')))",message="onImageChange has a workload and container twice: remove one of them"
 	OnImageChange []ImageSource `json:"onImageChange,omitempty"`
 
-	// concurrencyPolicy says what becomes of an experiment that is due while an earlier
-	// one of the schedule is on. Forbid: it waits for the end of that one, and only the
-	// last of those that wait is made. Allow: it is made and waits for its turn to
-	// measure. Replace: the earlier one is deleted, with what it measured. Default Forbid.
+	// concurrencyPolicy is what happens to a due experiment while an earlier one of the
+	// schedule is running. Forbid: it waits for the end of the earlier one, and only the
+	// last one that waits is created. Allow: it is created and queues to measure. Replace:
+	// the earlier one is deleted with its results. Default Forbid.
 	// +optional
 	// +kubebuilder:default=Forbid
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 
-	// startingDeadlineSeconds is how late an experiment of schedule may be made, for
-	// the operator was away, or an earlier one was on. Absent: as late as need be, the
-	// last one of those that were missed.
+	// startingDeadlineSeconds is how late an experiment of schedule may be created, if
+	// the operator was down or an earlier experiment was running. Absent: no deadline;
+	// of several missed times only the last counts.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self >= 10 && self <= 31536000",message="startingDeadlineSeconds must be from 10 to 31536000 (a year): an operator that is restarted in between would be too late for less"
+	// +kubebuilder:validation:XValidation:rule="self >= 10 && self <= 31536000",message="startingDeadlineSeconds must be from 10 to 31536000 (a year): a shorter one can expire while the operator restarts"
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// suspend makes no further experiment. Those that are on are left alone. Default
+	// suspend creates no further experiment. Running ones are not affected. Default
 	// false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend bool `json:"suspend,omitempty"`
 
 	// successfulExperimentsHistoryLimit is how many complete experiments of the
-	// schedule stay; older ones are deleted with what they measured, but where the
-	// operator has an archive, never before they are in it. Absent: all stay.
+	// schedule to keep; older ones are deleted with their results, but not before
+	// the operator's archive, if any, has them. Absent: all.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	SuccessfulExperimentsHistoryLimit *int32 `json:"successfulExperimentsHistoryLimit,omitempty"`
 
-	// failedExperimentsHistoryLimit is how many experiments of the schedule stay that
-	// are Stalled; older ones are deleted with what they measured. Absent: all stay.
+	// failedExperimentsHistoryLimit is how many Stalled experiments of the schedule
+	// to keep; older ones are deleted with their results. Absent: all.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
 	FailedExperimentsHistoryLimit *int32 `json:"failedExperimentsHistoryLimit,omitempty"`
 
-	// release is the value of a created experiment's annotation perflab.dev/release, by
-	// which perflab history names its points. {tags} stands for the tags of the images
-	// that have changed or, at a time of schedule, of all images in onImageChange; of an
-	// image without a tag, for the beginning of its digest. {date} and {time} stand for
-	// the scheduled time in timeZone: 2026-03-01 and 2026-03-01T02:00. Default {tags}
-	// after a change of images, else {time}.
+	// release is the value of a created experiment's annotation perflab.dev/release,
+	// which names its points in perflab history. {tags} stands for the tags of the
+	// images that changed or, at a time of schedule, of all images in onImageChange; for
+	// an image without a tag, the beginning of its digest. {date} and {time} stand for
+	// the scheduled time in timeZone: 2026-03-01 and 2026-03-01T02:00. Default: {tags}
+	// after a change of images, otherwise {time}.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([^{}]|[{](tags|date|time)[}])*$')",message="release may have {tags}, {date} and {time} in it, and no other braces: for example nightly {date}"
 	Release string `json:"release,omitempty"`
 
-	// template is the experiment that is made.
+	// template of the experiments.
 	// +required
 	Template PerfExperimentTemplate `json:"template"`
 }
 
-// ImageSource is a workload whose images are looked at.
+// ImageSource is a workload whose images are watched.
 type ImageSource struct {
 	// kind of the workload. Default Deployment.
 	// +optional
@@ -155,17 +155,16 @@ type ImageSource struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// container whose image counts. Absent: every container's; init containers don't
-	// count.
+	// container to watch. Absent: all except init containers.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 }
 
-// PerfExperimentTemplate is an experiment to make.
+// PerfExperimentTemplate is the template of an experiment.
 type PerfExperimentTemplate struct {
-	// metadata of the experiment. It gets a name by itself, and the label
+	// metadata of the experiment. Its name is generated, and it gets the label
 	// perflab.dev/schedule.
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitempty"`
@@ -176,44 +175,45 @@ type PerfExperimentTemplate struct {
 	Spec PerfExperimentSpec `json:"spec"`
 }
 
-// TemplateMetadata is what experiments of a template are marked with.
+// TemplateMetadata is the metadata of created experiments.
 type TemplateMetadata struct {
-	// labels of the experiment. Those of perflab.dev are the operator's.
+	// labels of the experiment. Those of perflab.dev are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('perflab.dev/'))",message="labels of perflab.dev are the operator's: take them out of the template"
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('perflab.dev/'))",message="labels of perflab.dev are reserved: remove them from the template"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations of the experiment. Those of perflab.dev are the operator's;
-	// spec.release says what perflab.dev/release is.
+	// annotations of the experiment. Those of perflab.dev are reserved; set
+	// spec.release for perflab.dev/release.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('perflab.dev/'))",message="annotations of perflab.dev are the operator's: take them out of the template, and write spec.release for perflab.dev/release"
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('perflab.dev/'))",message="annotations of perflab.dev are reserved: remove them from the template, and set spec.release for perflab.dev/release"
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// PerfScheduleStatus is what was made so far.
+// PerfScheduleStatus is what the schedule created.
 type PerfScheduleStatus struct {
-	// observedGeneration is the generation of the spec that the status speaks of.
+	// observedGeneration is the generation of the spec that this status
+	// describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// active are the experiments of the schedule that have not ended, the first 64.
+	// active are the experiments of the schedule that have not ended, at most 64.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=512
 	Active []string `json:"active,omitempty"`
 
-	// activeCount is how many have not ended.
+	// activeCount is the number of experiments that have not ended.
 	// +optional
 	ActiveCount int32 `json:"activeCount"`
 
-	// lastTime is when the last experiment was made, by whichever trigger.
+	// lastTime is when the last experiment was created, by any trigger.
 	// +optional
 	LastTime *metav1.Time `json:"lastTime,omitempty"`
 
-	// lastScheduleTime is the last time of schedule that an experiment was made for.
+	// lastScheduleTime is the last time of schedule with an experiment.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 
@@ -225,8 +225,8 @@ type PerfScheduleStatus struct {
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// images are those of onImageChange that the last experiment they brought about
-	// measures, or that were there at the first look.
+	// images of onImageChange that the last experiment they triggered measures, or
+	// those of the first observation.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -236,13 +236,13 @@ type PerfScheduleStatus struct {
 	// +optional
 	ImageChanges int64 `json:"imageChanges,omitempty"`
 
-	// making is the experiment that is being made. It stands here before it exists, so
-	// that none is made twice.
+	// making is the experiment to create. It is recorded first, so that none is
+	// created twice.
 	// +optional
 	Making *DueExperiment `json:"making,omitempty"`
 
-	// conditions follow kstatus: Ready is True while the schedule is in force. Held is
-	// there while an experiment is due that is not made yet.
+	// conditions follow kstatus: Ready is True while the schedule is active. Held is
+	// present while the creation of a due experiment is delayed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -266,27 +266,27 @@ type SeenImage struct {
 	Image string `json:"image"`
 }
 
-// Trigger is what brought an experiment about.
+// Trigger is what triggered an experiment.
 // +kubebuilder:validation:Enum=Schedule;ImageChange
 type Trigger string
 
 const (
 	// TriggerSchedule is a time of schedule.
 	TriggerSchedule Trigger = "Schedule"
-	// TriggerImageChange is another image of a workload in onImageChange.
+	// TriggerImageChange is a new image of a workload in onImageChange.
 	TriggerImageChange Trigger = "ImageChange"
 )
 
-// DueExperiment is an experiment that is to be made.
+// DueExperiment is an experiment to create.
 type DueExperiment struct {
 	// name of the experiment.
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
-	// trigger that brought it about.
+	// trigger of the experiment.
 	Trigger Trigger `json:"trigger"`
-	// time it is made for.
+	// time of the trigger.
 	Time metav1.Time `json:"time"`
-	// release it is called.
+	// release of the experiment.
 	// +kubebuilder:validation:MaxLength=512
 	Release string `json:"release"`
 }

@@ -6,9 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PerfSystem is a description of a system that experiments share: modules with
-// images, memory and JVM settings, Kafka with its topics, PostgreSQL. An
-// experiment that names it (systemRef) takes a copy before its first run.
+// PerfSystem describes a system that experiments share: modules with images,
+// memory and JVM settings, Kafka with its topics, PostgreSQL. An experiment
+// that names it (systemRef) copies it before its first run.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=psys,categories=perflab

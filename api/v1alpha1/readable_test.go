@@ -8,14 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The API server would store a duration that overflows, and no client could decode the
-// object.
-func TestDurationsThatCannotBeReadAreRefused(t *testing.T) {
+// If the API server stored a duration that overflows, no client could decode the object.
+func TestRulesRefuseOverflowingDurations(t *testing.T) {
 	kinds := map[string]func(*testing.T) *unstructured.Unstructured{
 		"run": aRun, "experiment": func(t *testing.T) *unstructured.Unstructured { t.Helper(); return experiment(t) },
 	}
 	const inRuns, inExperiments = "run", "experiment"
-	for path, of := range map[string][]string{
+	for path, in := range map[string][]string{
 		"spec.measurement.warmUp":                            {inRuns, inExperiments},
 		"spec.measurement.tail":                              {inRuns, inExperiments},
 		"spec.deadlines.environment":                         {inRuns, inExperiments},
@@ -28,7 +27,7 @@ func TestDurationsThatCannotBeReadAreRefused(t *testing.T) {
 		"spec.scenarios.0.loads.0.duration":                  {inExperiments},
 		"spec.scenarios.0.loads.0.checkInCheckOut.thinkTime": {inExperiments},
 	} {
-		for _, kind := range of {
+		for _, kind := range in {
 			for _, value := range []string{"9999999999h", "2562047h59m", "99999999999999999999h"} {
 				t.Run(kind+" "+path+" "+value, func(t *testing.T) {
 					made := kinds[kind](t)

@@ -15,10 +15,10 @@ import (
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
-// rule is one thing the API server is asked about.
+// rule is a request to the API server and the expected answer.
 type rule struct {
 	changes []change
-	// place and sentence are what a person sees; empty: it is accepted.
+	// place and sentence are the expected refusal; empty: the request is accepted.
 	place, sentence string
 }
 
@@ -41,14 +41,14 @@ func judge(t *testing.T, rules map[string]rule) {
 func TestServiceAccountNames(t *testing.T) {
 	const place, sentence = "spec.serviceAccountName", "should match"
 	judge(t, map[string]rule{
-		"a name":         accept(change{place, "perflab-author"}),
-		"with dots":      accept(change{place, "team-a.author.2"}),
-		"a user":         refuse(place, sentence, change{place, "system:serviceaccount:lab:author"}),
-		"another's":      refuse(place, sentence, change{place, "other/author"}),
-		"upper case":     refuse(place, sentence, change{place, "Author"}),
-		"with a space":   refuse(place, sentence, change{place, "author admin"}),
-		"an odd end":     refuse(place, sentence, change{place, "author-"}),
-		"an empty label": refuse(place, sentence, change{place, "author..two"}),
+		"a name":               accept(change{place, "perflab-author"}),
+		"with dots":            accept(change{place, "team-a.author.2"}),
+		"a user":               refuse(place, sentence, change{place, "system:serviceaccount:lab:author"}),
+		"in another namespace": refuse(place, sentence, change{place, "other/author"}),
+		"upper case":           refuse(place, sentence, change{place, "Author"}),
+		"with a space":         refuse(place, sentence, change{place, "author admin"}),
+		"ends in a hyphen":     refuse(place, sentence, change{place, "author-"}),
+		"an empty label":       refuse(place, sentence, change{place, "author..two"}),
 	})
 }
 
@@ -114,7 +114,7 @@ func TestExperimentRules(t *testing.T) {
 }
 
 func TestLaneRules(t *testing.T) {
-	const nameless = "a lane has a name with type: Named or Kueue, and only then"
+	const nameless = "a lane needs a name with type: Named or Kueue, and only then"
 	judge(t, map[string]rule{
 		"the cluster":            accept(change{"spec.lane", "{type: Cluster}"}),
 		"without a type":         accept(change{"spec.lane", "{}"}),
@@ -158,9 +158,9 @@ func TestMatrixRules(t *testing.T) {
 	matrix := func(text string) []change { return []change{{"spec.arms", ""}, {"spec.matrix", text}} }
 	const two = "{name: partitions, levels: [{name: one}, {name: two}]}"
 	judge(t, map[string]rule{
-		"arms and matrix": refuse("spec", "an experiment needs either arms (a list of configurations) or matrix (factors with levels), not both and not neither",
+		"arms and matrix": refuse("spec", "an experiment needs exactly one of arms (a list of configurations) and matrix (factors with levels)",
 			change{"spec.matrix", "{factors: [" + two + "]}"}),
-		"neither":           refuse("spec", "an experiment needs either arms", change{"spec.arms", ""}),
+		"neither":           refuse("spec", "an experiment needs exactly one of arms", change{"spec.arms", ""}),
 		"matrix":            accept(matrix("{factors: [" + two + "]}")...),
 		"no factors":        refuse("spec.matrix.factors", "should have at least 1 items", matrix("{factors: []}")...),
 		"a factor of one":   refuse("spec.matrix.factors[0].levels", "a factor needs two levels or more: with one level nothing varies; write it into the system instead", matrix("{factors: [{name: a, levels: [{name: b}]}]}")...),
@@ -171,7 +171,7 @@ func TestMatrixRules(t *testing.T) {
 }
 
 func TestSystemRefRules(t *testing.T) {
-	const one = "an experiment needs either system (written here) or systemRef (the name of a PerfSystem), not both and not neither"
+	const one = "an experiment needs exactly one of system (written here) and systemRef (the name of a PerfSystem)"
 	judge(t, map[string]rule{
 		"both":          refuse("spec", one, change{"spec.systemRef", "{name: folio}"}),
 		"neither":       refuse("spec", one, change{"spec.system", ""}),

@@ -12,44 +12,44 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// aRun is one as the operator makes it of the valid experiment.
+// aRun returns a run as the operator creates it from the valid experiment.
 func aRun(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
-	of := rules.Object(t, rules.Valid)
-	system, _, _ := unstructured.NestedMap(of.Object, "spec", "system")
-	scenarios, _, _ := unstructured.NestedSlice(of.Object, "spec", "scenarios")
+	valid := rules.Object(t, rules.Valid)
+	system, _, _ := unstructured.NestedMap(valid.Object, "spec", "system")
+	scenarios, _, _ := unstructured.NestedSlice(valid.Object, "spec", "scenarios")
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfRun",
 		"metadata": map[string]any{"name": "valid-1-one", "namespace": apiserver.Namespace(t, user(t))},
 		"spec": map[string]any{
-			"experiment": of.GetName(), "planHash": "5d1c0e7b3a9f4c21", "block": int64(1), "position": int64(1), "attempt": int64(1),
+			"experiment": valid.GetName(), "planHash": "5d1c0e7b3a9f4c21", "block": int64(1), "position": int64(1), "attempt": int64(1),
 			"arm": "one", "system": system, "scenario": scenarios[0], "seed": int64(7),
 		},
 	}}
 }
 
-func TestTheSpecOfARunStays(t *testing.T) {
+func TestRunSpecIsImmutable(t *testing.T) {
 	stored := aRun(t)
 	if err := user(t).Create(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	const stays = "the spec of a run says what was measured and can't be changed; to measure something else, apply a PerfExperiment with another name"
+	const immutable = "the spec of a run can't be changed, because it records what was measured; to measure something else, apply a PerfExperiment with another name"
 	for name, rule := range map[string]rule{
-		"as it is":            accept(),
-		"a label":             accept(change{"metadata.labels", "{team: storage}"}),
-		"a finalizer":         accept(change{"metadata.finalizers", "[example.org/keep]"}),
-		"another arm":         refuse("spec", stays, change{"spec.arm", "two"}),
-		"another plan":        refuse("spec", stays, change{"spec.planHash", "0123456789abcdef"}),
-		"another name within": refuse("spec", stays, change{"spec.scenario.name", "other"}),
-		"something more":      refuse("spec", stays, change{"spec.keepWarm", "true"}),
-		"something less":      refuse("spec", stays, change{"spec.seed", "0"}),
+		"as it is":              accept(),
+		"a label":               accept(change{"metadata.labels", "{team: storage}"}),
+		"a finalizer":           accept(change{"metadata.finalizers", "[example.org/keep]"}),
+		"another arm":           refuse("spec", immutable, change{"spec.arm", "two"}),
+		"another plan":          refuse("spec", immutable, change{"spec.planHash", "0123456789abcdef"}),
+		"another scenario name": refuse("spec", immutable, change{"spec.scenario.name", "other"}),
+		"a field added":         refuse("spec", immutable, change{"spec.keepWarm", "true"}),
+		"a field removed":       refuse("spec", immutable, change{"spec.seed", "0"}),
 	} {
 		t.Run(name, func(t *testing.T) { verdict(t, update(t, stored, rule.changes), rule.place, rule.sentence) })
 	}
 }
 
-// A write of the status leaves the spec as it is, whatever it carries.
-func TestTheStatusOfARunIsWrittenOverItsSpec(t *testing.T) {
+// A write of the status does not change the spec.
+func TestRunStatusUpdateIgnoresSpec(t *testing.T) {
 	stored := aRun(t)
 	if err := user(t).Create(t.Context(), stored); err != nil {
 		t.Fatal(err)
@@ -58,11 +58,11 @@ func TestTheStatusOfARunIsWrittenOverItsSpec(t *testing.T) {
 	if err := user(t).Status().Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	kept := stored.DeepCopy()
-	if err := user(t).Get(t.Context(), client.ObjectKeyFromObject(stored), kept); err != nil {
+	read := stored.DeepCopy()
+	if err := user(t).Get(t.Context(), client.ObjectKeyFromObject(stored), read); err != nil {
 		t.Fatal(err)
 	}
-	if arm, _, _ := unstructured.NestedString(kept.Object, "spec", "arm"); arm != "one" {
+	if arm, _, _ := unstructured.NestedString(read.Object, "spec", "arm"); arm != "one" {
 		t.Errorf("the arm is %q after a write of the status", arm)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // scenario, never across.
 //
 // +kubebuilder:validation:XValidation:rule="self.loads.all(l, !has(l.until) || self.loads.exists(o, o.name == l.until && o.name != l.name && !has(o.until)))",message="a load's until must name another load of the same scenario that ends by itself"
-// +kubebuilder:validation:XValidation:rule="self.loads.exists(l, !has(l.after) && (!has(l.startAfter) || !l.startAfter.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(l.startAfter) == duration('0s')))",message="every load of the scenario has a startAfter or an after: take it out of the one that begins the scenario, the others' delays count from its start"
+// +kubebuilder:validation:XValidation:rule="self.loads.exists(l, !has(l.after) && (!has(l.startAfter) || !l.startAfter.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(l.startAfter) == duration('0s')))",message="every load of the scenario has a startAfter or an after: remove it from the one that begins the scenario, because the others' delays count from its start"
 // +kubebuilder:validation:XValidation:rule="self.loads.all(l, !has(l.after) || self.loads.exists(o, o.name == l.after && o.name != l.name && !has(o.until)))",message="a load's after must name another load of the same scenario that ends by itself"
 type Scenario struct {
 	// name of the scenario, for example cico-8.
@@ -20,8 +20,7 @@ type Scenario struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a scenario's name may have lower-case letters, digits and '-': for example cico-8"
 	Name string `json:"name"`
 
-	// loads of the scenario. They start together unless startAfter says
-	// otherwise.
+	// loads of the scenario. They start together unless startAfter delays them.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -33,13 +32,13 @@ type Scenario struct {
 // Load is one k6 test inside a scenario.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.checkInCheckOut), has(self.dataImport), has(self.elsewhere), has(self.script)].filter(x, x).size() == 1",message="a load needs exactly one of checkInCheckOut, dataImport and script"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.duration)",message="a script says itself how long it lasts: take out duration, and write for example script.arguments: [--duration, 30m]"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.duration)",message="a script defines its own duration: remove duration, and write for example script.arguments: [--duration, 30m]"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || has(self.duration) != has(self.until)",message="a checkInCheckOut load needs exactly one of duration (for example 30m) and until (the name of a load that ends by itself)"
-// +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || (!has(self.duration) && !has(self.until))",message="a dataImport load ends when its imports are done: take out duration and until"
-// +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || !has(self.parallelism) || self.parallelism == 1",message="a dataImport load runs in one k6 runner: take out parallelism or set it to 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || (!has(self.duration) && !has(self.until))",message="a dataImport load ends when its imports are done: remove duration and until"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || !has(self.parallelism) || self.parallelism == 1",message="a dataImport load runs in one k6 runner: remove parallelism or set it to 1"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.parallelism) || self.parallelism <= self.checkInCheckOut.users",message="parallelism is larger than checkInCheckOut.users: every k6 runner needs at least one user"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.duration) || !has(self.checkInCheckOut.rampUp) || !self.duration.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || !self.checkInCheckOut.rampUp.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self.checkInCheckOut.rampUp) < duration(self.duration)",message="checkInCheckOut.rampUp must be shorter than the load's duration"
-// +kubebuilder:validation:XValidation:rule="!has(self.elsewhere) || !(has(self.after) || has(self.startAfter) || has(self.duration) || has(self.until) || has(self.parallelism))",message="a load that was put on elsewhere is over: take out after, startAfter, duration, until and parallelism"
+// +kubebuilder:validation:XValidation:rule="!has(self.elsewhere) || !(has(self.after) || has(self.startAfter) || has(self.duration) || has(self.until) || has(self.parallelism))",message="a load with elsewhere is finished: remove after, startAfter, duration, until and parallelism"
 type Load struct {
 	// name of the load, for example cico. It is the first part of its metrics'
 	// names: cico/Check-In/p95.
@@ -56,18 +55,17 @@ type Load struct {
 	// +optional
 	DataImport *DataImport `json:"dataImport,omitempty"`
 
-	// elsewhere is a load that another tool put on, in another place: a record of
-	// what was measured there, which perflab convert writes. Nothing here can put
-	// it on.
+	// elsewhere is a load that another tool ran: a record from perflab convert,
+	// which can't be run.
 	// +optional
 	Elsewhere *Elsewhere `json:"elsewhere,omitempty"`
 
-	// script runs any k6 script.
+	// script is any k6 script.
 	// +optional
 	Script *Script `json:"script,omitempty"`
 
 	// after starts this load when the named load of the same scenario has
-	// ended. Several imports in a row each get figures of their own.
+	// ended. Use it to measure several imports separately.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	After string `json:"after,omitempty"`

@@ -4,22 +4,22 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SeriesChange is a place where a metric changed in the history of the namespace's
+// SeriesChange is a change of a metric in the history of the namespace's
 // experiments.
 type SeriesChange struct {
-	// scenario the runs were done under.
+	// scenario of the runs.
 	// +kubebuilder:validation:MaxLength=512
 	Scenario string `json:"scenario"`
 	// metric, for example cico/Check-In/average.
 	// +kubebuilder:validation:MaxLength=1024
 	Metric string `json:"metric"`
-	// arm that has the metric in each of the experiments.
+	// arm with the metric in each of the experiments.
 	// +kubebuilder:validation:MaxLength=512
 	Arm string `json:"arm"`
 	// verdict: Better or Worse.
 	Verdict Verdict `json:"verdict"`
-	// delta of what was measured from here on against what was measured before:
-	// percent on the ratio scale, else in the metric's unit.
+	// delta of the measurements from the change on against those before:
+	// percent on the ratio scale, otherwise in the metric's unit.
 	// +kubebuilder:validation:MaxLength=512
 	Delta string `json:"delta"`
 	// low end of the 95 % interval of delta.
@@ -32,13 +32,13 @@ type SeriesChange struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Unit string `json:"unit,omitempty"`
-	// before is the release measured last before the change.
+	// before is the last release measured before the change.
 	// +kubebuilder:validation:MaxLength=512
 	Before string `json:"before"`
-	// after is the release measured first after it.
+	// after is the first release measured after it.
 	// +kubebuilder:validation:MaxLength=512
 	After string `json:"after"`
-	// experiments are the names of the two that measured before and after.
+	// experiments are the names of those before and after.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=2
@@ -46,10 +46,10 @@ type SeriesChange struct {
 	Experiments []string `json:"experiments"`
 	// time at which the first load after the change began.
 	Time metav1.Time `json:"time"`
-	// sentence says it in words.
+	// sentence describes the change.
 	// +kubebuilder:validation:MaxLength=2048
 	Sentence string `json:"sentence"`
-	// differences are sentences on what differs between before and after.
+	// differences between before and after, in sentences.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=21
@@ -60,12 +60,12 @@ type SeriesChange struct {
 // AnnouncementStatus is what the operator sends to the installation's sinks about the
 // experiment, and the progress.
 type AnnouncementStatus struct {
-	// phase that is announced: Complete or Stalled.
+	// phase to announce: Complete or Stalled.
 	// +kubebuilder:validation:MaxLength=512
 	Phase ExperimentPhase `json:"phase"`
-	// time at which the experiment came to it.
+	// time at which the experiment reached it.
 	Time metav1.Time `json:"time"`
-	// sinks that took something.
+	// sinks that accepted announcements.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -73,11 +73,12 @@ type AnnouncementStatus struct {
 	Sinks []SinkStatus `json:"sinks,omitempty"`
 }
 
-// SinkStatus is how much of it a sink took.
+// SinkStatus is the progress of a sink.
 type SinkStatus struct {
-	// name of the sink, as the operator's flags call it.
+	// name of the sink in the operator's flags.
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
-	// told is the number of announcements it took, which come in a fixed order.
+	// told is the number of announcements that the sink accepted, which have a
+	// fixed order.
 	Told int32 `json:"told"`
 }

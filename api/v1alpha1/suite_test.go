@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// user is a client that asks the API server to be strict, as kubectl does.
+// user returns a client with strict field validation, as kubectl has.
 func user(t *testing.T) client.Client {
 	t.Helper()
 	c, err := client.New(server.Config(t), client.Options{})
@@ -35,7 +35,7 @@ func user(t *testing.T) client.Client {
 	return client.WithFieldValidation(c, "Strict")
 }
 
-// experiment is a fresh copy of the valid one with these changes.
+// experiment returns a copy of the valid experiment with these changes.
 func experiment(t *testing.T, changes ...change) *unstructured.Unstructured {
 	t.Helper()
 	made := rules.Object(t, rules.Valid)
@@ -45,7 +45,7 @@ func experiment(t *testing.T, changes ...change) *unstructured.Unstructured {
 }
 
 // change sets the field at a path ("spec.arms.1.name") to a YAML value, or
-// takes it away where the value is empty.
+// removes it if the value is empty.
 type change struct{ path, value string }
 
 func apply(t *testing.T, object *unstructured.Unstructured, changes ...change) {
@@ -55,20 +55,20 @@ func apply(t *testing.T, object *unstructured.Unstructured, changes ...change) {
 	}
 }
 
-// create asks the API server whether it would take the object.
+// create returns the API server's answer to a dry-run creation of the object.
 func create(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
 	return user(t).Create(t.Context(), object, client.DryRunAll)
 }
 
-// verdict fails the test unless the answer is what is wanted: accepted where
-// the sentence is empty, else refused with the sentence at the place.
+// verdict fails the test unless the request was accepted, if the sentence is empty, or
+// refused with the sentence for the place.
 func verdict(t *testing.T, answer error, place, sentence string) {
 	t.Helper()
 	rules.Verdict(t, answer, place, sentence)
 }
 
-// update asks the API server whether it would take the changes.
+// update returns the API server's answer to a dry-run update with the changes.
 func update(t *testing.T, object *unstructured.Unstructured, changes []change) error {
 	t.Helper()
 	changed := object.DeepCopy()

@@ -6,7 +6,7 @@ import "testing"
 
 func TestTargetRules(t *testing.T) {
 	const one = "target needs exactly one of module (a module of this system) and url (an address outside it)"
-	const url = "target.url must be http:// or https:// with a host and, if need be, a port, without a path: for example http://okapi.folio.svc:9130"
+	const url = "target.url must be http:// or https:// with a host and an optional port, without a path: for example http://okapi.folio.svc:9130"
 	judge(t, map[string]rule{
 		"unknown module": refuse("spec.system", "system.target.module must be the name of one of system.modules: that module receives the load",
 			change{"spec.system.target.module", "okapi"}),
@@ -27,7 +27,7 @@ func TestKafkaRules(t *testing.T) {
 	const group = "spec.system.kafka.topics[0]"
 	judge(t, map[string]rule{
 		"no brokers":           refuse("spec.system.kafka.brokers.replicas", nodes, change{"spec.system.kafka.brokers.replicas", "0"}),
-		"fewer than none":      refuse("spec.system.kafka.brokers.replicas", nodes, change{"spec.system.kafka.brokers.replicas", "-1"}),
+		"negative":             refuse("spec.system.kafka.brokers.replicas", nodes, change{"spec.system.kafka.brokers.replicas", "-1"}),
 		"no controllers":       refuse("spec.system.kafka.controllers.replicas", nodes, change{"spec.system.kafka.controllers.replicas", "0"}),
 		"combined roles":       accept(change{"spec.system.kafka.controllers", ""}),
 		"unknown provider":     refuse("spec.system.kafka.provider", `supported values: "Strimzi", "External"`, change{"spec.system.kafka.provider", "MSK"}),
@@ -40,8 +40,8 @@ func TestKafkaRules(t *testing.T) {
 		"neither":              refuse(group, either, change{"spec.system.kafka.topics.0.names", ""}),
 		"prefix without count": refuse("spec.system.kafka.topics[1]", pair, change{"spec.system.kafka.topics.1.count", ""}),
 		"count without prefix": refuse(group, pair, change{"spec.system.kafka.topics.0.count", "2"}),
-		"count of none":        refuse("spec.system.kafka.topics[1].count", "greater than or equal to 1", change{"spec.system.kafka.topics.1.count", "0"}),
-		"names that are none":  refuse("spec.system.kafka.topics[0].names", "should have at least 1 items", change{"spec.system.kafka.topics.0.names", "[]"}),
+		"count of 0":           refuse("spec.system.kafka.topics[1].count", "greater than or equal to 1", change{"spec.system.kafka.topics.1.count", "0"}),
+		"no names":             refuse("spec.system.kafka.topics[0].names", "should have at least 1 items", change{"spec.system.kafka.topics.0.names", "[]"}),
 		"name with a space":    refuse("spec.system.kafka.topics[0].names[0]", "a topic's name may have letters, digits, '.', '_' and '-'", change{"spec.system.kafka.topics.0.names.0", "a topic"}),
 		"prefix with a slash":  refuse("spec.system.kafka.topics[1].prefix", "a topic's name may have letters, digits, '.', '_' and '-'", change{"spec.system.kafka.topics.1.prefix", "a/b"}),
 		"name twice":           refuse("spec.system.kafka.topics[0].names[1]", "Duplicate value", change{"spec.system.kafka.topics.0.names", "[a, a]"}),
@@ -75,19 +75,19 @@ func TestModuleRules(t *testing.T) {
 			change{module + "jvm.options", `["-XX:MaxRAMPercentage=66"]`}),
 		"name with a capital": refuse("spec.system.modules[1].name", "a module name may have lower-case letters, digits and '-', and starts with a letter: for example mod-inventory",
 			change{module + "name", "Circulation"}),
-		"neither image nor workload": refuse("spec.system.modules[1]", "a module needs either image (PerfLab runs it) or workloadRef (PerfLab adopts it and releases it afterwards), not both and not neither",
+		"neither image nor workload": refuse("spec.system.modules[1]", "a module needs exactly one of image (PerfLab runs it) and workloadRef (PerfLab adopts it and releases it afterwards)",
 			change{module + "image", ""}),
 		"101 replicas": refuse("spec.system.modules[1].replicas", "replicas of a module must be from 0 to 100", change{module + "replicas", "101"}),
 		"port 0":       refuse("spec.system.modules[1].port", "greater than or equal to 1", change{module + "port", "0"}),
 		"health path without a slash": refuse("spec.system.modules[1].healthPath", "healthPath must begin with '/': for example /admin/health",
 			change{module + "healthPath", "health"}),
 		"module twice": refuse("spec.system.modules[1]", `Duplicate value: {"name":"gateway"}`, change{module + "name", "gateway"}),
-		"no modules":   refuse("spec.system", "system.modules is empty: list the Java services to run, or give target.url where the system is somebody else's", change{"spec.system.modules", "[]"}),
+		"no modules":   refuse("spec.system", "system.modules is empty: list the Java services to run, or set target.url if the system is external", change{"spec.system.modules", "[]"}),
 		"no modules beside a url": accept(change{"spec.system.modules", ""}, change{"spec.system.target.module", ""}, change{"spec.system.target.url", "http://shop.example:8080"},
 			change{"spec.arms", "[{name: as-is, baseline: true}]"}),
 		"command, args, ports and volumes": accept(change{module + "command", "[a]"}, change{module + "args", "[b]"}, change{module + "healthPort", "9000"},
 			change{module + "ports", "[{name: management, port: 9000}]"}, change{module + "volumes", "[{name: a, mountPath: /a, configMap: {name: a}}]"}),
-		"args of a workload that is there": refuse("spec.system.modules[1]", "command, args, healthPort, ports and volumes are for a module with an image",
+		"args of an existing workload": refuse("spec.system.modules[1]", "command, args, healthPort, ports and volumes are for a module with an image",
 			change{module + "image", ""}, change{module + "workloadRef", "{name: a}"}, change{module + "args", "[b]"}),
 		"a port named http": refuse("spec.system.modules[1].ports[0].name", "a port's name may have lower-case letters", change{module + "ports", "[{name: http, port: 9000}]"}),
 		"a volume without a source": refuse("spec.system.modules[1].volumes[0]", "a volume needs exactly one of configMap, secret, emptyDir and persistentVolumeClaim",

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// System is what is under test: Kafka, PostgreSQL and the Java services
+// System is the system under test: Kafka, PostgreSQL and the Java services
 // (modules) that use them.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.target.url) || has(self.modules) && size(self.modules) > 0",message="system.modules is empty: list the Java services to run, or give target.url where the system is somebody else's"
+// +kubebuilder:validation:XValidation:rule="has(self.target.url) || has(self.modules) && size(self.modules) > 0",message="system.modules is empty: list the Java services to run, or set target.url if the system is external"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.module) || has(self.modules) && self.modules.exists(m, m.name == self.target.module)",message="system.target.module must be the name of one of system.modules: that module receives the load"
 type System struct {
-	// target says where the load goes and as whom.
+	// target of the load.
 	// +required
 	Target Target `json:"target"`
 
@@ -27,15 +27,15 @@ type System struct {
 	Postgres *Postgres `json:"postgres,omitempty"`
 
 	// modules are the Java services of the system, one Deployment and one
-	// Service each. Absent: only where target.url is somebody else's system.
+	// Service each. Absent: only if target.url is an external system.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=128
 	Modules []Module `json:"modules,omitempty"`
 
-	// patches change rendered objects where this API has no field for it.
-	// They are applied in order, after everything else.
+	// patches change rendered objects that have no field in this API. They are
+	// applied in order, after everything else.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -61,9 +61,9 @@ type Patch struct {
 	Name string `json:"name,omitempty"`
 
 	// merge is the patch, for example {"spec": {"kafka": {"rack":
-	// {"topologyKey": "topology.kubernetes.io/zone"}}}}. A field set to null
-	// is removed. Lists are replaced as a whole. Who writes one that touches
-	// pods' security, volumes or identity needs the right to create pods.
+	// {"topologyKey": "topology.kubernetes.io/zone"}}}}. A field set to null is
+	// removed. Lists are replaced as a whole. Authors of patches to the
+	// security, volumes or identity of pods need the right to create pods.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
@@ -71,9 +71,9 @@ type Patch struct {
 	Merge runtime.RawExtension `json:"merge"`
 }
 
-// Placement says on which nodes pods may run.
+// Placement selects the nodes of pods.
 type Placement struct {
-	// nodeSelector picks nodes by their labels, for example
+	// nodeSelector selects nodes by their labels, for example
 	// {node.kubernetes.io/instance-type: r7g.xlarge}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
@@ -102,21 +102,20 @@ type Placement struct {
 
 // Spread spreads a component's pods evenly over groups of nodes.
 type Spread struct {
-	// topologyKey is the node label that makes the groups, for example
+	// topologyKey is the node label that defines the groups, for example
 	// kubernetes.io/hostname or topology.kubernetes.io/zone.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	TopologyKey string `json:"topologyKey"`
 
-	// maxSkew is how many pods one group may have more than another. Default
-	// 1.
+	// maxSkew is the largest difference in pods between groups. Default 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	MaxSkew int32 `json:"maxSkew,omitempty"`
 
-	// whenUnsatisfiable says what becomes of a pod that would break the rule.
+	// whenUnsatisfiable is what happens to a pod that would exceed maxSkew.
 	// Default DoNotSchedule.
 	// +optional
 	// +kubebuilder:default=DoNotSchedule
@@ -124,7 +123,7 @@ type Spread struct {
 	WhenUnsatisfiable corev1.UnsatisfiableConstraintAction `json:"whenUnsatisfiable,omitempty"`
 }
 
-// Target says where the load goes and as whom.
+// Target is the target of the load and its login.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.module) != has(self.url)",message="target needs exactly one of module (a module of this system) and url (an address outside it)"
 type Target struct {
@@ -135,46 +134,46 @@ type Target struct {
 	// +kubebuilder:validation:MaxLength=63
 	Module string `json:"module,omitempty"`
 
-	// url is the address of a target that is not a module of this system.
-	// Example: "http://okapi.folio.svc:9130".
+	// url of a target outside this system. Example:
+	// "http://okapi.folio.svc:9130".
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/ ]+$')",message="target.url must be http:// or https:// with a host and, if need be, a port, without a path: for example http://okapi.folio.svc:9130"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/ ]+$')",message="target.url must be http:// or https:// with a host and an optional port, without a path: for example http://okapi.folio.svc:9130"
 	URL string `json:"url,omitempty"`
 
-	// tenant of a FOLIO system: it is sent as X-Okapi-Tenant with every
-	// request, and modules get it as TENANT. Default: diku where a load is
-	// checkInCheckOut or dataImport, else none.
+	// tenant of a FOLIO system. Every request has it as X-Okapi-Tenant, and
+	// modules as TENANT. Default: diku if a load is checkInCheckOut or
+	// dataImport, otherwise none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Tenant string `json:"tenant,omitempty"`
 
-	// login is the way checkInCheckOut and dataImport log in. Default Okapi.
+	// login is how checkInCheckOut and dataImport log in. Default Okapi.
 	// +optional
 	Login Login `json:"login,omitempty"`
 
 	// credentialsSecret names the Secret, in the experiment's namespace, with
 	// the keys username and password. Loads get them as the variables USERNAME
 	// and PASSWORD, by reference, never copied; checkInCheckOut and dataImport
-	// log in with them and need them. Absent: a script has no login.
+	// require them. Absent: a script has no login.
 	// +optional
 	CredentialsSecret SecretName `json:"credentialsSecret,omitzero"`
 }
 
-// Login is the way loads log in.
+// Login is how loads log in.
 // +kubebuilder:validation:Enum=Okapi;Expiring
 type Login string
 
 const (
-	// LoginOkapi is POST /authn/login, with a token that lasts.
+	// LoginOkapi is POST /authn/login, with a token that does not expire.
 	LoginOkapi Login = "Okapi"
 	// LoginExpiring is POST /authn/login-with-expiry, with cookies that every
-	// user renews before they expire, as Eureka asks for.
+	// user renews before they expire, as Eureka requires.
 	LoginExpiring Login = "Expiring"
 )
 
-// SecretName refers to a Secret in the same namespace, which who writes it has
-// the right to get.
+// SecretName refers to a Secret in the same namespace. Authors need the right
+// to get it.
 type SecretName struct {
 	// name of the Secret.
 	// +required
@@ -183,26 +182,26 @@ type SecretName struct {
 	Name string `json:"name"`
 }
 
-// KafkaProvider says who runs the Kafka cluster.
+// KafkaProvider is what runs the Kafka cluster.
 // +kubebuilder:validation:Enum=Strimzi;External
 type KafkaProvider string
 
 const (
 	// KafkaProviderStrimzi runs Kafka through the Strimzi operator.
 	KafkaProviderStrimzi KafkaProvider = "Strimzi"
-	// KafkaProviderExternal uses existing brokers, Amazon MSK for example. PerfLab makes and deletes its own topics in them and
-	// touches nothing else.
+	// KafkaProviderExternal uses existing brokers, for example Amazon MSK. PerfLab creates
+	// and deletes its own topics and changes nothing else.
 	KafkaProviderExternal KafkaProvider = "External"
 )
 
-// KafkaMode says where Kafka keeps its metadata.
+// KafkaMode is where Kafka keeps its metadata.
 // +kubebuilder:validation:Enum=KRaft;ZooKeeper
 type KafkaMode string
 
 const (
 	// KafkaModeKRaft keeps metadata in Kafka itself.
 	KafkaModeKRaft KafkaMode = "KRaft"
-	// KafkaModeZooKeeper keeps metadata in ZooKeeper. Strimzi serves it up to
+	// KafkaModeZooKeeper keeps metadata in ZooKeeper. Strimzi supports it up to
 	// release 0.45, Kafka up to 3.9.
 	KafkaModeZooKeeper KafkaMode = "ZooKeeper"
 )
@@ -211,17 +210,17 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.provider == 'External' || has(self.brokers)",message="kafka.brokers is missing: write how many brokers to run, for example brokers: {replicas: 3}"
 // +kubebuilder:validation:XValidation:rule="(self.provider == 'External') == has(self.external)",message="kafka.external goes with provider: External, and provider: External needs kafka.external with bootstrapServers"
-// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !(has(self.brokers) || has(self.controllers) || has(self.zooKeeper) || has(self.config) || has(self.metrics))",message="an External Kafka is not PerfLab's to configure: take brokers, controllers, zooKeeper, config and metrics away, or use provider: Strimzi"
-// +kubebuilder:validation:XValidation:rule="self.mode != 'ZooKeeper' || !has(self.controllers)",message="kafka.controllers are nodes of a KRaft: with mode: ZooKeeper write kafka.zooKeeper instead"
-// +kubebuilder:validation:XValidation:rule="self.mode == 'ZooKeeper' || !has(self.zooKeeper)",message="kafka.zooKeeper goes with mode: ZooKeeper: add it, or take zooKeeper away"
+// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !(has(self.brokers) || has(self.controllers) || has(self.zooKeeper) || has(self.config) || has(self.metrics))",message="PerfLab doesn't configure an External Kafka: remove brokers, controllers, zooKeeper, config and metrics, or use provider: Strimzi"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'ZooKeeper' || !has(self.controllers)",message="kafka.controllers requires mode: KRaft: with mode: ZooKeeper, use kafka.zooKeeper instead"
+// +kubebuilder:validation:XValidation:rule="self.mode == 'ZooKeeper' || !has(self.zooKeeper)",message="kafka.zooKeeper requires mode: ZooKeeper: set it, or remove zooKeeper"
 type Kafka struct {
-	// provider says who runs the cluster. Default Strimzi.
+	// provider of the cluster. Default Strimzi.
 	// +optional
 	// +kubebuilder:default=Strimzi
 	Provider KafkaProvider `json:"provider,omitempty"`
 
-	// mode says where metadata is kept. Default KRaft. With provider External
-	// it is what the brokers are expected to be: a run on others is invalid.
+	// mode is where metadata is kept. Default KRaft. With provider External,
+	// runs on brokers in another mode are invalid.
 	// +optional
 	// +kubebuilder:default=KRaft
 	Mode KafkaMode `json:"mode,omitempty"`
@@ -259,8 +258,8 @@ type Kafka struct {
 	// +optional
 	Metrics *KafkaMetrics `json:"metrics,omitempty"`
 
-	// topics are created before the modules start. An arm that changes their
-	// partitions gets topics of its own, because partitions can only grow.
+	// topics to create before the modules start. An arm that changes their
+	// partitions gets separate topics, because partitions can only grow.
 	// +optional
 	// +listType=map
 	// +listMapKey=group
@@ -268,7 +267,7 @@ type Kafka struct {
 	Topics []TopicGroup `json:"topics,omitempty"`
 }
 
-// KafkaNodes declares a group of Kafka nodes that are alike.
+// KafkaNodes is a group of identical Kafka nodes.
 type KafkaNodes struct {
 	// replicas is the number of nodes.
 	// +required
@@ -302,9 +301,9 @@ type KafkaNodes struct {
 // KafkaMetrics makes brokers serve Prometheus metrics. Exactly one of its
 // fields is set.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.reporter) && self.reporter) != has(self.jmxExporter)",message="kafka.metrics needs either reporter: true (Strimzi 0.46 and later) or jmxExporter (a ConfigMap with the exporter's rules), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="(has(self.reporter) && self.reporter) != has(self.jmxExporter)",message="kafka.metrics needs exactly one of reporter: true (Strimzi 0.46 and later) and jmxExporter (a ConfigMap with the exporter's rules)"
 type KafkaMetrics struct {
-	// reporter uses Strimzi's own reporter, which Strimzi 0.45 does not have.
+	// reporter uses Strimzi's own reporter, which needs Strimzi 0.46 or later.
 	// +optional
 	Reporter bool `json:"reporter,omitempty"`
 
@@ -328,8 +327,8 @@ type ConfigMapKey struct {
 	Key string `json:"key"`
 }
 
-// SecretKey refers to one entry of a Secret in the same namespace, which who
-// writes it has the right to get.
+// SecretKey refers to one entry of a Secret in the same namespace. Authors need
+// the right to get it.
 type SecretKey struct {
 	// name of the Secret.
 	// +required
@@ -346,7 +345,7 @@ type SecretKey struct {
 
 // ExternalKafka is the address and the login of existing brokers.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.prometheus) || self.prometheus.source != 'OpenMonitoring' || self.bootstrapServers.exists(server, server.matches('^b-[0-9]+(-public)?[.][A-Za-z0-9.-]+:[0-9]+$'))",message="brokers with open monitoring are known by MSK's own names of their hosts: write one such as b-1.perf.x1y2z3.c2.kafka.eu-west-1.amazonaws.com:9096 into external.bootstrapServers, or use source: CloudWatch"
+// +kubebuilder:validation:XValidation:rule="!has(self.prometheus) || self.prometheus.source != 'OpenMonitoring' || self.bootstrapServers.exists(server, server.matches('^b-[0-9]+(-public)?[.][A-Za-z0-9.-]+:[0-9]+$'))",message="open monitoring identifies brokers by MSK's host names: add one such as b-1.perf.x1y2z3.c2.kafka.eu-west-1.amazonaws.com:9096 to external.bootstrapServers, or use source: CloudWatch"
 type ExternalKafka struct {
 	// bootstrapServers are brokers as host:port, reachable from the operator
 	// and from the modules.
@@ -362,42 +361,43 @@ type ExternalKafka struct {
 	// +optional
 	TLS *KafkaTLS `json:"tls,omitempty"`
 
-	// sasl logs in with a name and a password. Absent: nobody asks.
+	// sasl logs in with a name and a password. Absent: no login.
 	// +optional
 	SASL *KafkaSASL `json:"sasl,omitempty"`
 
-	// prometheus says how the brokers of an Amazon MSK are found in
-	// measurement.prometheus. What they use is then recorded as kafka/broker-<id>/cpuUsed
-	// and so on. Absent: that is not asked.
+	// prometheus locates the brokers of an Amazon MSK in measurement.prometheus. Their
+	// metrics are recorded as kafka/broker-<id>/cpuUsed and so on. Absent: no such
+	// metrics.
 	// +optional
 	Prometheus *KafkaInPrometheus `json:"prometheus,omitempty"`
 }
 
-// BrokerSource is where Prometheus has the figures of MSK's brokers from.
+// BrokerSource is the source of MSK's metrics in Prometheus.
 // +kubebuilder:validation:Enum=CloudWatch;OpenMonitoring
 type BrokerSource string
 
-// Where figures of MSK's brokers are from.
+// Sources of MSK's metrics.
 const (
 	// BrokerSourceCloudWatch is an exporter of CloudWatch's metrics of AWS/Kafka:
 	// yet-another-cloudwatch-exporter or prometheus/cloudwatch_exporter.
 	BrokerSourceCloudWatch BrokerSource = "CloudWatch"
-	// BrokerSourceOpenMonitoring are the brokers' own exporters, which MSK serves at
+	// BrokerSourceOpenMonitoring is the brokers' own exporters, which MSK serves at
 	// the ports 11001 (JMX) and 11002 (node).
 	BrokerSourceOpenMonitoring BrokerSource = "OpenMonitoring"
 )
 
-// KafkaInPrometheus says how brokers that Amazon MSK runs are found in Prometheus.
+// KafkaInPrometheus locates the brokers of an Amazon MSK in Prometheus.
 //
-// +kubebuilder:validation:XValidation:rule="(self.source == 'CloudWatch') == has(self.cluster)",message="external.prometheus.cluster, the name of the MSK cluster, goes with source: CloudWatch, and has to be written there; with source: OpenMonitoring brokers are known by their hosts"
+// +kubebuilder:validation:XValidation:rule="(self.source == 'CloudWatch') == has(self.cluster)",message="external.prometheus.cluster, the name of the MSK cluster, is required with source: CloudWatch and forbidden with source: OpenMonitoring, which identifies brokers by their hosts"
 type KafkaInPrometheus struct {
-	// source of the figures: an exporter of CloudWatch's metrics, or the brokers
+	// source of the metrics: an exporter of CloudWatch's metrics, or the brokers
 	// themselves by MSK's open monitoring. Default CloudWatch.
 	// +optional
 	// +kubebuilder:default=CloudWatch
 	Source BrokerSource `json:"source,omitempty"`
 
-	// cluster is the name of the MSK cluster, which CloudWatch has as Cluster Name.
+	// cluster is the name of the MSK cluster, in CloudWatch the dimension Cluster
+	// Name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9-]*$')",message="the name of an MSK cluster has letters, digits and '-': for example perf-msk"
@@ -406,17 +406,17 @@ type KafkaInPrometheus struct {
 
 // KafkaTLS encrypts the connection to brokers.
 type KafkaTLS struct {
-	// ca is the certificate, in PEM, of the authority that signed the
-	// brokers' certificates. Absent: the authorities of the operating system.
+	// ca is the certificate, in PEM, of the authority that signed the brokers'
+	// certificates. Default: the operating system's authorities.
 	// +optional
 	CA *SecretKey `json:"ca,omitempty"`
 }
 
-// SASLMechanism is a way to log in to Kafka.
+// SASLMechanism is how to log in to Kafka.
 // +kubebuilder:validation:Enum=PLAIN;SCRAM-SHA-256;SCRAM-SHA-512
 type SASLMechanism string
 
-// Ways to log in to Kafka.
+// SASL mechanisms.
 const (
 	SASLPlain       SASLMechanism = "PLAIN"
 	SASLScramSHA256 SASLMechanism = "SCRAM-SHA-256"
@@ -425,19 +425,19 @@ const (
 
 // KafkaSASL logs in to brokers.
 type KafkaSASL struct {
-	// mechanism to log in by. Default SCRAM-SHA-512, which MSK uses.
+	// mechanism of the login. Default SCRAM-SHA-512, which MSK uses.
 	// +optional
 	// +kubebuilder:default=SCRAM-SHA-512
 	Mechanism SASLMechanism `json:"mechanism,omitempty"`
 
 	// credentialsSecret names the Secret with the keys username and password.
-	// The operator reads it to make topics, for which it needs a Role, and sends
-	// it to hosts that its annotation perflab.dev/hosts names.
+	// The operator reads it to create topics, for which it needs a Role, and
+	// sends it only to hosts in the annotation perflab.dev/hosts.
 	// +required
 	CredentialsSecret SecretName `json:"credentialsSecret"`
 
-	// insecurePlaintext lets mechanism PLAIN send the password where tls is
-	// absent, readable to everybody on the way.
+	// insecurePlaintext allows mechanism PLAIN to send the password
+	// in plain text, if tls is absent.
 	// +optional
 	InsecurePlaintext bool `json:"insecurePlaintext,omitempty"`
 }
@@ -454,18 +454,18 @@ type Storage struct {
 	Class string `json:"class,omitempty"`
 }
 
-// TopicGroup declares topics that are alike.
+// TopicGroup declares identical topics.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.names), has(self.prefix), has(self.preset)].filter(x, x).size() == 1",message="a topic group needs exactly one of names (a list), prefix with count, and preset (topics of FOLIO)"
 // +kubebuilder:validation:XValidation:rule="has(self.prefix) == has(self.count)",message="a topic group with a prefix needs a count, and a count needs a prefix"
 type TopicGroup struct {
-	// group names this list, so that arms can refer to it. Example: data-import.
+	// group is the name of the group, which arms refer to. Example: data-import.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Group string `json:"group"`
 
-	// names of the topics, without the ENV prefix the operator puts in front:
+	// names of the topics, without the ENV prefix that the operator adds:
 	// "Default.diku.DI_COMPLETED" becomes "<ENV>.Default.diku.DI_COMPLETED".
 	// +optional
 	// +listType=set
@@ -487,7 +487,7 @@ type TopicGroup struct {
 	// +kubebuilder:validation:Maximum=5000
 	Count *int32 `json:"count,omitempty"`
 
-	// preset names the topics FOLIO's modules use.
+	// preset names the topics of FOLIO's modules.
 	// +optional
 	Preset *TopicPreset `json:"preset,omitempty"`
 
@@ -497,7 +497,7 @@ type TopicGroup struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 10000",message="partitions must be from 1 to 10000"
 	Partitions int32 `json:"partitions,omitempty"`
 
-	// replicas of each partition. Default 1; not more than there are brokers.
+	// replicas of each partition. Default 1; at most the number of brokers.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="topic replicas must be from 1 to 100"
@@ -525,7 +525,7 @@ const (
 	PresetPubSub TopicPresetName = "PubSub"
 )
 
-// TopicPreset names the topics FOLIO's modules use, for each tenant.
+// TopicPreset names the topics of FOLIO's modules, for each tenant.
 //
 // +kubebuilder:validation:XValidation:rule="self.name != 'PubSub' || has(self.version)",message="the preset PubSub needs the version of mod-pubsub, because it is part of the topics' names: for example version: 2.7.0"
 type TopicPreset struct {
@@ -533,15 +533,15 @@ type TopicPreset struct {
 	// +required
 	Name TopicPresetName `json:"name"`
 
-	// tenants whose topics are made. Default: the target's tenant.
+	// tenants of the topics. Default: the target's tenant.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=63
 	Tenants []string `json:"tenants,omitempty"`
 
-	// collection replaces the tenant in topics that hold all tenants' events,
-	// as KAFKA_PRODUCER_TENANT_COLLECTION does. Example: ALL.
+	// collection replaces the tenant in topics of all tenants' events, like
+	// KAFKA_PRODUCER_TENANT_COLLECTION. Example: ALL.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Z0-9]{0,30}$')",message="a tenant collection is written in capital letters and digits: for example ALL"
@@ -553,14 +553,15 @@ type TopicPreset struct {
 	Version string `json:"version,omitempty"`
 }
 
-// PostgresProvider says who runs the PostgreSQL cluster.
+// PostgresProvider is what runs the PostgreSQL cluster.
 // +kubebuilder:validation:Enum=CloudNativePG;External
 type PostgresProvider string
 
 const (
 	// PostgresProviderCloudNativePG runs PostgreSQL through CloudNativePG.
 	PostgresProviderCloudNativePG PostgresProvider = "CloudNativePG"
-	// PostgresProviderExternal uses an existing server, Amazon RDS for example. PerfLab configures nothing in it.
+	// PostgresProviderExternal uses an existing server, for example Amazon RDS. PerfLab
+	// does not configure it.
 	PostgresProviderExternal PostgresProvider = "External"
 )
 
@@ -569,9 +570,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.provider == 'External' || !has(self.readWriteSplit) || !self.readWriteSplit.enabled || self.instances >= 2",message="postgres.readWriteSplit.enabled needs postgres.instances of 2 or more: with one instance there is no replica to read from"
 // +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !has(self.readWriteSplit) || !self.readWriteSplit.enabled || (has(self.external) && has(self.external.readerHost))",message="postgres.readWriteSplit.enabled needs postgres.external.readerHost: without it there is no replica to read from"
 // +kubebuilder:validation:XValidation:rule="(self.provider == 'External') == has(self.external)",message="postgres.external goes with provider: External, and provider: External needs postgres.external with host and credentialsSecret"
-// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !(has(self.parameters) || has(self.storage) || has(self.pooler) || has(self.image) || has(self.placement))",message="an External PostgreSQL is not PerfLab's to configure: take image, parameters, storage, pooler and placement away, or use provider: CloudNativePG"
+// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !(has(self.parameters) || has(self.storage) || has(self.pooler) || has(self.image) || has(self.placement))",message="PerfLab doesn't configure an External PostgreSQL: remove image, parameters, storage, pooler and placement, or use provider: CloudNativePG"
 type Postgres struct {
-	// provider says who runs the cluster. Default CloudNativePG.
+	// provider of the cluster. Default CloudNativePG.
 	// +optional
 	// +kubebuilder:default=CloudNativePG
 	Provider PostgresProvider `json:"provider,omitempty"`
@@ -607,8 +608,8 @@ type Postgres struct {
 	// +kubebuilder:validation:MaxProperties=128
 	Parameters map[string]string `json:"parameters,omitempty"`
 
-	// statements loads pg_stat_statements, so that the slowest statements can
-	// be told. Default true.
+	// statements loads pg_stat_statements to report the slowest statements.
+	// Default true.
 	// +optional
 	// +kubebuilder:default=true
 	Statements *bool `json:"statements,omitempty"`
@@ -621,8 +622,8 @@ type Postgres struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// placement of the instances' pods. CloudNativePG prefers different nodes
-	// for them by itself; what is written here comes on top.
+	// placement of the instances' pods. CloudNativePG also prefers different
+	// nodes for them.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 }
@@ -665,9 +666,9 @@ type ExternalPostgres struct {
 	// +required
 	CredentialsSecret SecretName `json:"credentialsSecret"`
 
-	// prometheus says how the instances of an Amazon RDS or Aurora are found in
-	// measurement.prometheus. What they use is then recorded as
-	// postgres/primary/cpuUsed and so on. Absent: that is not asked.
+	// prometheus locates the instances of an Amazon RDS or Aurora in
+	// measurement.prometheus. Their metrics are recorded as
+	// postgres/primary/cpuUsed and so on. Absent: no such metrics.
 	// +optional
 	Prometheus *PostgresInPrometheus `json:"prometheus,omitempty"`
 }
@@ -677,13 +678,13 @@ type ExternalPostgres struct {
 // +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9]*(-[a-z0-9]+)*$')",message="a DBInstanceIdentifier has lower-case letters, digits and single '-', and begins with a letter: for example folio-writer"
 type DBInstance string
 
-// PostgresInPrometheus says how instances that Amazon RDS runs are found in
-// Prometheus, which has them from an exporter of CloudWatch's metrics
+// PostgresInPrometheus locates the instances of Amazon RDS in Prometheus, which
+// has their metrics from an exporter of CloudWatch
 // (yet-another-cloudwatch-exporter, prometheus/cloudwatch_exporter) or from
 // prometheus-rds-exporter.
 type PostgresInPrometheus struct {
-	// instance is the DBInstanceIdentifier of the primary, which is
-	// postgres/primary in metrics.
+	// instance is the DBInstanceIdentifier of the primary, postgres/primary in
+	// metrics.
 	// +required
 	Instance DBInstance `json:"instance"`
 
@@ -694,7 +695,7 @@ type PostgresInPrometheus struct {
 	ReaderInstances []DBInstance `json:"readerInstances,omitempty"`
 }
 
-// PoolMode says how long a client keeps a server connection.
+// PoolMode is how long a client keeps a server connection.
 // +kubebuilder:validation:Enum=session;transaction
 type PoolMode string
 
@@ -744,7 +745,7 @@ type ReadWriteSplit struct {
 // workload that it adopts for the runs (workloadRef).
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.workloadRef) || !(has(self.command) || has(self.args) || has(self.healthPort) || has(self.ports) || has(self.volumes))",message="command, args, healthPort, ports and volumes are for a module with an image: an existing workload (workloadRef) has its own; remove them"
-// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.workloadRef)",message="a module needs either image (PerfLab runs it) or workloadRef (PerfLab adopts it and releases it afterwards), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.workloadRef)",message="a module needs exactly one of image (PerfLab runs it) and workloadRef (PerfLab adopts it and releases it afterwards)"
 type Module struct {
 	// name of the module. Its Deployment and Service are called
 	// <experiment>-<name>; the other modules get its address as
@@ -766,8 +767,8 @@ type Module struct {
 	// +optional
 	WorkloadRef *WorkloadRef `json:"workloadRef,omitempty"`
 
-	// replicas is the number of pods; 0: the module is known, but does not
-	// run. Default 1; for an existing workload: its own.
+	// replicas is the number of pods; 0: the module does not run. Default 1;
+	// for an existing workload: its own.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 0 && self <= 100",message="replicas of a module must be from 0 to 100"
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -780,8 +781,8 @@ type Module struct {
 	// +optional
 	JVM *JVM `json:"jvm,omitempty"`
 
-	// env holds further environment variables. They win over those the
-	// operator sets, so use them with care.
+	// env holds further environment variables. They override those that the
+	// operator sets.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -795,9 +796,9 @@ type Module struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// runAsUser is the user id of the module's process. It is needed where the
-	// image names its user instead of numbering it, because pods must not
-	// run as root and a name does not tell. Absent: the image's.
+	// runAsUser is the user ID of the module's process. Set it if the image has
+	// a user name instead of an ID: pods must not run as root, and Kubernetes
+	// can't verify a name. Default: the image's.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 65535",message="runAsUser must be from 1 to 65535: modules do not run as root"
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
@@ -819,8 +820,8 @@ type Module struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Args []string `json:"args,omitempty"`
 
-	// healthPort is where healthPath is asked for, if not on port: some
-	// frameworks have a management port of its own. For modules with an image.
+	// healthPort serves healthPath, if not port does: some frameworks have a
+	// separate management port. For modules with an image.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -842,8 +843,7 @@ type Module struct {
 	// +kubebuilder:validation:MaxItems=16
 	Volumes []ModuleVolume `json:"volumes,omitempty"`
 
-	// healthPath answers 200 when the module can serve. Default
-	// /admin/health.
+	// healthPath returns 200 when the module is ready. Default /admin/health.
 	// +optional
 	// +kubebuilder:default=/admin/health
 	// +kubebuilder:validation:MaxLength=256
@@ -854,9 +854,9 @@ type Module struct {
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 
-	// readsFromReplica says whether the module can send its reads to a
-	// replica. Absent: what is known of FOLIO's module of this name. With the
-	// split on for a module that can't, the experiment carries a warning.
+	// readsFromReplica: the module can send its reads to a replica. Default: that
+	// of FOLIO's module of this name. The experiment has a warning if the split is
+	// enabled for a module that can't.
 	// +optional
 	ReadsFromReplica *bool `json:"readsFromReplica,omitempty"`
 }
@@ -929,7 +929,7 @@ type VolumeObject struct {
 	Name string `json:"name"`
 }
 
-// EmptyDir is a folder that lives as long as its pod.
+// EmptyDir is a folder that is deleted with its pod.
 type EmptyDir struct {
 	// memory keeps it in memory instead of on disk.
 	// +optional
@@ -953,14 +953,14 @@ type VolumeClaim struct {
 // +kubebuilder:validation:Enum=Deployment;StatefulSet
 type WorkloadKind string
 
-// Kinds of workloads that can be borrowed.
+// Kinds of workloads that can be adopted.
 const (
 	WorkloadDeployment  WorkloadKind = "Deployment"
 	WorkloadStatefulSet WorkloadKind = "StatefulSet"
 )
 
-// WorkloadRef names a workload, in the experiment's namespace, that is already
-// there, and that who writes it has the right to patch.
+// WorkloadRef names an existing workload in the experiment's namespace. Authors
+// need the right to patch it.
 type WorkloadRef struct {
 	// kind of the workload. Default Deployment.
 	// +optional
@@ -973,13 +973,13 @@ type WorkloadRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// container that holds the JVM. Absent: the workload's first.
+	// container of the JVM. Default: the workload's first.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Container string `json:"container,omitempty"`
 
-	// service that leads to the workload, for a target. Absent: the Service
-	// of the workload's name.
+	// service of the workload, for a target. Default: the Service with the
+	// workload's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Service string `json:"service,omitempty"`
@@ -994,9 +994,9 @@ type WorkloadRef struct {
 
 // JVM declares the memory of a Java service.
 type JVM struct {
-	// variable the settings are written to, which the image's start script
-	// passes to the JVM: for example JAVA_OPTS, JAVA_TOOL_OPTIONS (which the
-	// JVM reads by itself) or JAVA_OPTS_APPEND. Default JAVA_OPTIONS.
+	// variable for the settings, which the image's start script passes to the
+	// JVM: for example JAVA_OPTS, JAVA_TOOL_OPTIONS (which the JVM reads
+	// itself) or JAVA_OPTS_APPEND. Default JAVA_OPTIONS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="jvm.variable must be the name of an environment variable: for example JAVA_OPTS"

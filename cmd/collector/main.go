@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command collector asks the servers of a run what they do while loads are on
-// and prints what they tell. The operator starts it beside each run and says in
-// the environment whom to ask; it ends when its pod is told to.
+// Command collector samples the servers of a run under load and prints the
+// samples. The operator starts it for each run, passes the servers in the
+// environment and, through an annotation on the pod, ends it.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	// The image has no certificates of its own.
+	// The image has no CA certificates.
 	_ "golang.org/x/crypto/x509roots/fallback"
 	"k8s.io/client-go/rest"
 
@@ -24,7 +24,7 @@ import (
 )
 
 func main() {
-	showVersion := flag.Bool("version", false, "say which PerfLab this is, and end")
+	showVersion := flag.Bool("version", false, "print the version and exit")
 	flag.Parse()
 	if *showVersion {
 		fmt.Println(version.Line("collector"))
@@ -37,8 +37,8 @@ func main() {
 		os.Exit(1)
 	}
 	if ctx.Err() != nil {
-		// Another pod is to go on.
-		fmt.Fprintln(os.Stderr, "collector: was ended before the run was over")
+		// Another pod continues.
+		fmt.Fprintln(os.Stderr, "collector: terminated before the end of the run")
 		os.Exit(1)
 	}
 }

@@ -25,11 +25,12 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// With --act-as-author the manager writes as the namespace's account, or says that there is none.
-func TestTheManagerActsAsAuthor(t *testing.T) {
+// With --act-as-author the manager impersonates the namespace's ServiceAccount, or reports
+// that there is none.
+func TestManagerActsAsAuthor(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
-	// Another test's manager has registered its metrics with the process's registry.
+	// Another test's manager has registered its metrics in the process's registry.
 	registry := metrics.Registry
 	metrics.Registry = prometheus.NewRegistry()
 	t.Cleanup(func() { metrics.Registry = registry })
@@ -57,14 +58,14 @@ func TestTheManagerActsAsAuthor(t *testing.T) {
 		return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name}}
 	})
 	expect.NoError(t, admin.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "author"}}))
-	// A change wakes the operator at once.
+	// A change triggers a reconcile at once.
 	expect.NoError(t, admin.Patch(t.Context(), experiment, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))))
 	eventually(t, "a copy of the system", func() bool {
 		return admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: naming.SystemCopy("valid")}, &corev1.ConfigMap{}) == nil
 	})
 }
 
-// bindActing makes a role of config/act-as-author and binds it to an account.
+// bindActing creates a role of config/act-as-author and binds it to an account.
 func bindActing(t *testing.T, admin client.Client, file, namespace, account string, make func(*rbacv1.ClusterRole) client.Object) {
 	t.Helper()
 	text, err := os.ReadFile(apiserver.Root("config", "act-as-author", file))

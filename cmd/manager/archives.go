@@ -22,12 +22,12 @@ import (
 	"perflab.dev/perflab/internal/network/egress"
 )
 
-// namespaceArchives are the URLs of namespaces that have an archive of their own. Who
-// installs the operator writes them: what a namespace's owner could write would send the
-// operator, and its credentials, wherever he likes.
+// namespaceArchives are the URLs of archives of single namespaces. Only the operator's
+// administrator sets them: a namespace's owner could otherwise send the operator, with
+// its credentials, to any server.
 type namespaceArchives map[string]string
 
-// noArchive stands in a URL's place where nothing of a namespace is kept.
+// noArchive is the URL that disables the archive of a namespace.
 const noArchive = "none"
 
 func (n *namespaceArchives) String() string {
@@ -38,14 +38,14 @@ func (n *namespaceArchives) String() string {
 	return strings.Join(all, ",")
 }
 
-// Set one more.
+// Set parses and adds NAMESPACE=URL.
 func (n *namespaceArchives) Set(text string) error {
 	namespace, url, found := strings.Cut(text, "=")
 	if !found || url == "" || len(validation.IsDNS1123Label(namespace)) > 0 {
 		return errors.New("write NAMESPACE=URL, for example lab=s3://lab/archive?region=eu-central-1, or NAMESPACE=none")
 	}
 	if _, known := (*n)[namespace]; known {
-		return fmt.Errorf("namespace %q has two archives: write one", namespace)
+		return fmt.Errorf("namespace %q has two archives: remove one", namespace)
 	}
 	if *n == nil {
 		*n = namespaceArchives{}
@@ -54,8 +54,8 @@ func (n *namespaceArchives) Set(text string) error {
 	return nil
 }
 
-// openArchives opens that of the installation and those of namespaces. It asks the stores
-// nothing: while one is away, runs wait.
+// openArchives opens the archives of the installation and of namespaces. It does not
+// connect: while a store is unavailable, runs wait.
 func openArchives(o options, rules egress.Rules) (archive.Archives, error) {
 	var kept archive.Archives
 	asking := &http.Client{Transport: rules.ProxiedTransport(), CheckRedirect: egress.NoRedirects}
@@ -101,7 +101,8 @@ const (
 	keyGoogle = "GOOGLE_CREDENTIALS"
 )
 
-// credentialsIn a folder where a Secret is mounted; none where there is no such folder.
+// credentialsIn reads the credentials from a mounted Secret; none if the folder does
+// not exist.
 func credentialsIn(folder string) (archive.Credentials, error) {
 	var given archive.Credentials
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
@@ -113,14 +114,14 @@ func credentialsIn(folder string) (archive.Credentials, error) {
 			return archive.Credentials{}, err
 		}
 		if value != "" && *field != "" {
-			return archive.Credentials{}, errors.New("its Secret has the credentials of two kinds of stores: leave those of one")
+			return archive.Credentials{}, errors.New("its Secret has credentials of two kinds of stores: remove one of them")
 		}
 		if value != "" {
 			*field = value
 		}
 	}
 	if given.IsNone() {
-		return given, fmt.Errorf("its Secret has none of %s: give those of its store", strings.Join([]string{keyID + " and " + keySecret, keyAzure, keyGoogle}, ", "))
+		return given, fmt.Errorf("its Secret has none of %s: add those of its store", strings.Join([]string{keyID + " and " + keySecret, keyAzure, keyGoogle}, ", "))
 	}
 	return given, nil
 }

@@ -14,7 +14,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// given are options with these archives of namespaces, whose Secrets have these keys.
+// given returns options with these archives of namespaces, whose Secrets have these
+// keys.
 func given(t *testing.T, archives []string, secrets map[string]string) (options, error) {
 	t.Helper()
 	o := options{archiveCredentials: t.TempDir()}
@@ -60,8 +61,8 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	}
 }
 
-// What is wrong is said at the start, with the namespace and without credentials.
-func TestArchivesOfNamespacesThatCanNotBe(t *testing.T) {
+// Invalid settings fail at the start, with the namespace and without credentials.
+func TestArchivesOfNamespacesRefuses(t *testing.T) {
 	const s3 = "team-a=s3://team-a/archive?region=eu-central-1"
 	for why, c := range map[string]struct {
 		archives []string
@@ -74,7 +75,7 @@ func TestArchivesOfNamespacesThatCanNotBe(t *testing.T) {
 		"it has credentials in it":             {[]string{"team-a=s3://id:hunter2@team-a"}, nil},
 		"give both, or none":                   {[]string{s3}, map[string]string{"team-a/" + keyID: "hunter2"}},
 		"its Secret has none of":               {[]string{s3}, map[string]string{"team-a/password": "hunter2"}},
-		"the credentials of two kinds":         {[]string{s3}, map[string]string{"team-a/" + keySecret: "hunter2", "team-a/" + keyAzure: "hunter2"}},
+		"credentials of two kinds":         {[]string{s3}, map[string]string{"team-a/" + keySecret: "hunter2", "team-a/" + keyAzure: "hunter2"}},
 		"a directory takes no":                 {[]string{"team-a=file://" + os.TempDir()}, map[string]string{"team-a/" + keyID: "hunter2", "team-a/" + keySecret: "hunter2"}},
 		"takes a secret alone":                 {[]string{"team-a=azblob://team-a?account=team"}, map[string]string{"team-a/" + keyID: "hunter2", "team-a/" + keySecret: "hunter2"}},
 		`--namespace-archive of namespace "te`: {[]string{"team-a=ftp://team-a"}, nil},

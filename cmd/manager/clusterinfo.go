@@ -12,22 +12,22 @@ import (
 	"perflab.dev/perflab/internal/version"
 )
 
-// clusterInfo tell runs what they meet beside the system under test.
+// clusterInfo returns the versions that runs record.
 func clusterInfo(served discovery.ServerVersionInterface, o options) component.ClusterInfo {
 	return component.ClusterInfo{
 		Version: version.Current(),
 		Pod:     ownPod(o.ownNamespace),
 		Kubernetes: func() (string, error) {
-			told, err := served.ServerVersion()
+			serverVersion, err := served.ServerVersion()
 			if err != nil {
 				return "", err
 			}
-			return told.GitVersion, nil
+			return serverVersion.GitVersion, nil
 		},
 	}
 }
 
-// ownPod is the operator's, whose host name Kubernetes makes the pod's name.
+// ownPod is the operator's pod, whose name is its host name.
 func ownPod(namespace string) client.ObjectKey {
 	name, err := os.Hostname()
 	if err != nil || namespace == "" {

@@ -17,9 +17,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Of rights that are not its own the operator can give a collector's alone, even where
-// its own hold in one namespace only.
-func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
+// The operator can grant rights that it lacks only by the collector's role, even if
+// its own rights are those of one namespace.
+func TestOperatorGrantsOnlyCollectorRights(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "role.yaml").Rules)
@@ -41,8 +41,8 @@ func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
 	}
 }
 
-// confined is the connection of an account that has these rights in one namespace, and
-// no others.
+// confined returns the configuration of an account with only these rights in one
+// namespace.
 func confined(t *testing.T, admin client.Client, namespace, account string, rules []rbacv1.PolicyRule) *rest.Config {
 	t.Helper()
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: account, Namespace: namespace}, Rules: rules}

@@ -4,19 +4,19 @@ package main
 
 import "errors"
 
-// lanes is how far experiments are kept from measuring each other.
+// lanes is the scope in which experiments take turns.
 type lanes string
 
 const (
-	// lanesCluster lets experiments of all namespaces take turns.
+	// lanesCluster makes experiments of all namespaces take turns.
 	lanesCluster lanes = "cluster"
-	// lanesNamespace only keeps the runs of one namespace apart.
+	// lanesNamespace only separates the runs of one namespace.
 	lanesNamespace lanes = "namespace"
 )
 
 var errLanes = errors.New("write cluster or namespace")
 
-// Set reads it from a flag.
+// Set parses the flag.
 func (l *lanes) Set(given string) error {
 	switch parsed := lanes(given); parsed {
 	case lanesCluster, lanesNamespace:
@@ -27,11 +27,11 @@ func (l *lanes) Set(given string) error {
 	}
 }
 
-// String is what Set reads.
+// String is the value that Set parses.
 func (l *lanes) String() string { return string(*l) }
 
-// ticketNamespace is where experiments wait for their turns: with the operator. Empty:
-// they take none, or the operator runs outside of the cluster.
+// ticketNamespace is the namespace of the queue: the operator's. Empty: experiments
+// don't queue, or the operator runs outside the cluster.
 func (o *options) ticketNamespace() string {
 	if o.lanes == lanesNamespace {
 		return ""

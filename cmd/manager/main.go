@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command manager runs the PerfLab operator; "manager view" serves the living pages
-// of experiments.
+// Command manager runs the PerfLab operator; "manager view" serves live pages of
+// experiments.
 package main
 
 import (
@@ -55,8 +55,7 @@ import (
 	"perflab.dev/perflab/internal/version"
 )
 
-// leaderElectionID names the Lease that keeps two operators from working at
-// the same time.
+// leaderElectionID is the name of the leader election Lease.
 const leaderElectionID = "manager.perflab.dev"
 
 type options struct {
@@ -92,39 +91,39 @@ type options struct {
 	logging              zap.Options
 }
 
-// listed is a flag that may be given several times.
+// listed is a repeatable flag.
 type listed []string
 
-// Set adds one from a flag.
+// Set adds a value.
 func (l *listed) Set(given string) error {
 	*l = append(*l, given)
 	return nil
 }
 
-// String is what was set.
+// String joins the values.
 func (l *listed) String() string { return strings.Join(*l, " ") }
 
-// mostGarbage, in percent of what is in use, gathers before it is collected. The operator
-// waits for most of its time, and its memory is a node's.
-const mostGarbage = 50
+// gcPercent is the default of GOGC. The operator is idle most of the time, and its memory
+// is a node's.
+const gcPercent = 50
 
-// ofLimit is the part of GOMEMLIMIT, in percent, that the runtime may take. The container's
-// limit, which it is given as, counts what the runtime does not: the pages of the program's
-// file that are in use, and what the kernel keeps for it, 35 MiB of the 256 that are shipped.
-const ofLimit = 80
+// memoryPercent is the share of GOMEMLIMIT for the Go runtime. GOMEMLIMIT is the
+// container's limit, which also counts memory outside the runtime: mapped pages of the
+// executable and kernel memory, 35 MiB of the default 256.
+const memoryPercent = 80
 
-// leaveRoom keeps the runtime below GOMEMLIMIT, if there is one.
-func leaveRoom() {
+// limitMemory keeps the runtime below GOMEMLIMIT, if it is set.
+func limitMemory() {
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
-		debug.SetMemoryLimit(limit / 100 * ofLimit)
+		debug.SetMemoryLimit(limit / 100 * memoryPercent)
 	}
 }
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(mostGarbage)
+		debug.SetGCPercent(gcPercent)
 	}
-	leaveRoom()
+	limitMemory()
 	if len(os.Args) > 1 && os.Args[1] == viewCommand {
 		if err := runView(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "manager view:", err)
@@ -148,35 +147,35 @@ func parse() options {
 	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
 	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
-	flag.StringVar(&o.collectorRole, "collector-role", "perflab-collector", "ClusterRole with what a collector may, which the operator may bind")
+	flag.StringVar(&o.collectorRole, "collector-role", "perflab-collector", "ClusterRole of the collectors, which the operator must be allowed to bind")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace to work in; default: all (env WATCH_NAMESPACE)")
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8443; 0 turns them off")
-	flag.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over HTTPS, and only to whom the cluster lets get /metrics; without it, name a loopback address")
+	flag.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over HTTPS, to clients that are authorized to get /metrics; if false, use a loopback address")
 	flag.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	flag.BoolVar(&o.leaderElect, "leader-elect", false, "let only one of several operators work")
-	flag.BoolVar(&o.webhook, "webhook", true, "judge experiments, systems and schedules when they are written; needs the objects of config/webhook, so turn it off outside a cluster")
+	flag.BoolVar(&o.leaderElect, "leader-elect", false, "ensure that only one of several operators is active")
+	flag.BoolVar(&o.webhook, "webhook", true, "validate experiments, systems and schedules on admission; needs the objects of config/webhook, so disable it outside a cluster")
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
-	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
-	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments, systems and schedules that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
-	flag.BoolVar(&o.actAsAuthor, "act-as-author", false, "write what experiments need with the rights of a ServiceAccount in their namespace (spec.serviceAccountName), which the operator must be allowed to impersonate, and not with its own")
+	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration of this operator")
+	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments, systems and schedules that use Secrets, workloads and the like without their author's right to them: enforce refuses them, warn returns warnings, ignore does not check")
+	flag.BoolVar(&o.actAsAuthor, "act-as-author", false, "write what experiments need with the rights of a ServiceAccount in their namespace (spec.serviceAccountName), which the operator must be allowed to impersonate, instead of its own")
 	flag.StringVar(&o.defaultAccount, "default-service-account", "perflab-author", "with --act-as-author, the ServiceAccount of experiments that name none")
-	flag.StringVar(&o.accountRole, "account-role", "perflab-experiments", "with --act-as-author, the ClusterRole with the rights that these ServiceAccounts need, which conditions advise to bind")
-	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
-	flag.Func("history-raw-results-of", "of how many runs of a complete experiment, the newest, raw results stay, where spec.history doesn't say so; default: of all", numberOfRuns(&o.history.RawResultsOf))
-	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
-	flag.Func("history-runs-of", "how many runs stay in a namespace: those of the experiments that were completed last, of each all or none, and of the very last in any case; experiments that say in spec.history how long theirs stay are not counted; default: all", numberOfRuns(&o.history.RunsOf))
-	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that keeps records of runs and experiments for longer than the cluster does: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
+	flag.StringVar(&o.accountRole, "account-role", "perflab-experiments", "with --act-as-author, the ClusterRole with the rights that these ServiceAccounts need, which messages of conditions suggest to bind")
+	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments are kept, unless spec.history sets it; 0: until the experiment is deleted")
+	flag.Func("history-raw-results-of", "number of newest runs of a complete experiment whose raw results are kept, unless spec.history sets it; default: all", numberOfRuns(&o.history.RawResultsOf))
+	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments are kept, unless spec.history sets it; 0: until the experiment is deleted")
+	flag.Func("history-runs-of", "how many runs are kept in a namespace: those of the experiments that were completed last, all or none of each, and always those of the last one; experiments that set it in spec.history are not counted; default: all", numberOfRuns(&o.history.RunsOf))
+	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that archives records of runs and experiments: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
 	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is notified when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; repeatable")
-	flag.Var(&o.grafana, "grafana", "a Grafana that is given an annotation where a series of releases changed, as NAME=URL; repeatable")
-	flag.StringVar(&o.sinkCredentials, "sink-credentials", "", "directory with the credentials of those, for each a directory of its name with the files token (a bearer token), header (a line NAME: VALUE) or ca.crt (authorities to trust); default: they need none")
-	flag.Var(&o.archives, "namespace-archive", "archive of one namespace instead of the one of --archive: NAMESPACE=URL, or NAMESPACE=none to keep nothing of it; may be given several times")
-	flag.StringVar(&o.archiveCredentials, "namespace-archive-credentials", "/etc/perflab/archives", "directory with a folder for each namespace whose archive takes credentials of its own, which holds the keys of a Secret; without one, they are the workload's")
-	flag.Var(&o.denyTargets, egress.FlagDeny, "a CIDR, an address, or an address with a port that the operator and its collectors don't connect to, whatever an experiment names; may be given several times. Denied in any case: loopback, link-local and multicast addresses, metadata services of clouds, and the API server")
-	flag.Var(&o.allowTargets, egress.FlagAllow, "one that they connect to though it is denied, if no narrower one is denied; may be given several times")
-	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
-	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "how long a run may take, whatever its deadlines say, and an experiment keep others waiting, for example 168h; 0: no limit")
-	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
-	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
+	flag.Var(&o.grafana, "grafana", "a Grafana that gets an annotation where a series of releases changed, as NAME=URL; repeatable")
+	flag.StringVar(&o.sinkCredentials, "sink-credentials", "", "directory with the credentials of these receivers: for each a directory with its name and the files token (a bearer token), header (a line NAME: VALUE) or ca.crt (authorities to trust); default: no credentials")
+	flag.Var(&o.archives, "namespace-archive", "archive of one namespace instead of the one of --archive: NAMESPACE=URL, or NAMESPACE=none to archive nothing of it; repeatable")
+	flag.StringVar(&o.archiveCredentials, "namespace-archive-credentials", "/etc/perflab/archives", "directory with a folder for each namespace whose archive needs its own credentials, with the keys of a Secret; default: the workload's credentials")
+	flag.Var(&o.denyTargets, egress.FlagDeny, "a CIDR, an address, or an address with a port that the operator and its collectors don't connect to; repeatable. Always denied: loopback, link-local and multicast addresses, metadata services of clouds, and the API server")
+	flag.Var(&o.allowTargets, egress.FlagAllow, "an exception to a denied one, if no narrower one is denied; repeatable")
+	flag.Var(&o.lanes, "lanes", "scope in which experiments take turns: cluster is the whole cluster, unless spec.lane sets another; namespace only separates the runs of one namespace")
+	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "longest time of a run, regardless of its deadlines, and of an experiment while others wait, for example 168h; 0: no limit")
+	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace of the operator, for its webhook's certificate (env POD_NAMESPACE)")
+	flag.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if o.starterImage == "" {
@@ -185,7 +184,7 @@ func parse() options {
 	return o
 }
 
-// numberOfRuns reads a flag that is one.
+// numberOfRuns parses a flag with a number of runs.
 func numberOfRuns(into **int32) func(text string) error {
 	return func(text string) error {
 		number, err := strconv.ParseInt(text, 10, 32)
@@ -205,23 +204,23 @@ func serve(o options) error {
 		return errors.New("--collector-image (or COLLECTOR_IMAGE) is missing: name the image of the collector")
 	}
 	if o.history.RawResults < 0 || o.history.Runs < 0 {
-		return errors.New("--history-raw-results and --history-runs are times that something stays: write one that is not negative, or 0 to keep it")
+		return errors.New("--history-raw-results and --history-runs must not be negative: write how long to keep them, or 0 to keep all")
 	}
 	if o.longestTurn < 0 {
-		return errors.New("--longest-turn is negative: write how long a run may take, such as 168h, or 0 for no limit")
+		return errors.New("--longest-turn must not be negative: write a duration such as 168h, or 0 for no limit")
 	}
 	if o.actAsAuthor && len(validation.IsDNS1123Subdomain(o.defaultAccount)) > 0 {
 		return errors.New("--default-service-account is not the name of a ServiceAccount: write one, such as perflab-author")
 	}
 	if o.webhook && o.ownNamespace == "" {
-		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the namespace the operator runs in, or turn the webhook off with --webhook=false")
+		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the operator's namespace, or disable the webhook with --webhook=false")
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.logging)))
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	// The API server is near, and unpacking takes longer than reading what is not packed.
+	// The API server is near, and decompression takes longer than uncompressed reads.
 	config.DisableCompression = true
 	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
 	managed, err := managerOptions(o, config, certificate)
@@ -261,7 +260,8 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 		Scheme: scheme,
 		Cache:  cached,
 		Client: client.Options{Cache: &client.CacheOptions{
-			// Foreign objects are unstructured and read as often as our own.
+			// Third-party objects are unstructured and read as often as our
+			// own.
 			Unstructured: true,
 			DisableFor:   []client.Object{kubecache.NewObject(uncached)},
 		}},
@@ -273,8 +273,8 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 	}, nil
 }
 
-// uncached is the kind that no cache holds: raw results are a megabyte or two for every
-// run, and hardly read.
+// uncached is the kind that is not cached: raw results are one to two megabytes for
+// each run, and rarely read.
 var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
 // The minimum time between two status writes that only report progress, such as pods that
@@ -284,15 +284,15 @@ const (
 	experimentStatusInterval = 5 * time.Second
 )
 
-// outside is what the operator reaches beyond the API server: where it may connect to,
-// what it keeps something in, and whom it tells.
+// outside has the operator's connections beyond the API server.
 type outside struct {
 	egress   egress.Rules
+	http     *probe.HTTP
 	archives archive.Archives
 	sinks    []sinks.Sink
 }
 
-// targets are the flags' lists.
+// targets returns the lists of --deny-targets and --allow-targets.
 func (o *options) targets() egress.Lists {
 	return egress.Lists{Deny: o.denyTargets, Allow: o.allowTargets}
 }
@@ -306,15 +306,15 @@ func openOutside(config *rest.Config, o options) (outside, error) {
 	if err != nil {
 		return outside{}, err
 	}
-	kept, err := openArchives(o, rules)
+	stores, err := openArchives(o, rules)
 	if err != nil {
 		return outside{}, err
 	}
-	told, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials, rules)
+	notifiers, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials, rules)
 	if err != nil {
 		return outside{}, fmt.Errorf("--cloudevents and --grafana: %w", err)
 	}
-	return outside{rules, kept, told}, nil
+	return outside{rules, probe.NewHTTP(rules), stores, notifiers}, nil
 }
 
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
@@ -324,41 +324,16 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	if err != nil {
 		return err
 	}
-	freshness := kubecache.NewFreshness()
-	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
-	accounts, err := o.accounts(manager)
+	tools, err := o.tools(manager, clientset, pods, beyond)
 	if err != nil {
 		return err
 	}
-	cluster := kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)}
-	http := probe.NewHTTP(beyond.egress)
-	tools := component.Tools{
-		Cluster:           cluster,
-		Accounts:          accounts,
-		ReadLimiter:       kube.NewReadLimiter(),
-		OperatorNamespace: o.ownNamespace,
-		Live:              live,
-		LeaseNamespace:    o.ticketNamespace(),
-		LongestTurn:       o.longestTurn,
-		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
-		CollectorImage:    o.collectorImage,
-		CollectorRole:     o.collectorRole,
-		Target:            http,
-		Kafka:             kafkaadmin.Admin{Egress: beyond.egress},
-		Databases:         probe.NewPostgres(beyond.egress),
-		Egress:            o.targets(),
-		Logs:              kube.PodLogs{Clientset: clientset},
-		Events:            component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
-		Archives:          beyond.archives,
-		Sinks:             beyond.sinks,
-		ClusterInfo:       clusterInfo(clientset.Discovery(), o),
-	}
 	runs := &run.Reconciler{
 		Tools:          tools,
-		Runners:        http,
+		Runners:        beyond.http,
 		Telemetry:      counted,
 		Now:            time.Now,
-		Watches:        &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
+		Watches:        &run.ThirdPartyWatches{Cluster: tools.Cluster, Cache: manager.GetCache(), Pods: pods},
 		StatusThrottle: component.StatusThrottle{Interval: runStatusInterval},
 	}
 	experiments := experiment.New(tools, time.Now, counted, o.history)
@@ -375,7 +350,38 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	)
 }
 
-// accounts are those that the operator acts as; nil: it acts as none.
+// tools returns the dependencies that the reconcilers share.
+func (o *options) tools(manager ctrl.Manager, clientset kubernetes.Interface, pods kubecache.PodCaches, beyond outside) (component.Tools, error) {
+	freshness := kubecache.NewFreshness()
+	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
+	accounts, err := o.accounts(manager)
+	if err != nil {
+		return component.Tools{}, err
+	}
+	return component.Tools{
+		Cluster:           kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)},
+		Accounts:          accounts,
+		ReadLimiter:       kube.NewReadLimiter(),
+		OperatorNamespace: o.ownNamespace,
+		Live:              live,
+		LeaseNamespace:    o.ticketNamespace(),
+		LongestTurn:       o.longestTurn,
+		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		CollectorImage:    o.collectorImage,
+		CollectorRole:     o.collectorRole,
+		Target:            beyond.http,
+		Kafka:             kafkaadmin.Admin{Egress: beyond.egress},
+		Databases:         probe.NewPostgres(beyond.egress),
+		Egress:            o.targets(),
+		Logs:              kube.PodLogs{Clientset: clientset},
+		Events:            component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
+		Archives:          beyond.archives,
+		Sinks:             beyond.sinks,
+		ClusterInfo:       clusterInfo(clientset.Discovery(), *o),
+	}, nil
+}
+
+// accounts returns the ServiceAccounts to impersonate; nil: none.
 func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
 	if !o.actAsAuthor {
 		return nil, nil
@@ -384,9 +390,8 @@ func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
 	return kube.NewAccounts(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
 }
 
-// metricsOptions serve under the webhook's certificate where there is one, so
-// that Prometheus can tell the operator from somebody else before it shows its
-// token.
+// metricsOptions uses the webhook's certificate, if there is one, so that
+// Prometheus can verify the operator before it sends its token.
 func metricsOptions(o options, certificate *admission.Certificate) metricsserver.Options {
 	served := metricsserver.Options{BindAddress: o.metricsAddress}
 	if !o.metricsSecure {
@@ -400,7 +405,8 @@ func metricsOptions(o options, certificate *admission.Certificate) metricsserver
 	return served
 }
 
-// setUpWebhook lets the manager be ready only when the API server can ask it.
+// setUpWebhook makes the manager ready only when the API server can reach the
+// webhook.
 func setUpWebhook(manager ctrl.Manager, certificate *admission.Certificate, o options) error {
 	if !o.webhook {
 		return nil

@@ -41,21 +41,21 @@ var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
+func TestMemoryLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 30)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	leaveRoom()
+	limitMemory()
 	if limit := debug.SetMemoryLimit(-1); limit > 900<<20 || limit < 800<<20 {
 		t.Errorf("of 1 GiB the runtime may take %d MiB", limit>>20)
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
-	leaveRoom()
+	limitMemory()
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		t.Errorf("without a limit, %d bytes are one", limit)
 	}
 }
 
-func TestNumbersOfRunsAreRead(t *testing.T) {
+func TestNumberOfRuns(t *testing.T) {
 	for text, want := range map[string]*int32{"12": ptr.To[int32](12), "0": ptr.To[int32](0), "-1": nil, "all": nil, "": nil, "3000000000": nil} {
 		var got *int32
 		err := numberOfRuns(&got)(text)
@@ -65,8 +65,8 @@ func TestNumbersOfRunsAreRead(t *testing.T) {
 	}
 }
 
-// The manager runs with the rights config/ gives it and no others.
-func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
+// The manager works with only the rights in config/.
+func TestMetricsRequireAuthorization(t *testing.T) {
 	admin, err := kubernetes.NewForConfig(server.Config(t))
 	expect.NoError(t, err)
 	apply(t, "manager/namespace.yaml", "rbac/role.yaml", "rbac/role_binding.yaml", "rbac/service_account.yaml",
@@ -99,7 +99,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	}
 }
 
-// start runs the manager until the test ends, as the service account.
+// start runs the manager as the service account until the test ends.
 func start(t *testing.T, o options) {
 	t.Helper()
 	config := rest.CopyConfig(server.Config(t))
@@ -137,14 +137,14 @@ func apply(t *testing.T, files ...string) {
 			expect.NoError(t, yaml.Unmarshal(document, &object.Object), "reading %s", file)
 			expect.NoError(t, admin.Create(t.Context(), object), "making %s", object.GetName())
 			if object.GetKind() == "ValidatingWebhookConfiguration" {
-				// It calls a service that other tests don't have.
+				// It uses a service that other tests lack.
 				t.Cleanup(func() { _ = admin.Delete(context.Background(), object) })
 			}
 		}
 	}
 }
 
-// token is one of a new service account.
+// token creates a token of a new service account.
 func token(t *testing.T, admin kubernetes.Interface, name string) string {
 	t.Helper()
 	accounts := admin.CoreV1().ServiceAccounts(home)
@@ -156,8 +156,7 @@ func token(t *testing.T, admin kubernetes.Interface, name string) string {
 	return given.Status.Token
 }
 
-// scraper trusts the operator's authority and no other, as the ServiceMonitor
-// says.
+// scraper trusts only the operator's authority, as the ServiceMonitor does.
 func scraper(t *testing.T, admin kubernetes.Interface) *http.Client {
 	t.Helper()
 	authorities := x509.NewCertPool()
@@ -170,8 +169,8 @@ func scraper(t *testing.T, admin kubernetes.Interface) *http.Client {
 	}}}
 }
 
-// scrape reads the metrics. The API server learns of rights in a moment, and
-// the manager needs one to begin to serve.
+// scrape reads the metrics. Rights take effect after a moment, and the manager
+// needs a moment to serve.
 func scrape(t *testing.T, from *http.Client, address, token string) (status int, body string) {
 	t.Helper()
 	eventually(t, "an answer", func() bool {
@@ -197,7 +196,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	await.Until(t.Context(), t, 30*time.Second, what, func() (bool, string) { return done(), "nothing" })
 }
 
-// free is a loopback address nobody listens on.
+// free is a loopback address without a listener.
 func free(t *testing.T) string {
 	t.Helper()
 	return fmt.Sprintf("127.0.0.1:%d", ports.For(t))

@@ -29,21 +29,21 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-// viewCommand as the first argument serves pages instead of running the operator: a
-// Deployment of its own in the chart, with an account that can only read.
+// viewCommand as the first argument serves pages instead of running the operator:
+// the chart has a separate Deployment for it, with a read-only account.
 const viewCommand = "view"
 
 type viewOptions struct {
 	address, probeAddress, hosts, namespace, viewerHeader string
 }
 
-// runView until it is told to end.
+// runView serves until it is signaled.
 func runView(arguments []string) error {
 	o := viewOptions{}
 	flags := flag.NewFlagSet("manager view", flag.ContinueOnError)
-	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; the view does not authenticate, so an address other than loopback needs an authenticating proxy")
+	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address of the pages; the view does not authenticate, so an address other than loopback needs an authenticating proxy")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	flags.StringVar(&o.hosts, "hosts", "", "names that browsers may call the pages by, beside those of loopback, separated by commas")
+	flags.StringVar(&o.hosts, "hosts", "", "host names of the pages in addition to those of loopback, separated by commas")
 	flags.StringVar(&o.viewerHeader, "viewer-header", "", "header that a trusted proxy sets to identify the viewer, for example X-Forwarded-For or X-Forwarded-User; default: the client's address")
 	flags.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace whose experiments are shown; default: all (env WATCH_NAMESPACE)")
 	if err := flags.Parse(arguments); err != nil {
@@ -63,13 +63,13 @@ func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
 	if err != nil {
 		return err
 	}
-	go leaveNow(ctx, hall)
+	go closeIdle(ctx, hall)
 	healthy := http.NewServeMux()
 	for _, path := range []string{"/healthz", "/readyz"} {
 		healthy.HandleFunc("GET "+path, func(http.ResponseWriter, *http.Request) {})
 	}
 	ended := make(chan error, 2)
-	for address, pages := range map[string]http.Handler{o.address: view.Guard(hostsOf(o.hosts), view.Limit(hall.Viewer, hall)), o.probeAddress: healthy} {
+	for address, pages := range map[string]http.Handler{o.address: view.Guard(allowedHosts(o.hosts), view.Limit(hall.Viewer, hall)), o.probeAddress: healthy} {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("serving: %w", err)
@@ -109,8 +109,8 @@ func newHall(ctx context.Context, config *rest.Config, o viewOptions) (*view.Hal
 	}, nil
 }
 
-// leaveNow and then, also while nobody asks for anything.
-func leaveNow(ctx context.Context, hall *view.Hall) {
+// closeIdle closes unused pages every minute.
+func closeIdle(ctx context.Context, hall *view.Hall) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -121,9 +121,8 @@ func leaveNow(ctx context.Context, hall *view.Hall) {
 	}
 }
 
-// hostsOf are the given names and those of loopback, by which a port that is
-// forwarded is called.
-func hostsOf(list string) []string {
+// allowedHosts are the given names and those of loopback, for forwarded ports.
+func allowedHosts(list string) []string {
 	hosts := slices.Clone(view.Loopback)
 	for _, host := range strings.Split(list, ",") {
 		if host = strings.ToLower(strings.TrimSpace(host)); host != "" {

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// viewRules are those that the chart gives the view.
+// viewRules are the rights of the view in the chart.
 func viewRules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	template, err := os.ReadFile(apiserver.Root("charts", "perflab", "templates", "view.yaml"))
@@ -35,8 +35,8 @@ func viewRules(t *testing.T) []rbacv1.PolicyRule {
 }
 
 // The view lists experiments, shows each, and its report once it is complete, with
-// the rights that the chart gives it.
-func TestTheViewServesWithItsOwnRights(t *testing.T) {
+// the rights in the chart.
+func TestViewServesWithReadRights(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	o := viewOptions{address: free(t), probeAddress: free(t), hosts: "api.example.org", namespace: namespace}
@@ -72,7 +72,7 @@ func TestTheViewServesWithItsOwnRights(t *testing.T) {
 	}
 }
 
-// shows waits until a page holds a text.
+// shows waits until a page contains a text.
 func shows(t *testing.T, address, host, path, want string) {
 	t.Helper()
 	await.Page(t, "http://"+address+path, host, want, func(page string) bool { return strings.Contains(page, want) })

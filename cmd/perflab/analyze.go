@@ -20,11 +20,11 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// maxLooks is the largest number of blocks that looks are planned for.
+// maxLooks is the last block that may have an interim analysis.
 const maxLooks = 100
 
-// errOption says that an option's value makes no sense.
-var errOption = errors.New("an option is invalid")
+// errOption means that the value of a flag is invalid.
+var errOption = errors.New("invalid option")
 
 type analyzeOptions struct {
 	format             string
@@ -33,7 +33,7 @@ type analyzeOptions struct {
 	higher, lower      string
 	margin, confidence float64
 	looks              string
-	looked             stats.Looks
+	plannedLooks       stats.Looks
 	seed               uint64
 	isPrimary          *regexp.Regexp
 	isHigher, isLower  *regexp.Regexp
@@ -115,15 +115,15 @@ func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.lower, "lower-is-better", "", "regular expression of the metrics that get better when lower")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which samples beyond 20 blocks")
 	flags.StringVarP(&o.format, "output", "o", formatTable, "output format: table, markdown or json")
-	addAll(flags, &o.all)
-	addMaxMemory(flags)
+	addAllFlag(flags, &o.all)
+	addMaxMemoryFlag(flags)
 }
 
 func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 		command.PrintErrf("perflab: --primary %q matches no metric, so that every verdict is exploratory\n", o.primary)
 	}
 	out := newSink(command)
-	return out.end("the comparisons", o.write(out, comparisons))
+	return out.finish("the comparisons", o.write(out, comparisons))
 }
 
 func (o *analyzeOptions) check() (err error) {
@@ -160,21 +160,21 @@ func (o *analyzeOptions) check() (err error) {
 	if !(o.confidence > 50 && o.confidence < 100) {
 		return fmt.Errorf("%w: --confidence %g must be above 50 and below 100 percent", errOption, o.confidence)
 	}
-	if o.looked, err = looksOf(o.looks); err != nil {
+	if o.plannedLooks, err = parseLooks(o.looks); err != nil {
 		return err
 	}
-	if o.isPrimary, err = expression("primary", o.primary); err != nil {
+	if o.isPrimary, err = compileExpression("primary", o.primary); err != nil {
 		return err
 	}
-	if o.isHigher, err = expression("higher-is-better", o.higher); err != nil {
+	if o.isHigher, err = compileExpression("higher-is-better", o.higher); err != nil {
 		return err
 	}
-	o.isLower, err = expression("lower-is-better", o.lower)
+	o.isLower, err = compileExpression("lower-is-better", o.lower)
 	return err
 }
 
-// looksOf reads --looks.
-func looksOf(text string) (stats.Looks, error) {
+// parseLooks parses --looks.
+func parseLooks(text string) (stats.Looks, error) {
 	if text == "" {
 		return stats.Looks{}, nil
 	}
@@ -191,7 +191,7 @@ func checkFormat(format string) error {
 	return checkOneOf(format, formatTable, formatMarkdown, formatJSON)
 }
 
-func expression(flag, text string) (*regexp.Regexp, error) {
+func compileExpression(flag, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // No expression is a choice, not a fault.
 	}
@@ -204,7 +204,7 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 
 func (o *analyzeOptions) comparison() comparison.Options {
 	options := comparison.Options{
-		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Looks: o.looked, Seed: o.seed,
+		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Looks: o.plannedLooks, Seed: o.seed,
 		Direction: o.direction,
 	}
 	if o.isPrimary != nil {
@@ -213,7 +213,7 @@ func (o *analyzeOptions) comparison() comparison.Options {
 	return options
 }
 
-// direction of a metric, as it is asked for or else known.
+// direction of a metric: that of a flag, or the known one.
 func (o *analyzeOptions) direction(name, unit string) verdict.Direction {
 	switch plain := metric.Plain(name); {
 	case o.isHigher != nil && o.isHigher.MatchString(plain):

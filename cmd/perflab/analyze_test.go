@@ -38,7 +38,7 @@ func TestAnalyzeFormats(t *testing.T) {
 	}
 }
 
-// Other programs rely on every field being there, under this name and type.
+// Scripts rely on the presence, names and types of all fields.
 func TestAnalyzeJSONContract(t *testing.T) {
 	one := "block,arm,scenario,metric,unit,value\n1,a,s,m,ms,400\n1,b,s,m,ms,410\n"
 	got := perflab(t, one, "analyze", "--baseline", "a", "-o", "json", "-")
@@ -73,7 +73,7 @@ func TestAnalyzeReadsStandardInput(t *testing.T) {
 	}
 }
 
-func TestAnalyzeWithoutWarningsListsNone(t *testing.T) {
+func TestAnalyzeListsNoWarnings(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("block,arm,scenario,metric,unit,value\n")
 	for _, row := range []string{"1,400,441", "2,410,450", "3,405,446", "4,395,433", "5,402,443", "6,399,438"} {
@@ -86,7 +86,7 @@ func TestAnalyzeWithoutWarningsListsNone(t *testing.T) {
 	}
 }
 
-// A direction is known, or said, or there is no verdict.
+// Without a known or given direction, there is no verdict.
 func TestAnalyzeDirections(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("block,arm,scenario,metric,unit,value\n")
@@ -128,15 +128,16 @@ func TestAnalyzeWithoutPrimaryMetrics(t *testing.T) {
 	got.ends(0).warns(`--primary "p99" matches no metric`)
 }
 
-func TestAnalyzeTwin(t *testing.T) {
+func TestAnalyzeControlArm(t *testing.T) {
 	got := perflab(t, "", append(slices.Clone(analyzeRuns), "--twin", "maxram-default", "testdata/runs.csv")...)
 	if got.code != 0 || !strings.Contains(got.out, `not calibrated: "maxram-default" is configured as the baseline, yet differs in cico/Check-Out/average`) || strings.Contains(got.out, "Worse") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 }
 
-// The first of several looks says less than an only one, and before it there is no verdict.
-func TestAnalyzeLooks(t *testing.T) {
+// The first of several interim analyses has wider intervals than a single analysis, and
+// before it there is no verdict.
+func TestAnalyzeInterimAnalyses(t *testing.T) {
 	verdicts := func(looks ...string) map[string]int {
 		got := perflab(t, "", slices.Concat(analyzeRuns, looks, []string{"-o", "json", "testdata/runs.csv"})...)
 		var answer struct{ Comparisons []struct{ Verdict string } }

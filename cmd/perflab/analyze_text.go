@@ -22,8 +22,8 @@ func (o *analyzeOptions) write(out io.Writer, comparisons []comparison.Compariso
 	return o.writeTable(out, comparisons)
 }
 
-// effectJSON is what all comparisons have of an effect. Numbers that can't be
-// told are null.
+// effectJSON has the fields that all comparisons share. Unknown numbers are
+// null.
 type effectJSON struct {
 	Scale           string   `json:"scale"`
 	Delta           *float64 `json:"delta"`
@@ -34,7 +34,7 @@ type effectJSON struct {
 	PValue          *float64 `json:"pValue"`
 }
 
-// comparisonJSON is one comparison as other programs read it.
+// comparisonJSON is the JSON form of a comparison.
 type comparisonJSON struct {
 	Scenario string `json:"scenario"`
 	Metric   string `json:"metric"`
@@ -58,12 +58,12 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 		c := &comparisons[i]
 		listed = append(listed, comparisonJSON{
 			Scenario: c.Scenario, Metric: metric.Plain(c.Metric), Identity: metric.Parse(c.Metric).Identity(), Unit: c.Unit, Arm: c.Arm, Baseline: c.Baseline, Blocks: c.Blocks,
-			BaselineCenter: number(c.BaselineCenter), ArmCenter: number(c.ArmCenter),
+			BaselineCenter: finiteOrNil(c.BaselineCenter), ArmCenter: finiteOrNil(c.ArmCenter),
 			effectJSON: effectJSON{
-				Scale: string(c.Scale), Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
-				EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh), PValue: number(c.P),
+				Scale: string(c.Scale), Delta: finiteOrNil(c.Delta), Low: finiteOrNil(c.Low), High: finiteOrNil(c.High),
+				EquivalenceLow: finiteOrNil(c.EquivalenceLow), EquivalenceHigh: finiteOrNil(c.EquivalenceHigh), PValue: finiteOrNil(c.P),
 			},
-			PPermutation: number(c.Permutation), PAdjusted: number(c.Adjusted),
+			PPermutation: finiteOrNil(c.Permutation), PAdjusted: finiteOrNil(c.Adjusted),
 			Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
 		})
 	}
@@ -72,8 +72,8 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 	}{listed})
 }
 
-// number is nil for what JSON can't write.
-func number(value float64) *float64 {
+// finiteOrNil returns nil for values that JSON can't represent.
+func finiteOrNil(value float64) *float64 {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return nil
 	}
@@ -81,8 +81,8 @@ func number(value float64) *float64 {
 }
 
 func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
-	sheet := sheet{page: *pageTo(out), markdown: o.format == formatMarkdown, all: o.all}
-	sheet.line("Arms against %s: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", o.baseline, plain(o.confidence), plain(2*o.confidence-100), plain(o.margin))
+	sheet := sheet{page: *newPage(out), markdown: o.format == formatMarkdown, all: o.all}
+	sheet.line("Arms against %s: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", o.baseline, formatExact(o.confidence), formatExact(2*o.confidence-100), formatExact(o.margin))
 	notes, left := notes{numbers: map[string]int{}}, 0
 	for first := 0; first < len(comparisons); {
 		last := first
@@ -93,7 +93,7 @@ func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comp
 		admitted := sheet.admit(last - first)
 		left += last - first - admitted
 		for at := range admitted {
-			rows = append(rows, row(&comparisons[first+at], &notes))
+			rows = append(rows, comparisonRow(&comparisons[first+at], &notes))
 		}
 		if admitted > 0 {
 			sheet.title("Scenario " + comparisons[first].Scenario)
@@ -101,29 +101,29 @@ func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comp
 		}
 		first = last
 	}
-	sheet.left(left)
+	sheet.writeOmitted(left)
 	notes.write(&sheet)
 	return sheet.err
 }
 
-func row(c *comparison.Comparison, notes *notes) []string {
+func comparisonRow(c *comparison.Comparison, notes *notes) []string {
 	unit := percentSign
 	if c.Scale == comparison.Difference {
 		unit = differenceUnit(c.Unit)
 	}
 	return []string{
 		metric.Plain(c.Metric), c.Arm, strconv.Itoa(c.Blocks),
-		withUnit(rounded(c.BaselineCenter), c.Unit), withUnit(rounded(c.ArmCenter), c.Unit),
-		withUnit(signed(c.Delta), unit), interval(c.Low, c.High),
-		probability(c.P), probability(c.Permutation), probability(c.Adjusted),
-		cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
+		withUnit(formatRounded(c.BaselineCenter), c.Unit), withUnit(formatRounded(c.ArmCenter), c.Unit),
+		withUnit(formatSigned(c.Delta), unit), formatInterval(c.Low, c.High),
+		formatPValue(c.P), formatPValue(c.Permutation), formatPValue(c.Adjusted),
+		cmp.Or(string(c.Verdict), "-"), notes.numbersFor(c.Warnings),
 	}
 }
 
 const percentSign = "%"
 
-// differenceUnit is the unit of a difference. Percent of what? Of the same whole,
-// not of the baseline.
+// differenceUnit is the unit of a difference. A difference of percentages is in
+// points, not in percent of the baseline.
 func differenceUnit(unit string) string {
 	if unit == percentSign {
 		return "points"
@@ -131,20 +131,20 @@ func differenceUnit(unit string) string {
 	return unit
 }
 
-func interval(low, high float64) string {
+func formatInterval(low, high float64) string {
 	if math.IsNaN(low) {
 		return "-"
 	}
-	return fmt.Sprintf("%s to %s", signed(low), signed(high))
+	return fmt.Sprintf("%s to %s", formatSigned(low), formatSigned(high))
 }
 
-// notes numbers sentences, so that a row tells its own in a few characters.
+// notes numbers sentences, so that a row refers to them by number.
 type notes struct {
 	numbers map[string]int
 	list    []string
 }
 
-func (n *notes) of(sentences []string) string {
+func (n *notes) numbersFor(sentences []string) string {
 	var numbers []string
 	for _, sentence := range sentences {
 		number, known := n.numbers[sentence]
@@ -168,15 +168,16 @@ func (n *notes) write(sheet *sheet) {
 	}
 }
 
-func rounded(value float64) string {
+func formatRounded(value float64) string {
 	if math.IsNaN(value) {
 		return "-"
 	}
 	return strconv.FormatFloat(roundTo(value, 4), 'f', -1, 64)
 }
 
-// signed shows a delta to two places, and more where it is small.
-func signed(value float64) string {
+// formatSigned shows a delta to one decimal place, or to two significant digits
+// below 1.
+func formatSigned(value float64) string {
 	switch {
 	case math.IsNaN(value):
 		return "-"
@@ -193,7 +194,7 @@ func signed(value float64) string {
 }
 
 // roundTo keeps a number of significant digits, and all digits before the
-// point.
+// decimal point.
 func roundTo(value float64, digits int) float64 {
 	if value == 0 || math.IsInf(value, 0) {
 		return value
@@ -209,7 +210,7 @@ func roundTo(value float64, digits int) float64 {
 	return parsed
 }
 
-func probability(p float64) string {
+func formatPValue(p float64) string {
 	switch {
 	case math.IsNaN(p):
 		return "-"
@@ -219,7 +220,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'f', 4, 64)
 }
 
-func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+func formatExact(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
 func withUnit(text, unit string) string {
 	if text == "-" || unit == "" {

@@ -21,12 +21,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// archiveVariable names the archive for commands that are not told.
+// archiveVariable is the environment variable for the default of --archive.
 const archiveVariable = "PERFLAB_ARCHIVE"
 
-var errNotArchived = errors.New("the archive does not have it")
+var errNotArchived = errors.New("not found in the archive")
 
-// archiveOptions say which archive a command is about.
+// archiveOptions select the archive.
 type archiveOptions struct{ url string }
 
 func newArchive() *cobra.Command {
@@ -38,18 +38,16 @@ experiments, in an object store or a directory. No cluster is needed.
 
 Set --archive or PERFLAB_ARCHIVE to the URL that the operator uses. Credentials are
 those of the store's own tools, for example AWS_PROFILE, or AWS_ACCESS_KEY_ID and
-AWS_SECRET_ACCESS_KEY.` + archiveVariable + `, has the URL of the archive as the operator has
-it. Credentials are those that the store's own programs use, for example
-AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+AWS_SECRET_ACCESS_KEY.`,
 	}
 	options := &archiveOptions{}
 	command.PersistentFlags().StringVar(&options.url, "archive", os.Getenv(archiveVariable), "URL of the archive, such as s3://perflab/archive?region=eu-central-1 or file:///archive (env "+archiveVariable+")")
-	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveIndex(options), newArchiveDelete(options), newArchiveCollect(options))
+	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveIndex(options), newArchiveDelete(options), newArchivePrune(options))
 	return command
 }
 
-// on opens the archive and runs a command on it.
-func (o *archiveOptions) on(run func(*cobra.Command, *archive.Store, []string) error) func(*cobra.Command, []string) error {
+// withStore opens the archive and runs a command on it.
+func (o *archiveOptions) withStore(run func(*cobra.Command, *archive.Store, []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, arguments []string) error {
 		store, err := openArchive(command.Context(), o.url)
 		if err != nil {
@@ -81,7 +79,7 @@ Exit codes: 0 success, 1 the archive cannot be read.`,
 		Example: `  perflab archive list --archive s3://perflab/archive?region=eu-central-1
   perflab archive list lab/maxram-vs-xmx --archive file:///archive`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: options.on(listArchive),
+		RunE: options.withStore(listArchive),
 	}
 }
 
@@ -101,7 +99,7 @@ func listArchive(command *cobra.Command, store *archive.Store, arguments []strin
 			kept.Manifest.At.UTC().Format(time.DateTime), fmt.Sprint(len(kept.Manifest.Runs)),
 		})
 	}
-	p := pageTo(command.OutOrStdout())
+	p := newPage(command.OutOrStdout())
 	p.table(rows)
 	return p.err
 }
@@ -122,7 +120,7 @@ Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive get lab/maxram-vs-xmx | perflab report -f - -o html > report.html
   perflab archive get lab/maxram-vs-xmx | perflab verify -`,
 		Args: cobra.ExactArgs(1),
-		RunE: options.on(func(command *cobra.Command, store *archive.Store, arguments []string) error {
+		RunE: options.withStore(func(command *cobra.Command, store *archive.Store, arguments []string) error {
 			return getArchived(command, store, arguments[0], uid)
 		}),
 	}
@@ -131,7 +129,7 @@ Exit codes: 0 success, 1 failure.`,
 }
 
 func getArchived(command *cobra.Command, store *archive.Store, name, uid string) error {
-	identity, err := archivedIdentity(name, uid)
+	identity, err := parseArchivedName(name, uid)
 	if err != nil {
 		return err
 	}
@@ -140,27 +138,27 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 		return err
 	}
 	if last == nil {
-		return notArchived(name, store)
+		return notArchivedError(name, store)
 	}
 	input, err := contents.Read(command.Context(), store, last.Reference)
 	if err != nil {
 		return err
 	}
 	out := newSink(command)
-	return out.end("what was recorded", report.Write(out, input))
+	return out.finish("the recorded objects", report.Write(out, input))
 }
 
-// archivedIdentity of an experiment that is written as NAMESPACE/NAME.
-func archivedIdentity(name, uid string) (archive.Identity, error) {
+// parseArchivedName parses NAMESPACE/NAME.
+func parseArchivedName(name, uid string) (archive.Identity, error) {
 	namespace, experiment, found := strings.Cut(name, "/")
 	if !found || namespace == "" || experiment == "" || strings.Contains(experiment, "/") {
-		return archive.Identity{}, fmt.Errorf("%w: %q names no experiment of an archive: write NAMESPACE/NAME", errOption, name)
+		return archive.Identity{}, fmt.Errorf("%w: invalid name %q: write NAMESPACE/NAME", errOption, name)
 	}
 	return archive.Identity{Namespace: namespace, Experiment: experiment, ExperimentUID: uid}, nil
 }
 
-func notArchived(name string, store *archive.Store) error {
-	return fmt.Errorf("%w: experiment %q, in %s: list what it has with perflab archive list", errNotArchived, name, store)
+func notArchivedError(name string, store *archive.Store) error {
+	return fmt.Errorf("%w: experiment %q, in %s: list its experiments with perflab archive list", errNotArchived, name, store)
 }
 
 func newArchiveIndex(options *archiveOptions) *cobra.Command {
@@ -180,7 +178,7 @@ Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive index --archive s3://perflab/archive?region=eu-central-1
   perflab archive index --from-objects --archive file:///archive`,
 		Args: cobra.NoArgs,
-		RunE: options.on(func(command *cobra.Command, store *archive.Store, _ []string) error {
+		RunE: options.withStore(func(command *cobra.Command, store *archive.Store, _ []string) error {
 			return indexArchive(command, store, fromObjects)
 		}),
 	}
@@ -189,19 +187,19 @@ Exit codes: 0 success, 1 failure.`,
 }
 
 func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool) error {
-	p := pageTo(command.OutOrStdout())
+	p := newPage(command.OutOrStdout())
 	if fromObjects {
 		sum, err := contents.Restore(command.Context(), store)
 		if err != nil {
 			return err
 		}
-		p.line("%s %s a reference; %s %s never kept to the end", prose.Counted(sum.Restored, "record"), prose.Verb(sum.Restored, "has", "have"), prose.Counted(sum.Broken, "record"), prose.Verb(sum.Broken, "was", "were"))
+		p.line("References restored for %s; %s incomplete", prose.Counted(sum.Restored, "record"), prose.Counted(sum.Broken, "record"))
 	}
 	sum, err := contents.Index(command.Context(), store)
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s %s in the index, %d of them kept once more for it; %s %s no complete block",
+	p.line("%s %s in the index, %d of them with a new record; %s %s no complete block",
 		prose.Counted(sum.Entered, "experiment"), prose.Verb(sum.Entered, "is", "are"), sum.Measured,
 		prose.Counted(sum.Without, "experiment"), prose.Verb(sum.Without, "has", "have"))
 	return p.err
@@ -225,7 +223,7 @@ Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive delete lab/maxram-vs-xmx --dry-run
   perflab archive delete lab/maxram-vs-xmx --uid 6f0f6c1e-0000-4000-8000-000000000001`,
 		Args: cobra.ExactArgs(1),
-		RunE: options.on(func(command *cobra.Command, store *archive.Store, arguments []string) error {
+		RunE: options.withStore(func(command *cobra.Command, store *archive.Store, arguments []string) error {
 			return deleteArchived(command, store, arguments[0], uid, dryRun)
 		}),
 	}
@@ -236,7 +234,7 @@ Exit codes: 0 success, 1 failure.`,
 }
 
 func deleteArchived(command *cobra.Command, store *archive.Store, name, uid string, dryRun bool) error {
-	identity, err := archivedIdentity(name, uid)
+	identity, err := parseArchivedName(name, uid)
 	if err != nil {
 		return err
 	}
@@ -245,28 +243,28 @@ func deleteArchived(command *cobra.Command, store *archive.Store, name, uid stri
 	case err != nil:
 		return err
 	case len(there) == 0 || uid != "" && !slices.Contains(there, uid):
-		return notArchived(name, store)
+		return notArchivedError(name, store)
 	case uid == "" && len(there) > 1:
-		return fmt.Errorf("%w: the archive has %d experiments %q: say which with --uid: %s", errOption, len(there), name, strings.Join(there, ", "))
+		return fmt.Errorf("%w: the archive has %d experiments %q: select one with --uid: %s", errOption, len(there), name, strings.Join(there, ", "))
 	}
 	identity.ExperimentUID = cmp.Or(uid, there[0])
-	p := pageTo(command.OutOrStdout())
-	verb, count := "gone", 0
+	p := newPage(command.OutOrStdout())
+	done, count := "deleted", 0
 	if dryRun {
-		verb = "would go"
+		done = "would be deleted"
 	}
 	err = store.Forget(command.Context(), identity, dryRun, func(key string) {
 		count++
-		p.line("%s %s", verb, key)
+		p.line("%s %s", key, done)
 	})
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s %s; perflab archive gc deletes unreferenced objects", prose.Counted(count, "reference"), verb)
+	p.line("%s %s; perflab archive gc deletes unreferenced objects", prose.Counted(count, "reference"), done)
 	return p.err
 }
 
-func newArchiveCollect(options *archiveOptions) *cobra.Command {
+func newArchivePrune(options *archiveOptions) *cobra.Command {
 	policy := archive.Policy{}
 	command := &cobra.Command{
 		Use:   "gc",
@@ -281,8 +279,8 @@ Exit codes: 0 success, 1 failure.`,
 		Example: `  perflab archive gc --experiments-age 17520h --runs-age 17520h --dry-run
   perflab archive gc --experiments-count 20`,
 		Args: cobra.NoArgs,
-		RunE: options.on(func(command *cobra.Command, store *archive.Store, _ []string) error {
-			return collectArchive(command, store, policy)
+		RunE: options.withStore(func(command *cobra.Command, store *archive.Store, _ []string) error {
+			return pruneArchive(command, store, policy)
 		}),
 	}
 	flags := command.Flags()
@@ -296,22 +294,22 @@ Exit codes: 0 success, 1 failure.`,
 	return command
 }
 
-func collectArchive(command *cobra.Command, store *archive.Store, policy archive.Policy) error {
-	p := pageTo(command.OutOrStdout())
-	verb := "gone"
+func pruneArchive(command *cobra.Command, store *archive.Store, policy archive.Policy) error {
+	p := newPage(command.OutOrStdout())
+	done := "deleted"
 	if policy.DryRun {
-		verb = "would go"
+		done = "would be deleted"
 	}
 	sum, err := store.Collect(command.Context(), policy, func(gone archive.Gone) {
-		p.line("%s %s (%s): %s", verb, gone.Key, mebibytes(gone.Size), gone.Why)
+		p.line("%s %s (%s): %s", gone.Key, done, formatMebibytes(gone.Size), gone.Why)
 	})
 	if err != nil {
 		return errors.Join(p.err, err)
 	}
-	p.line("%s and %s %s, %s; %s and %s stay, %s",
-		prose.Counted(sum.Records, "record"), prose.Counted(sum.Objects, "object"), verb, mebibytes(sum.Bytes),
-		prose.Counted(sum.RecordsKept, "record"), prose.Counted(sum.ObjectsKept, "object"), mebibytes(sum.BytesKept))
+	p.line("%s and %s %s, %s; %s and %s kept, %s",
+		prose.Counted(sum.Records, "record"), prose.Counted(sum.Objects, "object"), done, formatMebibytes(sum.Bytes),
+		prose.Counted(sum.RecordsKept, "record"), prose.Counted(sum.ObjectsKept, "object"), formatMebibytes(sum.BytesKept))
 	return p.err
 }
 
-func mebibytes(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+func formatMebibytes(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }

@@ -22,7 +22,8 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// anArchive in a directory, with one experiment; its URL.
+// anArchive creates an archive with one experiment in a directory, and returns
+// its URL.
 func anArchive(t *testing.T) string {
 	t.Helper()
 	store := archives.New(t)
@@ -36,7 +37,7 @@ func anArchive(t *testing.T) string {
 	return store.String()
 }
 
-// releasesArchive has the experiments of twoYears, each with a UID of its own.
+// releasesArchive has the experiments of twoYears, each with a UID.
 func releasesArchive(t *testing.T) (*archive.Store, []report.Input) {
 	t.Helper()
 	store, inputs := archives.New(t), twoYears()
@@ -46,7 +47,7 @@ func releasesArchive(t *testing.T) (*archive.Store, []report.Input) {
 	return store, inputs
 }
 
-// keepInput keeps an experiment and its runs.
+// keepInput archives an experiment and its runs.
 func keepInput(t *testing.T, store *archive.Store, input *report.Input, uid string) archive.Reference {
 	t.Helper()
 	input.Experiment.UID = types.UID(uid)
@@ -59,7 +60,7 @@ func keepInput(t *testing.T, store *archive.Store, input *report.Input, uid stri
 	return archives.Keep(t, store, input, archives.KeepRuns(t, store, input), nil)
 }
 
-// What the archive tells of releases is what their exported records do.
+// The history of an archive equals that of the exported experiments.
 func TestHistoryOfAnArchive(t *testing.T) {
 	store, inputs := releasesArchive(t)
 	want := perflab(t, "", "history", releasesFile)
@@ -87,8 +88,8 @@ func TestHistoryOfAnArchive(t *testing.T) {
 	}
 }
 
-// An archive from before there was an index tells so, and is given one.
-func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
+// An archive without an index is reported, and index adds it.
+func TestArchiveIndexAddsOldRecords(t *testing.T) {
 	store, _ := releasesArchive(t)
 	root := strings.TrimPrefix(store.String(), "file://")
 	want := perflab(t, "", "history", "--archive", store.String(), "lab")
@@ -98,18 +99,18 @@ func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
 		t.Errorf("without an index it ends with %d and says %q", got.code, got.problems)
 	}
 	made := perflab(t, "", "archive", "index", "--archive", store.String())
-	if made.code != 0 || made.out != "12 experiments are in the index, 0 of them kept once more for it; 0 experiments have no complete block\n" {
+	if made.code != 0 || made.out != "12 experiments are in the index, 0 of them with a new record; 0 experiments have no complete block\n" {
 		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
 	}
 	if got := filesBelow(t, filepath.Join(root, "series")); len(got) != 12 || !maps.Equal(index, got) {
 		t.Errorf("made anew is %v, want %v", got, index)
 	}
-	// Nothing is left but the objects.
+	// Delete everything but the objects.
 	for _, lost := range []string{"series", "runs", "experiments"} {
 		expect.NoError(t, os.RemoveAll(filepath.Join(root, lost)))
 	}
 	made = perflab(t, "", "archive", "index", "--from-objects", "--archive", store.String())
-	if made.code != 0 || !strings.HasPrefix(made.out, "156 records have a reference; 0 records were never kept") {
+	if made.code != 0 || !strings.HasPrefix(made.out, "References restored for 156 records; 0 records incomplete") {
 		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
 	}
 	if got := filesBelow(t, filepath.Join(root, "series")); !maps.Equal(index, got) {
@@ -135,9 +136,9 @@ func filesBelow(t *testing.T, root string) map[string]string {
 	return found
 }
 
-// An experiment that is archived again has the time of its completion as before: the
-// record that was kept last is taken, whichever its digest.
-func TestArchiveGetTakesWhatWasKeptLast(t *testing.T) {
+// An experiment that is archived again keeps the time of its completion: the record
+// that was written last is read, whatever its digest.
+func TestArchiveGetReadsNewestRecord(t *testing.T) {
 	store, inputs := releasesArchive(t)
 	input := inputs[5]
 	name := "lab/" + input.Experiment.Name
@@ -156,7 +157,7 @@ func TestArchiveGetTakesWhatWasKeptLast(t *testing.T) {
 	}
 }
 
-func TestArchiveIsListedAndRead(t *testing.T) {
+func TestArchiveListAndGet(t *testing.T) {
 	url := anArchive(t)
 	name := recorded.Experiment(7).Experiment.Namespace + "/" + recorded.Experiment(7).Experiment.Name
 	listed := perflab(t, "", "archive", "list", "--archive", url)
@@ -179,8 +180,8 @@ func TestArchiveIsListedAndRead(t *testing.T) {
 	}
 }
 
-// What was changed on the way is not taken for true.
-func TestArchiveOfOtherBytesIsRefused(t *testing.T) {
+// Changed objects are detected.
+func TestArchiveGetRefusesChangedObjects(t *testing.T) {
 	url := anArchive(t)
 	changed := 0
 	err := filepath.Walk(filepath.Join(strings.TrimPrefix(url, "file://"), "objects"), func(path string, info os.FileInfo, err error) error {
@@ -212,7 +213,7 @@ func TestArchiveDelete(t *testing.T) {
 	of := func(arguments ...string) answer {
 		return perflab(t, "", append([]string{"archive", "delete", name, "--archive", store.String()}, arguments...)...)
 	}
-	if got := of(); got.code == 0 || got.out != "" || !strings.Contains(got.problems, "say which with --uid: ") {
+	if got := of(); got.code == 0 || got.out != "" || !strings.Contains(got.problems, "select one with --uid: ") {
 		t.Errorf("of two of a name: exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 	if got := of("--uid", "other"); got.code == 0 || !strings.Contains(got.problems, "perflab archive list") {
@@ -221,18 +222,18 @@ func TestArchiveDelete(t *testing.T) {
 	const uid = "6f0f6c1e-0000-4000-8000-999999999999"
 	would := of("--uid", uid, "--dry-run")
 	gone := of("--uid", uid)
-	if gone.code != 0 || strings.Count(gone.out, uid) < 3 || strings.ReplaceAll(would.out, "would go", "gone") != gone.out {
+	if gone.code != 0 || strings.Count(gone.out, uid) < 3 || strings.ReplaceAll(would.out, "would be deleted", "deleted") != gone.out {
 		t.Errorf("exit code %d:\n%s%s\nwhere a dry run said\n%s", gone.code, gone.out, gone.problems, would.out)
 	}
-	of("--dry-run").ends(0).shows("references would go")
+	of("--dry-run").ends(0).shows("references would be deleted")
 	want := perflab(t, "", "history", releasesFile)
 	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.code != 0 || got.out != want.out {
 		t.Errorf("the history without it: exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 }
 
-func TestArchiveTellsWhatWouldGo(t *testing.T) {
+func TestArchivePruneDryRun(t *testing.T) {
 	url := anArchive(t)
 	got := perflab(t, "", "archive", "gc", "--dry-run", "--archive", url)
-	got.ends(0).shows("0 records and 0 objects would go")
+	got.ends(0).shows("0 records and 0 objects would be deleted")
 }

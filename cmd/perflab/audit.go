@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// errSlips says that a delta does not follow, where that is to fail.
+// errSlips means that a delta does not follow, with --fail.
 var errSlips = errors.New("published deltas do not follow from the numbers next to them")
 
 type auditOptions struct {
@@ -70,8 +70,8 @@ Exit codes: 0 the deltas were checked, 1 failure, 2 the input is invalid, 3 with
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
-	addMaxMemory(flags)
-	addAll(flags, &options.all)
+	addMaxMemoryFlag(flags)
+	addAllFlag(flags, &options.all)
 	flags.BoolVar(&options.fail, "fail", false, "exit with code 3 if a delta does not follow")
 	return command
 }
@@ -83,18 +83,18 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{standardInput}
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
-	var found audited
+	var found auditResult
 	for _, path := range paths {
 		if err := in.table(path, func(in io.Reader) error { return found.read(path, in) }); err != nil {
 			return err
 		}
 	}
 	out := newSink(command)
-	if err := out.end("the findings", o.write(out, found)); err != nil {
+	if err := out.finish("the findings", o.write(out, found)); err != nil {
 		return err
 	}
 	if o.fail && len(found.Slips) > 0 {
@@ -103,32 +103,32 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 	return nil
 }
 
-// audited is what was found in all files.
-type audited struct {
+// auditResult has the findings in all files.
+type auditResult struct {
 	Deltas  int `json:"deltas"`
 	Follows int `json:"follows"`
-	// Adjusted are marked as such in a report.
+	// Adjusted are deltas that a report marks as adjusted.
 	Adjusted int `json:"adjusted"`
-	// Values of reports were set against the runs of their CSV.
+	// Values of reports were compared with the runs of their CSV.
 	Values int `json:"values"`
 	// Rounding are explained by numbers that were rounded before they were printed.
 	Rounding  []slip `json:"rounding"`
 	Slips     []slip `json:"slips"`
 	Unchecked []slip `json:"unchecked"`
 
-	// report was read last, from a file of that name.
+	// report is the last report read, and reportPath its file.
 	report     []audit.Row
 	reportPath string
 }
 
-// errNoReport says that there is nothing to set runs against.
-var errNoReport = fmt.Errorf("%w: name the report in Markdown first, and then the CSV with its runs", audit.ErrRows)
+// errNoReport means that runs have no report to compare with.
+var errNoReport = fmt.Errorf("%w: name the report in Markdown first, then the CSV with its runs", audit.ErrRows)
 
-// unquoted is a header as perflab writes it, whichever spreadsheet saved it again.
+// unquoted removes the quotes and separators that a spreadsheet adds to a header.
 var unquoted = strings.NewReplacer(`"`, "", ";", ",", "\t", ",")
 
-// read a file, as what it begins with.
-func (a *audited) read(path string, in io.Reader) error {
+// read detects the format of a file by its beginning, and checks its content.
+func (a *auditResult) read(path string, in io.Reader) error {
 	buffered := bufio.NewReader(in)
 	head, _ := buffered.Peek(2 * len(comparison.Header)) // What is shorter begins otherwise.
 	switch first, _, _ := strings.Cut(string(head), "\n"); {
@@ -147,13 +147,13 @@ func (a *audited) read(path string, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	// A report is told apart from another by its file as well.
+	// Reports in different files are different reports.
 	a.add(path, audit.Check(rows))
 	return nil
 }
 
-// readRuns sets the values of the report before against its runs.
-func (a *audited) readRuns(in io.Reader) error {
+// readRuns compares the values of the preceding report with its runs.
+func (a *auditResult) readRuns(in io.Reader) error {
 	runs, err := audit.ReadRuns(in)
 	if err != nil {
 		return err
@@ -165,15 +165,15 @@ func (a *audited) readRuns(in io.Reader) error {
 		a.Values++
 		switch {
 		case finding.Outcome.Slip():
-			a.Slips = append(a.Slips, slipOf(a.reportPath, finding))
+			a.Slips = append(a.Slips, newSlip(a.reportPath, finding))
 		case finding.Outcome == audit.Unchecked:
-			a.Unchecked = append(a.Unchecked, slipOf(a.reportPath, finding))
+			a.Unchecked = append(a.Unchecked, newSlip(a.reportPath, finding))
 		}
 	}
 	return nil
 }
 
-// slip is one delta with what it should be.
+// slip is a delta with the expected value.
 type slip struct {
 	File          string        `json:"file"`
 	Line          int           `json:"line"`
@@ -192,14 +192,14 @@ type slip struct {
 	Note          string        `json:"note"`
 }
 
-// side is one of the numbers that a delta comes from.
+// side is one of the two numbers of a delta.
 type side struct {
 	Configuration string  `json:"configuration"`
 	Value         float64 `json:"value"`
 	Unit          string  `json:"unit"`
 }
 
-func (a *audited) add(path string, findings []audit.Finding) {
+func (a *auditResult) add(path string, findings []audit.Finding) {
 	for _, finding := range findings {
 		a.Deltas++
 		switch {
@@ -208,16 +208,16 @@ func (a *audited) add(path string, findings []audit.Finding) {
 		case finding.Outcome == audit.Adjusted:
 			a.Adjusted++
 		case finding.Outcome == audit.Rounding:
-			a.Rounding = append(a.Rounding, slipOf(path, finding))
+			a.Rounding = append(a.Rounding, newSlip(path, finding))
 		case finding.Outcome.Slip():
-			a.Slips = append(a.Slips, slipOf(path, finding))
+			a.Slips = append(a.Slips, newSlip(path, finding))
 		default:
-			a.Unchecked = append(a.Unchecked, slipOf(path, finding))
+			a.Unchecked = append(a.Unchecked, newSlip(path, finding))
 		}
 	}
 }
 
-func slipOf(path string, finding audit.Finding) slip {
+func newSlip(path string, finding audit.Finding) slip {
 	delta := finding.Delta
 	result := slip{
 		File: path, Line: delta.Line, Report: delta.Report, Table: delta.Table, Configuration: delta.Configuration,
@@ -227,8 +227,8 @@ func slipOf(path string, finding audit.Finding) slip {
 	if finding.Outcome == audit.Unchecked {
 		return result
 	}
-	// The twelfth digit is float64's, not the table's.
-	result.Expected, result.Off = number(roundTo(finding.Expected, 12)), number(roundTo(finding.Off, 9))
+	// Digits beyond the twelfth come from float64, not from the table.
+	result.Expected, result.Off = finiteOrNil(roundTo(finding.Expected, 12)), finiteOrNil(roundTo(finding.Off, 9))
 	if finding.Outcome == audit.Runs {
 		return result
 	}
@@ -237,49 +237,49 @@ func slipOf(path string, finding audit.Finding) slip {
 	return result
 }
 
-func (o auditOptions) write(out io.Writer, found audited) error {
+func (o auditOptions) write(out io.Writer, found auditResult) error {
 	if o.format == formatJSON {
-		// Lists are always there, if empty.
+		// Empty lists are [] in JSON, not null.
 		found.Rounding = append([]slip{}, found.Rounding...)
 		found.Slips = append([]slip{}, found.Slips...)
 		found.Unchecked = append([]slip{}, found.Unchecked...)
 		return encode(out, found)
 	}
-	sheet := sheet{page: *pageTo(out), markdown: o.format == formatMarkdown, all: o.all}
+	sheet := sheet{page: *newPage(out), markdown: o.format == formatMarkdown, all: o.all}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked%s",
-		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked), found.further())
+		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked), found.reportCounts())
 	writeSlips(&sheet, "Slipped", found.Slips)
 	writeSlips(&sheet, "Within rounding", found.Rounding)
 	writeUnchecked(&sheet, found.Unchecked)
 	return sheet.err
 }
 
-// further is what only reports have.
-func (a *audited) further() string {
+// reportCounts are the counts that only reports have.
+func (a *auditResult) reportCounts() string {
 	text := ""
 	if a.Adjusted > 0 {
 		text = fmt.Sprintf(", %d marked as adjusted", a.Adjusted)
 	}
 	if a.Values > 0 {
-		text += fmt.Sprintf("; %s set against the runs", prose.Counted(a.Values, "value"))
+		text += fmt.Sprintf("; %s compared with the runs", prose.Counted(a.Values, "value"))
 	}
 	return text
 }
 
-// from which numbers a delta, or from what a number, should come.
-func (s slip) from() string {
+// source is the calculation of a delta, or the runs of a number.
+func (s slip) source() string {
 	if s.Minuend == nil {
 		return "the runs of " + s.Configuration
 	}
-	first := plain(s.Minuend.Value)
+	first := formatExact(s.Minuend.Value)
 	if s.Minuend.Unit != s.Subtrahend.Unit {
 		first = withUnit(first, s.Minuend.Unit)
 	}
-	return fmt.Sprintf("%s less %s", first, withUnit(plain(s.Subtrahend.Value), s.Subtrahend.Unit))
+	return fmt.Sprintf("%s less %s", first, withUnit(formatExact(s.Subtrahend.Value), s.Subtrahend.Unit))
 }
 
-// orNaN is NaN for what JSON can't write.
-func orNaN(value *float64) float64 {
+// valueOrNaN returns NaN for null.
+func valueOrNaN(value *float64) float64 {
 	if value == nil {
 		return math.NaN()
 	}
@@ -296,11 +296,11 @@ func writeSlips(sheet *sheet, title string, slips []slip) {
 	for _, s := range slips[:admitted] {
 		rows = append(rows, []string{
 			s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric,
-			s.from(), withUnit(plain(s.Printed), s.Unit), withUnit(rounded(orNaN(s.Expected)), s.Unit), signed(orNaN(s.Off)), string(s.Slip), s.Note,
+			s.source(), withUnit(formatExact(s.Printed), s.Unit), withUnit(formatRounded(valueOrNaN(s.Expected)), s.Unit), formatSigned(valueOrNaN(s.Off)), string(s.Slip), s.Note,
 		})
 	}
 	sheet.rows(rows, "table", "off by", "note")
-	sheet.left(len(slips) - admitted)
+	sheet.writeOmitted(len(slips) - admitted)
 }
 
 func writeUnchecked(sheet *sheet, slips []slip) {
@@ -311,8 +311,8 @@ func writeUnchecked(sheet *sheet, slips []slip) {
 	admitted := sheet.admit(len(slips))
 	rows := [][]string{{"file:line", "table", "scenario", "metric", "printed", "why"}}
 	for _, s := range slips[:admitted] {
-		rows = append(rows, []string{s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric, withUnit(plain(s.Printed), s.Unit), s.Note})
+		rows = append(rows, []string{s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric, withUnit(formatExact(s.Printed), s.Unit), s.Note})
 	}
 	sheet.rows(rows, "table")
-	sheet.left(len(slips) - admitted)
+	sheet.writeOmitted(len(slips) - admitted)
 }

@@ -20,7 +20,7 @@ func TestAuditFormats(t *testing.T) {
 	}
 }
 
-func TestAuditFindsEachSlip(t *testing.T) {
+func TestAuditFindsEachKindOfSlip(t *testing.T) {
 	text, err := os.ReadFile(published)
 	expect.NoError(t, err)
 	got := perflab(t, string(text), "audit", "-o", "json")

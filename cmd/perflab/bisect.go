@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/planning/bisect"
 )
 
-// mostParts is the number of arms beside before and after that a night has time for.
-const mostParts = 6
+// maxParts is the default number of arms for parts: as many as fit into a night.
+const maxParts = 6
 
 type bisectOptions struct {
 	from  *cluster
@@ -48,10 +48,10 @@ the command again for the arm that is the cause.`,
 	}
 	flags := command.Flags()
 	options.from = newCluster(flags)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringVar(&options.arm, "arm", "", "arm whose systems are compared (default: the baseline)")
 	flags.StringVar(&options.name, "name", "", "name of the experiment (default: the name of AFTER and -bisect)")
-	flags.IntVar(&options.parts, "parts", mostParts, "maximum number of arms for parts")
+	flags.IntVar(&options.parts, "parts", maxParts, "maximum number of arms for parts")
 	return command
 }
 
@@ -59,17 +59,17 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 	if o.parts < 1 || o.parts > 30 {
 		return fmt.Errorf("%w: --parts %d must be from 1 to 30", errOption, o.parts)
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
 	var records [2]crosscompare.Record
 	var systems [2]v1alpha1.System
 	for i, argument := range arguments {
-		if records[i], err = recordNamed(command.Context(), o.from, in, argument); err != nil {
+		if records[i], err = readRecord(command.Context(), o.from, in, argument); err != nil {
 			return err
 		}
-		if systems[i], err = o.systemOf(&records[i]); err != nil {
+		if systems[i], err = o.armSystem(&records[i]); err != nil {
 			return err
 		}
 	}
@@ -78,32 +78,32 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 		return fmt.Errorf("%s and %s: %w", arguments[0], arguments[1], err)
 	}
 	out := newSink(command)
-	return out.end("the experiment", writeBisect(out, plan, o.experiment(records[1].Experiment, systems[0], plan)))
+	return out.finish("the experiment", writeBisect(out, plan, o.experiment(records[1].Experiment, systems[0], plan)))
 }
 
-// systemOf the arm, as its runs were given it.
-func (o *bisectOptions) systemOf(of *crosscompare.Record) (v1alpha1.System, error) {
-	all := arms.Recorded(of.Experiment.Status.Arms)
-	wanted := o.arm
-	if baseline, found := arms.Baseline(all); wanted == "" && found {
-		wanted = baseline.Name
+// armSystem returns the system of the arm's runs.
+func (o *bisectOptions) armSystem(record *crosscompare.Record) (v1alpha1.System, error) {
+	all := arms.Recorded(record.Experiment.Status.Arms)
+	armName := o.arm
+	if baseline, found := arms.Baseline(all); armName == "" && found {
+		armName = baseline.Name
 	}
-	system := arms.RecordedSystem(of.Runs, wanted)
+	system := arms.RecordedSystem(record.Runs, armName)
 	if system == nil {
-		var has []string
+		var names []string
 		for _, arm := range all {
-			has = append(has, arm.Name)
+			names = append(names, arm.Name)
 		}
-		return v1alpha1.System{}, fmt.Errorf("%w: experiment %q has no run of arm %q; it has %s", errOption, of.Experiment.Name, wanted, strings.Join(has, ", "))
+		return v1alpha1.System{}, fmt.Errorf("%w: experiment %q has no run of arm %q; it has %s", errOption, record.Experiment.Name, armName, strings.Join(names, ", "))
 	}
 	return *system, nil
 }
 
-// experiment asks AFTER's question of the system before and what came between. It
-// holds what a person would write, no status.
+// experiment has AFTER's question, the system of BEFORE and an arm for each part.
+// Like a hand-written manifest, it has no status.
 func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alpha1.System, plan *bisect.Plan) any {
 	spec := after.Spec.DeepCopy()
-	spec.Question = "Which difference is it?"
+	spec.Question = "Which change is the cause?"
 	spec.System, spec.SystemRef, spec.Matrix, spec.Notes = before, nil, nil, nil
 	spec.Arms = plan.Arms()
 	spec.Design.Seed, spec.Suspend = nil, false
@@ -116,7 +116,7 @@ func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alph
 
 func writeBisect(out io.Writer, plan *bisect.Plan, experiment any) error {
 	text := &strings.Builder{}
-	// Whatever has several lines would end the comment.
+	// A line break would end the comment.
 	comment := func(indent, line string) {
 		fmt.Fprintf(text, "#%s %s\n", indent, strings.Join(strings.Fields(line), " "))
 	}
@@ -134,7 +134,7 @@ func writeBisect(out io.Writer, plan *bisect.Plan, experiment any) error {
 		list(fmt.Sprintf("arm %s", name), plan.Parts[i].Differences)
 	}
 	if len(plan.Left) > 0 {
-		list("no arm can set, and none has", plan.Left)
+		list("not set by any arm", plan.Left)
 	}
 	manifest, err := yaml.Marshal(experiment)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// exportedWith writes an experiment whose systems are changed as said.
+// exportedWith writes an experiment with changed systems.
 func exportedWith(t *testing.T, name string, change func(*report.Input)) string {
 	t.Helper()
 	input := recorded.Experiment(1)
@@ -35,20 +35,20 @@ func TestBisect(t *testing.T) {
 	})
 	got := perflab(t, "", "bisect", before, after)
 	got.ends(0).shows(
-		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# no arm can set, and none has", "healthPath", "question: Which difference is it?", "image: example.org/first:new",
+		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# not set by any arm", "healthPath", "question: Which change is the cause?", "image: example.org/first:new",
 	)
 	if strings.Contains(got.out, "status:") {
 		t.Error("what is to be applied has a status")
 	}
-	// The cluster would take it, and its arms are what they are called.
+	// The cluster accepts it, and its arms have the expected names.
 	planned := perflab(t, got.out, "plan", "-f", "-")
 	planned.ends(0).shows("before (baseline)", "6 arms x 2 scenarios")
 	two := perflab(t, "", "bisect", before, after, "--parts", "2", "--name", "which")
 	two.ends(0).shows("name: part-2", "name: which\n")
 }
 
-// A file may say anything: what stands in a comment stays there.
-func TestBisectOfHostileNames(t *testing.T) {
+// Names in a file can't break out of a comment.
+func TestBisectEscapesNames(t *testing.T) {
 	hostile := func(image string) string {
 		return exportedWith(t, "heap", func(input *report.Input) {
 			for i := range input.Runs {

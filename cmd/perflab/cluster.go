@@ -27,8 +27,8 @@ type cluster struct {
 	flags *genericclioptions.ConfigFlags
 }
 
-// shownFlags are those of kubectl's flags that --help lists. All work; listed,
-// the others would hide a command's own.
+// shownFlags are kubectl's flags that --help lists. The others work too, but
+// would hide the command's own flags.
 var shownFlags = []string{"context", "kubeconfig", "namespace"}
 
 func newCluster(flags *pflag.FlagSet) *cluster {
@@ -48,25 +48,25 @@ func (c *cluster) namespace() (string, error) {
 	return namespace, nil
 }
 
-// noServer is where client-go looks for a cluster that nobody named.
-const noServer = "http://localhost:8080"
+// defaultServer is client-go's server without any configuration.
+const defaultServer = "http://localhost:8080"
 
 var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig to the file that kubectl uses; a local cluster's is written by make cluster-up or kind export kubeconfig")
 
-// isUnset: neither a kubeconfig nor a flag names a cluster.
+// isUnset reports whether neither a kubeconfig nor a flag names a cluster.
 func (c *cluster) isUnset() bool {
 	named, err := c.flags.ToRawKubeConfigLoader().RawConfig()
 	return err == nil && len(named.Clusters) == 0 && *c.flags.APIServer == ""
 }
 
-// helpful says what to look at where no cluster answers.
-type helpful struct{ http.RoundTripper }
+// hintingTransport adds a hint to errors of unreachable clusters.
+type hintingTransport struct{ http.RoundTripper }
 
-func (h helpful) RoundTrip(request *http.Request) (*http.Response, error) {
+func (h hintingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := h.RoundTripper.RoundTrip(request)
 	var dialed *net.OpError
 	if errors.As(err, &dialed) && dialed.Op == "dial" {
-		err = fmt.Errorf("%w; there is no answer: is the cluster up, and is it the one you mean (kubectl config current-context)?", err)
+		err = fmt.Errorf("%w; the cluster does not answer: check that it is running and is the right one (kubectl config current-context)", err)
 	}
 	return response, err
 }
@@ -76,18 +76,19 @@ func (c *cluster) config() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	if config.Host == noServer && c.isUnset() {
+	if config.Host == defaultServer && c.isUnset() {
 		return nil, errNoCluster
 	}
-	// As kubectl. Raw results are read and written one by one, and five a second,
-	// client-go's default, would take a minute for an experiment.
+	// As in kubectl. Raw results are read and written one by one: with
+	// client-go's default of five a second, an experiment would take a minute.
 	config.QPS, config.Burst = 50, 300
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return helpful{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return hintingTransport{next} })
 	return config, nil
 }
 
-// named is a client with the experiment that NAME or NAMESPACE/NAME means.
-func (c *cluster) named(argument string) (client.Client, client.ObjectKey, error) {
+// resolve returns a client and the key of the experiment NAME or
+// NAMESPACE/NAME.
+func (c *cluster) resolve(argument string) (client.Client, client.ObjectKey, error) {
 	namespace, name, whole := strings.Cut(argument, "/")
 	if !whole {
 		own, err := c.namespace()
@@ -100,7 +101,7 @@ func (c *cluster) named(argument string) (client.Client, client.ObjectKey, error
 	return reader, client.ObjectKey{Namespace: namespace, Name: name}, err
 }
 
-// client reads and writes objects, PerfLab's own among them.
+// client returns a client for Kubernetes' and PerfLab's kinds.
 func (c *cluster) client() (client.Client, error) {
 	config, err := c.config()
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *cluster) client() (client.Client, error) {
 	return result, nil
 }
 
-// newScheme knows Kubernetes' kinds and PerfLab's.
+// newScheme returns a scheme with Kubernetes' and PerfLab's kinds.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))

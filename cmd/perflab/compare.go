@@ -16,9 +16,9 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// errUnlike says that two experiments can't be compared because their baselines
-// are not known to be alike.
-var errUnlike = errors.New("the baselines could not be shown to be alike, so no arms are compared")
+// errNotEquivalent means that two experiments can't be compared, because their
+// baselines are not shown to be equivalent.
+var errNotEquivalent = errors.New("the baselines are not shown to be equivalent, so no arms are compared")
 
 type compareOptions struct {
 	from   *cluster
@@ -59,7 +59,7 @@ shown to be equivalent, 6 with --fail-on worse: an arm is worse.`,
 	}
 	flags := command.Flags()
 	options.from = newCluster(flags)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
 	flags.Float64Var(&options.margin, "margin", 0, "equivalence margin, in percent of the first (default: the smaller one of the experiments)")
 	flags.StringArrayVar(&options.pairs, "arms", nil, "FIRST=SECOND: arms to compare; repeatable")
@@ -77,17 +77,17 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	if !(o.margin >= 0) || o.margin > 100 {
 		return fmt.Errorf("%w: --margin %g must be from 0 to 100 percent", errOption, o.margin)
 	}
-	pairs, err := armPairs(o.pairs)
+	pairs, err := parseArmPairs(o.pairs)
 	if err != nil {
 		return err
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
 	var records [2]crosscompare.Record
 	for i, argument := range arguments {
-		if records[i], err = recordNamed(command.Context(), o.from, in, argument); err != nil {
+		if records[i], err = readRecord(command.Context(), o.from, in, argument); err != nil {
 			return err
 		}
 	}
@@ -96,30 +96,30 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	out := newSink(command)
-	if err := out.end("the comparison", o.write(out, result)); err != nil {
+	if err := out.finish("the comparison", o.write(out, result)); err != nil {
 		return err
 	}
 	return o.outcome(result)
 }
 
-func armPairs(given []string) ([]crosscompare.Pair, error) {
+func parseArmPairs(given []string) ([]crosscompare.Pair, error) {
 	var pairs []crosscompare.Pair
 	for _, text := range given {
 		first, second, found := strings.Cut(text, "=")
 		if !found || first == "" || second == "" {
-			return nil, fmt.Errorf("%w: --arms %q: write the arm of the first experiment, =, and that of the second: small=medium", errOption, text)
+			return nil, fmt.Errorf("%w: --arms %q must be FIRST=SECOND, for example small=medium", errOption, text)
 		}
 		pairs = append(pairs, crosscompare.Pair{First: first, Second: second})
 	}
 	return pairs, nil
 }
 
-// recordNamed is an experiment of the cluster or of a file.
-func recordNamed(ctx context.Context, from *cluster, in *input, argument string) (crosscompare.Record, error) {
+// readRecord reads an experiment from the cluster or from a file.
+func readRecord(ctx context.Context, from *cluster, in *input, argument string) (crosscompare.Record, error) {
 	if isRecordedFile(argument) {
-		return recordOfFile(in, argument)
+		return readRecordFile(in, argument)
 	}
-	reader, key, err := from.named(argument)
+	reader, key, err := from.resolve(argument)
 	if err != nil {
 		return crosscompare.Record{}, err
 	}
@@ -127,8 +127,8 @@ func recordNamed(ctx context.Context, from *cluster, in *input, argument string)
 	return crosscompare.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
 }
 
-func recordOfFile(in *input, path string) (crosscompare.Record, error) {
-	recorded, err := onlyRecorded(in, path)
+func readRecordFile(in *input, path string) (crosscompare.Record, error) {
+	recorded, err := readOneRecorded(in, path)
 	if err != nil {
 		return crosscompare.Record{}, err
 	}
@@ -137,7 +137,7 @@ func recordOfFile(in *input, path string) (crosscompare.Record, error) {
 
 func (o *compareOptions) outcome(result *crosscompare.Result) error {
 	if !result.Alike {
-		return errUnlike
+		return errNotEquivalent
 	}
 	for i := range result.Arms {
 		if c := &result.Arms[i]; o.failOn == failOnWorse && c.Verdict == verdict.Worse {
@@ -149,9 +149,9 @@ func (o *compareOptions) outcome(result *crosscompare.Result) error {
 
 func (o *compareOptions) write(out io.Writer, result *crosscompare.Result) error {
 	if o.format == formatJSON {
-		return writeAcrossJSON(out, result)
+		return writeCrossJSON(out, result)
 	}
-	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
-	writeAcross(sheet, result)
+	sheet := &sheet{page: *newPage(out), markdown: o.format == formatMarkdown}
+	writeCrossComparison(sheet, result)
 	return sheet.err
 }

@@ -28,14 +28,14 @@ func exportedTo(t *testing.T, name string, input report.Input) string {
 func TestCompare(t *testing.T) {
 	first, second := exportedTo(t, "first.yaml", recorded.Experiment(1)), exportedTo(t, "second.yml", recorded.Experiment(2))
 	got := perflab(t, "", "compare", first, second, "--margin", "20")
-	got.ends(0).shows("margin 20 %", "Baselines: "+recorded.Baseline, "Arms, each through its own baseline", recorded.Arm, "yes")
+	got.ends(0).shows("margin 20 %", "Baselines: "+recorded.Baseline, "Arms, relative to their baselines", recorded.Arm, "yes")
 	strict := perflab(t, "", "compare", first, second, "--margin", "0.01")
-	if strict.code != exitUnlike || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
-		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitUnlike, strict.out, strict.problems)
+	if strict.code != exitNotEquivalent || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
+		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitNotEquivalent, strict.out, strict.problems)
 	}
 }
 
-// A column of notes is there where a row has one.
+// Notes have a column only if a row has one.
 func TestCompareWithoutNotes(t *testing.T) {
 	for _, format := range []string{"table", "markdown"} {
 		got := perflab(t, "", "compare", "testdata/before.yaml", "testdata/after.yaml", "-o", format)
@@ -72,10 +72,10 @@ func TestCompareRefuses(t *testing.T) {
 	path := exportedTo(t, "one.yaml", recorded.Experiment(1))
 	for want, arguments := range map[string][]string{
 		"accepts 2 arg(s)":                 {path},
-		"write the arm of the first":       {path, path, "--arms", "small"},
+		"must be FIRST=SECOND":             {path, path, "--arms", "small"},
 		`has no arm "huge"`:                {path, path, "--arms", recorded.Arm + "=huge"},
 		"must be from 0 to 100 percent":    {path, path, "--margin", "200"},
-		`the only one is "worse"`:          {path, path, "--fail-on", "better"},
+		`use "worse"`:                      {path, path, "--fail-on", "better"},
 		"write -o":                         {path, path, "-o", "pdf"},
 		"no such file":                     {path, "absent.yaml"},
 		"there is no PerfExperiment among": {path, exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},

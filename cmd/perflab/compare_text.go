@@ -13,34 +13,34 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-func writeAcross(sheet *sheet, result *crosscompare.Result) {
-	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", plain(result.ConfidencePercent), plain(2*result.ConfidencePercent-100), plain(result.MarginPercent))
+func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
+	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", formatExact(result.ConfidencePercent), formatExact(2*result.ConfidencePercent-100), formatExact(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
-	notes.of(result.Notes)
-	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "alike", "notes"}}
+	notes.numbersFor(result.Notes)
+	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "equivalent", "notes"}}
 	for i := range result.Baselines {
 		c := &result.Baselines[i]
-		alike := "not shown"
+		equivalent := "not shown"
 		if c.Verdict == verdict.Equivalent {
-			alike = "yes"
+			equivalent = "yes"
 		}
 		rows = append(rows, []string{
-			c.Scenario, metric.Plain(c.Metric), withUnit(rounded(c.FirstValue), c.Unit), withUnit(rounded(c.SecondValue), c.Unit),
-			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.EquivalenceLow, c.EquivalenceHigh), probability(c.P), alike, notes.of(c.Warnings),
+			c.Scenario, metric.Plain(c.Metric), withUnit(formatRounded(c.FirstValue), c.Unit), withUnit(formatRounded(c.SecondValue), c.Unit),
+			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.EquivalenceLow, c.EquivalenceHigh), formatPValue(c.P), equivalent, notes.numbersFor(c.Warnings),
 		})
 	}
 	sheet.title(fmt.Sprintf("Baselines: %s and %s", result.Baselines[0].First, result.Baselines[0].Second))
 	sheet.rows(rows, "p")
 	if result.Alike {
-		writeArmsAcross(sheet, result.Arms, &notes)
+		writeCrossArms(sheet, result.Arms, &notes)
 	}
 	notes.write(sheet)
 }
 
-func writeArmsAcross(sheet *sheet, compared []crosscompare.Comparison, notes *notes) {
-	sheet.title("Arms, each through its own baseline")
+func writeCrossArms(sheet *sheet, compared []crosscompare.Comparison, notes *notes) {
+	sheet.title("Arms, relative to their baselines")
 	if len(compared) == 0 {
-		sheet.line("there are none beside the baselines")
+		sheet.line("no arms besides the baselines")
 		return
 	}
 	rows := [][]string{{"scenario", "metric", "arms", "delta in first", "delta in second", "second against first", "interval", "p adjusted", "verdict", "notes"}}
@@ -51,8 +51,8 @@ func writeArmsAcross(sheet *sheet, compared []crosscompare.Comparison, notes *no
 			named += " → " + c.Second
 		}
 		rows = append(rows, []string{
-			c.Scenario, metric.Plain(c.Metric), named, withUnit(signed(c.FirstValue), deltaUnit(c)), withUnit(signed(c.SecondValue), deltaUnit(c)),
-			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.Low, c.High), probability(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
+			c.Scenario, metric.Plain(c.Metric), named, withUnit(formatSigned(c.FirstValue), deltaUnit(c)), withUnit(formatSigned(c.SecondValue), deltaUnit(c)),
+			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.Low, c.High), formatPValue(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.numbersFor(c.Warnings),
 		})
 	}
 	sheet.rows(rows, "p adjusted", "delta in first", "delta in second")
@@ -65,8 +65,8 @@ func deltaUnit(c *crosscompare.Comparison) string {
 	return differenceUnit(c.Unit)
 }
 
-// acrossJSON is one comparison as other programs read it.
-type acrossJSON struct {
+// crossComparisonJSON is the JSON form of a comparison between experiments.
+type crossComparisonJSON struct {
 	Scenario    string   `json:"scenario"`
 	Metric      string   `json:"metric"`
 	Unit        string   `json:"unit"`
@@ -80,29 +80,29 @@ type acrossJSON struct {
 	Warnings  []string        `json:"warnings"`
 }
 
-func writeAcrossJSON(out io.Writer, result *crosscompare.Result) error {
-	listed := func(all []crosscompare.Comparison) []acrossJSON {
-		result := make([]acrossJSON, 0, len(all))
+func writeCrossJSON(out io.Writer, result *crosscompare.Result) error {
+	listed := func(all []crosscompare.Comparison) []crossComparisonJSON {
+		result := make([]crossComparisonJSON, 0, len(all))
 		for i := range all {
 			c := &all[i]
-			result = append(result, acrossJSON{
+			result = append(result, crossComparisonJSON{
 				Scenario: c.Scenario, Metric: metric.Plain(c.Metric), Unit: c.Unit, First: c.First, Second: c.Second,
-				FirstValue: number(c.FirstValue), SecondValue: number(c.SecondValue),
+				FirstValue: finiteOrNil(c.FirstValue), SecondValue: finiteOrNil(c.SecondValue),
 				effectJSON: effectJSON{
-					Scale: string(c.Scale), Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
-					EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh), PValue: number(c.P),
+					Scale: string(c.Scale), Delta: finiteOrNil(c.Delta), Low: finiteOrNil(c.Low), High: finiteOrNil(c.High),
+					EquivalenceLow: finiteOrNil(c.EquivalenceLow), EquivalenceHigh: finiteOrNil(c.EquivalenceHigh), PValue: finiteOrNil(c.P),
 				},
-				PAdjusted: number(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
+				PAdjusted: finiteOrNil(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
 			})
 		}
 		return result
 	}
 	return encode(out, struct {
-		MarginPercent     float64      `json:"marginPercent"`
-		ConfidencePercent float64      `json:"confidencePercent"`
-		Alike             bool         `json:"alike"`
-		Baselines         []acrossJSON `json:"baselines"`
-		Arms              []acrossJSON `json:"arms"`
-		Notes             []string     `json:"notes"`
+		MarginPercent     float64               `json:"marginPercent"`
+		ConfidencePercent float64               `json:"confidencePercent"`
+		Alike             bool                  `json:"alike"`
+		Baselines         []crossComparisonJSON `json:"baselines"`
+		Arms              []crossComparisonJSON `json:"arms"`
+		Notes             []string              `json:"notes"`
 	}{result.MarginPercent, result.ConfidencePercent, result.Alike, listed(result.Baselines), listed(result.Arms), append([]string{}, result.Notes...)})
 }

@@ -14,20 +14,20 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// completionTime is how long who presses Tab waits.
-const completionTime = 3 * time.Second
+// completionTimeout limits the wait after Tab is pressed.
+const completionTimeout = 3 * time.Second
 
-// completeExperiment completes the name of an experiment of the cluster. Where
-// there is none to ask it completes nothing: nobody wants an error in the line
-// that is being typed.
-func completeExperiment(of *cluster) cobra.CompletionFunc {
+// completeExperiment completes the names of experiments in the cluster. Without
+// a cluster it completes nothing, because an error would end up in the line
+// being typed.
+func completeExperiment(c *cluster) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(arguments) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
+		ctx, cancel := context.WithTimeout(command.Context(), completionTimeout)
 		defer cancel()
-		return of.experimentNames(ctx), cobra.ShellCompDirectiveNoFileComp
+		return c.experimentNames(ctx), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -36,7 +36,7 @@ func (c *cluster) experimentNames(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	// Their metadata will do; their status is large.
+	// The metadata suffices, and the status is large.
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperimentList"))
 	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
@@ -49,10 +49,10 @@ func (c *cluster) experimentNames(ctx context.Context) []string {
 	return names
 }
 
-// completeExperiments completes several names, each once.
-func completeExperiments(of *cluster) cobra.CompletionFunc {
+// completeExperiments completes several names, without duplicates.
+func completeExperiments(c *cluster) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		names, directive := completeExperiment(of)(command, nil, typed)
+		names, directive := completeExperiment(c)(command, nil, typed)
 		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(arguments, name) }), directive
 	}
 }

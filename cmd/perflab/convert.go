@@ -35,15 +35,12 @@ type convertOptions struct {
 	margin           int
 }
 
-func newConvert() *cobra.Command {
-	options := convertOptions{}
-	command := &cobra.Command{
-		Use:   "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
-		Short: "Convert results of other tools",
-		Long: `Convert results of other tools into a record as perflab export writes it, which
+// convertHelp describes the formats and the record.
+func convertHelp() string {
+	return `Convert results of other tools into a record as perflab export writes it, which
 perflab report, compare, history and import read. No cluster is needed.
 
-` + convertFormats() + `
+` + formatsHelp() + `
 A file is a run of an arm. The files of an arm are its blocks, in the given order.
 The first arm is the baseline unless --baseline names another. Files may be
 compressed by gzip. An invalid file is refused with its line and the reason.
@@ -63,14 +60,24 @@ The record names the tool and the files it comes from, with their SHA-256. PerfL
 did not observe the runs: it cannot prove how the system was configured, and their
 order was not randomized.
 
-Exit codes: 0 success, 1 failure, 2 a file is invalid.`,
-		Example: `  perflab convert --from jmeter --name checkout-2025 --release 2025.1 --scenario cico \
+Exit codes: 0 success, 1 failure, 2 a file is invalid.`
+}
+
+const convertExamples = `  perflab convert --from jmeter --name checkout-2025 --release 2025.1 --scenario cico \
     --arm xmx=run1.jtl --arm xmx=run2.jtl --arm maxram=run3.jtl > checkout-2025.yaml
   perflab convert --from k6-summary --measured 2025-01-03 --name search --arm base=summary.json | perflab report -f -
   perflab convert --from gobench --measured 2025-01-03 --name codec --arm old=old.txt --arm new=new.txt > codec.yaml
   perflab convert --from table --name checkout past.csv > past.yaml
-  perflab import -f checkout-2025.yaml -n archive`,
-		RunE: func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
+  perflab import -f checkout-2025.yaml -n archive`
+
+func newConvert() *cobra.Command {
+	options := convertOptions{}
+	command := &cobra.Command{
+		Use:     "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
+		Short:   "Convert results of other tools",
+		Long:    convertHelp(),
+		Example: convertExamples,
+		RunE:    func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
 	}
 	options.addFlags(command.Flags())
 	for _, name := range []string{"from", "name"} {
@@ -97,33 +104,33 @@ func (o *convertOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, if the files lack it")
 	flags.StringVar(&o.only, "only", "", "regular expression of the transactions to read (default: all)")
 	flags.StringVar(&o.experiment.Target, "target", "", "address of the system under load, if you want to record it: http://host:port")
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 }
 
-// convertFormats lists them for the help.
-func convertFormats() string {
+// formatsHelp lists the formats for the help.
+func formatsHelp() string {
 	var text strings.Builder
 	for _, one := range importers.All() {
 		fmt.Fprintf(&text, "  %-14s %s\n", one.Name(), one.Reads())
 	}
-	fmt.Fprintf(&text, "  %-14s %s\n", fromTable, "CSV with all runs of any number of releases, whatever measured them")
+	fmt.Fprintf(&text, "  %-14s %s\n", formatResultsTable, "CSV with all runs of any number of releases, whatever measured them")
 	return text.String()
 }
 
-// fromTable holds all runs of any number of releases.
-const fromTable = "table"
+// formatResultsTable is the format with the runs of any number of releases.
+const formatResultsTable = "table"
 
-func formats() []string { return append(importers.Names(), fromTable) }
+func formats() []string { return append(importers.Names(), formatResultsTable) }
 
 func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	experiments, err := o.experiments(command, tables)
 	if err != nil {
 		return err
 	}
-	// All are looked at before the first is written.
+	// Check all before writing the first.
 	records := make([]report.Input, 0, len(experiments))
 	for i := range experiments {
-		recorded, err := recordedElsewhere(command.Context(), &experiments[i])
+		recorded, err := newRecord(command.Context(), &experiments[i])
 		if err != nil {
 			return err
 		}
@@ -136,65 +143,66 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	for _, recorded := range records {
 		err = errors.Join(err, report.Write(out, recorded))
 	}
-	return out.end("the record", err)
+	return out.finish("the record", err)
 }
 
-// recordedElsewhere is the experiment as it would be stored.
-func recordedElsewhere(ctx context.Context, of *importers.Experiment) (report.Input, error) {
-	experiment, runs, err := of.Record()
+// newRecord returns the experiment as the cluster would store it.
+func newRecord(ctx context.Context, experiment *importers.Experiment) (report.Input, error) {
+	recordedExperiment, runs, err := experiment.Record()
 	if err != nil {
 		return report.Input{}, err
 	}
-	recorded := report.Input{Experiment: *experiment, Runs: runs}
-	if err := asStored(ctx, &recorded); err != nil {
+	recorded := report.Input{Experiment: *recordedExperiment, Runs: runs}
+	if err := applyDefaults(ctx, &recorded); err != nil {
 		return report.Input{}, err
 	}
-	// What nobody can report on is no record.
+	// A record must be reportable.
 	_, err = report.New(recorded)
 	return recorded, err
 }
 
-// experiments are what the files hold: one, or one for each release of tables.
+// experiments reads the files: one experiment, or one for each release of
+// tables.
 func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if err := o.checkOptions(); err != nil {
 		return nil, err
 	}
-	if o.from == fromTable {
-		return o.tabled(command, tables)
+	if o.from == formatResultsTable {
+		return o.readTables(command, tables)
 	}
 	reader, found := importers.Named(o.from)
 	switch {
 	case !found:
 		return nil, fmt.Errorf("%w: --from %q: write one of %s", errOption, o.from, strings.Join(formats(), ", "))
 	case len(tables) > 0 || len(o.arms) == 0:
-		return nil, fmt.Errorf("%w: say of which arm each file is, for example --arm xmx=run1.jtl", errOption)
+		return nil, fmt.Errorf("%w: --arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl", errOption)
 	}
-	if err := o.check(); err != nil {
+	if err := o.checkArms(); err != nil {
 		return nil, err
 	}
 	o.experiment.Tool = reader.Tool()
-	err := o.read(command, reader)
+	err := o.readArms(command, reader)
 	return []importers.Experiment{o.experiment}, err
 }
 
-// tabled are the experiments of tables, in the order in which their releases come up.
-func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
+// readTables reads the experiments of tables, in the order of their releases.
+func (o *convertOptions) readTables(command *cobra.Command, tables []string) ([]importers.Experiment, error) {
 	if len(tables) == 0 || len(o.arms) > 0 {
-		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
+		return nil, fmt.Errorf("%w: --from table needs the file of the table and no --arm, because the table names its arms", errOption)
 	}
-	only, err := expression("only", o.only)
+	only, err := compileExpression("only", o.only)
 	if err != nil {
 		return nil, err
 	}
 	var made []importers.Experiment
 	for _, file := range tables {
-		in, err := inputOf(command)
+		in, err := commandInput(command)
 		if err != nil {
 			return nil, err
 		}
 		var placed []importers.TableRecord
 		sum, err := in.results(file, func(stream io.Reader) (err error) {
-			placed, err = importers.ReadTable(importers.Source{In: stream, Only: only, Memory: in.left})
+			placed, err = importers.ReadTable(importers.Source{In: stream, Only: only, Memory: in.budget})
 			return err
 		})
 		if err != nil {
@@ -202,38 +210,38 @@ func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]impo
 		}
 		for _, one := range placed {
 			one.File, one.SHA256 = filepath.Base(file), sum
-			made = o.place(made, one)
+			made = o.addRun(made, one)
 		}
 	}
 	return made, nil
 }
 
-// place adds a run to the experiment of its release.
-func (o *convertOptions) place(made []importers.Experiment, one importers.TableRecord) []importers.Experiment {
-	release := cmp.Or(one.Release, o.experiment.Release)
-	at := slices.IndexFunc(made, func(known importers.Experiment) bool { return known.Release == release })
+// addRun adds a run to the experiment of its release.
+func (o *convertOptions) addRun(experiments []importers.Experiment, run importers.TableRecord) []importers.Experiment {
+	release := cmp.Or(run.Release, o.experiment.Release)
+	at := slices.IndexFunc(experiments, func(e importers.Experiment) bool { return e.Release == release })
 	if at < 0 {
-		own := o.experiment
-		own.Release, own.Tool = release, importers.TableTool
-		own.Baseline = cmp.Or(own.Baseline, one.Arm)
-		if one.Release != "" {
-			own.Name = o.experiment.Name + "-" + asName(release)
+		added := o.experiment
+		added.Release, added.Tool = release, importers.TableTool
+		added.Baseline = cmp.Or(added.Baseline, run.Arm)
+		if run.Release != "" {
+			added.Name = o.experiment.Name + "-" + nameFrom(release)
 		}
-		made, at = append(made, own), len(made)
+		experiments, at = append(experiments, added), len(experiments)
 	}
-	of := &made[at]
-	if !slices.Contains(of.Arms, one.Arm) {
-		of.Arms = append(of.Arms, one.Arm)
+	experiment := &experiments[at]
+	if !slices.Contains(experiment.Arms, run.Arm) {
+		experiment.Arms = append(experiment.Arms, run.Arm)
 	}
-	if !slices.Contains(of.Scenarios, one.Scenario) {
-		of.Scenarios = append(of.Scenarios, one.Scenario)
+	if !slices.Contains(experiment.Scenarios, run.Scenario) {
+		experiment.Scenarios = append(experiment.Scenarios, run.Scenario)
 	}
-	of.Runs = append(of.Runs, one.Run)
-	return made
+	experiment.Runs = append(experiment.Runs, run.Run)
+	return experiments
 }
 
-// asName is a release as a part of a name: 2025.1 is 2025-1.
-func asName(release string) string {
+// nameFrom turns a release into a part of a name: 2025.1 becomes 2025-1.
+func nameFrom(release string) string {
 	return strings.Trim(strings.Map(func(letter rune) rune {
 		if letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9' {
 			return letter
@@ -242,26 +250,26 @@ func asName(release string) string {
 	}, strings.ToLower(release)), "-")
 }
 
-// checkOptions of all formats.
+// checkOptions checks the flags of all formats.
 func (o *convertOptions) checkOptions() (err error) {
 	if o.margin < 1 || o.margin > 100 {
 		return fmt.Errorf("%w: --margin %d must be from 1 to 100 percent", errOption, o.margin)
 	}
 	o.experiment.MarginPercent = int32(o.margin)
 	if o.measured != "" {
-		if o.experiment.Began, err = momentOf(o.measured); err != nil {
+		if o.experiment.Began, err = parseTime(o.measured); err != nil {
 			return err
 		}
 	}
-	if o.experiment.Higher, err = expression("higher-is-better", o.higher); err != nil {
+	if o.experiment.Higher, err = compileExpression("higher-is-better", o.higher); err != nil {
 		return err
 	}
-	o.experiment.Lower, err = expression("lower-is-better", o.lower)
+	o.experiment.Lower, err = compileExpression("lower-is-better", o.lower)
 	return err
 }
 
-// check where each file is an arm's.
-func (o *convertOptions) check() error {
+// checkArms checks the flags of formats with a file for each run.
+func (o *convertOptions) checkArms() error {
 	o.load = cmp.Or(o.load, o.scenario)
 	o.experiment.Scenarios = []string{o.scenario}
 	for _, one := range o.arms {
@@ -280,7 +288,7 @@ func (o *convertOptions) check() error {
 	return nil
 }
 
-func momentOf(text string) (time.Time, error) {
+func parseTime(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if found, err := time.Parse(layout, text); err == nil {
 			return found, nil
@@ -289,26 +297,27 @@ func momentOf(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: --measured %q must be a date or a time with its zone, for example 2025-01-03 or 2025-01-03T08:00:00Z", errOption, text)
 }
 
-// read reads one file after the other.
-func (o *convertOptions) read(command *cobra.Command, reader importers.Reader) error {
-	only, err := expression("only", o.only)
+// readArms reads one file after the other.
+func (o *convertOptions) readArms(command *cobra.Command, reader importers.Reader) error {
+	only, err := compileExpression("only", o.only)
 	if err != nil {
 		return err
 	}
 	blocks, seen := map[string]int32{}, map[string]string{}
 	for _, one := range o.arms {
 		arm, file, _ := strings.Cut(one, "=")
-		// Each file has all the memory: of the one before, next to nothing is left.
-		in, err := inputOf(command)
+		// Each file may use the whole limit, because little of the previous one is
+		// kept.
+		in, err := commandInput(command)
 		if err != nil {
 			return err
 		}
-		measured, sum, err := measuredIn(in, file, reader, importers.Source{Load: o.load, Only: only})
+		measured, sum, err := measureFile(in, file, reader, importers.Source{Load: o.load, Only: only})
 		if err != nil {
 			return err
 		}
 		if other, twice := seen[sum]; twice {
-			return fmt.Errorf("%w: %s and %s are the same file: a run counts once", errOption, other, file)
+			return fmt.Errorf("%w: %s and %s are the same file: remove one", errOption, other, file)
 		}
 		seen[sum] = file
 		blocks[arm]++
@@ -321,7 +330,7 @@ func (o *convertOptions) read(command *cobra.Command, reader importers.Reader) e
 	return nil
 }
 
-// printNotes prints what the files do not tell, each note once.
+// printNotes prints the notes on the files, without duplicates.
 func (o *convertOptions) printNotes(command *cobra.Command) {
 	var notes []string
 	files := map[string][]string{}
@@ -338,30 +347,29 @@ func (o *convertOptions) printNotes(command *cobra.Command) {
 	}
 }
 
-func measuredIn(in *input, file string, reader importers.Reader, from importers.Source) (measured *importers.Measured, sum string, err error) {
+func measureFile(in *input, file string, reader importers.Reader, from importers.Source) (measured *importers.Measured, sum string, err error) {
 	sum, err = in.results(file, func(stream io.Reader) (err error) {
-		from.In, from.Memory = stream, in.left
+		from.In, from.Memory = stream, in.budget
 		measured, err = importers.Read(reader, from)
 		return err
 	})
 	return measured, sum, err
 }
 
-// asStored gives the objects the values that the API server would, and says what it
-// would refuse.
-func asStored(ctx context.Context, recorded *report.Input) error {
-	if err := defaulted(ctx, experimentKind, &recorded.Experiment); err != nil {
+// applyDefaults sets the API server's defaults and returns what it would refuse.
+func applyDefaults(ctx context.Context, recorded *report.Input) error {
+	if err := applyDefault(ctx, experimentKind, &recorded.Experiment); err != nil {
 		return err
 	}
 	for i := range recorded.Runs {
-		if err := defaulted(ctx, "PerfRun", &recorded.Runs[i]); err != nil {
+		if err := applyDefault(ctx, "PerfRun", &recorded.Runs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func defaulted(ctx context.Context, kind string, object runtime.Object) error {
+func applyDefault(ctx context.Context, kind string, object runtime.Object) error {
 	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -369,7 +377,7 @@ func defaulted(ctx context.Context, kind string, object runtime.Object) error {
 	}
 	encoded := &unstructured.Unstructured{Object: fields}
 	if faults := ours.Check(ctx, encoded); len(faults) > 0 {
-		return refused(fmt.Sprintf("%s %q", kind, encoded.GetName()), faults)
+		return invalidError(fmt.Sprintf("%s %q", kind, encoded.GetName()), faults)
 	}
 	return decode(encoded, object)
 }

@@ -19,12 +19,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// sampleOf is a run of JMeter's that was measured for these tests.
+// sampleOf is a measured run of JMeter.
 func sampleOf(arm string, block int) string {
 	return filepath.Join("testdata", "elsewhere", fmt.Sprintf("%s-%d.jtl", arm, block))
 }
 
-// converted is what perflab convert writes of these blocks of both arms.
+// converted is the output of perflab convert for these blocks of both arms.
 func converted(t *testing.T, name, release string, blocks ...int) string {
 	t.Helper()
 	arguments := []string{"convert", "--from", "jmeter", "--name", name, "--release", release, "--scenario", "cico", "--only", "^Check-In$"}
@@ -45,7 +45,7 @@ func inputIn(t *testing.T, text string) report.Input {
 	return inputs[0]
 }
 
-// What another tool measured is an experiment that is over, and says what it is not.
+// A converted experiment is complete, and states what is unknown.
 func TestConvert(t *testing.T) {
 	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
 	input := inputIn(t, text)
@@ -76,11 +76,11 @@ func TestConvert(t *testing.T) {
 	}
 	perflab(t, text, "report", "-f", "-", "-o", "html").ends(0).shows("measured elsewhere by JMeter")
 	proved := perflab(t, text, "verify", "-")
-	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can prove nothing of it")
+	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can't verify it")
 }
 
-// A past of three releases is there on day one, and can be compared.
-func TestConvertedReleases(t *testing.T) {
+// Three converted releases can be compared.
+func TestConvertReleases(t *testing.T) {
 	folder := t.TempDir()
 	var files []string
 	for i, release := range []string{"2025.1", "2025.2", "2025.3"} {
@@ -96,12 +96,12 @@ func TestConvertedReleases(t *testing.T) {
 	}
 }
 
-// The API server takes a converted experiment, and it is the same there.
-func TestImportOfWhatWasConverted(t *testing.T) {
+// The API server accepts a converted experiment unchanged.
+func TestImportConvertedExperiment(t *testing.T) {
 	archive := measured(t).other(t)
 	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
 	told := archive.must(t, text, "import", "-f", "-")
-	want := `PerfExperiment "checkout-2025" of elsewhere/checkout-2025 is recorded in namespace "` + archive.namespace + `": 12 runs, 0 ConfigMaps with raw results` + "\n" +
+	want := `PerfExperiment "checkout-2025" of elsewhere/checkout-2025 imported into namespace "` + archive.namespace + `": 12 runs, 0 ConfigMaps with raw results` + "\n" +
 		"  it was measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n"
 	if told.out != want {
 		t.Errorf("it says\n%swant\n%s", told.out, want)
@@ -134,33 +134,33 @@ func TestConvertProblems(t *testing.T) {
 		err = os.WriteFile(torn, whole[:len(whole)/2], 0o600)
 	}
 	expect.NoError(t, err)
-	bench := filepath.Join("..", "..", "internal", "elsewhere", "testdata", "gobench.txt")
+	bench := filepath.Join("..", "..", "internal", "importers", "testdata", "gobench.txt")
 	for name, tc := range map[string]struct {
 		arguments []string
 		code      int
 		want      string
 	}{
 		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
-		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "a table has arms of its own: name its file and no --arm"},
-		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "say of which arm each file is, for example --arm xmx=run1.jtl"},
-		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "say of which arm each file is"},
+		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "--from table needs the file of the table and no --arm, because the table names its arms"},
+		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "--arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl"},
+		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "--arm is missing: assign each file to an arm"},
 		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: there is no column "timestamp": they are release,measured,block,arm,scenario,metric,unit,value`},
 		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
 		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
 		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is none of the arms: a`},
 		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
 		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
-		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: a run counts once"},
+		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: remove one"},
 		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: it is none of k6's lines"},
 		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not tell when it was measured: say so with --measured, for example --measured 2025-01-03"},
 		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
 		"Dated":          {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
 		"Packed":         {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
-		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is cut off in the middle: copy or export it again"},
+		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is truncated: copy or export it again"},
 		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
 		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
 		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
-		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is written load/transaction/statistic"},
+		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is load/transaction/statistic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, "", append([]string{"convert", "--name", "shop"}, tc.arguments...)...)
@@ -184,7 +184,7 @@ func pack(t *testing.T, to, from string) {
 	expect.NoError(t, os.WriteFile(to, []byte(out.String()), 0o600))
 }
 
-// The page shows what the commands on it write.
+// The page shows the output of its commands.
 func TestDocumentedConversion(t *testing.T) {
 	page := documentation(t)["../../docs/elsewhere.md"]
 	arguments := []string{"convert", "--from", "jmeter", "--name", "checkout-2025", "--release", "2025.1", "--scenario", "cico", "--only", "^Check-In$"}
@@ -195,7 +195,7 @@ func TestDocumentedConversion(t *testing.T) {
 	}
 	written := perflab(t, perflab(t, "", arguments...).out, "report", "-f", "-")
 	const shown = 11
-	// A page in a terminal has no need of spaces that don't break.
+	// Ignore non-breaking spaces.
 	plain := strings.NewReplacer("\u00a0", " ", "\u202f", " ")
 	begins := strings.Join(strings.SplitAfterN(written.out, "\n", shown+1)[:shown], "")
 	begins = plain.Replace(begins)
@@ -209,8 +209,8 @@ func TestDocumentedConversion(t *testing.T) {
 	}
 }
 
-// Of a metric whose unit does not show it, a person says which way it gets better; a
-// note on several files is printed once.
+// Metrics without a known direction need a flag; a note on several files is printed
+// once.
 func TestConvertDirections(t *testing.T) {
 	folder := t.TempDir()
 	arguments := []string{"convert", "--from", "prometheus", "--name", "shop"}
@@ -240,7 +240,7 @@ func TestConvertDirections(t *testing.T) {
 	}
 }
 
-// A table has releases, arms and blocks of its own.
+// A table names its own releases, arms and blocks.
 func TestConvertTable(t *testing.T) {
 	got := perflab(t, "", "convert", "--from", "table", "--name", "cico", "testdata/elsewhere/past.csv")
 	got.ends(0)

@@ -24,79 +24,79 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// errMissing says that something PerfLab can't do without is missing.
-var errMissing = errors.New("something is missing")
+// errMissing means that a prerequisite of PerfLab is missing.
+var errMissing = errors.New("prerequisites are missing")
 
-// finding is what one look gave.
+// finding is the result of a check.
 type finding struct {
-	// Subject is what was looked at.
+	// Subject of the check.
 	Subject string `json:"subject"`
-	// State of it: well, missing but not needed by everybody, or missing.
+	// State of the subject. A warning concerns only some experiments.
 	State state `json:"state"`
-	// Message says what there is or, if it is missing, how to mend it.
+	// Message describes the subject and, if there is a problem, its fix.
 	Message string `json:"message"`
 }
 
-func (f finding) line(seen look) string {
-	return fmt.Sprintf("%s  %s: %s", seen.paint(f.State.shade(), f.State.mark()), f.Subject, f.Message)
+func (f finding) line(seen style) string {
+	return fmt.Sprintf("%s  %s: %s", seen.paint(f.State.color(), f.State.label()), f.Subject, f.Message)
 }
 
 type state string
 
 const (
-	well    state = "OK"
-	lacking state = "Warning"
-	missing state = "Missing"
+	stateOK      state = "OK"
+	stateWarning state = "Warning"
+	stateMissing state = "Missing"
 )
 
-func (s state) mark() string {
-	return map[state]string{well: "ok     ", lacking: "warning", missing: "MISSING"}[s]
+func (s state) label() string {
+	return map[state]string{stateOK: "ok     ", stateWarning: "warning", stateMissing: "MISSING"}[s]
 }
 
-func (s state) shade() *color.Color {
-	return map[state]*color.Color{well: good, lacking: doubtful, missing: bad}[s]
+func (s state) color() *color.Color {
+	return map[state]*color.Color{stateOK: colorGood, stateWarning: colorWarning, stateMissing: colorBad}[s]
 }
 
-// installPerfLab is how to install PerfLab.
+// installPerfLab is the fix for a missing PerfLab.
 const installPerfLab = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
 
-// dependencies are who PerfLab works with.
+// dependencies are third-party operators and APIs that PerfLab uses.
 var dependencies = []struct {
-	name    string
-	kind    schema.GroupKind
-	without state
-	remedy  string
+	name     string
+	kind     schema.GroupKind
+	severity state
+	remedy   string
 }{
 	{
-		name:    "k6-operator",
-		kind:    contract.TestRunKind.GroupKind(),
-		without: missing,
-		remedy:  "helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
+		name:     "k6-operator",
+		kind:     contract.TestRunKind.GroupKind(),
+		severity: stateMissing,
+		remedy:   "helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
 	},
 	{
-		name:    "Strimzi",
-		kind:    contract.KafkaGroupKind,
-		without: lacking,
-		remedy:  "needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
+		name:     "Strimzi",
+		kind:     contract.KafkaGroupKind,
+		severity: stateWarning,
+		remedy:   "needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
 	},
 	{
-		name:    "CloudNativePG",
-		kind:    contract.PostgresClusterKind.GroupKind(),
-		without: lacking,
-		remedy:  "needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
+		name:     "CloudNativePG",
+		kind:     contract.PostgresClusterKind.GroupKind(),
+		severity: stateWarning,
+		remedy:   "needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
 	},
 	{
-		name:    "metrics API",
-		kind:    schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
-		without: lacking,
-		remedy:  "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
+		name:     "metrics API",
+		kind:     schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
+		severity: stateWarning,
+		remedy:   "CPU and memory are not measured without it or measurement.prometheus; install metrics-server",
 	},
 }
 
 func newDoctor() *cobra.Command {
-	var chosen *cluster
+	var from *cluster
 	var format *output
-	var isLettingGo bool
+	var removesFinalizers bool
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the cluster for missing prerequisites, with fixes",
@@ -114,53 +114,53 @@ something is missing or could not be checked.`,
 			if err := format.check(); err != nil {
 				return err
 			}
-			if isLettingGo {
-				writer, _, err := chosen.reader()
+			if removesFinalizers {
+				writer, _, err := from.reader()
 				if err != nil {
 					return err
 				}
-				return letGo(command.Context(), writer, command.OutOrStdout())
+				return removeStaleFinalizers(command.Context(), writer, command.OutOrStdout())
 			}
-			findings, err := examine(command.Context(), chosen)
+			findings, err := diagnose(command.Context(), from)
 			if err != nil {
 				return err
 			}
-			return tell(command.OutOrStdout(), format, findings)
+			return writeFindings(command.OutOrStdout(), format, findings)
 		},
 	}
-	chosen = newCluster(command.Flags())
+	from = newCluster(command.Flags())
 	format = addOutput(command, formatText, formatJSON, formatYAML)
-	command.Flags().BoolVar(&isLettingGo, removeFinalizers, false, "only remove the finalizers of deleted experiments without an operator")
+	command.Flags().BoolVar(&removesFinalizers, removeFinalizers, false, "only remove the finalizers of deleted experiments without an operator")
 	return command
 }
 
-// tell what was found, and whether something is missing.
-func tell(out io.Writer, format *output, findings []finding) error {
-	p := pageTo(out)
+// writeFindings writes the findings, and fails if a prerequisite is missing.
+func writeFindings(out io.Writer, format *output, findings []finding) error {
+	p := newPage(out)
 	if format.isData() {
 		p.err = format.write(out, struct {
 			Findings []finding `json:"findings"`
 		}{findings})
 	} else {
 		for _, found := range findings {
-			p.write(found.line(p.look))
+			p.write(found.line(p.style))
 		}
 	}
 	if p.err != nil {
 		return fmt.Errorf("writing: %w", p.err)
 	}
-	if slices.ContainsFunc(findings, func(f finding) bool { return f.State == missing }) {
+	if slices.ContainsFunc(findings, func(f finding) bool { return f.State == stateMissing }) {
 		return errMissing
 	}
 	return nil
 }
 
-func examine(ctx context.Context, chosen *cluster) ([]finding, error) {
-	reader, namespace, err := chosen.reader()
+func diagnose(ctx context.Context, from *cluster) ([]finding, error) {
+	reader, namespace, err := from.reader()
 	if err != nil {
 		return nil, err
 	}
-	config, err := chosen.config()
+	config, err := from.config()
 	if err != nil {
 		return nil, err
 	}
@@ -173,29 +173,30 @@ func examine(ctx context.Context, chosen *cluster) ([]finding, error) {
 		return nil, fmt.Errorf("reaching the cluster at %s: %w", config.Host, err)
 	}
 	findings := []finding{
-		{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host},
-		findKind(served, v1alpha1.GroupVersion.WithKind(experimentKind).GroupKind(), missing, "PerfLab's kinds", installPerfLab),
+		{"cluster", stateOK, "Kubernetes " + version.GitVersion + " at " + config.Host},
+		checkKind(served, v1alpha1.GroupVersion.WithKind(experimentKind).GroupKind(), stateMissing, "PerfLab's kinds", installPerfLab),
 	}
-	operator := findOperator(ctx, reader)
+	operator := checkOperator(ctx, reader)
 	findings = append(findings, operator...)
-	if operator[0].State == missing {
-		findings = append(findings, findDeleted(ctx, reader)...)
+	if operator[0].State == stateMissing {
+		findings = append(findings, checkDeletedObjects(ctx, reader)...)
 	}
 	for _, other := range dependencies {
-		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
+		findings = append(findings, checkKind(served, other.kind, other.severity, other.name, other.remedy))
 	}
-	findings = append(findings, findAccount(ctx, reader, namespace)...)
-	return append(findings, findStorage(ctx, reader),
-		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
-		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
-		findRight(ctx, reader, namespace, "", "pods/log", "get")), nil
+	findings = append(findings, checkAccount(ctx, reader, namespace)...)
+	return append(findings, checkStorage(ctx, reader),
+		checkRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
+		checkRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
+		checkRight(ctx, reader, namespace, "", "pods/log", "get")), nil
 }
 
-// findKind looks for a kind in any version, the group's preferred one first.
-func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, without state, subject, remedy string) finding {
+// checkKind checks that a kind is served in any version, the group's preferred
+// one first.
+func checkKind(served discovery.DiscoveryInterface, kind schema.GroupKind, severity state, subject, remedy string) finding {
 	groups, err := served.ServerGroups()
 	if err != nil {
-		return finding{subject, without, "the cluster does not say what it serves: " + err.Error()}
+		return finding{subject, severity, "the API groups can't be listed: " + err.Error()}
 	}
 	for _, group := range groups.Groups {
 		if group.Name != kind.Group {
@@ -204,73 +205,73 @@ func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, withou
 		for _, version := range group.Versions {
 			resources, err := served.ServerResourcesForGroupVersion(version.GroupVersion)
 			if err != nil {
-				return finding{subject, without, version.GroupVersion + " is registered but does not answer: " + err.Error()}
+				return finding{subject, severity, version.GroupVersion + " is registered but does not answer: " + err.Error()}
 			}
 			for _, resource := range resources.APIResources {
 				if resource.Kind == kind.Kind {
-					return finding{subject, well, kind.Kind + " in " + version.GroupVersion}
+					return finding{subject, stateOK, kind.Kind + " in " + version.GroupVersion}
 				}
 			}
 		}
 	}
-	return finding{subject, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
+	return finding{subject, severity, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
-// operatorsOf are the Deployments of PerfLab's operator.
-func operatorsOf(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
+// listOperators returns the Deployments of PerfLab's operator.
+func listOperators(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
 	var found appsv1.DeploymentList
 	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
 	return found.Items, err
 }
 
-// findOperator looks for PerfLab's operator and, where there is one, for the
-// images it is told to use.
-func findOperator(ctx context.Context, reader client.Reader) []finding {
+// checkOperator checks PerfLab's operator and the images that it is configured
+// to use.
+func checkOperator(ctx context.Context, reader client.Reader) []finding {
 	const subject = "PerfLab's operator"
-	found, err := operatorsOf(ctx, reader)
+	found, err := listOperators(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}}
+		return []finding{{subject, stateWarning, "unknown: you can't list Deployments in all namespaces"}}
 	case err != nil:
-		return []finding{{subject, missing, err.Error()}}
+		return []finding{{subject, stateMissing, err.Error()}}
 	case len(found) == 0:
-		return []finding{{subject, missing, "there is no Deployment of it: " + installPerfLab}}
+		return []finding{{subject, stateMissing, "no Deployment found: " + installPerfLab}}
 	}
 	operator := found[0]
 	container := operator.Spec.Template.Spec.Containers[0]
 	where := operator.Namespace + "/" + operator.Name
-	state := finding{subject, well, fmt.Sprintf("%s, image %s", where, container.Image)}
+	state := finding{subject, stateOK, fmt.Sprintf("%s, image %s", where, container.Image)}
 	if operator.Status.AvailableReplicas == 0 {
-		state = finding{subject, missing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
+		state = finding{subject, stateMissing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
 	}
-	return append([]finding{state}, findImages(ctx, reader, container.Env)...)
+	return append([]finding{state}, checkImages(ctx, reader, container.Env)...)
 }
 
-func findStorage(ctx context.Context, reader client.Reader) finding {
+func checkStorage(ctx context.Context, reader client.Reader) finding {
 	const subject, annotation = "storage", "storageclass.kubernetes.io/is-default-class"
 	var classes storagev1.StorageClassList
 	if err := reader.List(ctx, &classes); err != nil {
-		return finding{subject, lacking, "storage classes can't be listed: " + err.Error()}
+		return finding{subject, stateWarning, "storage classes can't be listed: " + err.Error()}
 	}
 	for _, class := range classes.Items {
 		if class.Annotations[annotation] == "true" {
-			return finding{subject, well, fmt.Sprintf("default storage class %q (%s)", class.Name, class.Provisioner)}
+			return finding{subject, stateOK, fmt.Sprintf("default storage class %q (%s)", class.Name, class.Provisioner)}
 		}
 	}
-	return finding{subject, lacking, "there is no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
+	return finding{subject, stateWarning, "no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
 }
 
-func findRight(ctx context.Context, writer client.Client, namespace, group, resource, verb string) finding {
+func checkRight(ctx context.Context, writer client.Client, namespace, group, resource, verb string) finding {
 	subject := fmt.Sprintf("your right to %s %s in namespace %q", verb, resource, namespace)
 	name, sub, _ := strings.Cut(resource, "/")
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: group, Resource: name, Subresource: sub, Verb: verb},
 	}}
 	if err := writer.Create(ctx, review); err != nil {
-		return finding{subject, missing, err.Error()}
+		return finding{subject, stateMissing, err.Error()}
 	}
 	if !review.Status.Allowed {
-		return finding{subject, missing, "you don't have it; ask for a Role with it in the namespace"}
+		return finding{subject, stateMissing, "denied: ask an administrator for a Role with this right in the namespace"}
 	}
-	return finding{subject, well, "yes"}
+	return finding{subject, stateOK, "yes"}
 }

@@ -15,28 +15,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// actAsAuthor is the operator's flag to write as ServiceAccounts.
+// actAsAuthor is the operator's flag to impersonate ServiceAccounts.
 const actAsAuthor = "act-as-author"
 
-// argumentOf is the value of a program's flag; what it is without the flag is the default.
-func argumentOf(container corev1.Container, flag, standard string) string {
+// flagValue is the value of a flag in a container's arguments, or the default.
+func flagValue(container corev1.Container, flag, standard string) string {
 	for _, argument := range container.Args {
-		if value, is := strings.CutPrefix(argument, "--"+flag+"="); is {
+		if value, found := strings.CutPrefix(argument, "--"+flag+"="); found {
 			return value
 		}
 	}
 	return standard
 }
 
-// probed are rights that an account needs for every experiment.
-var probed = []authorizationv1.ResourceAttributes{
+// requiredRights are rights that the ServiceAccount needs for every experiment.
+var requiredRights = []authorizationv1.ResourceAttributes{
 	{Verb: "create", Resource: "pods"}, {Verb: "patch", Resource: "configmaps"}, {Verb: "create", Group: "k6.io", Resource: "testruns"},
 }
 
-// findAccount looks, where the operator writes as ServiceAccounts, for the namespace's default
-// one and what it may do.
-func findAccount(ctx context.Context, cluster client.Client, namespace string) []finding {
-	operators, err := operatorsOf(ctx, cluster)
+// checkAccount checks the namespace's default ServiceAccount and its rights, if the
+// operator impersonates ServiceAccounts.
+func checkAccount(ctx context.Context, cluster client.Client, namespace string) []finding {
+	operators, err := listOperators(ctx, cluster)
 	if err != nil || len(operators) == 0 {
 		return nil
 	}
@@ -44,22 +44,22 @@ func findAccount(ctx context.Context, cluster client.Client, namespace string) [
 	if !slices.Contains(container.Args, "--"+actAsAuthor) {
 		return nil
 	}
-	name, role := argumentOf(container, "default-service-account", "perflab-author"), argumentOf(container, "account-role", "perflab-experiments")
+	name, role := flagValue(container, "default-service-account", "perflab-author"), flagValue(container, "account-role", "perflab-experiments")
 	subject := fmt.Sprintf("ServiceAccount %q in namespace %q", name, namespace)
 	err = cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{})
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, lacking, "you may not get it, so it is not known whether the operator can write as it"}}
+		return []finding{{subject, stateWarning, "unknown: you can't get it"}}
 	case apierrors.IsNotFound(err):
-		return []finding{{subject, missing, fmt.Sprintf("the operator writes as it, except for experiments with spec.serviceAccountName: kubectl create serviceaccount %s -n %s", name, namespace)}}
+		return []finding{{subject, stateMissing, fmt.Sprintf("not found, but the operator impersonates it for experiments without spec.serviceAccountName: kubectl create serviceaccount %s -n %s", name, namespace)}}
 	case err != nil:
-		return []finding{{subject, missing, err.Error()}}
+		return []finding{{subject, stateMissing, err.Error()}}
 	}
-	return []finding{findAccountsRights(ctx, cluster, subject, namespace, name, role)}
+	return []finding{checkAccountRights(ctx, cluster, subject, namespace, name, role)}
 }
 
-func findAccountsRights(ctx context.Context, cluster client.Client, subject, namespace, name, role string) finding {
-	for _, right := range probed {
+func checkAccountRights(ctx context.Context, cluster client.Client, subject, namespace, name, role string) finding {
+	for _, right := range requiredRights {
 		right.Namespace = namespace
 		review := &authorizationv1.LocalSubjectAccessReview{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace},
@@ -68,13 +68,13 @@ func findAccountsRights(ctx context.Context, cluster client.Client, subject, nam
 		err := cluster.Create(ctx, review)
 		switch {
 		case apierrors.IsForbidden(err):
-			return finding{subject, lacking, "you may not create LocalSubjectAccessReviews, so its rights are not known"}
+			return finding{subject, stateWarning, "unknown rights: you can't create LocalSubjectAccessReviews"}
 		case err != nil:
-			return finding{subject, missing, err.Error()}
+			return finding{subject, stateMissing, err.Error()}
 		case !review.Status.Allowed:
-			return finding{subject, missing, fmt.Sprintf("it may not %s %s: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
+			return finding{subject, stateMissing, fmt.Sprintf("can't %s %s: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
 				right.Verb, right.Resource, name, namespace, role, namespace, name)}
 		}
 	}
-	return finding{subject, well, "has the rights that experiments need"}
+	return finding{subject, stateOK, "has the rights that experiments need"}
 }

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// Where the operator writes as ServiceAccounts, the namespace needs one with rights.
-func TestDoctorLooksForTheAccount(t *testing.T) {
+// If the operator impersonates ServiceAccounts, the namespace needs one with rights.
+func TestDoctorChecksServiceAccount(t *testing.T) {
 	account := func(name string) client.Object {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
 	}
@@ -33,15 +33,15 @@ func TestDoctorLooksForTheAccount(t *testing.T) {
 		"another mode": {},
 		"no account": {
 			args: []string{"--act-as-author"},
-			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": the operator writes as it, except for experiments with spec.serviceAccountName: kubectl create serviceaccount perflab-author -n lab`,
+			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": not found, but the operator impersonates it for experiments without spec.serviceAccountName: kubectl create serviceaccount perflab-author -n lab`,
 		},
 		"no rights": {
 			args: []string{"--act-as-author"}, there: []client.Object{account("perflab-author")}, denied: "configmaps",
-			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": it may not patch configmaps: kubectl create rolebinding perflab-author -n lab --clusterrole=perflab-experiments --serviceaccount=lab:perflab-author`,
+			want: `MISSING  ServiceAccount "perflab-author" in namespace "lab": can't patch configmaps: kubectl create rolebinding perflab-author -n lab --clusterrole=perflab-experiments --serviceaccount=lab:perflab-author`,
 		},
 		"no right to ask": {
 			args: []string{"--act-as-author"}, there: []client.Object{account("perflab-author")}, err: forbidden,
-			want: `warning  ServiceAccount "perflab-author" in namespace "lab": you may not create LocalSubjectAccessReviews`,
+			want: `warning  ServiceAccount "perflab-author" in namespace "lab": unknown rights: you can't create LocalSubjectAccessReviews`,
 		},
 		"all there": {
 			args: []string{"--act-as-author", "--default-service-account=own"}, there: []client.Object{account("own")},
@@ -57,10 +57,10 @@ func TestDoctorLooksForTheAccount(t *testing.T) {
 				review.Status.Allowed = review.Spec.ResourceAttributes.Resource != tc.denied
 				return tc.err
 			}}
-			found := findAccount(t.Context(), fake.NewClientBuilder().WithObjects(append(tc.there, operator)...).WithInterceptorFuncs(answers).Build(), "lab")
+			found := checkAccount(t.Context(), fake.NewClientBuilder().WithObjects(append(tc.there, operator)...).WithInterceptorFuncs(answers).Build(), "lab")
 			switch {
 			case len(found) == 0 && tc.want == "":
-			case len(found) != 1 || !strings.HasPrefix(found[0].line(look{}), tc.want):
+			case len(found) != 1 || !strings.HasPrefix(found[0].line(style{}), tc.want):
 				t.Errorf("%v\nwant %s …", found, tc.want)
 			}
 		})

@@ -19,27 +19,27 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// removeFinalizers is the flag that lets what is deleted go without its operator.
+// removeFinalizers is the flag that removes finalizers of deleted objects without
+// an operator.
 const removeFinalizers = "remove-finalizers"
 
-// findDeleted looks for objects whose deletion waits for an operator that is not there.
-func findDeleted(ctx context.Context, reader client.Reader) []finding {
+// checkDeletedObjects checks for objects whose deletion waits for a missing operator.
+func checkDeletedObjects(ctx context.Context, reader client.Reader) []finding {
 	const subject = "deleted objects"
 	waiting, err := deletedObjects(ctx, reader)
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{subject, lacking, "you may not list them in all namespaces, so it is not known whether any waits for the operator"}}
+		return []finding{{subject, stateWarning, "unknown: you can't list them in all namespaces"}}
 	case err != nil:
-		return []finding{{subject, missing, err.Error()}}
+		return []finding{{subject, stateMissing, err.Error()}}
 	case len(waiting) == 0:
 		return nil
 	}
-	return []finding{{subject, missing, fmt.Sprintf("%s for the operator, %s first: install it again, and it takes down what they built; or remove their finalizers, which leaves borrowed workloads and topics in external brokers as they are: kubectl perflab doctor --%s",
-		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), nameOf(waiting[0]), removeFinalizers)}}
+	return []finding{{subject, stateMissing, fmt.Sprintf("%s for the operator, %s first: reinstall it to clean up, or remove their finalizers, which leaves adopted workloads and topics in external brokers unchanged: kubectl perflab doctor --%s",
+		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), objectName(waiting[0]), removeFinalizers)}}
 }
 
-// deletedObjects are those that the operator keeps by a finalizer until it has taken down
-// what belongs to them.
+// deletedObjects returns deleted objects with the operator's finalizer.
 func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object, error) {
 	experiments, ledgers := &v1alpha1.PerfExperimentList{}, &corev1.ConfigMapList{}
 	if err := reader.List(ctx, experiments); err != nil {
@@ -60,14 +60,15 @@ func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object,
 	}), nil
 }
 
-// letGo removes the finalizers of deleted objects, and writes the name of each.
-func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
-	switch found := findOperator(ctx, writer); found[0].State {
-	case well:
-		return fmt.Errorf("%s works, and removes finalizers when it has taken down what belongs to an object: kubectl describe the object to see what it waits for", found[0].Message)
-	case lacking:
-		return fmt.Errorf("%s: only where no operator runs can finalizers be removed; let an administrator run this", found[0].Message)
-	case missing:
+// removeStaleFinalizers removes the finalizers of deleted objects, and writes
+// their names.
+func removeStaleFinalizers(ctx context.Context, writer client.Client, out io.Writer) error {
+	switch found := checkOperator(ctx, writer); found[0].State {
+	case stateOK:
+		return fmt.Errorf("%s is running, and removes finalizers after cleanup: run kubectl describe on the object to see what it waits for", found[0].Message)
+	case stateWarning:
+		return fmt.Errorf("%s: finalizers can only be removed if no operator runs; ask an administrator to run this command", found[0].Message)
+	case stateMissing:
 	}
 	waiting, err := deletedObjects(ctx, writer)
 	if err != nil {
@@ -76,9 +77,9 @@ func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
 	if len(waiting) == 0 {
 		return errors.New("no deleted object waits for the operator")
 	}
-	p := pageTo(out)
+	p := newPage(out)
 	for _, object := range waiting {
-		name := nameOf(object)
+		name := objectName(object)
 		patch := client.MergeFromWithOptions(object.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{}) //nolint:forcetypeassert // A copy of an object is one.
 		controllerutil.RemoveFinalizer(object, v1alpha1.Finalizer)
 		if err := writer.Patch(ctx, object, patch); client.IgnoreNotFound(err) != nil {
@@ -89,8 +90,8 @@ func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
 	return p.err
 }
 
-// nameOf tells an object from all others that have a finalizer.
-func nameOf(object client.Object) string {
+// objectName is the kind, namespace and name of an object with a finalizer.
+func objectName(object client.Object) string {
 	kind := "ConfigMap"
 	if _, is := object.(*v1alpha1.PerfExperiment); is {
 		kind = experimentKind

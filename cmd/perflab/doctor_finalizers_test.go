@@ -24,8 +24,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Without its operator a deleted experiment stays; doctor says so, and lets it go when asked.
-func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
+// A deleted experiment without its operator remains; doctor reports it, and removes its
+// finalizer on request.
+func TestDoctorRemovesStaleFinalizers(t *testing.T) {
 	meta := func(name string, deleted bool, finalizers ...string) metav1.ObjectMeta {
 		made := metav1.ObjectMeta{Namespace: "lab", Name: name, Finalizers: finalizers}
 		if deleted {
@@ -48,24 +49,24 @@ func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
 	}
 
 	alone := build(objects...)
-	found := findDeleted(t.Context(), alone)
-	if len(found) != 1 || found[0].State != missing {
+	found := checkDeletedObjects(t.Context(), alone)
+	if len(found) != 1 || found[0].State != stateMissing {
 		t.Fatalf("findings: %+v", found)
 	}
 	expect.Contains(t, found[0].Message, []string{"2 objects wait for the operator, PerfExperiment lab/heap first", "kubectl perflab doctor --remove-finalizers"})
 
 	var out strings.Builder
-	expect.NoError(t, letGo(t.Context(), alone, &out))
+	expect.NoError(t, removeStaleFinalizers(t.Context(), alone, &out))
 	expect.Equal(t, "PerfExperiment lab/heap: finalizer removed\nConfigMap lab/heap-topics-1: finalizer removed\n", out.String())
 	heap, living := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfExperiment{}
 	expect.NoError(t, alone.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "heap"}, heap))
 	expect.Equal(t, []string{"example.org/others"}, heap.Finalizers, "finalizers of others")
 	expect.NoError(t, alone.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "living"}, living))
 	expect.Equal(t, []string{v1alpha1.Finalizer}, living.Finalizers, "finalizers of an experiment that is not deleted")
-	expect.Equal(t, 0, len(findDeleted(t.Context(), alone)), "findings afterwards")
+	expect.Equal(t, 0, len(checkDeletedObjects(t.Context(), alone)), "findings afterwards")
 
 	served := build(append(objects, operatorWith(1))...)
-	if err := letGo(t.Context(), served, &out); err == nil || !strings.Contains(err.Error(), "perflab-system/perflab-operator") {
+	if err := removeStaleFinalizers(t.Context(), served, &out); err == nil || !strings.Contains(err.Error(), "perflab-system/perflab-operator") {
 		t.Errorf("beside an operator that works: %v", err)
 	}
 	hidden := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), interceptor.Funcs{
@@ -76,7 +77,7 @@ func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
 			return to.List(ctx, list, options...)
 		},
 	})
-	if err := letGo(t.Context(), hidden, &out); err == nil || !strings.Contains(err.Error(), "you may not list Deployments") {
-		t.Errorf("where the operator can't be looked for: %v", err)
+	if err := removeStaleFinalizers(t.Context(), hidden, &out); err == nil || !strings.Contains(err.Error(), "you can't list Deployments") {
+		t.Errorf("without the right to list Deployments: %v", err)
 	}
 }

@@ -13,16 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// imageVariables tell the operator which images to use, in the environment of
-// its container, and where a user sets them.
+// imageVariables are environment variables of the operator's container with
+// images, and the Helm values that set them.
 var imageVariables = []struct{ name, subject, value string }{
 	{"K6_IMAGE", "image of the loads", "images.k6"},
 	{"COLLECTOR_IMAGE", "image of the collector", "images.collector"},
 }
 
-// findImages looks for the operator's images on the nodes. Nodes tell no more
-// than their fifty largest, so one that is not found may be there.
-func findImages(ctx context.Context, reader client.Reader, environment []corev1.EnvVar) []finding {
+// checkImages checks whether nodes have the operator's images. Nodes report
+// only their fifty largest images, so a missing one may exist.
+func checkImages(ctx context.Context, reader client.Reader, environment []corev1.EnvVar) []finding {
 	var nodes corev1.NodeList
 	err := reader.List(ctx, &nodes)
 	var findings []finding
@@ -30,36 +30,37 @@ func findImages(ctx context.Context, reader client.Reader, environment []corev1.
 		at := slices.IndexFunc(environment, func(v corev1.EnvVar) bool { return v.Name == variable.name })
 		switch {
 		case at < 0:
-			findings = append(findings, finding{variable.subject, missing, fmt.Sprintf("the operator has no image: set %s (Helm) or %s", variable.value, variable.name)})
+			findings = append(findings, finding{variable.subject, stateMissing, fmt.Sprintf("the operator has no image: set %s (Helm) or %s", variable.value, variable.name)})
 		case apierrors.IsForbidden(err):
-			findings = append(findings, finding{variable.subject, lacking, environment[at].Value + "; you may not list nodes, so it can't be looked for"})
+			findings = append(findings, finding{variable.subject, stateWarning, environment[at].Value + "; unknown on nodes: you can't list nodes"})
 		case err != nil:
-			findings = append(findings, finding{variable.subject, missing, err.Error()})
+			findings = append(findings, finding{variable.subject, stateMissing, err.Error()})
 		default:
-			findings = append(findings, findImage(nodes.Items, variable.subject, environment[at].Value, variable.value))
+			findings = append(findings, checkImage(nodes.Items, variable.subject, environment[at].Value, variable.value))
 		}
 	}
 	return findings
 }
 
-func findImage(nodes []corev1.Node, subject, image, value string) finding {
-	having := 0
+func checkImage(nodes []corev1.Node, subject, image, value string) finding {
+	count := 0
 	for _, node := range nodes {
-		if slices.ContainsFunc(node.Status.Images, func(i corev1.ContainerImage) bool { return slices.ContainsFunc(i.Names, isImage(image)) }) {
-			having++
+		if slices.ContainsFunc(node.Status.Images, func(i corev1.ContainerImage) bool { return slices.ContainsFunc(i.Names, matchesImage(image)) }) {
+			count++
 		}
 	}
 	switch {
-	case having > 0:
-		return finding{subject, well, fmt.Sprintf("%s, on %d of %d nodes", image, having, len(nodes))}
+	case count > 0:
+		return finding{subject, stateOK, fmt.Sprintf("%s, on %d of %d nodes", image, count, len(nodes))}
 	case strings.HasPrefix(image, "localhost/"):
-		return finding{subject, missing, fmt.Sprintf("%s is on no node, and localhost is no registry: make images on the local cluster, else push it to a registry and set %s", image, value)}
+		return finding{subject, stateMissing, fmt.Sprintf("%s is not on any node, and localhost is not a registry: run make images on the local cluster, or push it to a registry and set %s", image, value)}
 	default:
-		return finding{subject, lacking, image + " is on no node yet: the first run pulls it, and its condition ImagesAvailable says if it can't be"}
+		return finding{subject, stateWarning, image + " is not on any node yet: the first run pulls it, and reports failures in its condition ImagesAvailable"}
 	}
 }
 
-// isImage compares names as people write them with the full ones of nodes.
-func isImage(image string) func(name string) bool {
+// matchesImage compares a possibly short name with the full names that nodes
+// report.
+func matchesImage(image string) func(name string) bool {
 	return func(name string) bool { return name == image || strings.HasSuffix(name, "/"+image) }
 }

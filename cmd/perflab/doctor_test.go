@@ -31,7 +31,7 @@ func operatorWith(available int32, environment ...corev1.EnvVar) *appsv1.Deploym
 	}
 }
 
-func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
+func TestDoctorChecksOperatorAndImages(t *testing.T) {
 	loads := func(image string) corev1.EnvVar { return corev1.EnvVar{Name: "K6_IMAGE", Value: image} }
 	collector := corev1.EnvVar{Name: "COLLECTOR_IMAGE", Value: "perflab/collector:1"}
 	cases := map[string]struct {
@@ -39,7 +39,7 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 		want  []string
 	}{
 		"NoOperator": {
-			want: []string{"MISSING  PerfLab's operator: there is no Deployment of it: make deploy"},
+			want: []string{"MISSING  PerfLab's operator: no Deployment found: make deploy"},
 		},
 		"AllThere": {
 			there: []client.Object{operatorWith(1, loads("localhost/perflab/k6:dev"), collector), node("localhost/perflab/k6:dev", "docker.io/perflab/collector:1")},
@@ -53,7 +53,7 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 			there: []client.Object{operatorWith(0, loads("localhost/perflab/k6:dev")), node("localhost/perflab/k6:other")},
 			want: []string{
 				"MISSING  PerfLab's operator: Deployment perflab-system/perflab-operator has no ready pod: kubectl -n perflab-system describe deployment perflab-operator",
-				"MISSING  image of the loads: localhost/perflab/k6:dev is on no node, and localhost is no registry",
+				"MISSING  image of the loads: localhost/perflab/k6:dev is not on any node, and localhost is not a registry",
 				"MISSING  image of the collector: the operator has no image: set images.collector (Helm) or COLLECTOR_IMAGE",
 			},
 		},
@@ -61,19 +61,19 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 			there: []client.Object{operatorWith(1, loads("example.org/k6:1"), collector), node()},
 			want: []string{
 				"ok       PerfLab's operator",
-				"warning  image of the loads: example.org/k6:1 is on no node yet: the first run pulls it",
-				"warning  image of the collector: perflab/collector:1 is on no node yet",
+				"warning  image of the loads: example.org/k6:1 is not on any node yet: the first run pulls it",
+				"warning  image of the collector: perflab/collector:1 is not on any node yet",
 			},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			found := findOperator(t.Context(), fake.NewClientBuilder().WithObjects(tc.there...).Build())
+			found := checkOperator(t.Context(), fake.NewClientBuilder().WithObjects(tc.there...).Build())
 			if len(found) != len(tc.want) {
 				t.Fatalf("%d findings, want %d: %v", len(found), len(tc.want), found)
 			}
 			for i, want := range tc.want {
-				if got := found[i].line(look{}); !strings.HasPrefix(got, want) {
+				if got := found[i].line(style{}); !strings.HasPrefix(got, want) {
 					t.Errorf("%s\nwant %s …", got, want)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What a page says is shown by a test, is.
+// Every test that a page names exists.
 func TestDocumentationOfTests(t *testing.T) {
 	page, err := os.ReadFile("../../test/README.md")
 	expect.NoError(t, err)
@@ -54,7 +54,7 @@ func tests(t *testing.T) []string {
 	return found
 }
 
-// A link that leads nowhere sends people away.
+// Links lead to existing pages and headings.
 func TestDocumentationLinks(t *testing.T) {
 	for page, text := range documentation(t) {
 		for _, link := range links.FindAllStringSubmatch(withoutCode(text), -1) {
@@ -83,8 +83,8 @@ func TestDocumentationLinks(t *testing.T) {
 	}
 }
 
-// A page that the README does not list is found by nobody.
-func TestDocumentationIsListed(t *testing.T) {
+// The README lists every page.
+func TestReadmeListsPages(t *testing.T) {
 	pages := documentation(t)
 	for page := range pages {
 		listed := strings.TrimPrefix(page, "../../")
@@ -94,8 +94,8 @@ func TestDocumentationIsListed(t *testing.T) {
 	}
 }
 
-// Pages stay short enough to be read. Generated pages are for looking things up.
-func TestDocumentationIsShort(t *testing.T) {
+// Pages stay within their number of words. Generated pages are reference.
+func TestPagesStayShort(t *testing.T) {
 	budget := wordBudget(t)
 	total := 0
 	for page, text := range documentation(t) {
@@ -114,12 +114,12 @@ func TestDocumentationIsShort(t *testing.T) {
 	}
 }
 
-// besideCode are pages for who changes the code beside them.
+// besideCode are pages for contributors, next to the code.
 var besideCode = regexp.MustCompile("^(k6|hack|test)/")
 
-// wordLimits are the most words that pages may have.
+// wordLimits are the most words per page.
 type wordLimits struct {
-	// Page is the most of a page that Pages does not name.
+	// Page is the limit of pages that Pages does not name.
 	Page  int            `json:"page"`
 	Total int            `json:"total"`
 	Pages map[string]int `json:"pages"`
@@ -139,8 +139,8 @@ func wordBudget(t *testing.T) wordLimits {
 	return budget
 }
 
-// The page for newcomers shows the sample that it says is tested.
-func TestDocumentationShowsTheSample(t *testing.T) {
+// The quick start shows a tested sample.
+func TestQuickStartShowsSample(t *testing.T) {
 	sample, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
 	expect.NoError(t, err)
 	shown := strings.Split(documentation(t)["../../docs/your-system.md"], "```yaml\n")[1:]
@@ -155,8 +155,7 @@ func TestDocumentationShowsTheSample(t *testing.T) {
 	}
 }
 
-// What a page tells people to type exists: files that are applied, targets of
-// make; and plans are made.
+// Files and targets of make in commands exist; plans succeed.
 func TestDocumentationCommands(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	expect.NoError(t, err)
@@ -195,7 +194,7 @@ var (
 	shippedFiles = regexp.MustCompile(`\b(?:config|hack|cmd)/[\w./-]+`)
 )
 
-// documentation is every page by its path.
+// documentation has every page by its path.
 func documentation(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
@@ -216,7 +215,7 @@ func documentation(t *testing.T) map[string]string {
 
 func withoutCode(page string) string { return fenced.ReplaceAllString(page, "") }
 
-// anchors are a page's headings as links name them.
+// anchors are a page's headings in the form of links.
 func anchors(page string) []string {
 	var found []string
 	for _, line := range heading.FindAllStringSubmatch(withoutCode(page), -1) {
@@ -226,7 +225,7 @@ func anchors(page string) []string {
 	return found
 }
 
-// targetsOf are the targets a command makes.
+// targetsOf returns the make targets in a command.
 func targetsOf(command string) []string {
 	words := strings.Fields(command)
 	at := slices.Index(words, "make")
@@ -236,8 +235,8 @@ func targetsOf(command string) []string {
 	return slices.DeleteFunc(words[at+1:], func(word string) bool { return strings.Contains(word, "=") })
 }
 
-// planOf are the arguments of a command that plans what is shipped, as seen
-// from this directory; nil for any other.
+// planOf returns the arguments of a command that plans shipped files, relative
+// to this directory; nil for others.
 func planOf(command string) []string {
 	words := strings.Fields(strings.TrimPrefix(command, "bin/"))
 	if !strings.HasPrefix(strings.Join(words, " "), "perflab plan ") || !shippedFiles.MatchString(command) {

@@ -27,21 +27,20 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// asCommand makes the test program behave as perflab.
+// asCommand makes the test binary behave as perflab.
 const asCommand = "PERFLAB_AS_COMMAND"
 
-// runElsewhere are commands that other tests run: make by continuous integration,
-// helm by the tests of packaging; and what a shell does by itself.
+// runElsewhere are commands that other tests run: make in continuous integration,
+// helm in the packaging tests; and shell builtins.
 var runElsewhere = regexp.MustCompile(`^(make|helm|rm|export) |# needs the internet`)
 
-// withoutOperators are commands that end with an error where no operator and no
-// kubelet are, and what they say then.
+// withoutOperators are commands that fail without operators and a kubelet, with
+// their errors.
 var withoutOperators = map[string]string{
 	"perflab doctor": "missing",
 }
 
-// What the pages tell people to type does what they say: each command is typed
-// into a shell, with a real API server behind it.
+// Documented commands work: each runs in a shell, with a real API server.
 func TestDocumentedCommandsRun(t *testing.T) {
 	own := &apiserver.Server{Paths: []string{"config/crd"}}
 	t.Cleanup(func() {
@@ -52,7 +51,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	typist := newTypist(t, own.Config(t))
 	pages := documentation(t)
 	first := []string{"../../docs/quick-start.md", "../../docs/published-reports.md"}
-	// What it installs asks webhooks that nobody serves here.
+	// Nothing serves the webhooks that the commands install.
 	const last = "../../docs/install.md"
 	for _, page := range first {
 		typist.page(page, pages[page])
@@ -69,7 +68,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	}
 }
 
-// typist types what pages say.
+// typist runs the commands of pages.
 type typist struct {
 	*testing.T
 	client client.Client
@@ -94,12 +93,12 @@ func newTypist(t *testing.T, config *rest.Config) *typist {
 	return &typist{T: t, client: made, folder: folder}
 }
 
-// clone is a folder in which commands find what a clone has, and leave what they
-// write; bin/perflab in it is this program.
+// clone is a folder like a clone of the repository for commands and their
+// output; its bin/perflab is this binary.
 func clone(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	// Into charts reports write theirs.
+	// Reports are written to charts.
 	expect.NoError(t, os.Mkdir(filepath.Join(folder, "charts"), 0o755))
 	for _, name := range []string{"config", "cmd", "hack", "charts/perflab", "docs"} {
 		expect.NoError(t, os.Symlink(apiserver.Root(name), filepath.Join(folder, name)))
@@ -111,7 +110,7 @@ func clone(t *testing.T) string {
 	return folder
 }
 
-// page types all commands of a page.
+// page runs all commands of a page.
 func (t *typist) page(path, text string) {
 	t.Helper()
 	for _, line := range regexp.MustCompile(`(?m)^ *\$ (.*)$`).FindAllStringSubmatch(text, -1) {
@@ -121,12 +120,12 @@ func (t *typist) page(path, text string) {
 	}
 }
 
-// enter types one command.
+// enter runs one command.
 func (t *typist) enter(page, line string) {
 	t.Helper()
 	command := strings.NewReplacer("EXPERIMENT", recorded.Name, " RUN ", " "+recorded.Experiment(1).Runs[0].Name+" ").Replace(line)
 	if strings.HasPrefix(command, "perflab run ") {
-		// Nobody is here to do it.
+		// This test can't run it.
 		command += " --no-follow"
 	}
 	shell := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", command)
@@ -146,7 +145,7 @@ func (t *typist) enter(page, line string) {
 	}
 }
 
-// finish stands in for the operator: what was begun is complete.
+// finish completes running experiments in place of the operator.
 func (t *typist) finish() {
 	t.Helper()
 	all := &v1alpha1.PerfExperimentList{}
@@ -162,7 +161,7 @@ func (t *typist) finish() {
 	}
 }
 
-// record stores what experiments that the pages speak of have recorded.
+// record stores the experiments that the pages mention.
 func (t *typist) record() {
 	t.Helper()
 	input := recorded.Experiment(1)
@@ -192,7 +191,7 @@ func (t *typist) record() {
 	t.keepDigests()
 }
 
-// keepDigests stands in for the operator at the end of an experiment.
+// keepDigests writes the digests in place of the operator.
 func (t *typist) keepDigests() {
 	t.Helper()
 	stored, err := fetch(t.Context(), t.client, recorded.Namespace, recorded.Name)

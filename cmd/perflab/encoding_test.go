@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// encodings that shells, editors and spreadsheets save text in.
+// encodings that shells, editors and spreadsheets use.
 var encodings = map[string]encoding.Encoding{
 	"UTF-8 with a mark":     unicode.UTF8BOM,
 	"little-endian UTF-16":  unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
@@ -66,7 +66,7 @@ func TestEncodings(t *testing.T) {
 				path = "a=" + path
 			}
 			got := perflab(t, "", append(arguments, path)...)
-			// The digest is that of the file as it lies there.
+			// The digest is that of the file as stored.
 			kept := strings.Split(got.out, "\n")
 			for i, line := range kept {
 				if strings.Contains(line, "sha256:") {

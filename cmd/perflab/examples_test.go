@@ -15,16 +15,16 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// withCharts are the examples that are kept with their charts.
+// withCharts are the examples that are stored with their charts.
 var withCharts = []string{"injected-effect"}
 
-// armsOf the examples that have not two. More share their baseline's value in all that is
-// compared.
+// armsOf are the numbers of arms of examples that don't have two. With more, comparisons
+// share their baseline's value.
 var armsOf = map[string]int{"day": 1, "maxram-vs-xmx": 3, "placement": 3, "read-write-split": 4}
 
 // The reports kept as examples are what the recorded runs beside them give;
 // -update writes them anew.
-func TestExamplesAreWhatWasRecorded(t *testing.T) {
+func TestExamplesMatchRecords(t *testing.T) {
 	t.Chdir("../../docs/examples")
 	recorded, err := filepath.Glob("*.yaml.gz")
 	if err != nil || len(recorded) < 6 {
@@ -50,9 +50,9 @@ func TestExamplesAreWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// A page passes its own audit: every delta follows from the values beside it, and
-// every value from the runs.
-func TestExamplesPassTheirAudit(t *testing.T) {
+// A report passes its own audit: deltas follow from the values beside them, and
+// values from the runs.
+func TestExamplesPassAudit(t *testing.T) {
 	recorded, err := filepath.Glob("../../docs/examples/*.yaml.gz")
 	if err != nil || len(recorded) < 6 {
 		t.Fatalf("%d recorded experiments, %v", len(recorded), err)
@@ -75,7 +75,7 @@ func TestExamplesPassTheirAudit(t *testing.T) {
 			}
 			arms := cmp.Or(armsOf[strings.TrimSuffix(filepath.Base(path), ".yaml.gz")], 2)
 			if arms == 1 {
-				// It has nothing to compare with.
+				// It has no comparisons.
 				return
 			}
 			least := arms * found.Follows / (arms - 1)
@@ -86,9 +86,9 @@ func TestExamplesPassTheirAudit(t *testing.T) {
 	}
 }
 
-// The compressed day has a module that leaks, one that ends every twenty minutes, and two without a fault: its
-// report finds these, and no others.
-func TestTheDayShowsWhatWasPutIn(t *testing.T) {
+// The compressed day has a module with a leak, one that exits every twenty minutes, and two
+// without faults: the report finds exactly these.
+func TestDayReportFindsInjectedFaults(t *testing.T) {
 	body, err := os.ReadFile("../../docs/examples/day.md")
 	expect.NoError(t, err)
 	page := string(body)
@@ -99,7 +99,7 @@ func TestTheDayShowsWhatWasPutIn(t *testing.T) {
 	table, growth, _ := strings.Cut(growth, "Grew by 24")
 	sentence, _, _ := strings.Cut(growth, "\n")
 	for module, leaks := range map[string]bool{"circulation": true, "data-import": false, "gateway": false, "inventory-storage": false} {
-		// The change per hour, and its interval.
+		// The change per hour with its interval.
 		if !regexp.MustCompile(`\| Memory of ` + module + ` \| .as-is. \| 1 \| [+−]?[0-9.]+.MiB/h \| [+−]?[0-9.]+ to [+−]?[0-9.]+ \|`).MatchString(table) {
 			t.Errorf("no slope and interval of the memory of %s:\n%s", module, table)
 		}
@@ -108,7 +108,7 @@ func TestTheDayShowsWhatWasPutIn(t *testing.T) {
 		}
 	}
 	ends := regexp.MustCompile(`(?m)^\| (\S+) \| \S+ \| [^|]+ \| (\d+) \| exit code 1 \|`).FindAllStringSubmatch(page, -1)
-	// The third end comes with that of the load, or after it.
+	// The third exit coincides with the load's end, or follows it.
 	if len(ends) != 2 && len(ends) != 3 {
 		t.Errorf("%d containers ended with exit code 1, want data-import's two or three times", len(ends))
 	}
@@ -119,7 +119,7 @@ func TestTheDayShowsWhatWasPutIn(t *testing.T) {
 	}
 }
 
-// sameFiles compares a folder's files with those that are kept.
+// sameFiles compares a folder's files with the stored ones.
 func sameFiles(t *testing.T, made, kept string) {
 	t.Helper()
 	files, err := os.ReadDir(made)

@@ -14,20 +14,20 @@ import (
 	"perflab.dev/perflab/internal/runs/evidence"
 )
 
-// Exit codes, for scripts: each has one meaning in all commands.
+// Exit codes, for scripts: each has the same meaning in all commands.
 const (
-	exitFailed     = 1
-	exitInvalid    = 2
-	exitSlips      = 3
-	exitStalled    = 4
-	exitUnlike     = 5
-	exitRegression = 6
-	exitBroken     = 7
-	exitNoChain    = 8
-	exitTimeout    = 9
+	exitFailed         = 1
+	exitInvalid        = 2
+	exitSlips          = 3
+	exitStalled        = 4
+	exitNotEquivalent  = 5
+	exitRegression     = 6
+	exitDigestMismatch = 7
+	exitNoChain        = 8
+	exitTimeout        = 9
 )
 
-// exits are the codes with their meanings, and the errors that end with them.
+// exits are the codes with their meanings and errors.
 var exits = []struct {
 	code    int
 	meaning string
@@ -38,14 +38,14 @@ var exits = []struct {
 	{exitInvalid, "invalid input", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, importers.ErrFile, importers.ErrRecord, report.ErrInput, evidence.ErrManifest}},
 	{exitSlips, "published deltas do not follow from the numbers (audit --fail)", []error{errSlips}},
 	{exitStalled, "the experiment is stalled: manual action required (run, status --watch)", []error{errStalled}},
-	{exitUnlike, "the baselines are not shown to be equivalent (compare)", []error{errUnlike}},
+	{exitNotEquivalent, "the baselines are not shown to be equivalent (compare)", []error{errNotEquivalent}},
 	{exitRegression, "an arm is worse than the baseline (--fail-on)", []error{errRegression}},
-	{exitBroken, "the records do not match their digests (verify)", []error{errBroken}},
-	{exitNoChain, "there are no digests (verify)", []error{evidence.ErrNoChain, errUnproved}},
+	{exitDigestMismatch, "the records do not match their digests (verify)", []error{errDigestMismatch}},
+	{exitNoChain, "there are no digests (verify)", []error{evidence.ErrNoChain, errNoDigests}},
 	{exitTimeout, "timed out waiting for the experiment (run, status --watch with --timeout)", []error{errTimeout}},
 }
 
-// exitCode is that of the first meaning an error has.
+// exitCode is the code of the first meaning that matches.
 func exitCode(err error) int {
 	if err == nil {
 		return 0

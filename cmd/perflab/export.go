@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-var errRunsGone = errors.New("the runs were taken away")
+var errRunsDeleted = errors.New("the runs were deleted")
 
 func newExport() *cobra.Command {
 	var from *cluster
@@ -48,10 +48,10 @@ func export(command *cobra.Command, from *cluster, name string) error {
 		return err
 	}
 	out := newSink(command)
-	return out.end("what was recorded", report.Write(out, recorded))
+	return out.finish("the recorded objects", report.Write(out, recorded))
 }
 
-// fetch reads all that an experiment recorded from the cluster.
+// fetch reads an experiment with all its records from the cluster.
 func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) {
 	namespace, err := c.namespace()
 	if err != nil {
@@ -79,29 +79,29 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 	return recorded, err
 }
 
-// fetchKept reads what is kept beside an experiment of its digests and for histories.
+// fetchKept reads the manifest of digests and the stored history of an experiment.
 func fetchKept(ctx context.Context, reader client.Reader, recorded *report.Input) (err error) {
-	if recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment); err != nil {
+	if recorded.Manifest, err = readEvidence(ctx, reader, &recorded.Experiment); err != nil {
 		return err
 	}
 	recorded.History, err = configMap(ctx, reader, recorded.Experiment.Namespace, naming.History(recorded.Experiment.Name))
 	return err
 }
 
-// fetch reads an experiment and its runs, without their raw results, and without
-// runs that only name it.
+// fetch reads an experiment and its runs, without their raw results. Runs that
+// only have its name are excluded.
 func fetch(ctx context.Context, reader client.Reader, namespace, name string) (report.Input, error) {
 	recorded := report.Input{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)
 	if apierrors.IsNotFound(err) {
-		return report.Input{}, fmt.Errorf("there is no PerfExperiment %q in namespace %q: list them with kubectl get perfexperiments -A", name, namespace)
+		return report.Input{}, fmt.Errorf("PerfExperiment %q not found in namespace %q: list experiments with kubectl get perfexperiments -A", name, namespace)
 	}
 	if err != nil {
 		return report.Input{}, fmt.Errorf("reading experiment %q: %w", name, err)
 	}
 	if gone := recorded.Experiment.Status.History; gone != nil && gone.Runs != nil {
-		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, as history.runs bids; the report that was written before is there: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
-			errRunsGone, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
+		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, by history.runs; its stored report remains: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
+			errRunsDeleted, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
 	}
 	own := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelExperiment: name}}
 	runs := &v1alpha1.PerfRunList{}

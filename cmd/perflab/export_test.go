@@ -15,13 +15,13 @@ import (
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
-// Where the runs are gone, the report that was stored is pointed to.
-func TestRunsThatWereTakenAwayAreTold(t *testing.T) {
+// If the runs were deleted, the error mentions the stored report.
+func TestExportOfDeletedRuns(t *testing.T) {
 	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"
 	_, err := fetch(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab", "old")
-	if !errors.Is(err, errRunsGone) || !strings.Contains(err.Error(), "configmap old-report --namespace lab") || !strings.Contains(err.Error(), "2026-03-01") {
+	if !errors.Is(err, errRunsDeleted) || !strings.Contains(err.Error(), "configmap old-report --namespace lab") || !strings.Contains(err.Error(), "2026-03-01") {
 		t.Errorf("told is %v", err)
 	}
 }

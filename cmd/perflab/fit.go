@@ -11,34 +11,36 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// between is how many characters stand between two columns, and before the first.
-const between = 2
+// columnGap is the number of spaces before each column.
+const columnGap = 2
 
-// readable is the width down to which columns are wrapped. Where that does not do, the
-// least important columns are left out, and what is left is wrapped further.
-const readable = 16
+// preferredWidth is the width down to which columns are wrapped. If that does not
+// suffice, the least important columns are omitted, and the others are wrapped
+// further.
+const preferredWidth = 16
 
-// nameColumns hold names of several parts, which are broken behind a slash. Units have
+// nameColumns have names of several parts, which may break after a slash. Units have
 // slashes, too.
 var nameColumns = []string{"metric", "file:line"}
 
-// fit is a table as it stands on a terminal.
+// fit is the layout of a table on a terminal.
 type fit struct {
 	rows [][]string
 	// widths of the columns.
 	widths []int
-	// leftOut are the headers of columns that there was no room for.
-	leftOut []string
-	// stacked: the columns of a row stand below each other, in lines of this width.
+	// omitted are the headers of columns that did not fit.
+	omitted []string
+	// stacked is the line width of a layout with one cell per line; 0: columns side
+	// by side.
 	stacked int
 }
 
-// fitted makes a table fit a width; 0: any. Columns named by spare may be left out,
-// the first one first. Words stay whole: where that leaves no room for a table, the
-// columns are stacked.
-func fitted(rows [][]string, width int, spare []string) fit {
+// fitTable lays out a table for a width; 0: any. Columns named by spare may be
+// omitted, the first one first. Words stay whole: if the table still does not fit,
+// its cells are stacked.
+func fitTable(rows [][]string, width int, spare []string) fit {
 	table := fit{rows: rows, widths: naturalWidths(rows)}
-	for width > 0 && !table.shrink(width, table.readable()) {
+	for width > 0 && !table.shrink(width, table.preferredWidths()) {
 		at := -1
 		for _, header := range spare {
 			if at = slices.Index(table.rows[0], header); at >= 0 {
@@ -47,8 +49,8 @@ func fitted(rows [][]string, width int, spare []string) fit {
 		}
 		switch {
 		case at >= 0:
-			table = table.without(at)
-		case table.shrink(width, table.legible()):
+			table = table.withoutColumn(at)
+		case table.shrink(width, table.minWidths()):
 			return table
 		default:
 			return fit{rows: rows, widths: naturalWidths(rows), stacked: width}
@@ -70,17 +72,16 @@ func naturalWidths(rows [][]string) []int {
 	return widths
 }
 
-// without a column, the others as wide as they are by themselves.
-func (f fit) without(column int) fit {
+// withoutColumn removes a column and resets the others to their natural widths.
+func (f fit) withoutColumn(column int) fit {
 	rows := make([][]string, 0, len(f.rows))
 	for _, row := range f.rows {
 		rows = append(rows, slices.Delete(slices.Clone(row), column, column+1))
 	}
-	return fit{rows: rows, widths: naturalWidths(rows), leftOut: append(f.leftOut, f.rows[0][column])}
+	return fit{rows: rows, widths: naturalWidths(rows), omitted: append(f.omitted, f.rows[0][column])}
 }
 
-// shrink narrows the widest columns until the table fits; false: it does not, with none
-// below its bound.
+// shrink narrows the widest columns until the table fits, and reports whether it does.
 func (f fit) shrink(width int, bounds []int) bool {
 	for f.total() > width {
 		widest := -1
@@ -100,26 +101,26 @@ func (f fit) shrink(width int, bounds []int) bool {
 func (f fit) total() int {
 	total := 0
 	for _, width := range f.widths {
-		total += between + width
+		total += columnGap + width
 	}
 	return total
 }
 
-// readable are the widths that columns have at least while others may be left out.
-func (f fit) readable() []int {
-	bounds := f.legible()
+// preferredWidths are the minimum widths while other columns can be omitted.
+func (f fit) preferredWidths() []int {
+	bounds := f.minWidths()
 	for column, width := range f.widths {
-		bounds[column] = max(bounds[column], min(width, readable))
+		bounds[column] = max(bounds[column], min(width, preferredWidth))
 	}
 	return bounds
 }
 
-// legible are the widths of columns with which all words are whole.
-func (f fit) legible() []int {
+// minWidths are the widths of the longest words.
+func (f fit) minWidths() []int {
 	bounds := make([]int, len(f.widths))
 	for _, row := range f.rows {
 		for column, text := range row {
-			for _, word := range words(text, f.rows[0][column]) {
+			for _, word := range splitWords(text, f.rows[0][column]) {
 				bounds[column] = max(bounds[column], uniseg.StringWidth(strings.TrimRight(word, " ")))
 			}
 		}
@@ -127,10 +128,10 @@ func (f fit) legible() []int {
 	return bounds
 }
 
-// words are the pieces that a text of a column can be broken into: at spaces, unless a
-// percent sign follows, between the characters of scripts without spaces, and names
-// behind a slash.
-func words(text, header string) []string {
+// splitWords splits a text where it may wrap: at spaces, unless a percent sign
+// follows, between the characters of scripts without spaces, and after slashes of
+// names.
+func splitWords(text, header string) []string {
 	found := []string{""}
 	for state := -1; text != ""; {
 		var piece string
@@ -144,10 +145,10 @@ func words(text, header string) []string {
 	return found
 }
 
-// broken is a text of a column in lines of a width, or of its longest word.
-func broken(text, header string, width int) []string {
+// wrapText wraps a text to a width, or to its longest word.
+func wrapText(text, header string, width int) []string {
 	lines := []string{""}
-	for _, word := range words(text, header) {
+	for _, word := range splitWords(text, header) {
 		last := len(lines) - 1
 		if lines[last] != "" && uniseg.StringWidth(lines[last]+strings.TrimRight(word, " ")) > width {
 			lines = append(lines, "")
@@ -161,32 +162,33 @@ func broken(text, header string, width int) []string {
 	return lines
 }
 
-// lines of the table, each cell coloured by the header of its column.
-func (f fit) lines(seen look) []string {
+// render returns the lines of the table, each cell colored by the header of its
+// column.
+func (f fit) render(seen style) []string {
 	if f.stacked > 0 {
-		return f.stack(seen)
+		return f.renderStacked(seen)
 	}
 	var written []string
 	for _, row := range f.rows {
 		cells, height := make([][]string, len(row)), 1
 		for column, text := range row {
-			cells[column] = broken(text, f.rows[0][column], f.widths[column])
+			cells[column] = wrapText(text, f.rows[0][column], f.widths[column])
 			height = max(height, len(cells[column]))
 		}
 		for line := range height {
-			written = append(written, f.line(cells, line, func(column int, cell string) string { return seen.paint(f.shade(row, column), cell) }))
+			written = append(written, f.renderLine(cells, line, func(column int, cell string) string { return seen.paint(f.colorAt(row, column), cell) }))
 		}
 	}
 	return written
 }
 
-// shade of a cell. A header has none that is called like what stands below another.
-func (f fit) shade(row []string, column int) *color.Color {
-	return ofCell(f.rows[0][column], row[column])
+// colorAt is the color of a cell.
+func (f fit) colorAt(row []string, column int) *color.Color {
+	return cellColor(f.rows[0][column], row[column])
 }
 
-// stack has a line for each cell, behind the header of its column.
-func (f fit) stack(seen look) []string {
+// renderStacked returns a line for each cell, after the header of its column.
+func (f fit) renderStacked(seen style) []string {
 	widest := 0
 	for _, header := range f.rows[0] {
 		widest = max(widest, uniseg.StringWidth(header))
@@ -198,23 +200,24 @@ func (f fit) stack(seen look) []string {
 		}
 		for column, text := range row {
 			if text != "" {
-				written = append(written, f.stackedCell(column, text, widest, func(line string) string { return seen.paint(f.shade(row, column), line) })...)
+				written = append(written, f.renderStackedCell(column, text, widest, func(line string) string { return seen.paint(f.colorAt(row, column), line) })...)
 			}
 		}
 	}
 	return written
 }
 
-// stackedCell stands behind its header or, where a word is too long for that, below it.
-func (f fit) stackedCell(column int, text string, widest int, paint func(string) string) []string {
-	header, indent := f.rows[0][column], strings.Repeat(" ", between)
+// renderStackedCell puts a cell after its header or, if a word is too long for that,
+// below it.
+func (f fit) renderStackedCell(column int, text string, widest int, paint func(string) string) []string {
+	header, indent := f.rows[0][column], strings.Repeat(" ", columnGap)
 	lead := indent + header + strings.Repeat(" ", widest-uniseg.StringWidth(header)) + indent
-	lines := broken(text, header, f.stacked-uniseg.StringWidth(lead))
+	lines := wrapText(text, header, f.stacked-uniseg.StringWidth(lead))
 	var written []string
 	if slices.ContainsFunc(lines, func(line string) bool { return uniseg.StringWidth(lead+line) > f.stacked }) {
 		written = []string{indent + header}
 		lead = indent + indent
-		lines = broken(text, header, f.stacked-uniseg.StringWidth(lead))
+		lines = wrapText(text, header, f.stacked-uniseg.StringWidth(lead))
 	}
 	for _, line := range lines {
 		written = append(written, lead+paint(line))
@@ -225,10 +228,10 @@ func (f fit) stackedCell(column int, text string, widest int, paint func(string)
 	return written
 }
 
-// line is one of those that a row takes.
-func (f fit) line(cells [][]string, number int, paint func(column int, cell string) string) string {
+// renderLine returns one of the lines of a row.
+func (f fit) renderLine(cells [][]string, number int, paint func(column int, cell string) string) string {
 	var text strings.Builder
-	gap := between
+	gap := columnGap
 	for column := range cells {
 		cell := ""
 		if number < len(cells[column]) {
@@ -238,17 +241,16 @@ func (f fit) line(cells [][]string, number int, paint func(column int, cell stri
 			text.WriteString(strings.Repeat(" ", gap) + paint(column, cell))
 			gap = 0
 		}
-		gap += f.widths[column] - uniseg.StringWidth(cell) + between
+		gap += f.widths[column] - uniseg.StringWidth(cell) + columnGap
 	}
 	return text.String()
 }
 
-// glued keeps a percent sign with its number.
-const glued = "\u00a0%"
+// gluedPercent keeps a percent sign with its number.
+const gluedPercent = "\u00a0%"
 
-// hanging is a line in lines of a width, broken at spaces and those after the first
-// indented further; as it is, where any width will do.
-func hanging(line string, width int) string {
+// wrapHanging wraps a line at spaces with a hanging indent; width 0 keeps it.
+func wrapHanging(line string, width int) string {
 	text := strings.TrimLeft(line, " \n")
 	lead := line[:len(line)-len(text)]
 	indent := strings.TrimLeft(lead, "\n")
@@ -256,8 +258,8 @@ func hanging(line string, width int) string {
 		return line
 	}
 	written, column := lead, len(indent)
-	for i, word := range strings.Split(strings.ReplaceAll(text, " %", glued), " ") {
-		word = strings.ReplaceAll(word, glued, " %")
+	for i, word := range strings.Split(strings.ReplaceAll(text, " %", gluedPercent), " ") {
+		word = strings.ReplaceAll(word, gluedPercent, " %")
 		space := uniseg.StringWidth(word)
 		switch {
 		case i == 0:

@@ -28,15 +28,14 @@ func packed(t *testing.T, text string) string {
 	return out.String()
 }
 
-// What is no file for a command is named in one line, by every command that reads
-// files.
-func TestGarbageIsNamedInOneLine(t *testing.T) {
+// Every command that reads files describes an unreadable file in one line.
+func TestCommandsDescribeUnreadableFiles(t *testing.T) {
 	whole := packed(t, strings.Repeat("block,arm,scenario,metric,unit,value\n", 10))
 	garbage := map[string][2]string{
-		"binary": {"\x7fELF\x02\x01\x01\x00\x00\x00", "binary: name the file itself"},
+		"binary": {"\x7fELF\x02\x01\x01\x00\x00\x00", "is binary, not YAML, JSON, CSV or Markdown: name the file itself"},
 		"page":   {"\n<!DOCTYPE html><html></html>", "is a web page or XML"},
 		"empty":  {" \n\t", "is empty"},
-		"cut.gz": {whole[:len(whole)-10], "is cut off in the middle"},
+		"cut.gz": {whole[:len(whole)-10], "is truncated"},
 		"no.gz":  {"apiVersion: v1", "is not a gzip file"},
 	}
 	commands := map[string][]string{
@@ -58,8 +57,8 @@ func TestGarbageIsNamedInOneLine(t *testing.T) {
 	}
 }
 
-// What is packed otherwise than by gzip is refused, also where a text lies in it as it is.
-func TestPackingsAreNamed(t *testing.T) {
+// Other compression formats than gzip are refused, even if they contain uncompressed text.
+func TestCommandsRefuseUnsupportedCompression(t *testing.T) {
 	const text = "BenchmarkA 10 5 ns/op\n"
 	var zipped, tarred bytes.Buffer
 	archive := zip.NewWriter(&zipped)
@@ -77,9 +76,9 @@ func TestPackingsAreNamed(t *testing.T) {
 		"a.xlsx": {zipped.String(), "is a ZIP archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV"},
 		"a.tar":  {tarred.String(), "is a tar archive: unpack it"},
 		"a.tgz":  {packed(t, tarred.String()), "is a tar archive: unpack it"},
-		"a.xz":   {"\xfd7zXZ\x00" + text, "is packed by xz: unpack it, or pack it by gzip"},
-		"a.zst":  {"\x28\xb5\x2f\xfd" + text, "is packed by zstd"},
-		"a.bz2":  {"BZh9" + text, "is packed by bzip2"},
+		"a.xz":   {"\xfd7zXZ\x00" + text, "is compressed by xz: decompress it, or use gzip"},
+		"a.zst":  {"\x28\xb5\x2f\xfd" + text, "is compressed by zstd"},
+		"a.bz2":  {"BZh9" + text, "is compressed by bzip2"},
 		"a.xls":  {"\xd0\xcf\x11\xe0" + text, "is an old workbook such as .xls: save the sheet as CSV"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
@@ -96,8 +95,8 @@ func TestPackingsAreNamed(t *testing.T) {
 	}
 }
 
-// A text that is no object is named by those who want one.
-func TestTextsAreNoObjects(t *testing.T) {
+// Commands that need objects refuse other text.
+func TestCommandsRefuseTextWithoutObjects(t *testing.T) {
 	for _, arguments := range [][]string{{"plan", "-f", "-"}, {"report", "-f", "-"}, {"import", "-f", "-"}, {"verify", "-"}} {
 		for _, text := range []string{"hello", "[1, 2]", "7"} {
 			perflab(t, text, arguments...).ends(exitInvalid).warns("no object of Kubernetes: those begin with apiVersion and kind")
@@ -105,8 +104,9 @@ func TestTextsAreNoObjects(t *testing.T) {
 	}
 }
 
-// Folders, packed files and packed standard input are planned as files are.
-func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
+// Folders, compressed files and compressed standard input are planned like
+// files.
+func TestPlanReadsFoldersAndCompressedFiles(t *testing.T) {
 	folder := t.TempDir()
 	all := ""
 	for i, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
@@ -117,29 +117,29 @@ func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
 	}
 	perflab(t, "", "plan", "-f", folder).ends(0).shows("Experiment heaps: 12 runs")
 	perflab(t, packed(t, all), "plan", "-f", "-").ends(0).shows("Experiment heaps: 12 runs")
-	perflab(t, "", "plan", "-f", t.TempDir()).ends(exitInvalid).warns("holds none that ends in .yaml")
+	perflab(t, "", "plan", "-f", t.TempDir()).ends(exitInvalid).warns("has no file with the extension .yaml")
 }
 
-// One that can't be planned keeps no other from being planned.
-func TestEveryExperimentIsPlanned(t *testing.T) {
+// An invalid experiment does not prevent the plans of others.
+func TestPlanContinuesAfterError(t *testing.T) {
 	text, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
 	other := strings.NewReplacer("name: heaps", "name: lost", "name: library", "name: nowhere").Replace(string(text))
 	got := perflab(t, other+"\n---\n"+string(text), "plan", "-f", "-", "-f", "testdata/system.yaml")
-	if got.code == 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") || !strings.Contains(got.problems, `"lost" is about PerfSystem "nowhere"`) {
+	if got.code == 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") || !strings.Contains(got.problems, `"lost" refers to PerfSystem "nowhere"`) {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 }
 
-func TestNoClusterIsConfigured(t *testing.T) {
+func TestErrorsWithoutCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	perflab(t, "", "status", "heaps").ends(exitFailed).warns("no cluster is configured: set KUBECONFIG")
-	perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1").ends(exitFailed).warns("there is no answer")
+	perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1").ends(exitFailed).warns("the cluster does not answer")
 }
 
-// A table that nobody would read is cut, and says so.
-func TestLongTablesAreCut(t *testing.T) {
+// Long tables are truncated with a note.
+func TestTablesOmitRows(t *testing.T) {
 	rows := []string{"block,arm,scenario,metric,unit,value"}
 	for metric := range 300 {
 		for block := range 2 {
@@ -148,23 +148,23 @@ func TestLongTablesAreCut(t *testing.T) {
 	}
 	in, listed := strings.Join(rows, "\n"), regexp.MustCompile(`\n  m\d+ `)
 	cut, whole := perflab(t, in, "analyze", "--baseline", "a"), perflab(t, in, "analyze", "--baseline", "a", "--all")
-	if len(listed.FindAllString(cut.out, -1)) != mostRows || !strings.Contains(cut.out, "100 further rows left out: --all writes them") {
+	if len(listed.FindAllString(cut.out, -1)) != maxTableRows || !strings.Contains(cut.out, "100 further rows omitted: use --all") {
 		t.Errorf("it is not cut:\n%s", cut.out)
 	}
-	if len(listed.FindAllString(whole.out, -1)) != 300 || strings.Contains(whole.out, "left out") {
-		t.Errorf("--all leaves out:\n%s", whole.out)
+	if len(listed.FindAllString(whole.out, -1)) != 300 || strings.Contains(whole.out, "omitted") {
+		t.Errorf("--all omits:\n%s", whole.out)
 	}
 	audited := []string{"report,table,configuration,scenario,metric,value,unit,kind"}
 	for row := range 1500 {
 		audited = append(audited, fmt.Sprintf("r,t%d,a,s,m,1,ms,measured\nr,t%d,b,s,m,2,ms,measured\nr,t%d,b minus a,s,m,7,ms,published_delta", row, row, row))
 	}
-	if got := perflab(t, strings.Join(audited, "\n"), "audit"); strings.Count(got.out, "\n") > mostInAll || !strings.Contains(got.out, "left out") {
+	if got := perflab(t, strings.Join(audited, "\n"), "audit"); strings.Count(got.out, "\n") > maxTotalRows || !strings.Contains(got.out, "omitted") {
 		t.Errorf("the audit has %d lines:\n%.2000s", strings.Count(got.out, "\n"), got.out)
 	}
 }
 
-// Each code has one meaning.
-func TestExitCodesMeanOneThing(t *testing.T) {
+// Each exit code has one meaning.
+func TestExitCodesAreUnique(t *testing.T) {
 	help := perflab(t, "", "--help").out
 	for code, one := range exits {
 		if one.code != code {
@@ -179,7 +179,7 @@ func TestExitCodesMeanOneThing(t *testing.T) {
 	}
 }
 
-func TestVersionIsAFlagToo(t *testing.T) {
+func TestVersionFlag(t *testing.T) {
 	flag, command := perflab(t, "", "--version"), perflab(t, "", "version")
 	if flag.code != 0 || flag.out != command.out {
 		t.Errorf("--version says %q, version %q", flag.out, command.out)

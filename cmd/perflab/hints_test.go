@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What a message tells people to type, set or read exists.
+// Commands, variables and files in messages exist.
 func TestHintsExist(t *testing.T) {
 	known := newHints(t)
 	found := 0
@@ -41,8 +41,8 @@ func TestHintsExist(t *testing.T) {
 	}
 }
 
-// A hint at what does not exist is found, of each kind.
-func TestMissingHintsAreFound(t *testing.T) {
+// Missing ones are found, for each kind.
+func TestHintsFindMissing(t *testing.T) {
 	known := newHints(t)
 	known.here = "../../cmd/perflab"
 	for text, missing := range map[string]bool{
@@ -57,8 +57,8 @@ func TestMissingHintsAreFound(t *testing.T) {
 		"run perflab report x -o md | perflab audit --faill -": true,
 		"give it with --max-memories":                          true,
 		"give it with --max-memory":                            false,
-		"kubectl get perfexperience -A lists them":             true,
-		"kubectl get perfexperiments -A lists them":            false,
+		"list experiments with kubectl get perfexperience -A":  true,
+		"list experiments with kubectl get perfexperiments -A": false,
 		"see docs/installation.md":                             true,
 		"see docs/install.md":                                  false,
 		"see docs/install.md#no-such-heading":                  true,
@@ -74,15 +74,16 @@ type hint struct {
 	missing   bool
 }
 
-// hints are the things that messages may name.
+// hints finds the names in messages.
 type hints struct {
 	root      *cobra.Command
 	makefile  string
 	resources []string
 	pages     map[string]string
-	// flags are those of the operator.
+	// flags are the operator's.
 	flags []string
-	// here is the directory of the message. Flags by themselves are their program's.
+	// here is the directory of the message. A flag without a command belongs to its
+	// program.
 	here string
 }
 
@@ -117,13 +118,13 @@ var (
 	flagHint    = regexp.MustCompile(`(?:^|[\s("])(--[a-z][a-z-]*[a-z])`)
 	kindHint    = regexp.MustCompile(`\bkubectl [^|;,)\n]*?\b(perf[a-z]+)`)
 	pathHint    = regexp.MustCompile(`\b((?:docs|config|hack|charts)/[\w./-]*\w)(#[\w-]+)?`)
-	// notTargets are the words that follow where "make" is a verb of a sentence.
+	// notTargets are words that follow "make" as a verb.
 	notTargets = strings.Fields("a an experiments it no one room sets sure the them this two")
-	// notCommands are those where perflab is what a sentence is about.
+	// notCommands are words that follow "perflab" as a noun.
 	notCommands = strings.Fields("and bin/perflab does gives is knows release that")
 )
 
-// in are the hints of a text.
+// in finds the hints in a text.
 func (h hints) in(text string) []hint {
 	var found []hint
 	for _, match := range makeHint.FindAllStringSubmatch(text, -1) {
@@ -148,7 +149,7 @@ func (h hints) in(text string) []hint {
 	return append(found, h.ownFlags(commandHint.ReplaceAllString(own, ""))...)
 }
 
-// command judges the words after "perflab": a command, and its flags.
+// command checks the words after "perflab": a command and its flags.
 func (h hints) command(words []string) []hint {
 	line := "perflab " + strings.Join(words, " ")
 	named, rest, err := h.root.Find(words)
@@ -167,7 +168,7 @@ func (h hints) command(words []string) []hint {
 	return found
 }
 
-// ownFlags judges flags that stand by themselves.
+// ownFlags checks flags without a command.
 func (h hints) ownFlags(text string) []hint {
 	var has func(flag string) bool
 	switch filepath.Base(h.here) {
@@ -200,7 +201,7 @@ func hasFlag(command *cobra.Command, flag string) bool {
 	return flagOf(command, flag) != nil || slices.ContainsFunc(command.Commands(), func(c *cobra.Command) bool { return hasFlag(c, flag) })
 }
 
-// messages are the texts in the source of what we ship, by their places.
+// messages are the strings in the source of shipped programs, by location.
 func messages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

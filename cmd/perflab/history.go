@@ -24,11 +24,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// failOnRegression is the only thing that history fails on.
+// failOnRegression is the only value of --fail-on.
 const failOnRegression = "regression"
 
-// mostLooks can share an error rate before only the longest series show anything.
-const mostLooks = 100
+// maxHistoryLooks is the largest number of analyses that can share an error rate:
+// with more, only the longest series could show a change.
+const maxHistoryLooks = 100
 
 type historyOptions struct {
 	from     *cluster
@@ -37,12 +38,12 @@ type historyOptions struct {
 	failOn   string
 	choose   releases.Options
 	measured []releases.Measured
-	// archive is the URL of the archive that is read; empty: none.
+	// archive is the URL of the archive to read; empty: none.
 	archive string
-	// notes on what the archive has more.
+	// notes on further experiments in the archive.
 	notes []string
-	// gone are experiments whose runs are.
-	gone []string
+	// deleted are experiments whose runs were deleted.
+	deleted []string
 }
 
 func newHistory() *cobra.Command {
@@ -85,7 +86,7 @@ the last change of a series is Worse.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	options.scope.addFlags(flags)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringVar(&options.archive, "archive", "", "URL of an archive to read instead of the cluster, such as s3://perflab/archive?region=eu-central-1")
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown, json or html")
 	flags.StringArrayVar(&options.choose.Metrics, "metric", nil, "metric as in the runs' observations, instead of the primary ones; repeatable")
@@ -106,12 +107,12 @@ func (o *historyOptions) check() error {
 	if err := checkFailOn(o.failOn, failOnRegression); err != nil {
 		return err
 	}
-	// Finer than that, permutations without end would decide.
+	// A lower rate would need too many permutations.
 	if rate := o.choose.ErrorRatePercent; !(rate >= 0.1) || rate > 50 {
 		return fmt.Errorf("%w: --error-rate %g must be from 0.1 to 50 percent", errOption, rate)
 	}
-	if o.choose.Looks < 1 || o.choose.Looks > mostLooks {
-		return fmt.Errorf("%w: --looks %d must be from 1 to %d", errOption, o.choose.Looks, mostLooks)
+	if o.choose.Looks < 1 || o.choose.Looks > maxHistoryLooks {
+		return fmt.Errorf("%w: --looks %d must be from 1 to %d", errOption, o.choose.Looks, maxHistoryLooks)
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 	if o.scope.allNamespaces && (o.archive != "" || len(arguments) > 0) {
 		return fmt.Errorf("%w: -A selects all experiments of the cluster: remove it, or remove the names and --archive", errOption)
 	}
-	if err := o.addAsked(command, arguments); err != nil {
+	if err := o.addArguments(command, arguments); err != nil {
 		return err
 	}
 	history, err := o.history()
@@ -131,7 +132,7 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	out := newSink(command)
-	if err := out.end("the history", o.write(out, history)); err != nil {
+	if err := out.finish("the history", o.write(out, history)); err != nil {
 		return err
 	}
 	if worse := history.Regressed(); o.failOn == failOnRegression && len(worse) > 0 {
@@ -140,12 +141,12 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 	return nil
 }
 
-// addAsked reads what is asked for, from wherever it is.
-func (o *historyOptions) addAsked(command *cobra.Command, arguments []string) error {
+// addArguments reads the named experiments from their sources.
+func (o *historyOptions) addArguments(command *cobra.Command, arguments []string) error {
 	if o.archive != "" {
 		return o.addArchived(command.Context(), arguments)
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
@@ -160,27 +161,27 @@ func (o *historyOptions) addAsked(command *cobra.Command, arguments []string) er
 	return nil
 }
 
-// addArchived reads the series of an archive that an argument names.
+// addArchived reads the series that an argument names from an archive.
 func (o *historyOptions) addArchived(ctx context.Context, arguments []string) error {
-	asked := contents.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
+	query := contents.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
 	switch len(arguments) {
 	case 0:
 		namespace, err := o.from.namespace()
 		if err != nil {
 			return err
 		}
-		asked.Namespace = namespace
+		query.Namespace = namespace
 	case 1:
-		asked.Namespace, asked.Experiment, _ = strings.Cut(arguments[0], "/")
+		query.Namespace, query.Experiment, _ = strings.Cut(arguments[0], "/")
 	}
-	if len(arguments) > 1 || asked.Namespace == "" || strings.Contains(asked.Experiment, "/") {
-		return fmt.Errorf("%w: %q: of an archive, name one experiment as NAMESPACE/NAME, or one NAMESPACE", errOption, strings.Join(arguments, " "))
+	if len(arguments) > 1 || query.Namespace == "" || strings.Contains(query.Experiment, "/") {
+		return fmt.Errorf("%w: %q: with --archive, name one experiment as NAMESPACE/NAME, or one NAMESPACE", errOption, strings.Join(arguments, " "))
 	}
 	store, err := openArchive(ctx, o.archive)
 	if err != nil {
 		return err
 	}
-	found, err := contents.History(ctx, store, asked)
+	found, err := contents.History(ctx, store, query)
 	if err != nil {
 		return err
 	}
@@ -188,11 +189,11 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 	return nil
 }
 
-// history is that of the records, with a note on those that are not among them.
+// history analyzes the records, with a note on missing ones.
 func (o *historyOptions) history() (*releases.History, error) {
 	history, err := releases.Of(o.measured, o.choose)
-	if len(o.gone) > 0 {
-		o.notes = append(o.notes, fmt.Sprintf("left out: %s, whose runs were taken away, as history.runs bids", prose.Enumerate(o.gone)))
+	if len(o.deleted) > 0 {
+		o.notes = append(o.notes, fmt.Sprintf("omitted: %s, whose runs were deleted by history.runs", prose.Enumerate(o.deleted)))
 	}
 	if err != nil && len(o.notes) > 0 {
 		return nil, fmt.Errorf("%w; %s", err, strings.Join(o.notes, "; "))
@@ -209,16 +210,16 @@ func (o *historyOptions) add(ctx context.Context, in *input, argument string) er
 	if found, err := os.Stat(argument); isRecordedFile(argument) || argument == standardInput || err == nil && found.IsDir() {
 		return o.addFiles(in, argument)
 	}
-	reader, key, err := o.from.named(argument)
+	reader, key, err := o.from.resolve(argument)
 	if err != nil {
 		return err
 	}
 	return o.fetch(ctx, reader, key)
 }
 
-// addFiles reads one file after the other, of which it keeps no raw results.
+// addFiles reads one file after the other, without keeping raw results.
 func (o *historyOptions) addFiles(in *input, argument string) error {
-	paths, err := filesOf(argument)
+	paths, err := listFiles(argument)
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (o *historyOptions) addFiles(in *input, argument string) error {
 
 func (o *historyOptions) fetch(ctx context.Context, reader client.Reader, key client.ObjectKey) error {
 	recorded, err := fetch(ctx, reader, key.Namespace, key.Name)
-	if errors.Is(err, errRunsGone) {
+	if errors.Is(err, errRunsDeleted) {
 		return o.fetchKept(ctx, reader, key, err)
 	}
 	if err != nil {
@@ -247,7 +248,7 @@ func (o *historyOptions) fetch(ctx context.Context, reader client.Reader, key cl
 	return o.measure(&recorded)
 }
 
-// fetchKept takes what the operator kept of an experiment whose runs are gone.
+// fetchKept reads the stored history of an experiment whose runs were deleted.
 func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, key client.ObjectKey, gone error) error {
 	kept, err := configMap(ctx, reader, key.Namespace, naming.History(key.Name))
 	if err != nil {
@@ -272,7 +273,7 @@ func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, ke
 	return nil
 }
 
-// measure keeps of an experiment what its history needs.
+// measure keeps the parts of an experiment that the history needs.
 func (o *historyOptions) measure(recorded *report.Input) error {
 	one, err := releases.Measure(releases.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs})
 	if err == nil {
@@ -281,7 +282,7 @@ func (o *historyOptions) measure(recorded *report.Input) error {
 	return err
 }
 
-// addNamespace reads all experiments whose runs are still there.
+// addNamespace reads all experiments that still have runs.
 func (o *historyOptions) addNamespace(ctx context.Context) error {
 	namespace, err := o.from.namespace()
 	if err != nil {
@@ -291,7 +292,7 @@ func (o *historyOptions) addNamespace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.addAll(ctx, reader, o.scope.in(namespace))
+	return o.addAll(ctx, reader, o.scope.listNamespace(namespace))
 }
 
 func (o *historyOptions) addAll(ctx context.Context, reader client.Reader, namespace string) error {
@@ -301,8 +302,8 @@ func (o *historyOptions) addAll(ctx context.Context, reader client.Reader, names
 	}
 	for i := range all {
 		err := o.fetch(ctx, reader, client.ObjectKeyFromObject(&all[i]))
-		if errors.Is(err, errRunsGone) {
-			o.gone = append(o.gone, all[i].Name)
+		if errors.Is(err, errRunsDeleted) {
+			o.deleted = append(o.deleted, all[i].Name)
 			continue
 		}
 		if err != nil {
@@ -324,7 +325,7 @@ func (o *historyOptions) write(out io.Writer, history *releases.History) error {
 		_, err = out.Write(page)
 		return err
 	}
-	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
+	sheet := &sheet{page: *newPage(out), markdown: o.format == formatMarkdown}
 	writeHistory(sheet, history)
 	return sheet.err
 }

@@ -25,11 +25,11 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// releasesFile is what the documentation shows the history of.
+// releasesFile is the documentation's example of a history.
 const releasesFile = "testdata/releases.yaml.gz"
 
-// twoYears are releases made up: from the ninth on check-ins and check-outs take
-// 7 % longer, with another image of the only module.
+// twoYears are synthetic releases: from the ninth on check-ins and check-outs
+// take 7 % longer, with another image of the only module.
 func twoYears() []report.Input {
 	var all []report.Input
 	for i := range 12 {
@@ -57,7 +57,7 @@ func twoYears() []report.Input {
 	return all
 }
 
-// writeReleases packs them as perflab export does for a user who packs it.
+// writeReleases writes them compressed.
 func writeReleases(t *testing.T) {
 	t.Helper()
 	var text, packed bytes.Buffer
@@ -93,7 +93,7 @@ func TestHistory(t *testing.T) {
 func TestHistoryFailsOnRegression(t *testing.T) {
 	got := perflab(t, "", "history", releasesFile, "--fail-on", "regression")
 	got.ends(exitRegression).shows("rose by").warns(`in arm "base"`)
-	// Of the old releases alone none is worse.
+	// The old releases alone have no regression.
 	folder := t.TempDir()
 	for _, input := range twoYears()[:8] {
 		var out bytes.Buffer
@@ -130,14 +130,14 @@ func TestHistoryAsJSON(t *testing.T) {
 	}
 }
 
-// Experiments whose runs are gone are named, be there others or not.
-func TestHistoryNamesWhatIsGone(t *testing.T) {
+// Experiments with deleted runs are named, with or without others.
+func TestHistoryNamesDeletedRuns(t *testing.T) {
 	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"
 	options := historyOptions{}
 	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab"))
-	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "left out: old, whose runs were taken away") {
+	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "omitted: old, whose runs were deleted") {
 		t.Errorf("told is %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestHistoryNamesWhatIsGone(t *testing.T) {
 func TestHistoryRefuses(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"must be from 0.1 to 50 percent":   {releasesFile, "--error-rate", "0"},
-		`the only one is "regression"`:     {releasesFile, "--fail-on", "worse"},
+		`use "regression"`:                 {releasesFile, "--fail-on", "worse"},
 		"must be from 1 to 100":            {releasesFile, "--looks", "0"},
 		"write -o":                         {releasesFile, "-o", "pdf"},
 		"no such file":                     {"absent.yaml"},
@@ -159,7 +159,7 @@ func TestHistoryRefuses(t *testing.T) {
 	}
 }
 
-// With -A, experiments of other namespaces count as well.
+// -A includes experiments of other namespaces.
 func TestHistoryOfAllNamespaces(t *testing.T) {
 	empty := measured(t).other(t)
 	empty.perflab(t, "", "history").ends(exitFailed).warns("no experiment has a complete block")

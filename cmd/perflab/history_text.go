@@ -36,13 +36,13 @@ func writeSeries(sheet *sheet, series *releases.Series) {
 	rows := [][]string{{"release", "measured", "runs", series.Scale.CenterWord(), "95 % interval", "change"}}
 	for i := range series.Points {
 		point := &series.Points[i]
-		told := ""
+		changeText := ""
 		if change := changes[i]; change != nil {
-			told = fmt.Sprintf("%s %s", cmp.Or(string(change.Verdict), "changed"), withUnit(signed(change.Delta), series.DeltaUnit()))
+			changeText = fmt.Sprintf("%s %s", cmp.Or(string(change.Verdict), "changed"), withUnit(formatSigned(change.Delta), series.DeltaUnit()))
 		}
 		rows = append(rows, []string{
 			point.Release, point.Time.UTC().Format(time.DateOnly), fmt.Sprint(len(point.Values)),
-			withUnit(rounded(point.Center), series.Unit), span(point.Low, point.High), told,
+			withUnit(formatRounded(point.Center), series.Unit), formatRange(point.Low, point.High), changeText,
 		})
 	}
 	sheet.rows(rows, "95 % interval", "runs")
@@ -51,23 +51,23 @@ func writeSeries(sheet *sheet, series *releases.Series) {
 	}
 }
 
-func span(low, high float64) string {
+func formatRange(low, high float64) string {
 	if math.IsNaN(low) {
 		return "-"
 	}
-	return rounded(low) + " to " + rounded(high)
+	return formatRounded(low) + " to " + formatRounded(high)
 }
 
-// writeChange says in words what the table marks, and what differs there.
+// writeChange describes a change and the differences at it.
 func writeChange(sheet *sheet, series *releases.Series, change *releases.Change) {
 	sheet.line("")
-	judged := cmp.Or(string(change.Verdict), verdict.WhyNoDirection)
+	verdictText := cmp.Or(string(change.Verdict), verdict.WhyNoDirection)
 	if change.Verdict == verdict.Equivalent {
-		judged = "within the margin"
+		verdictText = "within the margin"
 	}
-	sheet.line("%s: %s.", series.Sentence(change), judged)
+	sheet.line("%s: %s.", series.Sentence(change), verdictText)
 	if len(change.Differences) == 0 {
-		sheet.line("Nothing that was recorded differs there.")
+		sheet.line("No recorded differences.")
 		return
 	}
 	sheet.line("%s there:", prose.Counted(len(change.Differences), "thing")+" "+prose.Verb(len(change.Differences), "differs", "differ"))
@@ -141,14 +141,14 @@ func writeHistoryJSON(out io.Writer, history *releases.History) error {
 			point := &series.Points[j]
 			made.Points = append(made.Points, pointJSON{
 				Release: point.Release, Namespace: point.Namespace, Experiment: point.Experiment, Measured: point.Time.UTC(),
-				Values: point.Values, Center: number(point.Center), Low: number(point.Low), High: number(point.High),
+				Values: point.Values, Center: finiteOrNil(point.Center), Low: finiteOrNil(point.Low), High: finiteOrNil(point.High),
 			})
 		}
 		for j := range series.Changes {
 			change := &series.Changes[j]
 			made.Changes = append(made.Changes, changeJSON{
 				From: series.Points[change.At-1].Release, To: series.Points[change.At].Release,
-				Delta: number(change.Delta), Low: number(change.Low), High: number(change.High), PValue: number(change.P),
+				Delta: finiteOrNil(change.Delta), Low: finiteOrNil(change.Low), High: finiteOrNil(change.High), PValue: finiteOrNil(change.P),
 				Verdict: change.Verdict, Differences: append([]string{}, change.Differences...),
 			})
 		}

@@ -45,7 +45,7 @@ Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 	}
 	flags := command.Flags()
 	options.to = newCluster(flags)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
 	if err := command.MarkFlagRequired("file"); err != nil {
 		panic(err)
@@ -54,7 +54,7 @@ Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 }
 
 func (o *importOptions) run(command *cobra.Command, names []string) error {
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
@@ -62,43 +62,43 @@ func (o *importOptions) run(command *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	if inputs, err = toImport(inputs, names); err != nil {
+	if inputs, err = selectImports(inputs, names); err != nil {
 		return err
 	}
 	to, namespace, err := o.to.reader()
 	if err != nil {
 		return err
 	}
-	// All are looked at before the first is written.
+	// Check all before writing the first.
 	records := make([]*imported, 0, len(inputs))
 	for _, input := range inputs {
-		record, err := importedFrom(input, namespace, time.Now())
+		record, err := newImported(input, namespace, time.Now())
 		if err != nil {
 			return err
 		}
 		_, err = takeSnapshot(command.Context(), to, client.ObjectKeyFromObject(record.experiment))
 		if err == nil {
-			return takenError(record.experiment)
+			return nameTakenError(record.experiment)
 		}
-		if !errors.Is(err, errNoSuchExperiment) {
+		if !errors.Is(err, errNotFound) {
 			return err
 		}
 		records = append(records, record)
 	}
 	for _, record := range records {
-		if err := (&importer{to: to, patience: collectionTime}).write(command.Context(), record); err != nil {
+		if err := (&importer{to: to, timeout: collectionTimeout}).write(command.Context(), record); err != nil {
 			return err
 		}
-		if err := record.tell(command); err != nil {
+		if err := record.writeSummary(command); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// toImport are the experiments of these names; all, where none is named.
-func toImport(inputs []report.Input, names []string) ([]report.Input, error) {
-	chosen, err := namedIn(inputs, inputs, names)
+// selectImports selects experiments by name; all without names.
+func selectImports(inputs []report.Input, names []string) ([]report.Input, error) {
+	chosen, err := selectByName(inputs, inputs, names)
 	if err != nil {
 		return nil, err
 	}
@@ -106,26 +106,26 @@ func toImport(inputs []report.Input, names []string) ([]report.Input, error) {
 	for _, input := range chosen {
 		experiment := &input.Experiment
 		if other, twice := from[experiment.Name]; twice {
-			return nil, fmt.Errorf("%w: the files hold a %q of namespace %q and one of %q: import them one by one, with -n for a namespace each", errOption, experiment.Name, other, experiment.Namespace)
+			return nil, fmt.Errorf("%w: the files have %q in the namespaces %q and %q: import them one by one, each into a namespace of its own with -n", errOption, experiment.Name, other, experiment.Namespace)
 		}
 		from[experiment.Name] = experiment.Namespace
 	}
 	return chosen, nil
 }
 
-// tell says what is recorded, and what not.
-func (r *imported) tell(command *cobra.Command) error {
-	p := pageTo(command.OutOrStdout())
-	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
+// writeSummary writes what was imported and what was omitted.
+func (r *imported) writeSummary(command *cobra.Command) error {
+	p := newPage(command.OutOrStdout())
+	p.line("PerfExperiment %q of %s/%s imported into namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
 		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
 	if said := provenance.Elsewhere(r.experiment); said != "" {
 		p.line("  it was %s", said)
 	}
 	if r.unfinished > 0 {
-		p.line("  %s had not ended when it was exported; nothing goes on here", prose.Counted(r.unfinished, "run"))
+		p.line("  %s unfinished at the export; an import does not continue", prose.Counted(r.unfinished, "run"))
 	}
 	for _, name := range r.leftOut {
-		p.line("  ConfigMap %q is left out: no run among these names it as its raw results", name)
+		p.line("  ConfigMap %q omitted: no run refers to it", name)
 	}
 	if p.err != nil {
 		return fmt.Errorf("writing: %w", p.err)

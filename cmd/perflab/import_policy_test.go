@@ -20,8 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// guard has the API server keep the policy about results in a place, and waits
-// until it does.
+// guard installs the results policy in a place, and waits until it is in force.
 func (p *place) guard(t *testing.T) {
 	t.Helper()
 	for _, file := range []string{"policy.yaml", "binding.yaml"} {
@@ -43,9 +42,9 @@ func (p *place) guard(t *testing.T) {
 	})
 }
 
-// Who imports writes runs and results; what is there can't be changed into a
-// record, and a record not into what was measured here.
-func TestImportWhereResultsAreTheOperators(t *testing.T) {
+// Importers write runs and results, but can't change existing objects into
+// records, or records into measurements.
+func TestImportUnderResultsPolicy(t *testing.T) {
 	home := measured(t)
 	archive := home.other(t)
 	archive.guard(t)

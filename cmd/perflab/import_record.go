@@ -16,23 +16,23 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// imported is an experiment that was measured elsewhere, with what goes with it,
-// as it is to be recorded.
+// imported is an experiment that was measured elsewhere, with its objects, ready
+// to be written.
 type imported struct {
 	from       provenance.Origin
 	experiment *v1alpha1.PerfExperiment
 	runs       []importedRun
-	// report is what the operator would keep; nil: it kept none.
+	// report is the stored report; nil: none.
 	report *corev1.ConfigMap
-	// manifest are the digests of what was recorded; nil: none were kept.
+	// manifest has the digests; nil: none.
 	manifest *corev1.ConfigMap
-	// history is what came out when it was set beside earlier ones; nil: nothing was kept.
+	// history is the stored history; nil: none.
 	history *corev1.ConfigMap
-	// notes are what its notes are kept in.
+	// notes are the ConfigMaps of its notes.
 	notes []corev1.ConfigMap
-	// unfinished runs had not ended.
+	// unfinished is the number of runs that had not ended.
 	unfinished int
-	// leftOut are ConfigMaps that no run names.
+	// leftOut are ConfigMaps that no run refers to.
 	leftOut []string
 }
 
@@ -41,14 +41,14 @@ type importedRun struct {
 	raw []corev1.ConfigMap
 }
 
-// importedFrom is what is to be recorded in the namespace. It fails with
-// report.ErrInput where nobody could report on it.
-func importedFrom(input report.Input, namespace string, now time.Time) (*imported, error) {
+// newImported converts an export for a namespace. It fails with report.ErrInput
+// if the export can't be reported on.
+func newImported(input report.Input, namespace string, now time.Time) (*imported, error) {
 	from := provenance.Of(&input.Experiment)
 	from.Imported = now
 	result := &imported{from: from, experiment: input.Experiment.DeepCopy()}
 	setImported(&result.experiment.ObjectMeta, namespace, from)
-	// What it did and waited for then, it does not here.
+	// The imported experiment does not run.
 	result.experiment.Status.Current, result.experiment.Status.WaitingFor = nil, ""
 	own := map[string][]corev1.ConfigMap{}
 	for i := range input.Raw {
@@ -71,27 +71,27 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 		}
 		result.runs = append(result.runs, recorded)
 	}
-	result.leftOut = result.unnamed(input.Raw)
+	result.leftOut = result.unreferenced(input.Raw)
 	if input.Manifest != nil {
 		result.manifest = input.Manifest.DeepCopy()
 		result.manifest.ObjectMeta = metav1.ObjectMeta{Name: input.Manifest.Name, Namespace: namespace, Labels: input.Manifest.Labels}
 	}
 	if input.History != nil {
 		result.history = input.History.DeepCopy()
-		// Without the labels of its series: it was not measured here.
+		// Omit the labels of its series: it was not measured here.
 		result.history.ObjectMeta = metav1.ObjectMeta{Name: input.History.Name, Namespace: namespace, Labels: naming.Labels(input.Experiment.Name)}
 	}
 	for i := range input.Notes {
 		kept := input.Notes[i].DeepCopy()
-		// Labels are by whoever wrote it, who might call it something of ours.
+		// Omit labels, because a user could have set the operator's.
 		kept.ObjectMeta = metav1.ObjectMeta{Name: kept.Name, Namespace: namespace}
 		result.notes = append(result.notes, *kept)
 	}
 	return result, result.render()
 }
 
-// setImported leaves of an object's metadata what an export has of them. The
-// generation stays: the status tells of it.
+// setImported keeps the exported part of an object's metadata. It keeps the
+// generation, because the status refers to it.
 func setImported(meta *metav1.ObjectMeta, namespace string, from provenance.Origin) {
 	annotations := map[string]string{v1alpha1.AnnotationImported: from.String()}
 	for _, name := range []string{v1alpha1.AnnotationElsewhere, v1alpha1.AnnotationRelease} {
@@ -102,8 +102,8 @@ func setImported(meta *metav1.ObjectMeta, namespace string, from provenance.Orig
 	*meta = metav1.ObjectMeta{Name: meta.Name, Namespace: namespace, Generation: meta.Generation, Labels: meta.Labels, Annotations: annotations}
 }
 
-// unnamed are the ConfigMaps that are not among what is to be recorded.
-func (r *imported) unnamed(all []corev1.ConfigMap) []string {
+// unreferenced returns the ConfigMaps that no run refers to.
+func (r *imported) unreferenced(all []corev1.ConfigMap) []string {
 	kept := map[string]bool{}
 	for _, recorded := range r.runs {
 		for i := range recorded.raw {
@@ -127,9 +127,8 @@ func (r *imported) rawResults() int {
 	return count
 }
 
-// render makes the report that the status names, so that it names one that is
-// there. An experiment without is rendered, too: what can't be reported on is no
-// record.
+// render renders the report that the status refers to. It also renders without
+// such a report, to check that the record is reportable.
 func (r *imported) render() error {
 	input := report.Input{Experiment: *r.experiment, Notes: r.notes}
 	for _, recorded := range r.runs {
@@ -143,14 +142,14 @@ func (r *imported) render() error {
 	if r.report, err = document.Object(); err != nil || r.experiment.Status.Evidence == nil {
 		return err
 	}
-	// Another version of perflab may set other pages.
+	// Another version of perflab may render the report differently.
 	r.experiment.Status.Evidence.Report, err = evidence.Content(r.report)
 	return err
 }
 
-// carried brings what a status says of generations to those of the record: the
-// newest is the same, of others nothing is known.
-func carried(observed *int64, conditions []metav1.Condition, before, now int64) {
+// carryGenerations adapts the observed generations of a status to the imported
+// object: the newest becomes the current one, others unknown.
+func carryGenerations(observed *int64, conditions []metav1.Condition, before, now int64) {
 	generations := []*int64{observed}
 	for i := range conditions {
 		generations = append(generations, &conditions[i].ObservedGeneration)

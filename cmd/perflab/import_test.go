@@ -29,14 +29,13 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// What an experiment recorded can be had, and reported on, where it was imported
-// as where it was measured.
-func TestImportRecordsWhatWasExported(t *testing.T) {
+// Reports and exports of an imported experiment are those of the original.
+func TestImportKeepsExport(t *testing.T) {
 	home := measured(t)
 	archive := home.other(t)
 	export := home.must(t, "", "export", recorded.Name)
 	told := archive.must(t, export.out, "import", "-f", "-")
-	if want := `PerfExperiment "maxram-vs-xmx" of lab/maxram-vs-xmx is recorded in namespace "` + archive.namespace + `": 11 runs, 20 ConfigMaps with raw results` + "\n"; told.out != want {
+	if want := `PerfExperiment "maxram-vs-xmx" of lab/maxram-vs-xmx imported into namespace "` + archive.namespace + `": 11 runs, 20 ConfigMaps with raw results` + "\n"; told.out != want {
 		t.Errorf("it says\n%swant\n%s", told.out, want)
 	}
 	again := archive.must(t, "", "export", recorded.Name)
@@ -63,8 +62,8 @@ func TestImportRecordsWhatWasExported(t *testing.T) {
 	archive.checkOwners(t)
 }
 
-// A record of a record is one of the origin.
-func TestImportOfAnImport(t *testing.T) {
+// An import of an import refers to the original.
+func TestImportOfImport(t *testing.T) {
 	home := measured(t)
 	archive, further := home.other(t), home.other(t)
 	archive.must(t, home.must(t, "", "export", recorded.Name).out, "import", "-f", "-")
@@ -78,7 +77,7 @@ func TestImportOfAnImport(t *testing.T) {
 	}
 }
 
-func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
+func TestImportOfUnfinishedExperiment(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
 	input.Runs, input.Raw = input.Runs[:2], append(input.Raw[:1], corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
@@ -91,7 +90,7 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 	input.Experiment.Generation, input.Experiment.Status.ObservedGeneration = 4, 4
 	input.Runs[0].Generation, input.Runs[0].Status.ObservedGeneration = 1, 1
 	told := archive.must(t, written(t, input), "import", "-f", "-")
-	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run had not ended when it was exported; nothing goes on here\n", "\n  ConfigMap \"somebodys\" is left out: no run among these names it as its raw results\n"})
+	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run unfinished at the export; an import does not continue\n", "\n  ConfigMap \"somebodys\" omitted: no run refers to it\n"})
 	experiment := archive.experiment(t)
 	if experiment.Status.ObservedGeneration != experiment.Generation {
 		t.Errorf("the status tells of generation %d, and it is %d", experiment.Status.ObservedGeneration, experiment.Generation)
@@ -104,7 +103,7 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 		t.Errorf("the status is\n%s", shown.out)
 	}
 	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")
-	watched.ends(exitFailed).warns("it is imported and had not ended; nothing of it goes on here")
+	watched.ends(exitFailed).warns("it was imported unfinished and does not continue")
 }
 
 func TestImportProblems(t *testing.T) {
@@ -126,11 +125,11 @@ func TestImportProblems(t *testing.T) {
 	}{
 		"NoFile":      {"", nil, exitFailed, `required flag(s) "file" not set`},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exitInvalid, "there is no PerfExperiment among them"},
-		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
-		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files hold a "maxram-vs-xmx" of namespace "lab" and one of "office": import them one by one, with -n for a namespace each`},
+		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `no experiment "other" in the files, only lab/maxram-vs-xmx`},
+		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files have "maxram-vs-xmx" in the namespaces "lab" and "office": import them one by one, each into a namespace of its own with -n`},
 		"Broken":      {written(t, broken), []string{"-f", "-"}, exitInvalid, "raw results of run"},
-		"Taken":       {file, []string{"-f", "-"}, exitFailed, `there is a PerfExperiment "maxram-vs-xmx" in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or name another namespace with -n`},
-		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; nothing of it is left`},
+		"Taken":       {file, []string{"-f", "-"}, exitFailed, `PerfExperiment "maxram-vs-xmx" already exists in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or choose another namespace with -n`},
+		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; the import was rolled back`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := archive.perflab(t, tc.in, append([]string{"import"}, tc.arguments...)...)
@@ -141,7 +140,7 @@ func TestImportProblems(t *testing.T) {
 	}
 }
 
-// Of several, those that are named are recorded; and none, where one can't be.
+// Only the named experiments are imported; none, if one can't be.
 func TestImportOfSeveral(t *testing.T) {
 	archive := measured(t).other(t)
 	var file strings.Builder
@@ -160,22 +159,22 @@ func TestImportOfSeveral(t *testing.T) {
 	archive.must(t, file.String(), "import", "-f", "-", "c")
 }
 
-// What the cluster refuses in the middle leaves nothing behind, and the second
-// try waits for the garbage collector to take the runs of the first.
-func TestImportStartsCleanAfterAFailure(t *testing.T) {
+// A failed import leaves nothing behind, and the second attempt waits for the
+// garbage collector.
+func TestImportRollsBack(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
 	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
 	good := written(t, input)
 	input.Runs[1].Labels["team"] = "no label!"
 	failed := archive.perflab(t, written(t, input), "import", "-f", "-")
-	if failed.code != exitFailed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; nothing of it is left\n") {
+	if failed.code != exitFailed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; the import was rolled back\n") {
 		t.Errorf("exit code %d: %s", failed.code, failed.problems)
 	}
 	if left := archive.names(t); len(left) != 0 {
 		t.Fatalf("there are left: %q", left)
 	}
-	// There is no garbage collector here but this one.
+	// Act as the garbage collector, which envtest lacks.
 	time.AfterFunc(1500*time.Millisecond, func() {
 		own := client.InNamespace(archive.namespace)
 		if err := errors.Join(archive.client.DeleteAllOf(context.Background(), &v1alpha1.PerfRun{}, own), archive.client.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, own)); err != nil {
@@ -185,21 +184,21 @@ func TestImportStartsCleanAfterAFailure(t *testing.T) {
 	archive.must(t, good, "import", "-f", "-")
 }
 
-func TestImportThatIsCutOff(t *testing.T) {
+func TestImportRollsBackAfterInterruption(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
 	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
 	cut := errors.New("the line was cut")
 	for name, tc := range map[string]struct {
-		// deaf: the cluster can't be reached to clean up either.
+		// deaf: the cluster is unreachable for the rollback, too.
 		deaf, interrupted bool
 		left              int
 		want              string
 	}{
-		"for a moment": {want: "making ConfigMap \"" + input.Raw[0].Name + "\": the line was cut; nothing of it is left"},
-		"for good": {deaf: true, left: 1, want: "the line was cut; a part of it is left in namespace \"" + archive.namespace +
-			"\", because it could not be deleted (deleting PerfExperiment \"maxram-vs-xmx\": the line was cut): kubectl delete perfexperiment maxram-vs-xmx -n " + archive.namespace},
-		"by the person": {interrupted: true, want: "context canceled; nothing of it is left"},
+		"for a moment": {want: "creating ConfigMap \"" + input.Raw[0].Name + "\": the line was cut; the import was rolled back"},
+		"for good": {deaf: true, left: 1, want: "the line was cut; the rollback in namespace \"" + archive.namespace +
+			"\" failed (deleting PerfExperiment \"maxram-vs-xmx\": the line was cut): kubectl delete perfexperiment maxram-vs-xmx -n " + archive.namespace},
+		"by the person": {interrupted: true, want: "context canceled; the import was rolled back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -223,9 +222,9 @@ func TestImportThatIsCutOff(t *testing.T) {
 					return c.Delete(ctx, object, options...)
 				},
 			})
-			record, err := importedFrom(input, archive.namespace, time.Now())
+			record, err := newImported(input, archive.namespace, time.Now())
 			expect.NoError(t, err)
-			err = (&importer{to: to, patience: time.Second}).write(ctx, record)
+			err = (&importer{to: to, timeout: time.Second}).write(ctx, record)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it says\n%v\nwant\n%s", err, tc.want)
 			}
@@ -237,7 +236,7 @@ func TestImportThatIsCutOff(t *testing.T) {
 	}
 }
 
-// Somebody else's run keeps its name, and the import gives up.
+// A run of another experiment is not changed, and the import fails.
 func TestImportOverLeftovers(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
@@ -245,10 +244,10 @@ func TestImportOverLeftovers(t *testing.T) {
 	left := input.Runs[0].DeepCopy()
 	left.Namespace = archive.namespace
 	expect.NoError(t, archive.client.Create(t.Context(), left))
-	record, err := importedFrom(input, archive.namespace, time.Now())
+	record, err := newImported(input, archive.namespace, time.Now())
 	expect.NoError(t, err)
-	err = (&importer{to: archive.client, patience: time.Second}).write(t.Context(), record)
-	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `making PerfRun "`+left.Name+`"`) {
+	err = (&importer{to: archive.client, timeout: time.Second}).write(t.Context(), record)
+	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `creating PerfRun "`+left.Name+`"`) {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -268,13 +267,13 @@ func TestCompletionOfExperiments(t *testing.T) {
 	}
 }
 
-// place is a namespace of the API server, seen through the command line.
+// place is a namespace of the API server, used through the command line.
 type place struct {
 	namespace, kubeconfig string
 	client                client.WithWatch
 }
 
-// other is a new namespace.
+// other creates a namespace.
 func (p *place) other(t *testing.T) *place {
 	t.Helper()
 	return &place{apiserver.Namespace(t, p.client), p.kubeconfig, p.client}
@@ -297,7 +296,7 @@ func (p *place) must(t *testing.T, in string, arguments ...string) answer {
 	t.Helper()
 	got := p.perflab(t, in, arguments...)
 	got.ends(0)
-	// What completion says beside its answer.
+	// The summary of the completion.
 	got.problems = ""
 	return got
 }
@@ -320,7 +319,7 @@ func (p *place) experiment(t *testing.T) *v1alpha1.PerfExperiment {
 	return found
 }
 
-// clear takes everything away, as the garbage collector would.
+// clear deletes everything, like the garbage collector.
 func (p *place) clear(t *testing.T) {
 	t.Helper()
 	for _, kind := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, &corev1.ConfigMap{}} {
@@ -342,7 +341,7 @@ func (p *place) storedPage(t *testing.T) string {
 	return string(page)
 }
 
-// checkOwners: deleting the experiment deletes all of it.
+// checkOwners verifies that deleting the experiment deletes all of it.
 func (p *place) checkOwners(t *testing.T) {
 	t.Helper()
 	experiment := p.experiment(t)
@@ -374,7 +373,8 @@ func (p *place) checkOwners(t *testing.T) {
 	}
 }
 
-// bare are the objects of a stream without what differs from place to place.
+// bare returns the objects of a stream without the parts that depend on the
+// place.
 func bare(t *testing.T, stream string) []map[string]any {
 	t.Helper()
 	objects, err := schema.Documents(strings.NewReader(stream))

@@ -21,37 +21,37 @@ import (
 )
 
 const (
-	// collectionTime is how long the cluster may take to collect what belonged to
-	// a deleted experiment of the same name.
-	collectionTime = 30 * time.Second
-	// undoTime bounds taking away what could not be written as a whole.
-	undoTime = 30 * time.Second
+	// collectionTimeout is how long the garbage collector may take for the
+	// objects of a deleted experiment of the same name.
+	collectionTimeout = 30 * time.Second
+	// undoTimeout limits the rollback of an incomplete import.
+	undoTimeout = 30 * time.Second
 )
 
 var (
-	errTaken    = errors.New("the name is taken")
-	errLeftover = errors.New("it exists already, of a deleted experiment: import again when the cluster has collected it, or delete it")
+	errNameTaken = errors.New("the name is in use")
+	errLeftover  = errors.New("it already exists, from a deleted experiment: retry once it is garbage collected, or delete it")
 )
 
-func takenError(experiment *v1alpha1.PerfExperiment) error {
-	return fmt.Errorf("%w: there is a PerfExperiment %q in namespace %q: delete it (kubectl delete perfexperiment %s -n %s), or name another namespace with -n",
-		errTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
+func nameTakenError(experiment *v1alpha1.PerfExperiment) error {
+	return fmt.Errorf("%w: PerfExperiment %q already exists in namespace %q: delete it (kubectl delete perfexperiment %s -n %s), or choose another namespace with -n",
+		errNameTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
 }
 
 // importer writes records to a cluster.
 type importer struct {
 	to client.Client
-	// patience is how long to wait for a name to become free.
-	patience time.Duration
+	// timeout is how long to wait for a name to become free.
+	timeout time.Duration
 }
 
-// write writes the record, or takes away what it has written of it. The
-// experiment has its status last: one without is not complete.
+// write writes the record, or rolls back. The status of the experiment is
+// written last and marks it as complete.
 func (i *importer) write(ctx context.Context, record *imported) error {
 	experiment := record.experiment.DeepCopy()
 	err := i.to.Create(ctx, experiment, cliOwner)
 	if apierrors.IsAlreadyExists(err) {
-		return takenError(record.experiment)
+		return nameTakenError(record.experiment)
 	}
 	if err == nil {
 		err = i.writeAll(ctx, record, experiment)
@@ -61,10 +61,10 @@ func (i *importer) write(ctx context.Context, record *imported) error {
 	}
 	err = fmt.Errorf("importing experiment %q: %w", record.experiment.Name, err)
 	if failed := i.undo(ctx, record.experiment); failed != nil {
-		return fmt.Errorf("%w; a part of it is left in namespace %q, because it could not be deleted (%w): kubectl delete perfexperiment %s -n %s",
+		return fmt.Errorf("%w; the rollback in namespace %q failed (%w): kubectl delete perfexperiment %s -n %s",
 			err, experiment.Namespace, failed, experiment.Name, experiment.Namespace)
 	}
-	return fmt.Errorf("%w; nothing of it is left", err)
+	return fmt.Errorf("%w; the import was rolled back", err)
 }
 
 func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v1alpha1.PerfExperiment) error {
@@ -91,7 +91,7 @@ func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v
 		}
 	}
 	record.experiment.Status.DeepCopyInto(&experiment.Status)
-	carried(&experiment.Status.ObservedGeneration, experiment.Status.Conditions, record.experiment.Generation, experiment.Generation)
+	carryGenerations(&experiment.Status.ObservedGeneration, experiment.Status.Conditions, record.experiment.Generation, experiment.Generation)
 	if err := i.to.Status().Update(ctx, experiment, cliOwner); err != nil {
 		return fmt.Errorf("writing its status: %w", err)
 	}
@@ -104,7 +104,7 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 		return err
 	}
 	recorded.run.Status.DeepCopyInto(&run.Status)
-	carried(&run.Status.ObservedGeneration, run.Status.Conditions, recorded.run.Generation, run.Generation)
+	carryGenerations(&run.Status.ObservedGeneration, run.Status.Conditions, recorded.run.Generation, run.Generation)
 	if err := i.to.Status().Update(ctx, run, cliOwner); err != nil {
 		return fmt.Errorf("writing the status of run %q: %w", run.Name, err)
 	}
@@ -118,10 +118,10 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 	return nil
 }
 
-var errOtherNotes = errors.New("it exists already, with other content, and a note of the experiment names it: import into another namespace, or give that one another name")
+var errOtherNotes = errors.New("it already exists with other content, and a note refers to it: import into another namespace, or rename the existing one")
 
-// createNotes makes what notes are kept in. Its name was a person's choice, so another
-// experiment's notes may be kept in the same one, or somebody else's in one of that name.
+// createNotes creates a ConfigMap of notes. Users choose its name, so another
+// experiment's notes may share it, or it may have other content.
 func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) error {
 	there := &corev1.ConfigMap{}
 	err := i.to.Get(ctx, client.ObjectKeyFromObject(kept), there)
@@ -129,19 +129,19 @@ func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) erro
 	case apierrors.IsNotFound(err):
 		return i.create(ctx, "ConfigMap", kept)
 	case err != nil:
-		return fmt.Errorf("looking for ConfigMap %q: %w", kept.Name, err)
+		return fmt.Errorf("reading ConfigMap %q: %w", kept.Name, err)
 	case !equality.Semantic.DeepEqual(there.Data, kept.Data) || !equality.Semantic.DeepEqual(there.BinaryData, kept.BinaryData):
-		return fmt.Errorf("making ConfigMap %q: %w", kept.Name, errOtherNotes)
+		return fmt.Errorf("creating ConfigMap %q: %w", kept.Name, errOtherNotes)
 	}
 	return nil
 }
 
-// create waits for the name to become free: the cluster collects what belonged
-// to a deleted experiment after the experiment itself is gone.
+// create waits for the name to become free: the cluster deletes the objects of
+// a deleted experiment later than the experiment.
 func (i *importer) create(ctx context.Context, kind string, object client.Object) error {
 	taken := false
-	err := wait.PollUntilContextTimeout(ctx, time.Second, i.patience, true, func(context.Context) (bool, error) {
-		// The time left for waiting is no bound of a request.
+	err := wait.PollUntilContextTimeout(ctx, time.Second, i.timeout, true, func(context.Context) (bool, error) {
+		// The timeout of the wait does not apply to the request.
 		err := i.to.Create(ctx, object, cliOwner)
 		taken = apierrors.IsAlreadyExists(err)
 		if taken {
@@ -153,16 +153,16 @@ func (i *importer) create(ctx context.Context, kind string, object client.Object
 		err = errLeftover
 	}
 	if err != nil {
-		return fmt.Errorf("making %s %q: %w", kind, object.GetName(), err)
+		return fmt.Errorf("creating %s %q: %w", kind, object.GetName(), err)
 	}
 	return nil
 }
 
-// undo deletes the experiment that was made, and with it what belongs to it. It
-// works after an interruption, too, which may have come before the cluster's
-// answer to who made what; the annotation tells.
+// undo deletes the created experiment and its objects. An interruption may have
+// hidden the response to the creation, so the annotation identifies the
+// experiment as created here.
 func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	left := &v1alpha1.PerfExperiment{}
 	err := i.to.Get(ctx, client.ObjectKeyFromObject(experiment), left)
@@ -170,7 +170,7 @@ func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for it: %w", err)
+		return fmt.Errorf("reading it: %w", err)
 	}
 	if left.Annotations[v1alpha1.AnnotationImported] != experiment.Annotations[v1alpha1.AnnotationImported] {
 		return nil

@@ -22,77 +22,77 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// errUnusable says that a file is none a command could read, whatever stands in it.
-var errUnusable = errors.New("the file can't be used")
+// errUnusable means that no command can read a file, whatever its content.
+var errUnusable = errors.New("the file is unusable")
 
-// standardInput is the name of the file that is none.
+// standardInput is the file name for standard input.
 const standardInput = "-"
 
-// maxMemoryFlag bounds what reading files may take.
+// maxMemoryFlag limits the memory for reading files.
 const maxMemoryFlag = "max-memory"
 
 const defaultMaxMemory = "4Gi"
 
-// leastMemory is less than any file takes, and more than who forgets the unit writes.
-const leastMemory = 1 << 10
+// minMemory is less than any file needs: a smaller value lacks its unit.
+const minMemory = 1 << 10
 
-func addMaxMemory(flags *pflag.FlagSet) {
+func addMaxMemoryFlag(flags *pflag.FlagSet) {
 	flags.String(maxMemoryFlag, defaultMaxMemory, "limit for the estimated memory of input files")
 }
 
-// input opens what a command reads: files, packed or not, and standard input.
-// All of it together may take so much memory.
+// input opens the input of a command: files, compressed or not, and standard
+// input. A memory limit applies to all of it together.
 type input struct {
-	standard io.Reader
-	limit    resource.Quantity
-	left     *payload.Budget
+	stdin  io.Reader
+	limit  resource.Quantity
+	budget *payload.Budget
 }
 
-// inputOf is that of a command with the flag for it.
-func inputOf(command *cobra.Command) (*input, error) {
+// commandInput returns the input of a command with --max-memory.
+func commandInput(command *cobra.Command) (*input, error) {
 	text := command.Flag(maxMemoryFlag).Value.String()
 	limit, err := resource.ParseQuantity(text)
 	if err != nil || limit.Sign() <= 0 {
 		return nil, fmt.Errorf("%w: --%s %q must be an amount of memory above 0, for example %s%s", errOption, maxMemoryFlag, text, defaultMaxMemory, repair.Advice(repair.Bytes(text)))
 	}
-	if limit.Value() < leastMemory {
+	if limit.Value() < minMemory {
 		return nil, fmt.Errorf("%w: --%s %s is %s%s", errOption, maxMemoryFlag, text, prose.Counted(limit.Value(), "byte"), repair.Advice(repair.Bytes(text)))
 	}
 	return newInput(command.InOrStdin(), limit), nil
 }
 
 func newInput(standard io.Reader, limit resource.Quantity) *input {
-	return &input{standard: standard, limit: limit, left: payload.NewBudget(int(limit.Value()))}
+	return &input{stdin: standard, limit: limit, budget: payload.NewBudget(int(limit.Value()))}
 }
 
-// table reads CSV from a file for one reader.
+// table reads CSV from a file.
 func (i *input) table(path string, read func(io.Reader) error) error {
-	return i.reading(path, i.left.CSV, read)
+	return i.read(path, i.budget.CSV, read)
 }
 
-// objects reads YAML or JSON from a file for one reader.
+// objects reads YAML or JSON from a file.
 func (i *input) objects(path string, read func(io.Reader) error) error {
-	return i.reading(path, i.left.YAML, read)
+	return i.read(path, i.budget.YAML, read)
 }
 
-func (i *input) reading(path string, bounded func(io.Reader) io.Reader, read func(io.Reader) error) error {
-	title := titleOf(path)
+func (i *input) read(path string, bounded func(io.Reader) io.Reader, read func(io.Reader) error) error {
+	title := fileTitle(path)
 	stream, closed, err := i.open(path)
 	if err != nil {
 		return err
 	}
 	defer closed()
-	text := bufio.NewReaderSize(stream, sniffed)
-	if fault := notText(text); fault != "" {
+	text := bufio.NewReaderSize(stream, sniffedBytes)
+	if fault := describeNonText(text); fault != "" {
 		return fmt.Errorf("%w: %s %s", errUnusable, title, fault)
 	}
-	return i.told(title, read(bounded(text)))
+	return i.explain(title, read(bounded(text)))
 }
 
-// results reads what another tool wrote, which may be anything, for a reader that
-// bounds what it keeps. It gives the SHA-256 of the file as it lies there.
+// results reads the output of another tool in any format. It returns the SHA-256
+// of the file before decompression.
 func (i *input) results(path string, read func(io.Reader) error) (sum string, err error) {
-	raw, title := i.standard, titleOf(path)
+	raw, title := i.stdin, fileTitle(path)
 	if path != standardInput {
 		file, err := os.Open(path)
 		if err != nil {
@@ -103,11 +103,11 @@ func (i *input) results(path string, read func(io.Reader) error) (sum string, er
 	}
 	digest := sha256.New()
 	whole := io.TeeReader(raw, digest)
-	stream, err := unpacked(bufio.NewReader(whole), path)
+	stream, err := unpack(bufio.NewReader(whole), path)
 	if err != nil {
 		return "", err
 	}
-	if err := i.told(title, read(stream)); err != nil {
+	if err := i.explain(title, read(stream)); err != nil {
 		return "", err
 	}
 	if _, err := io.Copy(io.Discard, whole); err != nil {
@@ -116,29 +116,29 @@ func (i *input) results(path string, read func(io.Reader) error) (sum string, er
 	return hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-// told says of which file an error is, and what to do.
-func (i *input) told(title string, err error) error {
+// explain adds the file and the fix to an error.
+func (i *input) explain(title string, err error) error {
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
-		return fmt.Errorf("%s: reading it takes more than %s of memory: if this machine has more, give it with --%s", title, i.limit.String(), maxMemoryFlag)
+		return fmt.Errorf("%s: reading it takes more than %s of memory: raise the limit with --%s", title, i.limit.String(), maxMemoryFlag)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: %s is cut off in the middle: copy or export it again", errUnusable, title)
+		return fmt.Errorf("%w: %s is truncated: copy or export it again", errUnusable, title)
 	case err != nil:
 		return fmt.Errorf("%s: %w", title, err)
 	}
 	return nil
 }
 
-// sniffed is how many bytes tell what a file is.
-const sniffed = 4096
+// sniffedBytes is how many bytes determine the type of a file.
+const sniffedBytes = 4096
 
-// notText says what a file is that is none a command could read.
-func notText(text *bufio.Reader) string {
-	head, err := text.Peek(sniffed)
+// describeNonText describes a file that no command can read; empty: it is text.
+func describeNonText(text *bufio.Reader) string {
+	head, err := text.Peek(sniffedBytes)
 	begins := bytes.TrimSpace(head)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "is cut off in the middle: copy or export it again"
+		return "is truncated: copy or export it again"
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
 		return "is damaged: copy or export it again"
 	case err != nil && !errors.Is(err, io.EOF):
@@ -146,17 +146,18 @@ func notText(text *bufio.Reader) string {
 	case len(begins) == 0:
 		return "is empty"
 	case bytes.IndexByte(head, 0) >= 0:
-		return "is neither YAML, JSON, CSV nor Markdown, but binary: name the file itself, or the folder it lies in"
+		return "is binary, not YAML, JSON, CSV or Markdown: name the file itself, or its folder"
 	case begins[0] == '<':
 		return "is a web page or XML: download the file itself"
 	}
 	return ""
 }
 
-// open opens a file, through gzip where its beginning or its name says so.
+// open opens a file, and decompresses gzip, which is detected by content or
+// name.
 func (i *input) open(path string) (stream io.Reader, closed func(), err error) {
 	if path == standardInput {
-		stream, err := unpacked(bufio.NewReader(i.standard), "")
+		stream, err := unpack(bufio.NewReader(i.stdin), "")
 		return stream, func() {}, err
 	}
 	file, err := os.Open(path)
@@ -164,7 +165,7 @@ func (i *input) open(path string) (stream io.Reader, closed func(), err error) {
 		return nil, nil, fmt.Errorf("opening the file: %w", err)
 	}
 	closed = func() { _ = file.Close() } // Nothing was written.
-	stream, err = unpacked(bufio.NewReader(file), path)
+	stream, err = unpack(bufio.NewReader(file), path)
 	if err != nil {
 		closed()
 		return nil, nil, err

@@ -13,9 +13,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What is too much for the memory that may be taken is refused while it is read,
-// by every command that reads files, with the flag that raises it.
-func TestInputIsBounded(t *testing.T) {
+// Every command that reads files enforces the memory limit while reading, and
+// names the flag that raises it.
+func TestInputLimitsMemory(t *testing.T) {
 	tooLong := func(begin, part string) string { return begin + strings.Repeat(part, 1<<20/len(part)) }
 	observations := []string{"block,arm,scenario,metric,unit,value"}
 	for n := range 5_000 {
@@ -70,8 +70,8 @@ func TestInputIsBounded(t *testing.T) {
 	})
 }
 
-// Aliases of YAML can't make a small file large.
-func TestAliasesAreNoBomb(t *testing.T) {
+// YAML aliases can't bypass the limit.
+func TestInputLimitsAliases(t *testing.T) {
 	text := "apiVersion: perflab.dev/v1alpha1\nkind: PerfRun\nspec:\n  a: &a [x, x, x, x, x, x, x, x, x]\n"
 	for _, level := range []string{"b a", "c b", "d c", "e d", "f e", "g f", "h g", "i h", "j i"} {
 		name, of, _ := strings.Cut(level, " ")

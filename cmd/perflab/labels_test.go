@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// labels are what people call transactions: the second begins like the first.
+// labels are arbitrary names of transactions: the second begins like the first.
 var labels = [][2]string{
 	{"orders", "order items"},
 	{"GET /orders", "GET /orders/items"},
@@ -26,7 +26,7 @@ var labels = [][2]string{
 	{"Ä/Ö", "Ä/Ö/average"},
 }
 
-// jtl is what JMeter writes of an arm in a block. Arm b is slower by a fifth, twice that
+// jtl is JMeter's output for an arm in a block. Arm b is slower by a fifth, twice that
 // in the slowest tenth, and its first label fails.
 func jtl(t *testing.T, folder, arm string, block int, labels [2]string) string {
 	t.Helper()
@@ -51,9 +51,9 @@ func jtl(t *testing.T, folder, arm string, block int, labels [2]string) string {
 
 func csvCell(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
-// What a transaction is called says nothing of what it is within, how it is summed up or
-// when: errors of one don't keep another from being compared, and each is guarded.
-func TestLabelsAreOnlyNames(t *testing.T) {
+// A transaction's name does not affect its window, statistic or unit: errors of one
+// don't prevent the comparison of another, and each is a guardrail.
+func TestConvertKeepsLabels(t *testing.T) {
 	for _, pair := range labels {
 		t.Run(pair[1], func(t *testing.T) {
 			folder := t.TempDir()
@@ -84,8 +84,7 @@ func TestLabelsAreOnlyNames(t *testing.T) {
 	}
 }
 
-// verdictsOf are those that analyze has of rows, by metric, with each label as it was
-// written.
+// verdictsOf returns the verdicts of analyze, by metric, with the original labels.
 func verdictsOf(t *testing.T, rows string) map[string]string {
 	t.Helper()
 	var answer struct {

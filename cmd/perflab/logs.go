@@ -22,7 +22,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-var errNoRun = errors.New("it has no run yet")
+var errNoRun = errors.New("no run yet")
 
 type logsOptions struct {
 	cluster *cluster
@@ -58,7 +58,7 @@ func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error 
 	if err != nil {
 		return err
 	}
-	pods, err := loadPods(ctx, reader, namespace, name)
+	pods, err := listLoadPods(ctx, reader, namespace, name)
 	if err != nil {
 		return err
 	}
@@ -87,9 +87,8 @@ func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error 
 	return nil
 }
 
-// loadPods are those of an experiment's or of a run's loads; none where they are
-// gone, or were never made.
-func loadPods(ctx context.Context, reader client.Reader, namespace, name string) ([]corev1.Pod, error) {
+// listLoadPods returns the pods of an experiment's or a run's loads.
+func listLoadPods(ctx context.Context, reader client.Reader, namespace, name string) ([]corev1.Pod, error) {
 	for _, label := range []string{v1alpha1.LabelExperiment, v1alpha1.LabelRun} {
 		var pods corev1.PodList
 		err := reader.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{label: name}, client.HasLabels{v1alpha1.LabelLoad})

@@ -22,19 +22,19 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxRecords is how many runs of an experiment are told of.
+// maxRecords is how many runs of an experiment are shown.
 const maxRecords = 5
 
-// showRecords tells what runs have left whose pods are gone: the run of the name,
-// or of an experiment those that do not count and the last one.
+// showRecords shows the records of runs without pods: of the named run, or of an
+// experiment's invalid runs and its last run.
 func showRecords(ctx context.Context, reader client.Reader, out io.Writer, namespace, name string) error {
-	runs, err := recordsOf(ctx, reader, namespace, name)
+	runs, err := listRecords(ctx, reader, namespace, name)
 	if err != nil {
 		return err
 	}
-	p := pageTo(out)
+	p := newPage(out)
 	for i := range runs {
-		kept, err := keptOf(ctx, reader, &runs[i])
+		kept, err := readKept(ctx, reader, &runs[i])
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func showRecords(ctx context.Context, reader client.Reader, out io.Writer, names
 	return nil
 }
 
-func recordsOf(ctx context.Context, reader client.Reader, namespace, name string) ([]v1alpha1.PerfRun, error) {
+func listRecords(ctx context.Context, reader client.Reader, namespace, name string) ([]v1alpha1.PerfRun, error) {
 	run := v1alpha1.PerfRun{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &run)
 	if err == nil {
@@ -57,15 +57,15 @@ func recordsOf(ctx context.Context, reader client.Reader, namespace, name string
 	}
 	seen, err := takeSnapshot(ctx, reader, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
-		return nil, fmt.Errorf("there is no run %q: %w", name, err)
+		return nil, fmt.Errorf("run %q not found: %w", name, err)
 	}
 	if len(seen.runs) == 0 {
-		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, cmp.Or(seen.waits(), "perflab status says how far it is"))
+		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, cmp.Or(seen.waitingFor(), "perflab status shows its progress"))
 	}
 	return notableRuns(seen.runs), nil
 }
 
-// notableRuns are the runs that do not count, and the last one.
+// notableRuns returns the invalid runs and the last one.
 func notableRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
 		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt))
@@ -79,17 +79,17 @@ func notableRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	return shown[max(0, len(shown)-maxRecords):]
 }
 
-// kept is what a record has of its run's loads, by load.
-type kept struct {
+// keptData is the stored data of a run's loads, by load.
+type keptData struct {
 	histograms map[string]*payload.Payload
-	// logs are the last lines that the loads' runners logged.
+	// logs are the last log lines of the loads' runners.
 	logs map[string]string
 }
 
-// keptOf reads what was kept of a run's loads. What can't be read is left out:
-// the record's own words are worth showing without.
-func keptOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (kept, error) {
-	found := kept{histograms: map[string]*payload.Payload{}, logs: map[string]string{}}
+// readKept reads the stored data of a run's loads. Unreadable data is omitted:
+// the record is useful without it.
+func readKept(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (keptData, error) {
+	found := keptData{histograms: map[string]*payload.Payload{}, logs: map[string]string{}}
 	if run.Status.RawResults == "" {
 		return found, nil
 	}
@@ -117,9 +117,9 @@ func keptOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (k
 	return found, nil
 }
 
-func writeRecord(p *page, run *v1alpha1.PerfRun, kept kept) {
+func writeRecord(p *page, run *v1alpha1.PerfRun, kept keptData) {
 	status := &run.Status
-	p.line("run %s (arm %s, scenario %s, block %d): %s", run.Name, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, podsLeft(run))
+	p.line("run %s (arm %s, scenario %s, block %d): %s", run.Name, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, podsMessage(run))
 	p.line("  %s", strings.TrimSuffix(cmp.Or(string(status.Phase), string(v1alpha1.RunPending))+": "+status.Message, ": "))
 	for _, load := range status.Loads {
 		writeLoad(p, load)
@@ -136,40 +136,40 @@ func writeRecord(p *page, run *v1alpha1.PerfRun, kept kept) {
 	writeConditions(p, run)
 }
 
-// podsLeft says what is left of a run's pods.
-func podsLeft(run *v1alpha1.PerfRun) string {
+// podsMessage explains why there are no pods.
+func podsMessage(run *v1alpha1.PerfRun) string {
 	started := func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil || load.Outcome != "" }
 	if slices.ContainsFunc(run.Status.Loads, started) {
-		return "the pods of its loads are gone; this is what its record kept"
+		return "the pods of its loads were deleted; this is its record"
 	}
-	return "no load of it was started, so it has no logs; this is its record"
+	return "no load was started, so there are no logs; this is its record"
 }
 
 func writeLoad(p *page, load v1alpha1.LoadStatus) {
-	text := cmp.Or(string(load.Outcome), "not over")
+	text := cmp.Or(string(load.Outcome), "running")
 	if load.Message != "" {
 		text += ": " + load.Message
 	}
 	p.line("  load %s: %s", load.Name, text)
 	if load.StartTime != nil {
-		p.line("    started %s%s", moment(load.StartTime.Time), endOf(load))
+		p.line("    started %s%s", formatTime(load.StartTime.Time), endText(load))
 	}
 	if last := load.Progress; last != nil {
-		p.line("    last reported, %s: %s, %s requests/s, %s %% errors", moment(last.Time.Time),
+		p.line("    last reported, %s: %s, %s requests/s, %s %% errors", formatTime(last.Time.Time),
 			prose.Counted(last.Users, "user"), last.RequestsPerSecond, last.ErrorPercent)
 	}
 }
 
-func endOf(load v1alpha1.LoadStatus) string {
+func endText(load v1alpha1.LoadStatus) string {
 	if load.FinishTime == nil {
 		return ""
 	}
-	return ", ended " + moment(load.FinishTime.Time)
+	return ", ended " + formatTime(load.FinishTime.Time)
 }
 
-func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
+func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
-// writeLog shows the last lines a load's runners logged.
+// writeLog shows the last log lines of a load's runners.
 func writeLog(p *page, load, lines string) {
 	p.line("  load %s logged last", load)
 	for line := range strings.Lines(lines) {
@@ -177,7 +177,7 @@ func writeLog(p *page, load, lines string) {
 	}
 }
 
-// writeKept sums up what a load's runners had printed.
+// writeKept summarizes the results that a load's runners printed.
 func writeKept(p *page, load string, kept *payload.Payload) {
 	until := "to its end"
 	if !kept.Final {
@@ -190,7 +190,7 @@ func writeKept(p *page, load string, kept *payload.Payload) {
 		failed, _ := kept.Summary(name, payload.Error)
 		row := []string{"  " + name, fmt.Sprint(all.Count), fmt.Sprint(failed.Count), "-", "-", "-"}
 		if worked, any := kept.Summary(name, payload.OK); any {
-			row = append(row[:3], milliseconds(worked.Mean), milliseconds(worked.P95), milliseconds(worked.Max))
+			row = append(row[:3], formatMilliseconds(worked.Mean), formatMilliseconds(worked.P95), formatMilliseconds(worked.Max))
 		}
 		rows = append(rows, row)
 	}
@@ -199,7 +199,7 @@ func writeKept(p *page, load string, kept *payload.Payload) {
 	}
 }
 
-func milliseconds(length time.Duration) string {
+func formatMilliseconds(length time.Duration) string {
 	return fmt.Sprintf("%.4g ms", float64(length)/float64(time.Millisecond))
 }
 

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// failed is a run whose load broke off, and what was kept of it.
+// failed is a run with an aborted load, and its stored data.
 func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 	t.Helper()
 	kept := payload.New("search", "partitions-1-two", "1", noon)
@@ -56,7 +56,7 @@ func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.Pe
 	return objects.Run(partitions(), name, func(r *v1alpha1.PerfRun) { r.Spec.Arm, r.Spec.Position, r.Status.Phase = "two", position, phase })
 }
 
-// told is what logs says of a name whose pods are gone.
+// told is the output of logs for a name without pods.
 func told(t *testing.T, name string, objects ...any) (string, error) {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithScheme(apiserver.Scheme())
@@ -75,10 +75,10 @@ func told(t *testing.T, name string, objects ...any) (string, error) {
 	return out.String(), err
 }
 
-func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
+func TestLogsOfDeletedPods(t *testing.T) {
 	run, raw := failed(t)
 	got, err := told(t, run.Name, run, raw)
-	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads are gone; this is what its record kept
+	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads were deleted; this is its record
   Invalid: load "search": k6 of runner x-1 ended with exit code 107: the script threw
   load search: Failed: exit code 107
     started 2026-03-01 12:01:00Z, ended 2026-03-01 12:02:00Z
@@ -119,7 +119,7 @@ func TestLogsWithoutPods(t *testing.T) {
 		},
 		"before its loads": {
 			reason: "there was nothing to log yet", name: last.Name, objects: []any{last},
-			want: []string{"no load of it was started, so it has no logs; this is its record\n  Provisioning: Kafka is being built\n"}, never: "gone",
+			want: []string{"no load was started, so there are no logs; this is its record\n  Provisioning: Kafka is being built\n"}, never: "gone",
 		},
 		"an experiment": {
 			reason: "what went wrong and what is last are worth telling", name: "partitions", objects: []any{experiment, run, good, last},
@@ -127,11 +127,11 @@ func TestLogsWithoutPods(t *testing.T) {
 		},
 		"an experiment without a run": {
 			reason: "it says what is waited for", name: "partitions", objects: []any{waiting},
-			fails: `experiment "partitions" in namespace "lab": it has no run yet: waiting for PerfSystem "library", which is not in the namespace`,
+			fails: `experiment "partitions" in namespace "lab": no run yet: waiting for PerfSystem "library", which is not in the namespace`,
 		},
 		"nothing of the name": {
 			reason: "a name may be misspelt", name: "partition",
-			fails: `there is no run "partition": there is no such experiment "partition" in namespace "lab"`,
+			fails: `run "partition" not found: PerfExperiment "partition" not found in namespace "lab"`,
 		},
 	}
 	for name, tc := range cases {

@@ -2,7 +2,7 @@
 
 // Command perflab plans experiments, compares their results and reports on them
 // without a cluster, and runs and follows them in one. As kubectl-perflab on the
-// PATH it is a plugin of kubectl's.
+// PATH it is a kubectl plugin.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Who asks twice does not wait for a computation.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -34,23 +34,23 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	root := newRoot()
 	root.SetArgs(arguments)
 	root.SetIn(in)
-	through := &outlet{out: out}
-	root.SetOut(through)
-	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return through.prepare(command) }
+	output := &outlet{out: out}
+	root.SetOut(output)
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return output.prepare(command) }
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
-	if fault := through.close(); err == nil {
+	if fault := output.close(); err == nil {
 		err = fault
 	}
 	if err == nil {
 		return 0
 	}
-	said := lookAt(problems, root.Flag(colorFlag).Value.String()).paint(bad, "perflab:")
-	_, _ = fmt.Fprintln(problems, said, prose.Printable(err.Error())) // Nobody is left to tell.
+	prefix := styleAt(problems, root.Flag(colorFlag).Value.String()).paint(colorBad, "perflab:")
+	_, _ = fmt.Fprintln(problems, prefix, prose.Printable(err.Error())) // Nobody is left to tell.
 	return exitCode(err)
 }
 
-// connectionHelp ends the help of the commands that talk to a cluster.
+// connectionHelp ends the help of commands that connect to a cluster.
 const connectionHelp = `{{if .Flags.Lookup "kubeconfig"}}
 The connection flags of kubectl work here too; list them with kubectl options.
 {{end}}`

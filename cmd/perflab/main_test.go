@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// answer is how a command ended, for the test that called it.
+// answer is the result of a command.
 type answer struct {
 	t         *testing.T
 	arguments []string
@@ -30,7 +30,7 @@ type result struct {
 	out, problems string
 }
 
-// ends fails the test now unless the command ended with a code.
+// ends fails the test at once unless the command ended with the code.
 func (a answer) ends(code int) answer {
 	a.t.Helper()
 	if a.code != code {
@@ -39,14 +39,14 @@ func (a answer) ends(code int) answer {
 	return a
 }
 
-// shows fails the test for each text that the output does not have.
+// shows fails the test for each text missing in the output.
 func (a answer) shows(texts ...string) answer {
 	a.t.Helper()
 	expect.Contains(a.t, a.out, texts, "the output of perflab %q", a.arguments)
 	return a
 }
 
-// warns fails the test for each text that the errors do not have.
+// warns fails the test for each text missing in the errors.
 func (a answer) warns(texts ...string) answer {
 	a.t.Helper()
 	expect.Contains(a.t, a.problems, texts, "the errors of perflab %q", a.arguments)
@@ -60,13 +60,13 @@ func perflab(t *testing.T, in string, arguments ...string) answer {
 	return answer{t, arguments, result{code, out.String(), problems.String()}}
 }
 
-// seed plans a published report's sample with every shipped system at hand.
+// seed plans a published report's sample with every shipped system.
 func seed(t *testing.T, sample string) answer {
 	t.Helper()
 	return perflab(t, "", append([]string{"plan", "-f", sample}, shipped(t)...)...)
 }
 
-// shipped are the arguments that put the systems we ship at hand.
+// shipped are the arguments for the shipped systems.
 func shipped(t *testing.T) []string {
 	t.Helper()
 	systems, err := filepath.Glob("../../config/systems/*.yaml")
@@ -116,7 +116,7 @@ func TestPlanAsJSON(t *testing.T) {
 	}
 }
 
-func TestPublishedReportsArePlanned(t *testing.T) {
+func TestPlanOfPublishedReports(t *testing.T) {
 	wants := map[string][]string{
 		"seed-000-kraft-vs-zookeeper.yaml": {
 			"48 runs (2 arms x 4 scenarios x 6 blocks), about 33h36m",
@@ -138,7 +138,7 @@ func TestPublishedReportsArePlanned(t *testing.T) {
 			got.ends(0)
 			expect.Contains(t, got.out, wants[filepath.Base(sample)], "the plan")
 			confounded := strings.Count(got.out, "differs from the baseline in")
-			// Each arm of page 003 but the first also asks for less CPU.
+			// Each arm of page 003 except the first also requests less CPU.
 			want := map[string]int{"seed-000": 1, "seed-003": 6}[filepath.Base(sample)[:len("seed-000")]]
 			if confounded != want {
 				t.Errorf("the plan says %d times that an arm is confounded, want %d", confounded, want)
@@ -159,11 +159,11 @@ func TestProblems(t *testing.T) {
 	}{
 		"NoFile":        {arguments: []string{"plan"}, code: exitFailed, want: `required flag(s) "file" not set`},
 		"MissingFile":   {arguments: []string{"plan", "-f", "no-such.yaml"}, code: exitFailed, want: "opening the file: stat no-such.yaml"},
-		"MissingSystem": {arguments: []string{"plan", "-f", "testdata/experiment.yaml"}, code: exitFailed, want: `PerfSystem "library", which is in none of the files: add the file with -f`},
-		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "the files hold no PerfExperiment"},
+		"MissingSystem": {arguments: []string{"plan", "-f", "testdata/experiment.yaml"}, code: exitFailed, want: `PerfSystem "library", which is not in the files: add its file with -f`},
+		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "the files have no PerfExperiment"},
 		"Format":        {arguments: []string{"plan", "-f", "testdata/system.yaml", "-o", "xml"}, code: exitFailed, want: `unknown output format "xml"`},
 		"Assumption":    {arguments: []string{"plan", "-f", "testdata/system.yaml", "--records-per-second", "0"}, code: exitFailed, want: "must be above zero"},
-		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exitInvalid, want: "standard input: the file can't be used: reading document 1"},
+		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exitInvalid, want: "standard input: the file is unusable: reading document 1"},
 		"UnknownField":  {in: edited("seed: 7", "sed: 7"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "spec.design.sed"},
 		"Schema":        {in: edited("users: 8", "users: many"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "checkInCheckOut.users"},
 		"Rule":          {in: edited("baseline: true", "baseline: false"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "exactly one arm must have baseline: true"},
@@ -188,8 +188,8 @@ func TestPlanReadsStandardInput(t *testing.T) {
 	perflab(t, files, "plan", "-f", "-").ends(0).shows("Experiment heaps: 12 runs")
 }
 
-// What the documentation shows is what the cluster takes.
-func TestDocumentationIsAccepted(t *testing.T) {
+// The cluster accepts the documented manifests.
+func TestDocumentedManifestsAreValid(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	expect.NoError(t, err)
 	shown := 0
@@ -210,7 +210,7 @@ func TestDocumentationIsAccepted(t *testing.T) {
 	}
 }
 
-// manifestsIn are the YAML examples of a page that are whole objects.
+// manifestsIn returns the YAML examples of a page that are whole objects.
 func manifestsIn(page string) (string, int) {
 	var found []string
 	for _, block := range strings.Split(page, "```yaml\n")[1:] {
@@ -222,8 +222,8 @@ func manifestsIn(page string) (string, int) {
 	return strings.Join(found, "---\n"), len(found)
 }
 
-// A command's own flags can be seen among kubectl's, which work all the same.
-func TestHelpListsACommandsOwnFlags(t *testing.T) {
+// The help hides most of kubectl's flags, which still work.
+func TestHelpHidesKubectlFlags(t *testing.T) {
 	help := perflab(t, "", "report", "--help").out
 	expect.Contains(t, help, []string{"--charts", "--namespace", "--kubeconfig", "kubectl options"}, "the help")
 	if strings.Contains(help, "--client-key") {

@@ -17,36 +17,35 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// errInvalid says that the cluster would refuse a manifest.
+// errInvalid means that the cluster would refuse a manifest.
 var errInvalid = errors.New("the manifest is invalid")
 
-// manifest is what the files hold.
+// manifest has the objects of the files.
 type manifest struct {
 	experiments []*v1alpha1.PerfExperiment
-	// schedules are those of which an experiment is the template.
+	// schedules by the experiment of their template.
 	schedules map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule
 	systems   map[string]*v1alpha1.PerfSystem
-	// configMaps are their data by name: price lists and scripts.
+	// configMaps have the data of ConfigMaps by name: price lists and scripts.
 	configMaps map[string]map[string]string
 }
 
-// readManifest reads and checks the experiments and systems of files, as the
-// cluster would.
+// readManifest reads the experiments and systems of files, and checks them like
+// the cluster.
 func readManifest(ctx context.Context, in *input, paths []string) (manifest, error) {
 	read := manifest{
 		schedules: map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule{}, systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{},
 	}
 	for _, path := range paths {
-		objects, err := documents(in, path)
+		objects, err := readDocuments(in, path)
 		if err != nil {
 			return manifest{}, err
 		}
 		for _, object := range objects {
-			// Others, such as the Secret an experiment logs in with, are not ours
-			// to judge.
+			// Other kinds, such as Secrets with logins, are not checked.
 			if schema.IsOurs(object) {
 				if faults := schema.Check(ctx, object); len(faults) > 0 {
-					return manifest{}, refused(title(path, object), suggesting(object, faults))
+					return manifest{}, invalidError(objectTitle(path, object), withSuggestions(object, faults))
 				}
 			}
 			if err := read.add(path, object); err != nil {
@@ -57,7 +56,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 	return read, nil
 }
 
-func documents(in *input, path string) (objects []*unstructured.Unstructured, err error) {
+func readDocuments(in *input, path string) (objects []*unstructured.Unstructured, err error) {
 	err = in.objects(path, func(stream io.Reader) error {
 		if objects, err = schema.Documents(stream); err != nil {
 			return fmt.Errorf("%w: %w", errUnusable, err)
@@ -87,7 +86,7 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 			return err
 		}
 		if faults, _ := validate.System(&system.Spec, field.NewPath("spec")); len(faults) > 0 {
-			return refused(title(path, object), faults)
+			return invalidError(objectTitle(path, object), faults)
 		}
 		m.systems[system.Name] = system
 	case "ConfigMap":
@@ -100,8 +99,9 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 	return nil
 }
 
-// judge an experiment, or the schedule it is the template of. The title says which.
-func (m *manifest) judge(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
+// validate checks an experiment, or the schedule that has it as template. The title
+// names the object.
+func (m *manifest) validate(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
 	known := validate.Known{System: system, ConfigMaps: m.configMaps}
 	if schedule := m.schedules[experiment]; schedule != nil {
 		faults, warnings = validate.Schedule(schedule, known)
@@ -118,19 +118,19 @@ func decode(object *unstructured.Unstructured, into any) error {
 	return nil
 }
 
-func title(path string, object *unstructured.Unstructured) string {
+func objectTitle(path string, object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s: %s %q", path, object.GetKind(), object.GetName())
 }
 
-// systemOf is the system an experiment is about.
-func (m *manifest) systemOf(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, error) {
+// system returns the system of an experiment.
+func (m *manifest) system(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, error) {
 	reference := experiment.Spec.SystemRef
 	if reference == nil {
 		return &experiment.Spec.System, nil
 	}
 	system, found := m.systems[reference.Name]
 	if !found {
-		return nil, fmt.Errorf("experiment %q is about PerfSystem %q, which is in none of the files: add the file with -f", experiment.Name, reference.Name)
+		return nil, fmt.Errorf("experiment %q refers to PerfSystem %q, which is not in the files: add its file with -f", experiment.Name, reference.Name)
 	}
 	return &system.Spec, nil
 }

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// folderOf files.
+// folderOf creates a folder with files.
 func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -29,8 +29,8 @@ func folderOf(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-// Notes beside a report are those of an experiment, in the sections that their files
-// are called like.
+// Notes in files are like those of an experiment, in the sections that their files
+// name.
 func TestReportTakesNotesFromFiles(t *testing.T) {
 	folder := folderOf(t, map[string]string{
 		"results.md": "![CPU](cpu.png)", "Why us.md": "Because.", "cpu.png": string(recorded.Image()), "large.png": strings.Repeat("w", report.MaxPictureBytes+1), "readme.txt": "not this",
@@ -54,9 +54,9 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 		t.Errorf("the picture was not written: %v", err)
 	}
 	for want, arguments := range map[string][]string{
-		"holds no file that ends in .md": {"--notes", t.TempDir()},
-		"no-such.md":                     {"--notes", "no-such.md"},
-		"CSV has numbers alone":          {"--notes", folder, "-o", "csv"},
+		"has no file with the extension .md": {"--notes", t.TempDir()},
+		"no-such.md":                         {"--notes", "no-such.md"},
+		"CSV has only numbers":               {"--notes", folder, "-o", "csv"},
 	} {
 		got := perflab(t, "", append([]string{"report", "-f", exported(t)}, arguments...)...)
 		if got.code != exitFailed || !strings.Contains(got.problems, want) || got.out != "" {
@@ -65,8 +65,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 	}
 }
 
-// What notes are kept in goes with what was recorded: out of a cluster, into another
-// one, and out again.
+// The ConfigMaps of notes are exported and imported with the results, repeatedly.
 func TestNotesAreExportedAndImported(t *testing.T) {
 	archive := measured(t).other(t)
 	input := recorded.Experiment(1)
@@ -101,7 +100,7 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: taken.namespace, Name: "findings"}, Data: map[string]string{"cause.md": "Ours."}}
 	expect.NoError(t, taken.client.Create(t.Context(), theirs))
 	got := taken.perflab(t, file, "import", "-f", "-")
-	got.ends(exitFailed).warns(`making ConfigMap "findings": it exists already, with other content`, "nothing of it is left")
+	got.ends(exitFailed).warns(`creating ConfigMap "findings": it already exists with other content`, "the import was rolled back")
 	kept := &corev1.ConfigMap{}
 	if err := taken.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), kept); err != nil || kept.Data["cause.md"] != "Ours." {
 		t.Errorf("theirs holds %q, %v", kept.Data, err)

@@ -23,13 +23,13 @@ const (
 	formatYAML     = "yaml"
 )
 
-// output is what -o says, one of the formats that a command knows.
+// output is the value of -o, one of the command's known formats.
 type output struct {
 	format string
 	known  []string
 }
 
-// addOutput is the flag for it. The first format is the default.
+// addOutput adds -o. The first format is the default.
 func addOutput(command *cobra.Command, known ...string) *output {
 	made := &output{known: known}
 	command.Flags().StringVarP(&made.format, "output", "o", known[0], "output format: "+prose.List(known, "or"))
@@ -41,7 +41,7 @@ func addOutput(command *cobra.Command, known ...string) *output {
 
 func (o *output) check() error { return checkOneOf(o.format, o.known...) }
 
-// checkOneOf refuses a format that a command does not know.
+// checkOneOf returns an error for an unknown format.
 func checkOneOf(format string, known ...string) error {
 	if slices.Contains(known, format) {
 		return nil
@@ -53,10 +53,10 @@ func checkOneOf(format string, known ...string) error {
 	return fmt.Errorf("%w %q: write %s", errFormat, format, prose.List(options, "or"))
 }
 
-// isData: programs read it.
+// isData reports whether the output is for programs.
 func (o *output) isData() bool { return o.format == formatJSON || o.format == formatYAML }
 
-// write a value for programs.
+// write writes a value for programs.
 func (o *output) write(out io.Writer, value any) error {
 	if o.format != formatYAML {
 		return encode(out, value)
@@ -68,7 +68,7 @@ func (o *output) write(out io.Writer, value any) error {
 	return err
 }
 
-// encode writes JSON as programs and people read it.
+// encode writes indented JSON.
 func encode(out io.Writer, value any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")

@@ -13,34 +13,34 @@ import (
 	"perflab.dev/perflab/internal/importers/charset"
 )
 
-// packedEnding is that of files which are read through gzip.
-const packedEnding = ".gz"
+// gzipExtension is the extension of files compressed by gzip.
+const gzipExtension = ".gz"
 
 const gzipMagic = "\x1f\x8b"
 
-// packings are the archives and compressions that are not read, by what stands at an
-// offset in them. Small texts lie in some of them as they are, so that a reader may find
-// what it looks for.
-var packings = []struct {
+// unsupportedPackings are archive and compression formats that are not supported, by
+// their magic number and its offset. Some contain small texts uncompressed, which a
+// reader could mistake for its input.
+var unsupportedPackings = []struct {
 	offset      int
 	magic, what string
 }{
 	{0, "PK\x03\x04", "a ZIP archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV"},
 	{257, "ustar", "a tar archive: unpack it"},
-	{0, "\xfd7zXZ\x00", "packed by xz: unpack it, or pack it by gzip"},
-	{0, "\x28\xb5\x2f\xfd", "packed by zstd: unpack it, or pack it by gzip"},
-	{0, "BZh", "packed by bzip2: unpack it, or pack it by gzip"},
+	{0, "\xfd7zXZ\x00", "compressed by xz: decompress it, or use gzip"},
+	{0, "\x28\xb5\x2f\xfd", "compressed by zstd: decompress it, or use gzip"},
+	{0, "BZh", "compressed by bzip2: decompress it, or use gzip"},
 	{0, "7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"},
 	{0, "PAR1", "in the Parquet format: save it as CSV"},
-	{0, "SQLite format 3\x00", "a database of SQLite: save what it holds as CSV"},
+	{0, "SQLite format 3\x00", "a SQLite database: export its data as CSV"},
 	{0, "\xd0\xcf\x11\xe0", "an old workbook such as .xls: save the sheet as CSV"},
 }
 
-// packing is what a file is that is packed in a way that is not read; empty for all else.
-func packing(file *bufio.Reader) string {
+// detectPacking describes the unsupported format of a file; empty: none.
+func detectPacking(file *bufio.Reader) string {
 	const most = 300
 	head, _ := file.Peek(most) // A shorter file is whole; the reader reports any error.
-	for _, one := range packings {
+	for _, one := range unsupportedPackings {
 		if len(head) > one.offset && bytes.HasPrefix(head[one.offset:], []byte(one.magic)) {
 			return one.what
 		}
@@ -48,12 +48,12 @@ func packing(file *bufio.Reader) string {
 	return ""
 }
 
-// unpacked reads as UTF-8, through gzip what is packed.
-func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
+// unpack decompresses gzip and converts to UTF-8.
+func unpack(file *bufio.Reader, path string) (io.Reader, error) {
 	magic, err := file.Peek(len(gzipMagic))
 	isPacked := string(magic) == gzipMagic
-	what := packing(file)
-	if err == nil && !isPacked && what == "" && filepath.Ext(path) == packedEnding {
+	what := detectPacking(file)
+	if err == nil && !isPacked && what == "" && filepath.Ext(path) == gzipExtension {
 		return nil, fmt.Errorf("%w: %s is not a gzip file", errUnusable, path)
 	}
 	if isPacked {
@@ -62,16 +62,16 @@ func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
 			return nil, fmt.Errorf("%w: %s is not a gzip file: %w", errUnusable, path, err)
 		}
 		file = bufio.NewReader(stream)
-		what = packing(file)
+		what = detectPacking(file)
 	}
 	if what != "" {
-		return nil, fmt.Errorf("%w: %s is %s", errUnusable, titleOf(path), what)
+		return nil, fmt.Errorf("%w: %s is %s", errUnusable, fileTitle(path), what)
 	}
 	return charset.UTF8(file), nil
 }
 
-// titleOf a file in messages.
-func titleOf(path string) string {
+// fileTitle is the name of a file in messages.
+func fileTitle(path string) string {
 	if path == "" || path == standardInput {
 		return "standard input"
 	}

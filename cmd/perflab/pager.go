@@ -14,9 +14,9 @@ import (
 	"mvdan.cc/sh/v3/shell"
 )
 
-// pager shows on a terminal what is longer than it, a screen at a time. It is started
-// when there is more than a screen; what is shorter goes straight to the terminal, as
-// all does where there is no pager.
+// pager shows output that is longer than the terminal. It starts once there is more
+// than a screen; shorter output goes straight to the terminal, as does all output
+// without a pager.
 type pager struct {
 	terminal *os.File
 	// path and arguments of the program.
@@ -24,16 +24,16 @@ type pager struct {
 	arguments []string
 	// width and height of the terminal.
 	width, height int
-	// held is what was written until there was more than a screen.
+	// held is the output until there is more than a screen.
 	held bytes.Buffer
-	// process and its input, once it is started.
+	// process and its input, after the start.
 	process *exec.Cmd
 	in      io.WriteCloser
-	// interrupts are the pager's while it is on: to less, Ctrl-C ends a search.
+	// interrupts go to the pager while it runs: in less, Ctrl-C ends a search.
 	interrupts chan os.Signal
 }
 
-// newPager is the reader's pager; nil: there is none, or none is wanted.
+// newPager returns the user's pager; nil: none.
 func newPager(terminal *os.File) *pager {
 	words := pagerWords()
 	if len(words) == 0 || words[0] == "cat" {
@@ -50,7 +50,8 @@ func newPager(terminal *os.File) *pager {
 	return &pager{terminal: terminal, path: path, arguments: words[1:], width: width, height: height}
 }
 
-// pagerWords are the command's; none where a variable is empty, or no command.
+// pagerWords are the words of the pager's command; none if it is empty or
+// invalid.
 func pagerWords() []string {
 	command := "less"
 	for _, variable := range []string{"PAGER", "PERFLAB_PAGER"} {
@@ -65,22 +66,23 @@ func pagerWords() []string {
 	return words
 }
 
-// Write holds a screen back, and then writes to the pager. Who has closed it wants no
-// more: that is no error.
+// Write holds a screen back, and then writes to the pager. A closed pager is no
+// error.
 func (p *pager) Write(text []byte) (int, error) {
 	if p.in != nil {
 		_, _ = p.in.Write(text)
 		return len(text), nil
 	}
 	p.held.Write(text) // It never fails.
-	if rows(p.held.String(), p.width) < p.height {
+	if terminalRows(p.held.String(), p.width) < p.height {
 		return len(text), nil
 	}
 	return len(text), p.start()
 }
 
-// start the pager with what was held. As for git, less quits where all fits on the
-// screen, shows colours and leaves the text there, unless the reader has set LESS.
+// start starts the pager with the held output. As with git, less exits if
+// everything fits on the screen, shows colors and leaves the text there, unless
+// LESS is set.
 func (p *pager) start() error {
 	process := exec.Command(p.path, p.arguments...) //nolint:gosec // It is the reader's own program.
 	process.Stdout, process.Stderr, process.Env = p.terminal, os.Stderr, os.Environ()
@@ -94,9 +96,9 @@ func (p *pager) start() error {
 	p.interrupts = make(chan os.Signal, 1)
 	signal.Notify(p.interrupts, os.Interrupt)
 	if err := process.Start(); err != nil {
-		// It is there, and can't be run: the terminal will do.
+		// The pager can't be run: use the terminal.
 		signal.Stop(p.interrupts)
-		p.in = plainly{p.terminal}
+		p.in = terminalWriter{p.terminal}
 	} else {
 		p.process, p.in = process, in
 	}
@@ -104,12 +106,12 @@ func (p *pager) start() error {
 	return nil
 }
 
-// plainly writes to a terminal that is not ours to close.
-type plainly struct{ io.Writer }
+// terminalWriter writes to the terminal without closing it.
+type terminalWriter struct{ io.Writer }
 
-func (plainly) Close() error { return nil }
+func (terminalWriter) Close() error { return nil }
 
-// close writes what is less than a screen, or waits until the reader has seen enough.
+// close writes less than a screen, or waits for the pager's end.
 func (p *pager) close() error {
 	if p.in == nil {
 		_, err := p.terminal.Write(p.held.Bytes())
@@ -121,7 +123,7 @@ func (p *pager) close() error {
 	}
 	defer signal.Stop(p.interrupts)
 	if err := p.process.Wait(); err != nil && !p.process.ProcessState.Success() {
-		return fmt.Errorf("the pager %s: %w: name another in PERFLAB_PAGER, or take --%s", p.path, err, noPagerFlag)
+		return fmt.Errorf("the pager %s: %w: set another in PERFLAB_PAGER, or use --%s", p.path, err, noPagerFlag)
 	}
 	return nil
 }

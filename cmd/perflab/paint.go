@@ -13,76 +13,75 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// Colours are for what a reader looks for. The words say the same without them.
+// Colors highlight words; they carry no information of their own.
 var (
-	good     = shade(color.FgGreen)
-	bad      = shade(color.FgRed)
-	doubtful = shade(color.FgYellow)
-	strong   = shade(color.Bold)
+	colorGood    = newColor(color.FgGreen)
+	colorBad     = newColor(color.FgRed)
+	colorWarning = newColor(color.FgYellow)
+	colorStrong  = newColor(color.Bold)
 )
 
-// shade is there whatever the library thinks of the terminal: that is our look's to
-// tell.
-func shade(attribute color.Attribute) *color.Color {
+// newColor returns a color that is always enabled: style decides whether to use it.
+func newColor(attribute color.Attribute) *color.Color {
 	made := color.New(attribute)
 	made.EnableColor()
 	return made
 }
 
-// paint colours a text where colours may be used; nil is no colour.
-func (l look) paint(shade *color.Color, text string) string {
-	if !l.colours || shade == nil || text == "" {
+// paint colors a text if colors are enabled; nil is no color.
+func (l style) paint(shade *color.Color, text string) string {
+	if !l.colors || shade == nil || text == "" {
 		return text
 	}
 	return shade.Sprint(text)
 }
 
-// ofVerdict is the colour of what a comparison says.
-func ofVerdict(text string) *color.Color {
+// verdictColor is the color of a verdict.
+func verdictColor(text string) *color.Color {
 	switch verdict.Verdict(text) {
 	case verdict.Better:
-		return good
+		return colorGood
 	case verdict.Worse:
-		return bad
+		return colorBad
 	case verdict.Inconclusive:
-		return doubtful
+		return colorWarning
 	default:
 		return nil
 	}
 }
 
-// ofCell is the colour of a table's cell, by the header of its column.
-func ofCell(header, text string) *color.Color {
+// cellColor is the color of a table's cell, by the header of its column.
+func cellColor(header, text string) *color.Color {
 	switch header {
 	case "verdict":
-		return ofVerdict(text)
-	case "alike":
+		return verdictColor(text)
+	case "equivalent":
 		if text == "not shown" {
-			return doubtful
+			return colorWarning
 		}
 	case "outcome":
-		if strings.HasSuffix(text, "do not hold") {
-			return bad
+		if strings.HasSuffix(text, "do not match") {
+			return colorBad
 		}
 	case "slip":
 		if audit.Outcome(text).Slip() {
-			return bad
+			return colorBad
 		}
 	}
 	return nil
 }
 
-// found ends a line of the status that tells a comparison.
-var foundVerdict = regexp.MustCompile(`: (\w+)(?:, about .* would tell)?$`)
+// statusVerdict matches the verdict at the end of a comparison in the status.
+var statusVerdict = regexp.MustCompile(`: (\w+)(?:, about .* needed)?$`)
 
-// status colours what a person has to look at in the lines of an experiment's status.
-func (l look) status(text string) string {
-	if !l.colours {
+// paintStatus highlights problems and verdicts in the status of an experiment.
+func (l style) paintStatus(text string) string {
+	if !l.colors {
 		return text
 	}
 	var painted strings.Builder
 	for line := range strings.Lines(text) {
-		painted.WriteString(l.statusLine(strings.TrimSuffix(line, "\n")))
+		painted.WriteString(l.paintStatusLine(strings.TrimSuffix(line, "\n")))
 		if strings.HasSuffix(line, "\n") {
 			painted.WriteString("\n")
 		}
@@ -90,15 +89,15 @@ func (l look) status(text string) string {
 	return painted.String()
 }
 
-func (l look) statusLine(line string) string {
+func (l style) paintStatusLine(line string) string {
 	if strings.HasPrefix(line, "  invalid: ") {
-		return strings.Replace(line, "invalid", l.paint(doubtful, "invalid"), 1)
+		return strings.Replace(line, "invalid", l.paint(colorWarning, "invalid"), 1)
 	}
 	if phase, is := strings.CutSuffix(line, ": "+string(v1alpha1.ExperimentStalled)); is {
-		return phase + ": " + l.paint(bad, string(v1alpha1.ExperimentStalled))
+		return phase + ": " + l.paint(colorBad, string(v1alpha1.ExperimentStalled))
 	}
-	if at := foundVerdict.FindStringSubmatchIndex(line); at != nil {
-		return line[:at[2]] + l.paint(ofVerdict(line[at[2]:at[3]]), line[at[2]:at[3]]) + line[at[3]:]
+	if at := statusVerdict.FindStringSubmatchIndex(line); at != nil {
+		return line[:at[2]] + l.paint(verdictColor(line[at[2]:at[3]]), line[at[2]:at[3]]) + line[at[3]:]
 	}
 	return line
 }

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	errNoExperiment = errors.New("the files hold no PerfExperiment: name one with -f experiment.yaml")
+	errNoExperiment = errors.New("the files have no PerfExperiment: add one with -f experiment.yaml")
 	errFormat       = errors.New("unknown output format")
 	errAssumption   = errors.New("an assumption must be above zero")
 )
@@ -57,7 +57,7 @@ Exit codes: 0 success, 1 failure, 2 the manifest is invalid.`,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	flags := command.Flags()
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.files, "file", "f", nil, `file or folder with the experiment, its PerfSystem, or a ConfigMap with a script or prices, also compressed (.gz); "-" is standard input; repeatable`)
 	options.output = addOutput(command, formatText, formatJSON)
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "assumed records per second of an import")
@@ -81,7 +81,7 @@ func (o planOptions) run(command *cobra.Command) error {
 		return fmt.Errorf("%w: --cv %g must be above 0 and at most 100 percent", errOption, o.cv)
 	}
 	o.assumed.CV = o.cv / 100
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func (o planOptions) run(command *cobra.Command) error {
 }
 
 func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) error {
-	system, err := read.systemOf(experiment)
+	system, err := read.system(experiment)
 	if err != nil {
 		return err
 	}
-	title, faults, warnings := read.judge(experiment, system)
+	title, faults, warnings := read.validate(experiment, system)
 	if len(faults) > 0 {
-		return refused(title, faults)
+		return invalidError(title, faults)
 	}
 	assumed, err := o.assumptions(command, read, experiment)
 	if err != nil {
@@ -126,7 +126,7 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 	return nil
 }
 
-// assumptions adds what earlier runs and the price list tell.
+// assumptions adds the spread of earlier runs and the price list.
 func (o planOptions) assumptions(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) (preview.Assumptions, error) {
 	assumed := o.assumed
 	if !command.Flags().Changed("overhead") {
@@ -139,7 +139,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 	if o.pilot == "" {
 		return assumed, nil
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return assumed, err
 	}
@@ -151,7 +151,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 		return err
 	})
 	if err == nil && len(assumed.Piloted) == 0 {
-		err = fmt.Errorf("%w: --pilot %s has no two runs of a primary metric of experiment %q (%s)", errOption, o.pilot,
+		err = fmt.Errorf("%w: --pilot %s needs two runs with a primary metric of experiment %q (%s)", errOption, o.pilot,
 			experiment.Name, prose.Enumerate(analysisplan.New(&experiment.Spec).Primary))
 	}
 	return assumed, err

@@ -23,7 +23,7 @@ func planned(t *testing.T, design string, arguments ...string) answer {
 	return perflab(t, changed, append([]string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, arguments...)...)
 }
 
-func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
+func TestPlanShowsPower(t *testing.T) {
 	cases := map[string]struct {
 		design    string
 		arguments []string
@@ -31,7 +31,7 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 	}{
 		"Assumed": {"{blocks: 6, seed: 7}", nil, []string{
 			"Question: does any arm differ by more than 5 %, at 95 % confidence?\n  cico/Check-In/average\n  cico/Check-Out/average\n  create-5k/duration",
-			"What the design can show (3 primary comparisons)",
+			"Statistical power (3 primary comparisons)",
 			"6 blocks find an effect of 14.8 % or more with a chance of 80 %, if runs of one arm spread by 5 %",
 			"an effect as large as the margin of 5 % takes 25 blocks",
 			"to show as well that an arm does not differ takes 26",
@@ -45,8 +45,8 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 		}},
 		"Piloted": {"{blocks: 6, seed: 7}", []string{"--pilot", "testdata/runs.csv"}, []string{"in cico/Check-In/average of cico-8, whose 23 piloted runs spread by 1.49 %"}},
 		"Adaptive": {"{blocks: 6, seed: 7, calibrate: true, target: {halfWidthPercent: 3, maxBlocks: 20}, budget: 9h}", nil, []string{
-			"18 runs (3 arms x 1 scenario x 6 blocks)", "up to 9h where blocks are added for design.target",
-			"intervals as narrow as design.target about 24", "xmx-twin: the baseline's twin, to tell noise",
+			"18 runs (3 arms x 1 scenario x 6 blocks)", "up to 9h if design.target adds blocks",
+			"intervals as narrow as design.target about 24", "xmx-twin: A/A control",
 		}},
 		"NoBudget": {"{blocks: 6, seed: 7, target: {halfWidthPercent: 3, maxBlocks: 12}}", nil, []string{"about 3h4m", "up to 6h8m"}},
 	}
@@ -58,16 +58,16 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 	}
 }
 
-func TestAPilotWithoutThePrimaryMetricsIsRefused(t *testing.T) {
+func TestPlanRefusesPilotWithoutPrimaryMetrics(t *testing.T) {
 	got := planned(t, "{blocks: 6, seed: 7}", "--pilot", "testdata/imports.csv")
-	got.ends(exitFailed).warns(`has no two runs of a primary metric of experiment "heaps"`)
+	got.ends(exitFailed).warns(`needs two runs with a primary metric of experiment "heaps"`)
 	if got := planned(t, "{blocks: 6, seed: 7}", "--cv", "0"); got.code != exitFailed || !strings.Contains(got.problems, "--cv 0 must be above 0") {
 		t.Errorf("exit code %d: %s", got.code, got.problems)
 	}
 }
 
-// More noise needs more blocks, and finds less.
-func TestPowerFollowsTheSpread(t *testing.T) {
+// More noise needs more blocks, and reduces power.
+func TestPlanPowerDependsOnSpread(t *testing.T) {
 	least, blocks := 0.0, 0
 	for _, cv := range []string{"1", "3", "9"} {
 		got := planned(t, "{blocks: 8, seed: 7}", "--cv", cv, "-o", "json")
@@ -87,9 +87,9 @@ func TestPowerFollowsTheSpread(t *testing.T) {
 	}
 }
 
-// The nodes are those of the published tests: with CPU as it was asked for before, 14;
-// filled by memory alone, 10 or, twice as large, 5, with three for the gateway.
-func TestPlanSaysWhatArmsCost(t *testing.T) {
+// The numbers of nodes are those of the published tests: with the former CPU requests,
+// 14; filled by memory alone, 10 or, twice as large, 5, with three for the gateway.
+func TestPlanShowsCost(t *testing.T) {
 	got := seed(t, "../../config/samples/seed-003-placement.yaml")
 	got.ends(0).shows(
 		"m6g-2xlarge: at least 14 m6g.2xlarge, 4.312 USD per hour,",
@@ -100,7 +100,7 @@ func TestPlanSaysWhatArmsCost(t *testing.T) {
 	)
 }
 
-// plannedWith plans the test's experiment over its system with words exchanged.
+// plannedWith plans the test's experiment and system with replacements.
 func plannedWith(t *testing.T, words *strings.Replacer) answer {
 	t.Helper()
 	text := ""
@@ -116,7 +116,7 @@ func plannedWith(t *testing.T, words *strings.Replacer) answer {
 	return perflab(t, changed, "plan", "-f", "-")
 }
 
-func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
+func TestPlanShowsHeaps(t *testing.T) {
 	const limit, percent = "resources: {limits: {memory: 1Gi}}\n    jvm: {heap: {max: 768Mi}}", `{maxRAMPercentage: "66"}`
 	cases := map[string]struct {
 		reason string
@@ -138,8 +138,8 @@ func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
 			words:  []string{limit, "jvm: {heap: {max: 768Mi}}"},
 			want: []string{
 				"  gateway  1024 MiB      512 MiB  676 MiB", "  storage  not declared  768 MiB  66 % of the limit",
-				"larger in 1 module, smaller in 0, the same in 0, not known in 1 (+32.0 %)\n",
-				"not known in MiB: the memory limit of storage is not declared; declare resources.limits.memory",
+				"larger in 1 module, smaller in 0, the same in 0, unknown in 1 (+32.0 %)\n",
+				"unknown in MiB: the memory limit of storage is not declared; declare resources.limits.memory",
 			},
 		},
 		"no limit at all": {
@@ -179,7 +179,7 @@ func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
 	}
 }
 
-// scripted is an experiment whose load is a script of its own.
+// scripted is an experiment with a script as load.
 func scripted(script, files string) string {
 	return `apiVersion: perflab.dev/v1alpha1
 kind: PerfExperiment
@@ -196,7 +196,7 @@ spec:
 ` + files
 }
 
-// inConfigMap puts a script where plan finds it.
+// inConfigMap stores a script for plan.
 func inConfigMap(options string) string {
 	return `---
 apiVersion: v1
@@ -210,7 +210,7 @@ data:
 `
 }
 
-func TestPlanCountsAScriptsLength(t *testing.T) {
+func TestPlanCountsScriptDuration(t *testing.T) {
 	const fromMap = "{configMap: {name: search, key: main.js}}"
 	const more = "12 runs (2 arms x 1 scenario x 6 blocks), more than 48m\n"
 	cases := map[string]struct {
@@ -255,8 +255,8 @@ func TestPlanCountsAScriptsLength(t *testing.T) {
 	}
 }
 
-// A load that lasts until another ends takes no time of its own.
-func TestPlanAsksNoLengthOfALoadThatAnotherEnds(t *testing.T) {
+// A load that lasts until another ends adds no time.
+func TestPlanCountsLoadUntilOther(t *testing.T) {
 	text := strings.Replace(scripted("{path: /a.js}", ""), "{path: /a.js}", "{path: /a.js}, until: create-1k", 1)
 	got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml")
 	if got.code != 0 || !strings.Contains(got.out, "about 48m") || strings.Contains(got.out, "not counted") {
@@ -264,8 +264,7 @@ func TestPlanAsksNoLengthOfALoadThatAnotherEnds(t *testing.T) {
 	}
 }
 
-// A transaction that the script at hand does not have is warned of, and a script
-// without any.
+// plan warns of transactions that the script lacks, and of scripts without any.
 func TestPlanWarnsOfTransactions(t *testing.T) {
 	text, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
 	expect.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-var errDestination = errors.New("name one place to publish to: --dir FOLDER, --confluence URL, --github OWNER/REPOSITORY#NUMBER or --github-summary")
+var errDestination = errors.New("choose one destination: --dir FOLDER, --confluence URL, --github OWNER/REPOSITORY#NUMBER or --github-summary")
 
 type publishOptions struct {
 	from    *cluster
@@ -62,7 +62,7 @@ Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
 	flags.BoolVar(&options.dryRun, "dry-run", false, "show what would be done")
 	flags.StringVar(&options.folder, "dir", "", "folder of a static site to write the report to")
@@ -76,15 +76,14 @@ func (o *publishOptions) run(command *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	documents, err := o.documents(command, names)
+	documents, err := o.reports(command, names)
 	if err != nil {
 		return err
 	}
 	return to(command, documents)
 }
 
-// destination is the one place that is named. What it needs is looked at before
-// anything is read.
+// destination returns the only named destination, after checking its flags.
 func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) error, error) {
 	if err := errors.Join(o.wiki.check(), o.gitHub.check()); err != nil {
 		return nil, err
@@ -94,10 +93,10 @@ func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) e
 		named bool
 		to    func(*cobra.Command, []*report.Report) error
 	}{
-		{o.folder != "", o.intoFolder},
-		{o.wiki.address != "", o.ontoWiki},
-		{o.gitHub.thread != "", o.ontoGitHub},
-		{o.gitHub.summary, o.ontoSummary},
+		{o.folder != "", o.publishToFolder},
+		{o.wiki.address != "", o.publishToWiki},
+		{o.gitHub.thread != "", o.publishToGitHub},
+		{o.gitHub.summary, o.publishToSummary},
 	} {
 		if place.named {
 			named = append(named, place.to)
@@ -109,9 +108,8 @@ func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) e
 	return named[0], nil
 }
 
-// documents are the reports of what is named; of all that the files hold, where none
-// is.
-func (o *publishOptions) documents(command *cobra.Command, names []string) ([]*report.Report, error) {
+// reports returns the reports of the named experiments, or of all in the files.
+func (o *publishOptions) reports(command *cobra.Command, names []string) ([]*report.Report, error) {
 	inputs, err := o.recorded(command, names)
 	if err != nil {
 		return nil, err
@@ -129,7 +127,7 @@ func (o *publishOptions) documents(command *cobra.Command, names []string) ([]*r
 
 func (o *publishOptions) recorded(command *cobra.Command, names []string) ([]report.Input, error) {
 	if len(o.sources) > 0 {
-		in, err := inputOf(command)
+		in, err := commandInput(command)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +135,7 @@ func (o *publishOptions) recorded(command *cobra.Command, names []string) ([]rep
 		if err != nil {
 			return nil, err
 		}
-		return namedOf(inputs, names, *o.from.flags.Namespace)
+		return selectInNamespace(inputs, names, *o.from.flags.Namespace)
 	}
 	if len(names) == 0 {
 		return nil, errSource
@@ -153,29 +151,28 @@ func (o *publishOptions) recorded(command *cobra.Command, names []string) ([]rep
 	return inputs, nil
 }
 
-// namedOf are the experiments of these names and of that namespace, where they are
-// given.
-func namedOf(inputs []report.Input, names []string, namespace string) ([]report.Input, error) {
+// selectInNamespace selects experiments by name and namespace, where given.
+func selectInNamespace(inputs []report.Input, names []string, namespace string) ([]report.Input, error) {
 	own := slices.DeleteFunc(slices.Clone(inputs), func(input report.Input) bool {
 		return namespace != "" && input.Experiment.Namespace != namespace
 	})
-	chosen, err := namedIn(own, inputs, names)
+	chosen, err := selectByName(own, inputs, names)
 	if err != nil {
 		return nil, err
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("%w: there is no experiment of namespace %q in the files: they hold %s", errOption, namespace, strings.Join(namesOf(inputs), ", "))
+		return nil, fmt.Errorf("%w: no experiment of namespace %q in the files, only %s", errOption, namespace, strings.Join(experimentNames(inputs), ", "))
 	}
 	return chosen, nil
 }
 
-// intoFolder makes the reports part of a static site.
-func (o *publishOptions) intoFolder(command *cobra.Command, documents []*report.Report) error {
+// publishToFolder adds the reports to a static site.
+func (o *publishOptions) publishToFolder(command *cobra.Command, documents []*report.Report) error {
 	entries, err := publish.Entries(o.folder)
 	if err != nil {
 		return err
 	}
-	told := pageTo(command.OutOrStdout())
+	out := newPage(command.OutOrStdout())
 	for _, document := range documents {
 		plan, err := publish.PlanFolder(o.folder, document, entries)
 		if err != nil {
@@ -187,7 +184,7 @@ func (o *publishOptions) intoFolder(command *cobra.Command, documents []*report.
 				return err
 			}
 		}
-		told.line("%s", plan.Tell(o.dryRun))
+		out.line("%s", plan.Tell(o.dryRun))
 	}
-	return told.err
+	return out.err
 }

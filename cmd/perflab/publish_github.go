@@ -13,14 +13,14 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Variables of the environment, as GitHub Actions sets them.
+// Environment variables of GitHub Actions.
 const (
 	gitHubTokenVariable   = "GITHUB_TOKEN"
 	gitHubAddressVariable = "GITHUB_API_URL"
 	gitHubSummaryVariable = "GITHUB_STEP_SUMMARY"
 )
 
-// gitHubOptions are those of a comment, or of a step's summary.
+// gitHubOptions are the flags for comments and step summaries.
 type gitHubOptions struct {
 	thread  string
 	summary bool
@@ -35,43 +35,43 @@ func (o *gitHubOptions) add(flags *pflag.FlagSet) {
 
 func (o *gitHubOptions) check() error {
 	if o.link != "" && o.thread == "" && !o.summary {
-		return fmt.Errorf("%w: --link goes with --github or --github-summary", errOption)
+		return fmt.Errorf("%w: --link requires --github or --github-summary", errOption)
 	}
 	return nil
 }
 
-// ontoGitHub comments on an issue, a comment for each report.
-func (o *publishOptions) ontoGitHub(command *cobra.Command, documents []*report.Report) error {
+// publishToGitHub writes a comment for each report on an issue or pull request.
+func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*report.Report) error {
 	on, err := publish.ThreadOf(o.gitHub.thread)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOption, err)
 	}
 	token := os.Getenv(gitHubTokenVariable)
 	if token == "" {
-		return fmt.Errorf("%w: %s is not in the environment: it has to be allowed to write issues and pull requests of the repository", errOption, gitHubTokenVariable)
+		return fmt.Errorf("%w: %s is not set: its token must be allowed to write issues and pull requests of the repository", errOption, gitHubTokenVariable)
 	}
 	site, err := publish.NewGitHub(os.Getenv(gitHubAddressVariable), token)
 	if err != nil {
 		return err
 	}
-	return o.eachNote(command, documents, func(note publish.Note) (string, error) {
+	return o.publishNotes(command, documents, func(note publish.Note) (string, error) {
 		return site.Comment(command.Context(), on, note, o.dryRun)
 	})
 }
 
-// ontoSummary adds each report to a step's summary.
-func (o *publishOptions) ontoSummary(command *cobra.Command, documents []*report.Report) error {
+// publishToSummary adds each report to a step's summary.
+func (o *publishOptions) publishToSummary(command *cobra.Command, documents []*report.Report) error {
 	path := os.Getenv(gitHubSummaryVariable)
 	if path == "" {
-		return fmt.Errorf("%w: %s is not in the environment: --github-summary is for a step of GitHub Actions", errOption, gitHubSummaryVariable)
+		return fmt.Errorf("%w: %s is not set: --github-summary needs a step of GitHub Actions", errOption, gitHubSummaryVariable)
 	}
-	return o.eachNote(command, documents, func(note publish.Note) (string, error) {
+	return o.publishNotes(command, documents, func(note publish.Note) (string, error) {
 		return publish.Summarise(path, note, o.dryRun)
 	})
 }
 
-func (o *publishOptions) eachNote(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
-	told := pageTo(command.OutOrStdout())
+func (o *publishOptions) publishNotes(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
+	out := newPage(command.OutOrStdout())
 	for _, document := range documents {
 		note, err := publish.NoteOf(document, o.gitHub.link)
 		if err != nil {
@@ -81,7 +81,7 @@ func (o *publishOptions) eachNote(command *cobra.Command, documents []*report.Re
 		if err != nil {
 			return err
 		}
-		told.line("%s", done)
+		out.line("%s", done)
 	}
-	return told.err
+	return out.err
 }

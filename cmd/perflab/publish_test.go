@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-func TestPublishIntoAFolder(t *testing.T) {
+func TestPublishToFolder(t *testing.T) {
 	path, site := exported(t), filepath.Join(t.TempDir(), "site")
 	planned := perflab(t, "", "publish", "-f", path, "--dir", site, "--dry-run")
 	if _, err := os.Stat(site); err == nil || planned.code != 0 || !strings.Contains(planned.out, "would be added; the index lists 1 report") {
@@ -35,11 +35,11 @@ func TestPublishIntoAFolder(t *testing.T) {
 	again.ends(0).shows("is up to date: nothing was written")
 }
 
-func TestPublishOntoAWiki(t *testing.T) {
+func TestPublishToWiki(t *testing.T) {
 	site, path := confluence.New(t), exported(t)
 	arguments := []string{"publish", "-f", path, "--confluence", site.URL, "--space", confluence.SpaceKey, "--parent", confluence.Home}
 	t.Setenv("CONFLUENCE_TOKEN", "")
-	perflab(t, "", arguments...).ends(exitFailed).warns("CONFLUENCE_TOKEN is not in the environment")
+	perflab(t, "", arguments...).ends(exitFailed).warns("CONFLUENCE_TOKEN is not set in the environment")
 	login := filepath.Join(t.TempDir(), "login")
 	expect.NoError(t, os.WriteFile(login, []byte("CONFLUENCE_USER="+confluence.User+"\nCONFLUENCE_TOKEN='"+confluence.Token+"'\n"), 0o600))
 	planned := perflab(t, "", append(arguments, "--credentials", login, "--dry-run")...)
@@ -62,12 +62,12 @@ func TestPublishOntoAWiki(t *testing.T) {
 	}
 }
 
-func TestPublishOntoGitHub(t *testing.T) {
+func TestPublishToGitHub(t *testing.T) {
 	site, path := github.Start(t), exported(t)
 	arguments := []string{"publish", "-f", path, "--github", "team/shop#7", "--link", "https://reports.example.org"}
 	t.Setenv("GITHUB_TOKEN", "")
 	t.Setenv("GITHUB_API_URL", site.URL)
-	perflab(t, "", arguments...).ends(exitFailed).warns("GITHUB_TOKEN is not in the environment")
+	perflab(t, "", arguments...).ends(exitFailed).warns("GITHUB_TOKEN is not set")
 	t.Setenv("GITHUB_TOKEN", github.Token)
 	for _, step := range []struct {
 		more         []string
@@ -82,7 +82,7 @@ func TestPublishOntoGitHub(t *testing.T) {
 	t.Setenv("GITHUB_STEP_SUMMARY", summary)
 	perflab(t, "", "publish", "-f", path, "--github-summary").ends(0).shows("was added to the step's summary")
 	t.Setenv("GITHUB_STEP_SUMMARY", "")
-	perflab(t, "", "publish", "-f", path, "--github-summary").ends(exitFailed).warns("is for a step of GitHub Actions")
+	perflab(t, "", "publish", "-f", path, "--github-summary").ends(exitFailed).warns("needs a step of GitHub Actions")
 }
 
 func TestPublishProblems(t *testing.T) {
@@ -91,15 +91,15 @@ func TestPublishProblems(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"NoPlace":        {[]string{"publish", "-f", path}, "name one place to publish to"},
-		"TwoPlaces":      {[]string{"publish", "-f", path, "--dir", "x", "--confluence", "https://x", "--space", "X"}, "name one place to publish to"},
-		"NoSpace":        {[]string{"publish", "-f", path, "--confluence", "https://x"}, "--confluence needs --space"},
-		"NoWiki":         {[]string{"publish", "-f", path, "--dir", "x", "--title", "x"}, "--title, --adopt and --credentials go with --confluence"},
-		"NoLink":         {[]string{"publish", "-f", path, "--dir", "x", "--link", "https://x"}, "--link goes with --github"},
+		"NoPlace":        {[]string{"publish", "-f", path}, "choose one destination"},
+		"TwoPlaces":      {[]string{"publish", "-f", path, "--dir", "x", "--confluence", "https://x", "--space", "X"}, "choose one destination"},
+		"NoSpace":        {[]string{"publish", "-f", path, "--confluence", "https://x"}, "--confluence requires --space"},
+		"NoWiki":         {[]string{"publish", "-f", path, "--dir", "x", "--title", "x"}, "--title, --adopt and --credentials require --confluence"},
+		"NoLink":         {[]string{"publish", "-f", path, "--dir", "x", "--link", "https://x"}, "--link requires --github"},
 		"NoThread":       {[]string{"publish", "-f", path, "--github", "team/shop"}, "write --github OWNER/REPOSITORY#NUMBER"},
-		"NoSource":       {[]string{"publish", "--dir", t.TempDir()}, "name an experiment of the cluster"},
-		"OtherName":      {[]string{"publish", "other", "-f", path, "--dir", t.TempDir()}, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
-		"OtherNamespace": {[]string{"publish", "-f", path, "-n", "x", "--dir", t.TempDir()}, `there is no experiment of namespace "x" in the files`},
+		"NoSource":       {[]string{"publish", "--dir", t.TempDir()}, "specify an experiment in the cluster"},
+		"OtherName":      {[]string{"publish", "other", "-f", path, "--dir", t.TempDir()}, `no experiment "other" in the files, only lab/maxram-vs-xmx`},
+		"OtherNamespace": {[]string{"publish", "-f", path, "-n", "x", "--dir", t.TempDir()}, `no experiment of namespace "x" in the files`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, "", tc.arguments...)

@@ -17,13 +17,13 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Variables, of the environment or of a file, that hold the login.
+// Variables with the login, in the environment or a file.
 const (
 	userVariable  = "CONFLUENCE_USER"
 	tokenVariable = "CONFLUENCE_TOKEN"
 )
 
-// wikiOptions are those of a page in Confluence.
+// wikiOptions are the flags for pages in Confluence.
 type wikiOptions struct {
 	address, space, parent, title, credentials string
 	adopt                                      bool
@@ -39,17 +39,17 @@ func (o *wikiOptions) add(flags *pflag.FlagSet) {
 }
 
 func (o *wikiOptions) check() error {
-	asked := cmp.Or(o.space, o.parent, o.title, o.credentials) != "" || o.adopt
+	hasOptions := cmp.Or(o.space, o.parent, o.title, o.credentials) != "" || o.adopt
 	switch {
-	case o.address == "" && asked:
-		return fmt.Errorf("%w: --space, --parent, --title, --adopt and --credentials go with --confluence", errOption)
+	case o.address == "" && hasOptions:
+		return fmt.Errorf("%w: --space, --parent, --title, --adopt and --credentials require --confluence", errOption)
 	case o.address != "" && o.space == "":
-		return fmt.Errorf("%w: --confluence needs --space: the key that stands in the address of the space's pages, after /spaces/", errOption)
+		return fmt.Errorf("%w: --confluence requires --space: the key in the address of the space's pages, after /spaces/", errOption)
 	}
 	return nil
 }
 
-// login is from the file, or else from the environment.
+// login reads the login from the file or the environment.
 func (o *wikiOptions) login() (user, token string, err error) {
 	variable := os.Getenv
 	from := "the environment"
@@ -59,16 +59,16 @@ func (o *wikiOptions) login() (user, token string, err error) {
 		if err != nil {
 			return "", "", fmt.Errorf("reading the login: %w", err)
 		}
-		variable = func(name string) string { return assigned(text, name) }
+		variable = func(name string) string { return assignedValue(text, name) }
 	}
 	if token = variable(tokenVariable); token == "" {
-		return "", "", fmt.Errorf("%w: %s is not in %s: make a token at https://id.atlassian.com/manage-profile/security/api-tokens, and put the account's address into %s", errOption, tokenVariable, from, userVariable)
+		return "", "", fmt.Errorf("%w: %s is not set in %s: create a token at https://id.atlassian.com/manage-profile/security/api-tokens, and set %s to the account's email address", errOption, tokenVariable, from, userVariable)
 	}
 	return variable(userVariable), token, nil
 }
 
-// assigned is the value that a line NAME=VALUE gives.
-func assigned(text []byte, name string) string {
+// assignedValue is the value in a line NAME=VALUE.
+func assignedValue(text []byte, name string) string {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		if key, value, found := strings.Cut(strings.TrimSpace(lines.Text()), "="); found && strings.TrimSpace(key) == name {
 			return strings.Trim(strings.TrimSpace(value), `"'`)
@@ -77,8 +77,8 @@ func assigned(text []byte, name string) string {
 	return ""
 }
 
-// ontoWiki publishes a page for each report.
-func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Report) error {
+// publishToWiki writes a page for each report.
+func (o *publishOptions) publishToWiki(command *cobra.Command, documents []*report.Report) error {
 	if o.wiki.title != "" && len(documents) > 1 {
 		return fmt.Errorf("%w: %d experiments can't have the same --title: name one of them", errOption, len(documents))
 	}
@@ -90,7 +90,7 @@ func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Re
 	if err != nil {
 		return err
 	}
-	told := pageTo(command.OutOrStdout())
+	out := newPage(command.OutOrStdout())
 	shelf := publish.Shelf{Space: o.wiki.space, Parent: o.wiki.parent, Adopt: o.wiki.adopt, DryRun: o.dryRun}
 	for _, document := range documents {
 		article, err := publish.ArticleOf(document, o.wiki.title)
@@ -101,7 +101,7 @@ func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Re
 		if err != nil {
 			return err
 		}
-		told.line("%s", done)
+		out.line("%s", done)
 	}
-	return told.err
+	return out.err
 }

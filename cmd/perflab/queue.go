@@ -53,12 +53,12 @@ func (o queueOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Who waits, waits for those of all namespaces.
-	experiments, err := listExperiments(ctx, reader, o.scope.in(*o.cluster.flags.Namespace))
+	// The queue spans namespaces.
+	experiments, err := listExperiments(ctx, reader, o.scope.listNamespace(*o.cluster.flags.Namespace))
 	if err != nil {
 		return err
 	}
-	queue := queueOf(experiments)
+	queue := queuedExperiments(experiments)
 	if !o.output.isData() {
 		return writeQueue(out, queue)
 	}
@@ -67,19 +67,20 @@ func (o queueOptions) run(ctx context.Context, out io.Writer) error {
 	}{queue})
 }
 
-// States of what is in the queue.
+// States of queued experiments.
 const (
 	stateMeasuring = "Measuring"
 	stateWaiting   = "Waiting"
-	// stateCleaning: the experiment is complete, and its environment is going.
+	// stateCleaning: the experiment is complete, and its environment is being
+	// deleted.
 	stateCleaning = "Cleaning"
 )
 
-// queuedJSON is an experiment in the queue, as other programs read it.
+// queuedJSON is the JSON form of a queued experiment.
 type queuedJSON struct {
-	// Lane is the part of the cluster that it takes up.
+	// Lane is the part of the cluster that it occupies.
 	Lane string `json:"lane"`
-	// Position is the number of turns until its own.
+	// Position in the queue; 0: the experiment measures.
 	Position  int32  `json:"position"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -91,9 +92,8 @@ type queuedJSON struct {
 	Current    *v1alpha1.CurrentRun `json:"current"`
 }
 
-// queueOf experiments are those in line, for each part of the cluster in the order of
-// their turns.
-func queueOf(experiments []v1alpha1.PerfExperiment) []queuedJSON {
+// queuedExperiments returns the queued experiments, by lane and position.
+func queuedExperiments(experiments []v1alpha1.PerfExperiment) []queuedJSON {
 	queue := []queuedJSON{}
 	for i := range experiments {
 		status := &experiments[i].Status
@@ -102,7 +102,7 @@ func queueOf(experiments []v1alpha1.PerfExperiment) []queuedJSON {
 		}
 		queue = append(queue, queuedJSON{
 			Lane: status.Lane.Name, Position: status.Lane.Position, Namespace: experiments[i].Namespace, Name: experiments[i].Name,
-			State: stateIn(status), Behind: status.Lane.Behind, Progress: status.Progress, WaitingFor: status.WaitingFor, Current: status.Current,
+			State: laneState(status), Behind: status.Lane.Behind, Progress: status.Progress, WaitingFor: status.WaitingFor, Current: status.Current,
 		})
 	}
 	slices.SortFunc(queue, func(a, b queuedJSON) int {
@@ -112,7 +112,7 @@ func queueOf(experiments []v1alpha1.PerfExperiment) []queuedJSON {
 	return queue
 }
 
-func stateIn(status *v1alpha1.PerfExperimentStatus) string {
+func laneState(status *v1alpha1.PerfExperimentStatus) string {
 	switch {
 	case status.Lane.Position > 0:
 		return stateWaiting
@@ -123,34 +123,34 @@ func stateIn(status *v1alpha1.PerfExperimentStatus) string {
 	}
 }
 
-// writeQueue writes the queue as a table.
 func writeQueue(out io.Writer, queue []queuedJSON) error {
-	p := pageTo(out)
+	p := newPage(out)
 	if len(queue) == 0 {
 		p.line("No experiments are running or queued.")
 		return p.err
 	}
-	rows := [][]string{{"TAKES UP", "PLACE", "EXPERIMENT", "RUNS", "NOW"}}
+	rows := [][]string{{"LANE", "POSITION", "EXPERIMENT", "RUNS", "MESSAGE"}}
 	for _, queued := range queue {
-		rows = append(rows, []string{queued.Lane, queued.place(), queued.Namespace + "/" + queued.Name, queued.Progress, queued.now()})
+		rows = append(rows, []string{queued.Lane, queued.position(), queued.Namespace + "/" + queued.Name, queued.Progress, queued.message()})
 	}
 	p.table(rows)
 	return p.err
 }
 
-func (q queuedJSON) place() string {
+func (q queuedJSON) position() string {
 	switch q.State {
 	case stateWaiting:
 		return prose.Ordinal(q.Position)
 	case stateCleaning:
-		return "clears up"
+		return "cleaning up"
 	default:
-		return "measures"
+		return "measuring"
 	}
 }
 
-// now is what an experiment that has its turn is at, and behind whom another waits.
-func (q queuedJSON) now() string {
+// message is what a measuring experiment does, or which experiment a waiting one is
+// behind.
+func (q queuedJSON) message() string {
 	switch {
 	case q.State == stateWaiting:
 		return "behind " + q.Behind

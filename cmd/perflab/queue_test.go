@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// inLine is an experiment at a place in the line.
+// inLine is an experiment in the queue.
 func inLine(namespace, name string, status v1alpha1.PerfExperimentStatus) v1alpha1.PerfExperiment {
 	made := v1alpha1.PerfExperiment{Status: status}
 	made.Namespace, made.Name = namespace, name
@@ -45,26 +45,26 @@ func TestQueue(t *testing.T) {
 		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
 	}
 	var out strings.Builder
-	expect.NoError(t, writeQueue(&out, queueOf(experiments)))
+	expect.NoError(t, writeQueue(&out, queuedExperiments(experiments)))
 	want := `
-  TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
-  lane m5      clears up  team-c/heap     8/8   waiting for the environment to be deleted
-  the cluster  measures   team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
-  the cluster  first      team-a/heap     4/24  behind team-b/kraft
-  the cluster  second     lab/partitions  0/12  behind team-a/heap
+  LANE         POSITION     EXPERIMENT      RUNS  MESSAGE
+  lane m5      cleaning up  team-c/heap     8/8   waiting for the environment to be deleted
+  the cluster  measuring    team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
+  the cluster  first        team-a/heap     4/24  behind team-b/kraft
+  the cluster  second       lab/partitions  0/12  behind team-a/heap
 `
 	expect.Equal(t, strings.TrimPrefix(want, "\n"), out.String())
 }
 
 func TestQueueIsEmpty(t *testing.T) {
 	var out strings.Builder
-	expect.NoError(t, writeQueue(&out, queueOf([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
+	expect.NoError(t, writeQueue(&out, queuedExperiments([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
 	if out.String() != "No experiments are running or queued.\n" {
 		t.Errorf("told is %q", out.String())
 	}
 }
 
-func TestQueueThatCannotBeRead(t *testing.T) {
+func TestQueueForbidden(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want string

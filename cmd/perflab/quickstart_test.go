@@ -18,24 +18,25 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// shownStatus is a moment of a sample's experiment that a page shows.
+// shownStatus is a status of a sample's experiment that a page shows.
 type shownStatus struct {
 	files []string
-	// done runs, which took each as long, and how long the next one is on.
+	// done is the number of finished runs of equal duration, and the age of the
+	// current one.
 	done          int
 	each, elapsed time.Duration
-	// running is how long each of its loads is on, progress what they told.
+	// running is how long each of its loads has run, progress their reports.
 	running  []time.Duration
 	progress []*v1alpha1.LoadProgress
 }
 
-// snapshot is what the cluster holds then.
+// snapshot is the state of the cluster at that time.
 func (s shownStatus) snapshot(t *testing.T) snapshot {
 	t.Helper()
 	read, err := readManifest(t.Context(), newInput(nil, resource.MustParse(defaultMaxMemory)), s.files)
 	expect.NoError(t, err)
 	experiment := read.experiments[0]
-	system, err := read.systemOf(experiment)
+	system, err := read.system(experiment)
 	expect.NoError(t, err)
 	planned := plan.From(&experiment.Spec, *system, plan.Seed(experiment))
 	current := planned.Runs[s.done]
@@ -62,7 +63,7 @@ func begun(phase v1alpha1.RunPhase, ago time.Duration) v1alpha1.PerfRun {
 	}}
 }
 
-// message is what the run says of its loads.
+// message is the run's message on its loads.
 func (s shownStatus) message(scenarios []v1alpha1.Scenario, name string) string {
 	at := slices.IndexFunc(scenarios, func(scenario v1alpha1.Scenario) bool { return scenario.Name == name })
 	loads, states := scenarios[at].Loads, map[string]load.State{}
@@ -82,8 +83,8 @@ func p95(transaction, milliseconds string) v1alpha1.TransactionProgress {
 	return v1alpha1.TransactionProgress{Transaction: transaction, Milliseconds: milliseconds}
 }
 
-// What the first pages show of an experiment under way is what is printed then.
-func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
+// The first pages show the current output for a running experiment.
+func TestPagesShowStatus(t *testing.T) {
 	const samples = "../../config/samples/"
 	demo := shownStatus{
 		files: []string{samples + "demo.yaml"}, done: 3, each: 25 * time.Second, elapsed: 18 * time.Second,
@@ -100,14 +101,14 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 	}
 	for page, wants := range map[string][]string{
 		"../../docs/quick-start.md": {indented(effect.snapshot(t).text(noon)), indented(demo.snapshot(t).text(noon))},
-		// How far a load is the experiment does not tell.
+		// The experiment's status has no progress of loads.
 		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are running"},
 	} {
 		expect.Contains(t, documentation(t)[page], wants, page)
 	}
 }
 
-// indented stands in a list of the page.
+// indented is the indentation in a list of the page.
 func indented(text string) string {
 	return "   " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n   ") + "\n"
 }

@@ -38,7 +38,7 @@ func TestCommandReference(t *testing.T) {
 	}
 }
 
-// commandReference is a page about a command and all below it.
+// commandReference renders a command and its subcommands.
 func commandReference(root *cobra.Command) string {
 	page := &strings.Builder{}
 	page.WriteString(referenceHead)
@@ -48,7 +48,8 @@ func commandReference(root *cobra.Command) string {
 	return page.String()
 }
 
-// documentedCommands are a command and those below it, without those that cobra adds.
+// documentedCommands returns a command and its subcommands, without those that cobra
+// adds.
 func documentedCommands(command *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{command}
 	for _, child := range command.Commands() {
@@ -79,7 +80,7 @@ func writeCommand(page *strings.Builder, command *cobra.Command) {
 	})
 }
 
-// description is the text of a command's help, as Markdown.
+// description is a command's help as Markdown.
 func description(command *cobra.Command) string {
 	if command.Long == "" {
 		return command.Short + "."
@@ -91,7 +92,7 @@ func description(command *cobra.Command) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// fencedLists puts a fence around the lines of a block that are indented.
+// fencedLists fences indented lines of a block.
 func fencedLists(block string) string {
 	text, list, found := strings.Cut(block, "\n  ")
 	if !found {
@@ -104,7 +105,7 @@ func unindented(lines string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(lines, "  "), "\n  ", "\n")
 }
 
-// What Markdown would not show as it is.
+// Escape what Markdown would interpret.
 var (
 	inText = strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`)
 	inCell = strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`, "|", `\|`, "\n", " ")
@@ -119,7 +120,7 @@ func flagRow(flag *pflag.Flag) string {
 	return fmt.Sprintf("| `%s` | %s | %s |\n", strings.TrimSpace(name+" "+kind), inCell.Replace(meaning), defaultCell(flag))
 }
 
-// defaultCell is a flag's default, if it says more than that the flag is absent.
+// defaultCell is a flag's default; empty for a zero value.
 func defaultCell(flag *pflag.Flag) string {
 	if slices.Contains([]string{"", "[]", "false", "0", "0s"}, flag.DefValue) {
 		return ""

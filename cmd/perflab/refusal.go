@@ -15,29 +15,29 @@ import (
 	"perflab.dev/perflab/internal/kube/schema"
 )
 
-// refused says what the cluster would, one line per fault, in sentences where the
-// API server's own words are those of its schema.
-func refused(object string, faults field.ErrorList) error {
+// invalidError lists the faults of an object, one per line. It replaces the API
+// server's schema messages by readable ones.
+func invalidError(object string, faults field.ErrorList) error {
 	lines := make([]string, 0, len(faults))
-	for _, fault := range withoutEchoes(faults) {
+	for _, fault := range withoutDuplicates(faults) {
 		place := ""
 		if fault.Field != "" && fault.Field != noField {
 			place = fault.Field + ": "
 		}
-		lines = append(lines, "\n  "+place+sentence(fault))
+		lines = append(lines, "\n  "+place+faultMessage(fault))
 	}
 	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
 }
 
-// suggesting says of an object what to write instead, where it has another form than the
-// schema wants, and nothing else about the same field.
-func suggesting(object *unstructured.Unstructured, faults field.ErrorList) field.ErrorList {
+// withSuggestions adds a suggestion to faults of form, and removes other faults of the
+// same field.
+func withSuggestions(object *unstructured.Unstructured, faults field.ErrorList) field.ErrorList {
 	suggested, kept := map[string]bool{}, field.ErrorList{}
-	for _, fault := range withoutEchoes(faults) {
+	for _, fault := range withoutDuplicates(faults) {
 		if suggested[fault.Field] {
 			continue
 		}
-		if meant, known := schema.Suggest(object, fault.Field); known && isForm(fault) {
+		if meant, known := schema.Suggest(object, fault.Field); known && isFormFault(fault) {
 			suggested[fault.Field] = true
 			fault = field.Invalid(field.NewPath(fault.Field), nil, meant.String())
 		}
@@ -46,20 +46,21 @@ func suggesting(object *unstructured.Unstructured, faults field.ErrorList) field
 	return kept
 }
 
-// isForm: a fault is that a value is no number, quantity or duration, whatever its size.
-func isForm(fault *field.Error) bool {
+// isFormFault reports whether a value has the wrong form for a number, quantity or
+// duration.
+func isFormFault(fault *field.Error) bool {
 	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || ruleForm.MatchString(fault.Detail)
 }
 
-// ruleForm is in what the rules of durations and percentages say.
+// ruleForm matches the messages of rules for durations and percentages.
 var ruleForm = regexp.MustCompile(`a duration with its unit|without a percent sign`)
 
-// noField stands in the place of a fault that has none.
+// noField is the field of a fault without one.
 const noField = "<nil>"
 
-// withoutEchoes leaves out what the schema says a second time: without a place, or
-// of a quantity, which may be a whole number or text.
-func withoutEchoes(faults field.ErrorList) field.ErrorList {
+// withoutDuplicates removes what the schema reports twice: without a field, or for
+// a quantity, which may be a whole number or text.
+func withoutDuplicates(faults field.ErrorList) field.ErrorList {
 	quantities, kept := map[string]bool{}, field.ErrorList{}
 	for _, fault := range faults {
 		if parts := eitherType.FindStringSubmatch(fault.Detail); parts != nil {
@@ -81,51 +82,51 @@ func withoutEchoes(faults field.ErrorList) field.ErrorList {
 	return kept
 }
 
-// notAQuantity takes the place of what the schema says of a number with a fraction,
-// for which the API has no type.
-const notAQuantity = "a quantity is a whole number or text: put a number with a fraction in quotes, or write thousandths, for example 500m for half a core; write bytes with Mi or Gi"
+// notAQuantity replaces the schema's message for a number with a fraction, for
+// which the API has no type.
+const notAQuantity = "a quantity is a whole number or text: quote a number with a fraction, or use a unit, for example 500m for half a core, or Mi or Gi for bytes"
 
 var (
 	wrongType = regexp.MustCompile(`must be of type ([a-z0-9]+)`)
-	// eitherType is what the schema says where a field may be of two types.
+	// eitherType matches the schema's message for fields with two types.
 	eitherType = regexp.MustCompile(`^"([^"]+)" must validate at least one schema \(anyOf\)$`)
-	// quantityForm is how the pattern of quantities goes on that the schema quotes.
+	// quantityForm matches the schema's pattern of quantities.
 	quantityForm = regexp.MustCompile(`in body should match .*\[KMGTPE\]i`)
 	bound        = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
 )
 
-// kindOf is what people call a type of the schema.
-var kindOf = map[string]string{
+// typeNames are readable names of schema types.
+var typeNames = map[string]string{
 	"integer": "a whole number", "int32": "a whole number", "int64": "a whole number", "number": "a number", "float64": "a number with a fraction",
 	"string": "text", "boolean": "true or false", "bool": "true or false", "array": "a list", "object": "an object with fields of its own", "null": "empty",
 }
 
-func sentence(fault *field.Error) string {
+func faultMessage(fault *field.Error) string {
 	switch fault.Type {
 	case field.ErrorTypeRequired:
-		return cmp.Or(fault.Detail, "it is not given, and there is no default: write it")
+		return cmp.Or(fault.Detail, "required value without a default: set it")
 	case field.ErrorTypeNotSupported:
-		return fmt.Sprintf("%q is none of the values there are: write one of them (%s)", fmt.Sprint(fault.BadValue), strings.TrimPrefix(fault.Detail, "supported values: "))
+		return fmt.Sprintf("unsupported value %q: use one of %s", fmt.Sprint(fault.BadValue), strings.TrimPrefix(fault.Detail, "supported values: "))
 	case field.ErrorTypeDuplicate:
-		return fmt.Sprintf("%s: write each once", fault.ErrorBody())
+		return fmt.Sprintf("%s: remove one", fault.ErrorBody())
 	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
 		return strings.ToLower(fault.ErrorBody())
 	case field.ErrorTypeTypeInvalid, field.ErrorTypeInvalid:
-		return invalid(fault)
+		return invalidMessage(fault)
 	default:
 		return fault.ErrorBody()
 	}
 }
 
-func invalid(fault *field.Error) string {
+func invalidMessage(fault *field.Error) string {
 	switch {
 	case fault.Detail == notAQuantity:
 		return notAQuantity
 	case quantityForm.MatchString(fault.Detail):
-		return fmt.Sprintf("%q is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes", fault.BadValue)
+		return fmt.Sprintf("%q is not a quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes", fault.BadValue)
 	}
 	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
-		return wrongTypeText(fault, parts[1])
+		return wrongTypeMessage(fault, parts[1])
 	}
 	if parts := bound.FindStringSubmatch(fault.Detail); parts != nil {
 		words := strings.NewReplacer("less than or equal to", "at most", "greater than or equal to", "at least", "chars long", "characters long", "at most 1 items", "1 at most")
@@ -137,15 +138,15 @@ func invalid(fault *field.Error) string {
 	return fault.ErrorBody()
 }
 
-// wrongTypeText has a type's name for a value.
-func wrongTypeText(fault *field.Error, want string) string {
-	given, known := kindOf[fmt.Sprint(fault.BadValue)]
+// wrongTypeMessage names the actual and the expected type.
+func wrongTypeMessage(fault *field.Error, want string) string {
+	given, known := typeNames[fmt.Sprint(fault.BadValue)]
 	if !known {
 		given = fmt.Sprintf("%v", fault.BadValue)
 	}
-	text := fmt.Sprintf("it is %s, and must be %s", given, cmp.Or(kindOf[want], want))
-	if want == "string" && (given == kindOf["integer"] || given == kindOf["number"] || given == kindOf["float64"] || given == kindOf["boolean"]) {
-		text += `: put it in quotes`
+	text := fmt.Sprintf("it is %s, and must be %s", given, cmp.Or(typeNames[want], want))
+	if want == "string" && (given == typeNames["integer"] || given == typeNames["number"] || given == typeNames["float64"] || given == typeNames["boolean"]) {
+		text += `: quote it`
 	}
 	return text
 }

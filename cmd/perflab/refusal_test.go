@@ -10,8 +10,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What the schema says in its own words is said in a person's.
-func TestFaultsAreToldInSentences(t *testing.T) {
+// Schema messages are replaced by readable ones.
+func TestFaultMessages(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
 	for name, tc := range map[string]struct{ old, changed, want string }{
@@ -22,9 +22,9 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"nothing for a number":   {"users: 8", "users: null", "users: it is empty, and must be a whole number\n"},
 		"too large":              {"{blocks: 6, seed: 7}", "{}\n  analysis: {marginPercent: 900}", "spec.analysis.marginPercent: it is 900, and must be at most 100\n"},
 		"too long":               {"name: cico,", "name: cico-cico-cico-cico-cico-c,", "loads[0].name: too long: may not be more than 24 bytes\n"},
-		"not given":              {"{users: 8}", "{}", "checkInCheckOut.users: it is not given, and there is no default: write it\n"},
-		"none of a few":          {"seed: 7", "order: Fast", `spec.design.order: "Fast" is none of the values there are: write one of them ("Randomized", "Fixed")` + "\n"},
-		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: write each once` + "\n"},
+		"not given":              {"{users: 8}", "{}", "checkInCheckOut.users: required value without a default: set it\n"},
+		"none of a few":          {"seed: 7", "order: Fast", `spec.design.order: unsupported value "Fast": use one of "Randomized", "Fixed"` + "\n"},
+		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: remove one` + "\n"},
 		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or remove it\n"},
 		"misspelt":               {"blocks: 6", "block: 6", "\n  spec.design.block: unknown field: did you mean blocks?\n"},
 		"misspelt in a list":     {"users: 8", "user: 8", "\n  spec.scenarios[0].loads[0].checkInCheckOut.user: unknown field: did you mean users?\n"},
@@ -32,7 +32,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: 0.5 is no quantity: write 500m\n"},
 		"another's unit":         {"until: create-5k", "until: create-5k, resources: {limits: {memory: 512MB}}", `resources.limits.memory: "512MB" is no quantity: write 512Mi` + "\n"},
 		"another's unit, small":  {`maxRAMPercentage: "66"`, "max: 1.5 gb", `spec.arms[1].set.modules[0].jvm.heap.max: "1.5 gb" is no quantity: write 1.5Gi` + "\n"},
-		"no amount":              {`maxRAMPercentage: "66"`, "max: half", `jvm.heap.max: "half" is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes` + "\n"},
+		"no amount":              {`maxRAMPercentage: "66"`, "max: half", `jvm.heap.max: "half" is not a quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes` + "\n"},
 		"of no field":            {"name: heaps", "name: Heaps_x", "\n  Invalid value: the experiment's name must be at most 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,8 +48,8 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 	}
 }
 
-// A refusal of a value in another form says what to write instead, for each kind.
-func TestFaultsSayWhatToWrite(t *testing.T) {
+// Values of a wrong form get a suggestion, for each kind.
+func TestFaultSuggestions(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
 	fields := map[string]struct{ old, changed, place string }{
@@ -88,8 +88,8 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 	}
 }
 
-// So does a refusal of a flag.
-func TestFlagsSayWhatToWrite(t *testing.T) {
+// So do flags.
+func TestFlagSuggestions(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		`missing unit in duration "15": write 15s`:        {"status", "heap", "--timeout", "15"},
 		`unknown unit "min" in duration "5min": write 5m`: {"run", "-f", "x.yaml", "--interval", "5min"},
@@ -106,8 +106,8 @@ func TestFlagsSayWhatToWrite(t *testing.T) {
 	}
 }
 
-// What the cluster refuses, run tells as plan does.
-func TestRunSaysWhatToWrite(t *testing.T) {
+// run shows the same errors as plan.
+func TestRunSuggestions(t *testing.T) {
 	home := measured(t).other(t)
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)

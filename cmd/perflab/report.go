@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Formats of reports, beside Markdown.
+// Formats of reports, in addition to Markdown.
 const (
 	formatHTML       = "html"
 	formatShort      = "md"
@@ -24,7 +24,7 @@ const (
 	formatConfluence = "confluence"
 )
 
-var errSource = errors.New("name an experiment of the cluster (perflab report NAME), or files with -f, not both and not neither")
+var errSource = errors.New("specify an experiment in the cluster (perflab report NAME) or files (-f)")
 
 type reportOptions struct {
 	from    *cluster
@@ -75,7 +75,7 @@ Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
 	flags.StringVar(&options.charts, "charts", "", "folder for charts and pictures of notes, with -o md and -o confluence")
@@ -92,7 +92,7 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	if recorded.Against, err = o.other(command); err != nil {
+	if recorded.Against, err = o.readAgainst(command); err != nil {
 		return err
 	}
 	for _, path := range o.notes {
@@ -117,16 +117,16 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	return nil
 }
 
-// other is the experiment that this one is set against, if any.
-func (o *reportOptions) other(command *cobra.Command) (*crosscompare.Record, error) {
+// readAgainst reads the experiment of --against, if any.
+func (o *reportOptions) readAgainst(command *cobra.Command) (*crosscompare.Record, error) {
 	if o.against == "" {
 		return nil, nil //nolint:nilnil // Few reports have another experiment.
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return nil, err
 	}
-	record, err := recordNamed(command.Context(), o.from, in, o.against)
+	record, err := readRecord(command.Context(), o.from, in, o.against)
 	if err != nil {
 		return nil, err
 	}
@@ -138,15 +138,15 @@ func (o *reportOptions) check() error {
 		return fmt.Errorf("%w %q: write -o html, -o md, -o confluence or -o csv", errFormat, o.format)
 	}
 	if len(o.notes) > 0 && o.format == formatCSV {
-		return fmt.Errorf("%w: --notes goes with -o html, -o md and -o confluence: CSV has numbers alone", errOption)
+		return fmt.Errorf("%w: --notes requires -o html, -o md or -o confluence: CSV has only numbers", errOption)
 	}
 	if o.charts != "" && (o.format == formatHTML || o.format == formatCSV) {
-		return fmt.Errorf("%w: --charts goes with -o md and -o confluence: HTML holds its charts, CSV has none", errOption)
+		return fmt.Errorf("%w: --charts requires -o md or -o confluence: HTML embeds its charts, CSV has none", errOption)
 	}
 	return nil
 }
 
-// recorded comes from files, or from the cluster.
+// recorded reads the experiment from files or from the cluster.
 func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (report.Input, error) {
 	name := strings.Join(arguments, "")
 	if len(o.sources) == 0 {
@@ -155,7 +155,7 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 		}
 		return o.from.fetch(command.Context(), name)
 	}
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return report.Input{}, err
 	}
@@ -163,11 +163,11 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 	if err != nil {
 		return report.Input{}, err
 	}
-	return o.chosen(inputs, name)
+	return o.selectExperiment(inputs, name)
 }
 
-// chosen is the experiment of that name; the only one, where none is named.
-func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input, error) {
+// selectExperiment selects the named experiment, or the only one.
+func (o *reportOptions) selectExperiment(inputs []report.Input, name string) (report.Input, error) {
 	namespace := *o.from.flags.Namespace
 	var found []report.Input
 	for _, input := range inputs {
@@ -179,18 +179,18 @@ func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(namesOf(inputs), ", "))
+	return report.Input{}, fmt.Errorf("%w: the files have %s: name one of them, with -n for its namespace", errOption, strings.Join(experimentNames(inputs), ", "))
 }
 
-// namedIn are those of own that have one of the names, all where none is given. The
-// error names what all the inputs are.
-func namedIn(own, inputs []report.Input, names []string) ([]report.Input, error) {
+// selectByName selects own experiments by name; all without names. The error lists
+// all inputs.
+func selectByName(own, inputs []report.Input, names []string) ([]report.Input, error) {
 	if len(names) == 0 {
 		return slices.Clone(own), nil
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(own, func(input report.Input) bool { return input.Experiment.Name == name }) {
-			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
+			return nil, fmt.Errorf("%w: no experiment %q in the files, only %s", errOption, name, strings.Join(experimentNames(inputs), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(own), func(input report.Input) bool {
@@ -198,7 +198,7 @@ func namedIn(own, inputs []report.Input, names []string) ([]report.Input, error)
 	}), nil
 }
 
-func namesOf(inputs []report.Input) []string {
+func experimentNames(inputs []report.Input) []string {
 	names := make([]string, 0, len(inputs))
 	for _, input := range inputs {
 		names = append(names, input.Experiment.Namespace+"/"+input.Experiment.Name)
@@ -206,7 +206,7 @@ func namesOf(inputs []report.Input) []string {
 	return names
 }
 
-// readRecorded reads files, and folders' files of objects.
+// readRecorded reads the objects of files and folders.
 func readRecorded(in *input, sources []string) ([]report.Input, error) {
 	paths, err := allFiles(sources)
 	if err != nil {
@@ -221,34 +221,34 @@ func readRecorded(in *input, sources []string) ([]report.Input, error) {
 	return read.Inputs()
 }
 
-// onlyRecorded is the experiment of a file that holds one.
-func onlyRecorded(in *input, path string) (*report.Input, error) {
+// readOneRecorded reads a file with exactly one experiment.
+func readOneRecorded(in *input, path string) (*report.Input, error) {
 	inputs, err := readRecorded(in, []string{path})
 	if err != nil {
 		return nil, err
 	}
 	if len(inputs) != 1 {
-		return nil, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, path, len(inputs))
+		return nil, fmt.Errorf("%w: %s has %d experiments: export each to a separate file with perflab export NAME", errOption, path, len(inputs))
 	}
 	return &inputs[0], nil
 }
 
-// isRecordedFile tells by its name whether a file holds objects.
+// isRecordedFile reports whether a file has objects, by its name.
 func isRecordedFile(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, packedEnding)))
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, gzipExtension)))
 }
 
-// isFile tells a file from the name of an experiment.
+// isFile distinguishes a file from the name of an experiment.
 func isFile(path string) bool {
 	found, err := os.Stat(path)
 	return err == nil && found.Mode().IsRegular()
 }
 
-// allFiles are the files of all sources.
+// allFiles returns the files of all sources.
 func allFiles(sources []string) ([]string, error) {
 	var all []string
 	for _, source := range sources {
-		paths, err := filesOf(source)
+		paths, err := listFiles(source)
 		if err != nil {
 			return nil, err
 		}
@@ -257,8 +257,8 @@ func allFiles(sources []string) ([]string, error) {
 	return all, nil
 }
 
-// filesOf is the file itself, or the YAML and JSON files of a folder.
-func filesOf(source string) ([]string, error) {
+// listFiles returns the file itself, or the YAML and JSON files of a folder.
+func listFiles(source string) ([]string, error) {
 	if source == standardInput {
 		return []string{source}, nil
 	}
@@ -280,7 +280,7 @@ func filesOf(source string) ([]string, error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%w: the folder %s holds none that ends in .yaml, .yml, .json, or these and %s", errUnusable, source, packedEnding)
+		return nil, fmt.Errorf("%w: the folder %s has no file with the extension .yaml, .yml or .json, or these and %s", errUnusable, source, gzipExtension)
 	}
 	return paths, nil
 }
@@ -297,13 +297,13 @@ func (o *reportOptions) page(document *report.Report) ([]byte, error) {
 	return document.Markdown(filepath.ToSlash(o.charts)), nil
 }
 
-// writeCharts writes the charts into a folder, which is made if need be.
+// writeCharts writes the charts to a folder, and creates it if necessary.
 func writeCharts(folder string, document *report.Report) error {
 	if folder == "" {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making the folder of the charts: %w", err)
+		return fmt.Errorf("creating the folder of the charts: %w", err)
 	}
 	for _, files := range []map[string][]byte{document.Charts(), document.Pictures()} {
 		for name, picture := range files {

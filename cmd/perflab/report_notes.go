@@ -17,14 +17,13 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-const markdownEnding = ".md"
+const markdownExtension = ".md"
 
-// pictureEndings are those of files that a note may show. What they hold is looked at
-// when the report is written.
-var pictureEndings = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
+// pictureExtensions are those of pictures in notes. The report checks their content.
+var pictureExtensions = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
 
 // addNotes adds the notes of a file, or of a folder's files, to those of the experiment,
-// as if they were kept in a ConfigMap with all that lies beside them.
+// as if they were stored in a ConfigMap with the pictures beside them.
 func addNotes(recorded *report.Input, path string) error {
 	files, err := noteFiles(path)
 	if err != nil {
@@ -32,9 +31,9 @@ func addNotes(recorded *report.Input, path string) error {
 	}
 	folder := filepath.Dir(files[0])
 	kept := corev1.ConfigMap{Data: map[string]string{}}
-	// No name of an object has a colon.
+	// The names of objects have no colon.
 	kept.Name = "file:" + path
-	if kept.BinaryData, err = picturesIn(folder); err != nil {
+	if kept.BinaryData, err = readPictures(folder); err != nil {
 		return err
 	}
 	for _, file := range files {
@@ -44,9 +43,9 @@ func addNotes(recorded *report.Input, path string) error {
 		}
 		key := filepath.Base(file)
 		kept.Data[key] = string(text)
-		stem := strings.TrimSuffix(key, markdownEnding)
+		stem := strings.TrimSuffix(key, markdownExtension)
 		recorded.Experiment.Spec.Notes = append(recorded.Experiment.Spec.Notes, v1alpha1.Note{
-			Name: noteName(stem, recorded.Experiment.Spec.Notes), Section: report.SectionNamed(stem),
+			Name: freeNoteName(stem, recorded.Experiment.Spec.Notes), Section: report.SectionNamed(stem),
 			ConfigMap: &v1alpha1.ConfigMapKey{Name: kept.Name, Key: key},
 		})
 	}
@@ -54,7 +53,8 @@ func addNotes(recorded *report.Input, path string) error {
 	return nil
 }
 
-// noteFiles are the file itself, or the Markdown files of a folder, by name.
+// noteFiles returns the file itself, or the Markdown files of a folder, by
+// name.
 func noteFiles(path string) ([]string, error) {
 	found, err := os.Stat(path)
 	if err != nil {
@@ -63,15 +63,16 @@ func noteFiles(path string) ([]string, error) {
 	if !found.IsDir() {
 		return []string{path}, nil
 	}
-	files, err := filesEnding(path, markdownEnding)
+	files, err := filesWithExtension(path, markdownExtension)
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%w: the folder %s holds no file that ends in %s", errOption, path, markdownEnding)
+		err = fmt.Errorf("%w: the folder %s has no file with the extension %s", errOption, path, markdownExtension)
 	}
 	return files, err
 }
 
-// filesEnding are a folder's regular files that end like this, by name.
-func filesEnding(folder string, endings ...string) ([]string, error) {
+// filesWithExtension returns a folder's regular files with these extensions, by
+// name.
+func filesWithExtension(folder string, endings ...string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("listing the folder %s: %w", folder, err)
@@ -86,9 +87,9 @@ func filesEnding(folder string, endings ...string) ([]string, error) {
 	return files, nil
 }
 
-// picturesIn a folder, by their names.
-func picturesIn(folder string) (map[string][]byte, error) {
-	files, err := filesEnding(folder, pictureEndings...)
+// readPictures reads the pictures of a folder, by name.
+func readPictures(folder string) (map[string][]byte, error) {
+	files, err := filesWithExtension(folder, pictureExtensions...)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +102,8 @@ func picturesIn(folder string) (map[string][]byte, error) {
 	return pictures, nil
 }
 
-// readUpTo so many bytes of a file, and one more where there are: the report says of
-// what is too large that it is.
+// readUpTo reads at most one byte more than the limit: the report warns of larger
+// files.
 func readUpTo(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -116,12 +117,11 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	return body, nil
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+var nonNameCharacters = regexp.MustCompile(`[^a-z0-9]+`)
 
-// noteName is what a note is called whose file has this name: what an experiment may
-// call one, and none of it does yet.
-func noteName(stem string, taken []v1alpha1.Note) string {
-	name := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(stem), "-"), "-")
+// freeNoteName derives a valid, unused name for a note from its file name.
+func freeNoteName(stem string, taken []v1alpha1.Note) string {
+	name := strings.Trim(nonNameCharacters.ReplaceAllString(strings.ToLower(stem), "-"), "-")
 	if name == "" {
 		name = "note"
 	}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	apiserver.Main(m)
 }
 
-// exported is a file as perflab export writes it.
+// exported is an export in a file.
 func exported(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -74,14 +74,14 @@ func TestReportWritesCharts(t *testing.T) {
 	}
 }
 
-// What is reported can be analyzed again.
-func TestReportAsCSVIsAnalyzed(t *testing.T) {
+// analyze reads a report's CSV.
+func TestAnalyzeReadsReportCSV(t *testing.T) {
 	rows := perflab(t, "", "report", "-f", exported(t), "-o", "csv")
 	got := perflab(t, rows.out, "analyze", "--baseline", recorded.Baseline, "--twin", recorded.Twin, "--primary", "cico/.*/average$")
 	got.ends(0).shows("cico/Check-In/average")
 }
 
-// "Current against initial" stands in the page, and follows from what is beside it.
+// Both experiments are on the page, and its deltas are consistent.
 func TestReportAgainstAnotherExperiment(t *testing.T) {
 	const before, after = "testdata/before.yaml", "testdata/after.yaml"
 	page := perflab(t, "", "report", "-f", after, "--against", before)
@@ -111,13 +111,13 @@ func TestReportProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoSource":    {"", []string{"report"}, exitFailed, "name an experiment of the cluster"},
+		"NoSource":    {"", []string{"report"}, exitFailed, "specify an experiment in the cluster"},
 		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence or -o csv`},
-		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts goes with -o md and -o confluence"},
+		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts requires -o md or -o confluence"},
 		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exitFailed, "no-such.yaml"},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "there is no PerfExperiment among them; write them with perflab export NAME"},
-		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files hold lab/maxram-vs-xmx: name one of them"},
-		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files hold lab/maxram-vs-xmx, lab/other: name one of them"},
+		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files have lab/maxram-vs-xmx: name one of them"},
+		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files have lab/maxram-vs-xmx, lab/other: name one of them"},
 		"TwoNames":    {"", []string{"report", "x", "y"}, exitFailed, "at most 1 arg"},
 		"NoCluster":   {"", []string{"export", "x", "--kubeconfig", "no-such-config"}, exitFailed, "reading the kubeconfig"},
 	} {
@@ -130,9 +130,9 @@ func TestReportProblems(t *testing.T) {
 	}
 }
 
-// An export is the experiment, what belongs to it and nothing else; reporting
-// from the cluster and from the export is the same.
-func TestExportAndReportFromACluster(t *testing.T) {
+// An export has only the experiment and its objects; reports from the cluster
+// and from the export are equal.
+func TestExportAndReportFromCluster(t *testing.T) {
 	home := measured(t)
 	export := home.must(t, "", "export", recorded.Name)
 	read, err := report.Read(strings.NewReader(export.out))
@@ -151,13 +151,13 @@ func TestExportAndReportFromACluster(t *testing.T) {
 			len(direct.out), again.code, len(again.out), again.problems)
 	}
 	missing := home.perflab(t, "", "report", "no-such")
-	missing.ends(exitFailed).warns(`there is no PerfExperiment "no-such" in namespace "lab"`)
+	missing.ends(exitFailed).warns(`PerfExperiment "no-such" not found in namespace "lab"`)
 }
 
-// storing puts what was measured into the cluster once, for all tests.
+// storing stores the measured experiment once, for all tests.
 var storing sync.Once
 
-// measured is the namespace in which the experiment was measured.
+// measured is the namespace of the measured experiment.
 func measured(t *testing.T) *place {
 	t.Helper()
 	config := server.Config(t)
@@ -173,8 +173,8 @@ func measured(t *testing.T) *place {
 	return &place{recorded.Namespace, kubeconfig, to}
 }
 
-// store puts the objects into the cluster, a run of somebody else, and one that
-// nobody measured.
+// store creates the objects in the cluster, a run of another owner, and an
+// unmeasured one.
 func store(t *testing.T, to client.Client, input report.Input) {
 	t.Helper()
 	create := func(object client.Object) {

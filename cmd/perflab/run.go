@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/kube/schema"
 )
 
-// cliOwner owns the fields that the command line applies.
+// cliOwner is the field owner of the command line.
 const cliOwner = client.FieldOwner("kubectl-perflab")
 
 var errOneExperiment = errors.New("run follows one experiment")
@@ -24,7 +24,7 @@ type runOptions struct {
 	files    []string
 	from     string
 	noFollow bool
-	how      followOptions
+	follow   followOptions
 }
 
 func newRun() *cobra.Command {
@@ -51,18 +51,18 @@ experiment is stalled, 6 with --fail-on worse: an arm is worse, 9 --timeout expi
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	options.cluster = newCluster(command.Flags())
-	addMaxMemory(command.Flags())
+	addMaxMemoryFlag(command.Flags())
 	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with objects; "-" is standard input; repeatable`)
 	command.Flags().StringVar(&options.from, "from", "", "schedule/NAME: create an experiment from this PerfSchedule now")
 	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
-	options.how.addFlags(command.Flags())
+	options.follow.addFlags(command.Flags())
 	command.MarkFlagsOneRequired("file", "from")
 	command.MarkFlagsMutuallyExclusive("file", "from")
 	return command
 }
 
 func (o runOptions) run(command *cobra.Command) error {
-	if err := o.how.check(); err != nil {
+	if err := o.follow.check(); err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -70,12 +70,12 @@ func (o runOptions) run(command *cobra.Command) error {
 	}
 	ctx := command.Context()
 	var objects []*unstructured.Unstructured
-	in, err := inputOf(command)
+	in, err := commandInput(command)
 	if err != nil {
 		return err
 	}
 	for _, path := range o.files {
-		found, err := documents(in, path)
+		found, err := readDocuments(in, path)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (o runOptions) run(command *cobra.Command) error {
 	if o.noFollow {
 		return nil
 	}
-	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, o.how)
+	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, o.follow)
 }
 
 func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -109,7 +109,7 @@ func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstruc
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("%w, the files hold %q and %q: give it the file of one, or use kubectl apply", errOneExperiment, found.GetName(), object.GetName())
+			return nil, fmt.Errorf("%w, but the files have %q and %q: pass one of them, or use kubectl apply", errOneExperiment, found.GetName(), object.GetName())
 		}
 		found = object
 	}
@@ -122,16 +122,16 @@ func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstruc
 func apply(ctx context.Context, writer client.Client, object *unstructured.Unstructured, namespace string) error {
 	namespaced, err := writer.IsObjectNamespaced(object)
 	if err != nil {
-		return fmt.Errorf("%s %q: %w; is what serves it installed? (kubectl perflab doctor)", object.GetKind(), object.GetName(), err)
+		return fmt.Errorf("%s %q: %w; check that its CRD is installed (kubectl perflab doctor)", object.GetKind(), object.GetName(), err)
 	}
 	if namespaced && object.GetNamespace() == "" {
 		object.SetNamespace(namespace)
 	}
 	err = writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), cliOwner, client.ForceOwnership)
 	if err != nil && schema.IsOurs(object) {
-		// The API server's own words are those of its schema.
+		// Schema messages of the API server are hard to read.
 		if faults := schema.Check(ctx, object); len(faults) > 0 {
-			return refused(fmt.Sprintf("%s %q", object.GetKind(), object.GetName()), suggesting(object, faults))
+			return invalidError(fmt.Sprintf("%s %q", object.GetKind(), object.GetName()), withSuggestions(object, faults))
 		}
 	}
 	if err != nil {

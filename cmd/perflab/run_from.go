@@ -18,13 +18,13 @@ import (
 	"perflab.dev/perflab/internal/planning/recurrence"
 )
 
-// scheduleTypes are what kubectl calls a PerfSchedule.
+// scheduleTypes are kubectl's names for a PerfSchedule.
 var scheduleTypes = []string{"schedule", "perfschedule", "perfschedules", "perfschedules.perflab.dev", "psched"}
 
-// triggerManual is a person with this command.
+// triggerManual is the trigger of experiments that this command creates.
 const triggerManual = "Manual"
 
-// runFrom makes an experiment of a schedule now.
+// runFrom creates an experiment from a schedule now.
 func (o runOptions) runFrom(command *cobra.Command) error {
 	kind, name, whole := strings.Cut(o.from, "/")
 	if !whole || name == "" || !slices.Contains(scheduleTypes, strings.ToLower(kind)) {
@@ -35,30 +35,31 @@ func (o runOptions) runFrom(command *cobra.Command) error {
 		return err
 	}
 	ctx := command.Context()
-	made, err := makeNow(ctx, writer, client.ObjectKey{Namespace: namespace, Name: name}, time.Now())
+	made, err := createFromSchedule(ctx, writer, client.ObjectKey{Namespace: namespace, Name: name}, time.Now())
 	if err != nil {
 		return err
 	}
 	screen := newScreen(command.OutOrStdout())
-	screen.note(fmt.Sprintf("PerfExperiment %q made of PerfSchedule %q", made.Name, name))
+	screen.note(fmt.Sprintf("PerfExperiment %q created from PerfSchedule %q", made.Name, name))
 	if o.noFollow {
 		return nil
 	}
-	return follow(ctx, writer, client.ObjectKeyFromObject(made), screen, o.how)
+	return follow(ctx, writer, client.ObjectKeyFromObject(made), screen, o.follow)
 }
 
-// makeNow makes the experiment. It is called as one of the schedule's times would be.
-func makeNow(ctx context.Context, writer client.Client, key client.ObjectKey, now time.Time) (*v1alpha1.PerfExperiment, error) {
+// createFromSchedule creates the experiment. Its name is like that of a scheduled
+// one.
+func createFromSchedule(ctx context.Context, writer client.Client, key client.ObjectKey, now time.Time) (*v1alpha1.PerfExperiment, error) {
 	schedule := &v1alpha1.PerfSchedule{}
 	if err := writer.Get(ctx, key, schedule); err != nil {
 		return nil, fmt.Errorf("reading PerfSchedule %q in namespace %q: %w", key.Name, key.Namespace, err)
 	}
 	release := recurrence.Release(&schedule.Spec, v1alpha1.TriggerSchedule, now, schedule.Status.Images)
-	made := recurrence.Experiment(schedule, naming.ManualExperiment(schedule.Name, now), triggerManual, release)
-	// To block its deletion takes a right over the schedule that who runs it may lack.
-	made.OwnerReferences[0].BlockOwnerDeletion = nil
-	if err := writer.Create(ctx, made, cliOwner); err != nil {
-		return nil, fmt.Errorf("making PerfExperiment %q: %w", made.Name, err)
+	experiment := recurrence.Experiment(schedule, naming.ManualExperiment(schedule.Name, now), triggerManual, release)
+	// Blocking the deletion would need a right to the schedule that the user may lack.
+	experiment.OwnerReferences[0].BlockOwnerDeletion = nil
+	if err := writer.Create(ctx, experiment, cliOwner); err != nil {
+		return nil, fmt.Errorf("creating PerfExperiment %q: %w", experiment.Name, err)
 	}
-	return made, nil
+	return experiment, nil
 }

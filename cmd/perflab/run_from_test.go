@@ -15,14 +15,14 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What a person has a schedule make is the schedule's, and takes no right over it.
-func TestRunFromASchedule(t *testing.T) {
+// A manually created experiment belongs to the schedule, without a right to it.
+func TestRunFromSchedule(t *testing.T) {
 	schedule := &v1alpha1.PerfSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "nightly", UID: "u"}}
 	schedule.Spec.Schedule, schedule.Spec.TimeZone, schedule.Spec.Suspend = "0 2 * * *", "Europe/Berlin", true
 	schedule.Spec.Template.Spec.Question = "Does it get slower?"
 	writer := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(schedule).Build()
 	now := time.Date(2026, 3, 2, 23, 30, 0, 0, time.UTC)
-	made, err := makeNow(t.Context(), writer, client.ObjectKeyFromObject(schedule), now)
+	made, err := createFromSchedule(t.Context(), writer, client.ObjectKeyFromObject(schedule), now)
 	expect.NoError(t, err)
 	stored := &v1alpha1.PerfExperiment{}
 	expect.NoError(t, writer.Get(t.Context(), client.ObjectKeyFromObject(made), stored))
@@ -32,12 +32,12 @@ func TestRunFromASchedule(t *testing.T) {
 	if release := stored.Annotations[v1alpha1.AnnotationRelease]; release != "2026-03-03T00:30" {
 		t.Errorf("it is called %q, want its time in Berlin", release)
 	}
-	if _, err := makeNow(t.Context(), writer, client.ObjectKey{Namespace: "lab", Name: "weekly"}, now); err == nil || !strings.Contains(err.Error(), `PerfSchedule "weekly" in namespace "lab"`) {
+	if _, err := createFromSchedule(t.Context(), writer, client.ObjectKey{Namespace: "lab", Name: "weekly"}, now); err == nil || !strings.Contains(err.Error(), `PerfSchedule "weekly" in namespace "lab"`) {
 		t.Errorf("of a schedule that is not there: %v", err)
 	}
 }
 
-func TestRunFromWhatIsNoSchedule(t *testing.T) {
+func TestRunFromRefusesOthers(t *testing.T) {
 	for _, from := range []string{"nightly", "schedule/", "cronjob/nightly"} {
 		perflab(t, "", "run", "--from", from).ends(exitFailed).warns("must be schedule/NAME, for example schedule/nightly")
 	}

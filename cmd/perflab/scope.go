@@ -20,30 +20,30 @@ const (
 	scheduleKind   = "PerfSchedule"
 )
 
-// scope is where a command looks: in a namespace, or with -A in all, as kubectl does.
+// scope is one namespace or, with -A, all, as in kubectl.
 type scope struct{ allNamespaces bool }
 
 func (s *scope) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "all namespaces, regardless of --namespace")
 }
 
-// in is the namespace to list: the user's, or all.
-func (s *scope) in(namespace string) string {
+// listNamespace is the namespace to list: the user's, or all.
+func (s *scope) listNamespace(namespace string) string {
 	if s.allNamespaces {
 		return metav1.NamespaceAll
 	}
 	return namespace
 }
 
-// listExperiments lists those of a namespace; empty: of all.
+// listExperiments lists the experiments of a namespace; empty: of all.
 func listExperiments(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfExperiment, error) {
 	experiments := &v1alpha1.PerfExperimentList{}
 	err := reader.List(ctx, experiments, client.InNamespace(namespace))
 	switch {
 	case isUnserved(err):
-		return nil, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+		return nil, fmt.Errorf("%w: run kubectl perflab doctor for the fix", errNotInstalled)
 	case apierrors.IsForbidden(err) && namespace == "":
-		return nil, fmt.Errorf("you may not list the experiments of all namespaces: name one that you may, with --namespace: %w", err)
+		return nil, fmt.Errorf("you can't list experiments in all namespaces: select one with --namespace: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("listing the experiments: %w", err)
 	}

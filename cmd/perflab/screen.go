@@ -15,63 +15,64 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// screen shows how an experiment goes on: in place on a terminal, else, as in a
-// pipeline's log, a line for each thing that is new.
+// screen shows the progress of an experiment: in place on a terminal,
+// otherwise, as in a pipeline's log, a line for each change.
 type screen struct {
 	out io.Writer
-	look
+	style
 	terminal bool
 	lines    int
-	// written are the lines a log has.
+	// written are the lines of the log.
 	written map[string]bool
-	// output for programs, which notes stand beside; nil: people read it.
+	// output is the format for programs, with notes on another writer; nil:
+	// text.
 	output *output
 	notes  io.Writer
-	// shown is what of an experiment was written for programs.
-	shown experimentJSON
-	// noted is the note since the last look that showed something.
-	noted string
+	// shownState is the last state written for programs.
+	shownState experimentJSON
+	// lastNote is the note since the last successful read.
+	lastNote string
 }
 
 func newScreen(out io.Writer) *screen {
-	_, isTerminal := terminalOf(out)
-	return &screen{out: out, look: lookOf(out), terminal: isTerminal && !isDumb(), written: map[string]bool{}}
+	_, isTerminal := terminalFile(out)
+	return &screen{out: out, style: styleOf(out), terminal: isTerminal && !isDumb(), written: map[string]bool{}}
 }
 
 func (s *screen) show(seen snapshot, now time.Time) {
-	s.noted = ""
+	s.lastNote = ""
 	if s.output != nil {
 		s.showState(seen.state(now))
 		return
 	}
 	if !s.terminal {
-		s.tell(seen.news())
+		s.writeNews(seen.news())
 		return
 	}
 	if s.lines > 0 {
 		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
 	}
 	text := prose.Printable(seen.text(now))
-	s.write(s.status(text))
-	s.lines = rows(text, s.columns())
+	s.write(s.paintStatus(text))
+	s.lines = terminalRows(text, s.columns())
 }
 
-// showState writes for programs what has changed. Time passes all the time.
+// showState writes changes for programs, except those of the remaining time.
 func (s *screen) showState(state experimentJSON) {
 	without := state
 	without.SecondsLeft = nil
-	if reflect.DeepEqual(without, s.shown) {
+	if reflect.DeepEqual(without, s.shownState) {
 		return
 	}
-	s.shown = without
+	s.shownState = without
 	if s.output.format == formatYAML {
 		s.write("---\n")
 	}
 	_ = s.output.write(s.out, state) // As write.
 }
 
-// tell writes the lines that were not written before.
-func (s *screen) tell(news []string) {
+// writeNews writes the lines that were not written before.
+func (s *screen) writeNews(news []string) {
 	for _, line := range news {
 		line = prose.Printable(line)
 		if !s.written[line] {
@@ -81,8 +82,9 @@ func (s *screen) tell(news []string) {
 	}
 }
 
-// rows are those that a text takes up on a terminal, which breaks long lines.
-func rows(text string, width int) int {
+// terminalRows is the number of rows that a text occupies on a terminal, which
+// wraps long lines.
+func terminalRows(text string, width int) int {
 	count := 0
 	for line := range strings.Lines(text) {
 		count += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+width-1)/width)
@@ -90,10 +92,10 @@ func rows(text string, width int) int {
 	return count
 }
 
-// columns of the terminal; as many as usual where it can't be told.
+// columns is the width of the terminal, or the usual one.
 func (s *screen) columns() int {
 	const usual = 80
-	if file, isTerminal := terminalOf(s.out); isTerminal {
+	if file, isTerminal := terminalFile(s.out); isTerminal {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 			return width
 		}
@@ -101,12 +103,12 @@ func (s *screen) columns() int {
 	return usual
 }
 
-// note writes a sentence beside the experiment, once in a row.
+// note writes a sentence about the experiment, without repetitions.
 func (s *screen) note(sentence string) {
-	if sentence == s.noted {
+	if sentence == s.lastNote {
 		return
 	}
-	s.noted = sentence
+	s.lastNote = sentence
 	if s.notes != nil {
 		_, _ = fmt.Fprintln(s.notes, sentence) // As write.
 		return
@@ -115,5 +117,5 @@ func (s *screen) note(sentence string) {
 	s.lines = 0
 }
 
-// write has nobody to tell of a terminal that is gone.
+// write ignores errors, because there is no other place to report them.
 func (s *screen) write(text string) { _, _ = io.WriteString(s.out, text) }

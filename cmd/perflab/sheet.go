@@ -16,43 +16,42 @@ import (
 type sheet struct {
 	page
 	markdown bool
-	// all rows are written, however many.
+	// all disables the limits of rows.
 	all bool
-	// admitted rows of all tables so far.
+	// admitted is the number of rows in all tables so far.
 	admitted int
 }
 
-// mostRows are written of a table, and mostInAll of all: nobody reads more on a
-// terminal.
+// Limits of rows per table and in total on a terminal.
 const (
-	mostRows  = 200
-	mostInAll = 1000
+	maxTableRows = 200
+	maxTotalRows = 1000
 )
 
-// admit says how many of a table's rows are written.
+// admit returns how many rows of a table to write.
 func (s *sheet) admit(rows int) int {
 	if s.all {
 		return rows
 	}
-	admitted := min(rows, mostRows, mostInAll-s.admitted)
+	admitted := min(rows, maxTableRows, maxTotalRows-s.admitted)
 	s.admitted += admitted
 	return admitted
 }
 
-// left says how many rows are left out, if any.
-func (s *sheet) left(rows int) {
+// writeOmitted writes how many rows were omitted, if any.
+func (s *sheet) writeOmitted(rows int) {
 	if rows == 0 {
 		return
 	}
 	if s.markdown {
 		s.line("")
 	}
-	s.line("%s left out: --all writes them, and so does -o json", prose.Counted(rows, "further row"))
+	s.line("%s omitted: use --all or -o json", prose.Counted(rows, "further row"))
 }
 
-// addAll is the flag for it.
-func addAll(flags *pflag.FlagSet, all *bool) {
-	flags.BoolVar(all, "all", false, fmt.Sprintf("show all rows of a table, not only the first %d", mostRows))
+// addAllFlag adds --all.
+func addAllFlag(flags *pflag.FlagSet, all *bool) {
+	flags.BoolVar(all, "all", false, fmt.Sprintf("show all rows of a table, not only the first %d", maxTableRows))
 }
 
 func (s *sheet) title(text string) {
@@ -60,7 +59,7 @@ func (s *sheet) title(text string) {
 		s.line("\n## %s\n", text)
 		return
 	}
-	s.heading(strong, "%s", text)
+	s.heading(colorStrong, "%s", text)
 }
 
 func (s *sheet) item(number int, text string) {
@@ -71,11 +70,10 @@ func (s *sheet) item(number int, text string) {
 	s.line("  %d  %s", number, text)
 }
 
-// rows writes a header and what is below it; columns named by spare may be left out on
-// a narrow terminal. A last column with nothing below its
-// header, such as that of the notes, is left out.
+// rows writes a header and its rows. Columns named by spare may be omitted on a narrow
+// terminal. A last column without cells, such as that of notes, is omitted.
 func (s *sheet) rows(rows [][]string, spare ...string) {
-	rows = withoutEmptyLast(rows)
+	rows = withoutEmptyLastColumn(rows)
 	if !s.markdown {
 		s.table(rows, spare...)
 		return
@@ -92,7 +90,7 @@ func (s *sheet) rows(rows [][]string, spare ...string) {
 	}
 }
 
-func withoutEmptyLast(rows [][]string) [][]string {
+func withoutEmptyLastColumn(rows [][]string) [][]string {
 	last := len(rows[0]) - 1
 	if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[last] != "" }) {
 		return rows

@@ -11,12 +11,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// shownRun is a command in the documentation and what it prints.
+// shownRun is a documented command with its output.
 var shownRun = regexp.MustCompile("(?s)```console\n\\$ perflab ([^\n]*)\n(.*?)```")
 
-// What the pages on statistics show is what the commands print; -update writes
-// them anew, but for what is cut out of a longer output and begins with "…".
-func TestStatisticsPagesShowWhatIsPrinted(t *testing.T) {
+// The pages on statistics show the commands' current output; -update rewrites
+// it, except excerpts that begin with "…".
+func TestStatisticsPages(t *testing.T) {
 	t.Chdir("../..")
 	for path, least := range map[string]int{"docs/statistics.md": 3, "docs/history.md": 1} {
 		t.Run(path, func(t *testing.T) { showsWhatIsPrinted(t, path, least) })

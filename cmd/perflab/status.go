@@ -24,13 +24,13 @@ import (
 )
 
 var (
-	errNotInstalled     = errors.New("PerfLab is not installed in this cluster")
-	errNoSuchExperiment = errors.New("there is no such experiment")
-	errRegression       = errors.New("an arm is worse than the baseline")
-	errFailOn           = errors.New("unknown outcome")
-	errStalled          = errors.New("the experiment is stalled: manual action required")
-	errImported         = errors.New("it is imported and had not ended; nothing of it goes on here")
-	errTimeout          = errors.New("it is not over")
+	errNotInstalled = errors.New("PerfLab is not installed in this cluster")
+	errNotFound     = errors.New("not found")
+	errRegression   = errors.New("an arm is worse than the baseline")
+	errFailOn       = errors.New("unknown outcome")
+	errStalled      = errors.New("the experiment is stalled: manual action required")
+	errImported     = errors.New("it was imported unfinished and does not continue")
+	errTimeout      = errors.New("timed out")
 )
 
 type statusOptions struct {
@@ -38,7 +38,7 @@ type statusOptions struct {
 	output  *output
 	watch   bool
 	scope   scope
-	how     followOptions
+	follow  followOptions
 }
 
 func newStatus() *cobra.Command {
@@ -68,21 +68,21 @@ experiment is stalled, 6 with --fail-on worse: an arm is worse, 9 with --watch:
 	options.scope.addFlags(command.Flags())
 	command.ValidArgsFunction = completeExperiment(options.cluster)
 	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "watch until the experiment is complete or stalled")
-	options.how.addFlags(command.Flags())
+	options.follow.addFlags(command.Flags())
 	return command
 }
 
 func (o statusOptions) check(named bool) error {
 	switch {
 	case named && o.scope.allNamespaces:
-		return fmt.Errorf("%w: a name is of one namespace: take -A away, or give the namespace with -n", errOption)
-	case !named && (o.watch || o.how.failOn != ""):
-		return fmt.Errorf("%w: --watch and --fail-on are about one experiment: name it", errOption)
+		return fmt.Errorf("%w: a name belongs to one namespace: remove -A, or set the namespace with -n", errOption)
+	case !named && (o.watch || o.follow.failOn != ""):
+		return fmt.Errorf("%w: --watch and --fail-on require the name of an experiment", errOption)
 	}
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	return o.how.check()
+	return o.follow.check()
 }
 
 func (o statusOptions) run(command *cobra.Command, names []string) error {
@@ -103,7 +103,7 @@ func (o statusOptions) run(command *cobra.Command, names []string) error {
 		if o.output.isData() {
 			screen.output, screen.notes = o.output, command.ErrOrStderr()
 		}
-		return follow(ctx, reader, key, screen, o.how)
+		return follow(ctx, reader, key, screen, o.follow)
 	}
 	seen, err := takeSnapshot(ctx, reader, key)
 	if err != nil {
@@ -112,18 +112,18 @@ func (o statusOptions) run(command *cobra.Command, names []string) error {
 	if err := o.show(out, seen, time.Now()); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
-	return seen.outcome(o.how.failOn)
+	return seen.outcome(o.follow.failOn)
 }
 
 func (o statusOptions) show(out io.Writer, seen snapshot, now time.Time) error {
 	if o.output.isData() {
 		return o.output.write(out, seen.state(now))
 	}
-	_, err := io.WriteString(out, lookOf(out).status(prose.Printable(seen.text(now))))
+	_, err := io.WriteString(out, styleOf(out).paintStatus(prose.Printable(seen.text(now))))
 	return err
 }
 
-// reader is a client with the namespace the user means.
+// reader returns a client and the user's namespace.
 func (c *cluster) reader() (client.Client, string, error) {
 	namespace, err := c.namespace()
 	if err != nil {
@@ -133,13 +133,13 @@ func (c *cluster) reader() (client.Client, string, error) {
 	return reader, namespace, err
 }
 
-// isUnserved reports whether the cluster does not know PerfLab's kinds.
+// isUnserved reports whether the cluster lacks PerfLab's kinds.
 func isUnserved(err error) bool {
 	return meta.IsNoMatchError(err) || discovery.IsGroupDiscoveryFailedError(err)
 }
 
-// snapshot is an experiment with its runs. Those that only name it are told in
-// its warnings.
+// snapshot is an experiment with its runs. Its warnings mention runs that only
+// have its name.
 type snapshot struct {
 	experiment v1alpha1.PerfExperiment
 	runs       []v1alpha1.PerfRun
@@ -148,7 +148,7 @@ type snapshot struct {
 func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKey) (snapshot, error) {
 	var seen snapshot
 	if err := reader.Get(ctx, key, &seen.experiment); err != nil {
-		return seen, unread(err, experimentKind, key)
+		return seen, readError(err, experimentKind, key)
 	}
 	var runs v1alpha1.PerfRunList
 	err := reader.List(ctx, &runs, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: key.Name})
@@ -160,9 +160,9 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 	return seen, nil
 }
 
-func (s snapshot) over() bool { return progress.IsOver(&s.experiment) }
+func (s snapshot) isOver() bool { return progress.IsOver(&s.experiment) }
 
-// outcome is what a script wants to know of an experiment.
+// outcome is the result for scripts.
 func (s snapshot) outcome(failOn string) error {
 	if s.experiment.Status.Phase == v1alpha1.ExperimentStalled {
 		return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errStalled, conditionMessage(s.experiment.Status.Conditions, v1alpha1.ConditionStalled))
@@ -172,16 +172,16 @@ func (s snapshot) outcome(failOn string) error {
 	}
 	for _, found := range s.experiment.Status.Comparisons {
 		if found.Primary && !found.Twin && found.Verdict == v1alpha1.VerdictWorse {
-			return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errRegression, compared(found))
+			return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errRegression, comparisonLine(found))
 		}
 	}
 	return nil
 }
 
-// failOnWorse is the only thing to fail on so far.
+// failOnWorse is the only value of --fail-on.
 const failOnWorse = "worse"
 
-// followOptions say how an experiment is followed.
+// followOptions are the flags for following an experiment.
 type followOptions struct {
 	interval time.Duration
 	timeout  time.Duration
@@ -196,13 +196,13 @@ func (f *followOptions) addFlags(flags *pflag.FlagSet) {
 
 func (f *followOptions) check() error {
 	if f.timeout < 0 || f.interval <= 0 {
-		return fmt.Errorf("%w: --timeout %s must not be below 0, and --interval %s above it", errOption, f.timeout, f.interval)
+		return fmt.Errorf("%w: --timeout %s must be at least 0, and --interval %s above 0", errOption, f.timeout, f.interval)
 	}
 	return checkFailOn(f.failOn, failOnWorse)
 }
 
-// limited is a context that ends with the timeout.
-func (f *followOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout returns a context that ends with the timeout.
+func (f *followOptions) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if f.timeout == 0 {
 		return ctx, func() {}
 	}
@@ -211,38 +211,38 @@ func (f *followOptions) limited(ctx context.Context) (context.Context, context.C
 
 const failOnHelp = `"worse" exits with code 6 if a primary metric of an arm is Worse`
 
-// checkFailOn says whether a command fails on a value, of which it knows one.
+// checkFailOn checks the value of --fail-on.
 func checkFailOn(value, only string) error {
 	if value != "" && value != only {
-		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, only)
+		return fmt.Errorf("--fail-on %q: %w: use %q", value, errFailOn, only)
 	}
 	return nil
 }
 
-// follow shows an experiment until it is over. A look that fails is tried
-// again: the cluster may be away for a while, the experiment goes on.
+// follow shows an experiment until it ends. It retries failed reads: the
+// experiment continues while the cluster is unreachable.
 func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how followOptions) error {
-	ctx, done := how.limited(ctx)
+	ctx, done := how.withTimeout(ctx)
 	defer done()
-	last := "it was not seen"
+	last := "it was never read"
 	for {
 		seen, err := takeSnapshot(ctx, reader, key)
 		switch {
-		case errors.Is(err, errNoSuchExperiment):
+		case errors.Is(err, errNotFound):
 			return err
 		case ctx.Err() != nil:
 		case err != nil:
-			last = "can't look: " + err.Error()
+			last = "reading failed: " + err.Error()
 			screen.note(last)
 		default:
 			screen.show(seen, time.Now())
-			if seen.over() {
+			if seen.isOver() {
 				return seen.outcome(how.failOn)
 			}
 			if provenance.IsImported(&seen.experiment) {
 				return fmt.Errorf("experiment %q: %w", key.Name, errImported)
 			}
-			last = seen.awaited()
+			last = seen.waitMessage()
 		}
 		select {
 		case <-ctx.Done():
@@ -252,11 +252,11 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 	}
 }
 
-// awaited is the progress of an experiment that has not ended.
-func (s snapshot) awaited() string {
-	told := []string{s.phase()}
+// waitMessage is the progress of an unfinished experiment.
+func (s snapshot) waitMessage() string {
+	parts := []string{s.phase()}
 	if counts := s.experiment.Status.Runs; counts != nil {
-		told = append(told, prose.Partly(counts.Done, counts.Planned, "run")+" done")
+		parts = append(parts, prose.Partly(counts.Done, counts.Planned, "run")+" done")
 	}
-	return strings.Join(append(told, s.currentNews()...), "; ")
+	return strings.Join(append(parts, s.currentNews()...), "; ")
 }

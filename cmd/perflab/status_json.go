@@ -12,20 +12,20 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// experimentJSON is how far an experiment is, as other programs read it. What has the
-// name of a field of its status is that field.
+// experimentJSON is the JSON form of an experiment's progress. Fields with the name
+// of a status field have its content.
 type experimentJSON struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Phase is empty until the operator has seen the experiment.
+	// Phase is empty until the operator has reconciled the experiment.
 	Phase v1alpha1.ExperimentPhase `json:"phase"`
-	// Over: nothing more happens by itself.
+	// Over: the experiment does not continue by itself.
 	Over      bool               `json:"over"`
 	Suspended bool               `json:"suspended"`
 	Imported  bool               `json:"imported"`
 	Runs      v1alpha1.RunCounts `json:"runs"`
 	Blocks    blocksJSON         `json:"blocks"`
-	// SecondsLeft is null while it is not known, and in lists.
+	// SecondsLeft is null while unknown, and in lists.
 	SecondsLeft    *int64                  `json:"secondsLeft"`
 	StartTime      *metav1.Time            `json:"startTime"`
 	CompletionTime *metav1.Time            `json:"completionTime"`
@@ -45,25 +45,25 @@ type blocksJSON struct {
 	Complete int32 `json:"complete"`
 }
 
-// state of an experiment at a time.
+// state of the experiment at a time.
 func (s snapshot) state(now time.Time) experimentJSON {
-	made := stateOf(&s.experiment)
-	if left, known := s.left(now); known && !made.Over {
+	made := newExperimentJSON(&s.experiment)
+	if left, known := s.timeLeft(now); known && !made.Over {
 		seconds := int64(left.Seconds())
 		made.SecondsLeft = &seconds
 	}
 	return made
 }
 
-// stateOf an experiment whose runs are not looked at.
-func stateOf(experiment *v1alpha1.PerfExperiment) experimentJSON {
+// newExperimentJSON returns the progress of an experiment without its runs.
+func newExperimentJSON(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	status := &experiment.Status
 	made := experimentJSON{
 		Namespace: experiment.Namespace, Name: experiment.Name, Phase: status.Phase, Over: progress.IsOver(experiment),
-		Suspended: experiment.Spec.Suspend, Imported: provenance.IsImported(experiment), Blocks: blocksOf(experiment),
+		Suspended: experiment.Spec.Suspend, Imported: provenance.IsImported(experiment), Blocks: countBlocks(experiment),
 		StartTime: status.StartTime, CompletionTime: status.CompletionTime, WaitingFor: status.WaitingFor, Current: status.Current, Verdict: status.Verdict,
-		Comparisons: primary(status.Comparisons), Changes: listed(status.Changes), InvalidRuns: listed(status.InvalidRuns),
-		Conditions: listed(status.Conditions), Warnings: listed(status.Warnings),
+		Comparisons: primaryComparisons(status.Comparisons), Changes: nonNil(status.Changes), InvalidRuns: nonNil(status.InvalidRuns),
+		Conditions: nonNil(status.Conditions), Warnings: nonNil(status.Warnings),
 	}
 	if status.Runs != nil {
 		made.Runs = *status.Runs
@@ -74,8 +74,9 @@ func stateOf(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	return made
 }
 
-// blocksOf an experiment: each is a run of every arm under every scenario.
-func blocksOf(experiment *v1alpha1.PerfExperiment) blocksJSON {
+// countBlocks counts the blocks: each is a run of every arm under every
+// scenario.
+func countBlocks(experiment *v1alpha1.PerfExperiment) blocksJSON {
 	made, status := blocksJSON{Planned: experiment.Spec.Design.Blocks}, &experiment.Status
 	if runs := len(status.Arms) * len(experiment.Spec.Scenarios); status.Runs != nil && runs > 0 {
 		made.Planned = status.Runs.Planned / int32(runs)
@@ -86,8 +87,8 @@ func blocksOf(experiment *v1alpha1.PerfExperiment) blocksJSON {
 	return made
 }
 
-// primary comparisons alone.
-func primary(all []v1alpha1.Comparison) []v1alpha1.Comparison {
+// primaryComparisons returns only the primary comparisons.
+func primaryComparisons(all []v1alpha1.Comparison) []v1alpha1.Comparison {
 	found := []v1alpha1.Comparison{}
 	for _, one := range all {
 		if one.Primary {
@@ -97,5 +98,5 @@ func primary(all []v1alpha1.Comparison) []v1alpha1.Comparison {
 	return found
 }
 
-// listed is an empty list where there is none, which is easier to read.
-func listed[T any](all []T) []T { return append([]T{}, all...) }
+// nonNil returns an empty list for nil, which is [] in JSON.
+func nonNil[T any](all []T) []T { return append([]T{}, all...) }

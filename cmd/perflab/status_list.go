@@ -19,43 +19,43 @@ import (
 
 // list shows the experiments of a namespace, or of all.
 func (o statusOptions) list(ctx context.Context, out io.Writer, reader client.Reader, namespace string) error {
-	experiments, err := listExperiments(ctx, reader, o.scope.in(namespace))
+	experiments, err := listExperiments(ctx, reader, o.scope.listNamespace(namespace))
 	if err != nil {
 		return err
 	}
 	if o.output.isData() {
 		states := make([]experimentJSON, 0, len(experiments))
 		for i := range experiments {
-			states = append(states, stateOf(&experiments[i]))
+			states = append(states, newExperimentJSON(&experiments[i]))
 		}
 		return o.output.write(out, struct {
 			Experiments []experimentJSON `json:"experiments"`
 		}{states})
 	}
 	if len(experiments) == 0 {
-		return o.nothing(out, namespace)
+		return o.writeNone(out, namespace)
 	}
-	return o.table(out, experiments, time.Now())
+	return o.writeTable(out, experiments, time.Now())
 }
 
-func (o statusOptions) nothing(out io.Writer, namespace string) error {
-	p := pageTo(out)
+func (o statusOptions) writeNone(out io.Writer, namespace string) error {
+	p := newPage(out)
 	if o.scope.allNamespaces {
 		p.line("No experiments found.")
 	} else {
-		p.line("No experiments found in namespace %s; -A looks in all.", namespace)
+		p.line("No experiments found in namespace %s; use -A for all namespaces.", namespace)
 	}
 	return p.err
 }
 
-func (o statusOptions) table(out io.Writer, experiments []v1alpha1.PerfExperiment, now time.Time) error {
-	rows := [][]string{{"NAME", "PHASE", "RUNS", "VERDICT", "NOW", "AGE"}}
+func (o statusOptions) writeTable(out io.Writer, experiments []v1alpha1.PerfExperiment, now time.Time) error {
+	rows := [][]string{{"NAME", "PHASE", "RUNS", "VERDICT", "MESSAGE", "AGE"}}
 	for i := range experiments {
 		experiment := &experiments[i]
 		status := &experiment.Status
 		rows = append(rows, []string{
 			experiment.Name, cmp.Or(string(status.Phase), "-"), cmp.Or(status.Progress, "-"), cmp.Or(status.Verdict, "-"),
-			cmp.Or(doing(experiment), "-"), duration.HumanDuration(now.Sub(experiment.CreationTimestamp.Time)),
+			cmp.Or(experimentMessage(experiment), "-"), duration.HumanDuration(now.Sub(experiment.CreationTimestamp.Time)),
 		})
 	}
 	if o.scope.allNamespaces {
@@ -64,13 +64,13 @@ func (o statusOptions) table(out io.Writer, experiments []v1alpha1.PerfExperimen
 			rows[i+1] = append([]string{experiments[i].Namespace}, rows[i+1]...)
 		}
 	}
-	p := pageTo(out)
-	p.table(rows, "AGE", "NOW", "VERDICT")
+	p := newPage(out)
+	p.table(rows, "AGE", "MESSAGE", "VERDICT")
 	return p.err
 }
 
-// doing is what an experiment is at, in a few words.
-func doing(experiment *v1alpha1.PerfExperiment) string {
+// experimentMessage describes briefly what an experiment does.
+func experimentMessage(experiment *v1alpha1.PerfExperiment) string {
 	status := &experiment.Status
 	switch {
 	case provenance.IsImported(experiment):
@@ -78,7 +78,7 @@ func doing(experiment *v1alpha1.PerfExperiment) string {
 	case progress.IsOver(experiment) && status.Phase != v1alpha1.ExperimentStalled:
 		return ""
 	case status.Phase == "":
-		return "not seen by the operator yet"
+		return "waiting for the operator"
 	case status.Current != nil:
 		return fmt.Sprintf("%s %s", status.Current.Run, status.Current.Phase)
 	default:

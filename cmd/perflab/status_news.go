@@ -11,9 +11,8 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// news says of an experiment what is worth a line in a log: phases, what is
-// waited for, what is wrong, what has ended. It holds no clock, and no figure
-// that moves by itself, so that the same line means the same state.
+// news returns the lines of a log: phases, waits, problems and results. They
+// have no times or changing numbers, so the same line means the same state.
 func (s snapshot) news() []string {
 	status := &s.experiment.Status
 	lines := []string{s.phase()}
@@ -37,27 +36,27 @@ func (s snapshot) news() []string {
 	return lines
 }
 
-// currentNews is what the experiment does, or what came out.
+// currentNews is what the experiment does, or its results.
 func (s snapshot) currentNews() []string {
 	status := &s.experiment.Status
 	var lines []string
-	if s.over() {
-		if ended := s.stopped(); ended != "" {
+	if s.isOver() {
+		if ended := s.stopMessage(); ended != "" {
 			lines = append(lines, ended)
 		}
 		for _, found := range status.Comparisons {
 			if found.Primary {
-				lines = append(lines, compared(found))
+				lines = append(lines, comparisonLine(found))
 			}
 		}
 		return lines
 	}
-	if waits := s.waits(); waits != "" {
+	if waits := s.waitingFor(); waits != "" {
 		lines = append(lines, waits)
 	}
 	if current := status.Current; current != nil {
 		line := fmt.Sprintf("run %s: %s", current.Run, cmp.Or(string(current.Phase), "about to begin"))
-		if doing := withoutFigures(current.Message); doing != "" {
+		if doing := withoutLoadProgress(current.Message); doing != "" {
 			line += ": " + doing
 		}
 		lines = append(lines, line)
@@ -65,9 +64,11 @@ func (s snapshot) currentNews() []string {
 	return lines
 }
 
-func (s snapshot) waits() string { return progress.Waits(&s.experiment.Status) }
+func (s snapshot) waitingFor() string { return progress.Waits(&s.experiment.Status) }
 
-// loadOn is a load that is on, with what it does by now.
-var loadOn = regexp.MustCompile(`: running [^;]*`)
+// loadProgress matches the progress of a running load.
+var loadProgress = regexp.MustCompile(`: running [^;]*`)
 
-func withoutFigures(message string) string { return loadOn.ReplaceAllString(message, ": running") }
+func withoutLoadProgress(message string) string {
+	return loadProgress.ReplaceAllString(message, ": running")
+}

@@ -23,13 +23,13 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// read is an answer for programs, as JSON or YAML.
+// read decodes JSON or YAML output.
 func (a answer) read(into any) {
 	a.t.Helper()
 	expect.NoError(a.t, yaml.UnmarshalStrict([]byte(a.out), into), "the output of perflab %q:\n%s", a.arguments, a.out)
 }
 
-// sameData: both formats for programs say the same, each in its own way.
+// sameData verifies that both formats have the same data.
 func sameData(t *testing.T, of *place, arguments ...string) {
 	t.Helper()
 	var fromJSON, fromYAML any
@@ -59,8 +59,9 @@ func TestStatusForPrograms(t *testing.T) {
 	lab.perflab(t, "", "status", "done", "-o", "xml").ends(exitFailed).warns(`unknown output format "xml": write -o text, -o json or -o yaml`)
 }
 
-// What runs, has the same fields, with what is only known of its runs.
-func TestStateOfAnExperimentThatRuns(t *testing.T) {
+// A running experiment has the same fields, plus those known only from its
+// runs.
+func TestStateOfRunningExperiment(t *testing.T) {
 	seen := underway()
 	got := seen.state(after(30).Time)
 	if got.SecondsLeft == nil || *got.SecondsLeft != 35*60 || got.Over || got.Current.Run != "partitions-2-two" || got.InvalidRuns[0].Reason != v1alpha1.ReasonTooManyErrors {
@@ -72,7 +73,7 @@ func TestStateOfAnExperimentThatRuns(t *testing.T) {
 	expect.Equal(t, blocksJSON{Planned: 3, Complete: 1}, seen.state(noon).Blocks, "blocks, of 6 runs under 1 scenario of 2 arms")
 }
 
-// Without a name, those of the namespace are listed, with -A all.
+// Without a name, status lists the experiments of the namespace, with -A all.
 func TestStatusLists(t *testing.T) {
 	here, there := lab(t), lab(t)
 	table := here.must(t, "", "status").out
@@ -91,40 +92,41 @@ func TestStatusLists(t *testing.T) {
 		t.Errorf("%+v", listed)
 	}
 	empty := here.other(t)
-	expect.Equal(t, "No experiments found in namespace "+empty.namespace+"; -A looks in all.\n", empty.must(t, "", "status").out)
+	expect.Equal(t, "No experiments found in namespace "+empty.namespace+"; use -A for all namespaces.\n", empty.must(t, "", "status").out)
 	expect.Equal(t, "{\n  \"experiments\": []\n}\n", empty.must(t, "", "status", "-o", "json").out)
 }
 
-func TestStatusOptionsThatDoNotGoTogether(t *testing.T) {
+func TestStatusRefusesOptions(t *testing.T) {
 	for says, arguments := range map[string][]string{
-		"a name is of one namespace":          {"status", "heap", "-A"},
-		"are about one experiment: name it":   {"status", "--watch"},
-		"--watch and --fail-on are about one": {"status", "-A", "--fail-on", "worse"},
-		"--timeout -1s must not be below 0":   {"status", "heap", "--watch", "--timeout", "-1s"},
-		"--interval 0s above it":              {"run", "-f", "x.yaml", "--interval", "0"},
-		"-o text, -o json or -o yaml":         {"doctor", "-o", "table"},
-		"-o table, -o json or -o yaml":        {"queue", "-o", "text"},
+		"a name belongs to one namespace":   {"status", "heap", "-A"},
+		"require the name of an experiment": {"status", "--watch"},
+		"--watch and --fail-on require":     {"status", "-A", "--fail-on", "worse"},
+		"--timeout -1s must be at least 0":  {"status", "heap", "--watch", "--timeout", "-1s"},
+		"--interval 0s above 0":             {"run", "-f", "x.yaml", "--interval", "0"},
+		"-o text, -o json or -o yaml":       {"doctor", "-o", "table"},
+		"-o table, -o json or -o yaml":      {"queue", "-o", "text"},
 	} {
 		perflab(t, "", arguments...).ends(exitFailed).warns(says)
 	}
 }
 
-// After a timeout, the error says what was still awaited.
-func TestFollowingEndsInTime(t *testing.T) {
+// After a timeout, the error describes the last state.
+func TestFollowTimesOut(t *testing.T) {
 	seen := underway()
 	seen.experiment.Namespace = "lab"
 	reader := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(&seen.experiment).Build()
 	how := followOptions{timeout: time.Second, interval: time.Hour}
 	err := follow(t.Context(), reader, client.ObjectKeyFromObject(&seen.experiment), newScreen(io.Discard), how)
-	const want = `watching experiment "partitions": it is not over after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: cico: running`
+	const want = `watching experiment "partitions": timed out after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: cico: running`
 	if exitCode(err) != exitTimeout || err.Error() != want {
 		t.Errorf("exit code %d: %v\nwant\n%s", exitCode(err), err, want)
 	}
 	got := perflab(t, "", "status", "slow", "--watch", "--timeout", "1s", "--server", "https://127.0.0.1:1").ends(exitTimeout)
-	got.warns("it is not over after 1s (--timeout): can't look: ", "127.0.0.1:1")
+	got.warns("timed out after 1s (--timeout): reading failed: ", "127.0.0.1:1")
 }
 
-// Programs that watch read a document for each change, and nothing else.
+// Watching in a data format writes a document for each change, and nothing
+// else.
 func TestWatchForPrograms(t *testing.T) {
 	for _, format := range []string{formatJSON, formatYAML} {
 		var out, notes bytes.Buffer
@@ -133,11 +135,11 @@ func TestWatchForPrograms(t *testing.T) {
 		seen := underway()
 		screen.show(seen, after(30).Time)
 		screen.show(seen, after(31).Time)
-		screen.note("can't look: timeout")
+		screen.note("reading failed: timeout")
 		screen.show(complete(v1alpha1.VerdictBetter), after(40).Time)
 		expect.Equal(t, 2, strings.Count(out.String(), "secondsLeft"), "documents of %s", format)
 		expect.Equal(t, format == formatYAML, strings.HasPrefix(out.String(), "---\n"), "%s begins with a line", format)
-		expect.Equal(t, "can't look: timeout\n", notes.String())
+		expect.Equal(t, "reading failed: timeout\n", notes.String())
 	}
 }
 
@@ -164,7 +166,7 @@ func TestDoctorForPrograms(t *testing.T) {
 	var got struct {
 		Findings []struct{ Subject, State, Message string }
 	}
-	lab.perflab(t, "", "doctor", "-o", "json").ends(exitFailed).warns("something is missing").read(&got)
+	lab.perflab(t, "", "doctor", "-o", "json").ends(exitFailed).warns("prerequisites are missing").read(&got)
 	states := map[string]string{}
 	for _, found := range got.Findings {
 		states[found.Subject] = found.State
@@ -174,8 +176,8 @@ func TestDoctorForPrograms(t *testing.T) {
 	}
 }
 
-// Each field that programs read is documented, and no other.
-func TestOutputIsDocumented(t *testing.T) {
+// Exactly the documented fields are written.
+func TestOutputFieldsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/command-line.md")
 	expect.NoError(t, err)
 	for heading, value := range map[string]any{
@@ -199,7 +201,7 @@ func TestOutputIsDocumented(t *testing.T) {
 
 var fieldCell = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
 
-// stored is an experiment of the namespace, with a status.
+// stored creates an experiment with a status in the namespace.
 func (p *place) stored(t *testing.T, name string, status v1alpha1.PerfExperimentStatus) {
 	t.Helper()
 	input := recorded.Experiment(1)
@@ -210,7 +212,7 @@ func (p *place) stored(t *testing.T, name string, status v1alpha1.PerfExperiment
 	expect.NoError(t, p.client.Status().Update(t.Context(), made))
 }
 
-// lab has two experiments that are on, one that is complete, and a schedule.
+// lab has two running experiments, a complete one, and a schedule.
 func lab(t *testing.T) *place {
 	t.Helper()
 	made := measured(t).other(t)

@@ -22,7 +22,7 @@ func after(minutes int) *metav1.Time {
 	return &metav1.Time{Time: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// underway is an experiment two of whose six runs are done, ten minutes each.
+// underway is an experiment with two of six runs done, ten minutes each.
 func underway() snapshot {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
@@ -55,7 +55,7 @@ func underway() snapshot {
 	return seen
 }
 
-func TestStatusOfAnExperimentThatRuns(t *testing.T) {
+func TestStatusOfRunningExperiment(t *testing.T) {
 	want := `partitions: Running
   [##########....................] 2 of 6 runs, 1 invalid
   SingleFactor: an effect could come from either of two
@@ -66,8 +66,8 @@ func TestStatusOfAnExperimentThatRuns(t *testing.T) {
 	expect.Equal(t, want, underway().text(after(30).Time), "status")
 }
 
-// A run that was just made has told nothing yet.
-func TestStatusOfARunThatIsAboutToBegin(t *testing.T) {
+// A new run has no message yet.
+func TestStatusOfPendingRun(t *testing.T) {
 	for _, phase := range []v1alpha1.RunPhase{"", v1alpha1.RunPending} {
 		seen := underway()
 		seen.experiment.Status.Current = &v1alpha1.CurrentRun{Run: "partitions-2-two", Phase: phase}
@@ -94,7 +94,7 @@ func complete(verdict v1alpha1.Verdict) snapshot {
 	return seen
 }
 
-func TestStatusOfACompleteExperiment(t *testing.T) {
+func TestStatusOfCompleteExperiment(t *testing.T) {
 	want := `partitions: Complete
   [##############################] 12 of 12 runs
   two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
@@ -111,8 +111,8 @@ func TestStatusOfACompleteExperiment(t *testing.T) {
 	}
 }
 
-// What changed since earlier releases stands below what was compared.
-func TestStatusTellsWhatChanged(t *testing.T) {
+// Changes since earlier releases follow the comparisons.
+func TestStatusShowsChanges(t *testing.T) {
 	seen := complete(v1alpha1.VerdictBetter)
 	seen.experiment.Status.Changes = []v1alpha1.SeriesChange{{Sentence: "Check-In rose by 6.1 % between 2026.1 and 2026.2", Verdict: v1alpha1.VerdictWorse}}
 	if got := seen.text(noon); !strings.HasSuffix(got, ": Better\n  Check-In rose by 6.1 % between 2026.1 and 2026.2: Worse\n") {
@@ -120,9 +120,8 @@ func TestStatusTellsWhatChanged(t *testing.T) {
 	}
 }
 
-// A comparison's line has as many digits as people read, and says why there is no
-// verdict.
-func TestComparisonInALine(t *testing.T) {
+// A comparison's line is rounded, and explains a missing verdict.
+func TestComparisonLine(t *testing.T) {
 	few := v1alpha1.Comparison{
 		Scenario: "cico", Metric: "cico/Check-In/average", Arm: "two", Unit: "ms", Blocks: 3, Scale: "ratio",
 		BaselineCenter: "538.303", ArmCenter: "1434.71", Delta: "166.524", Low: "-42.3447", High: "1132.06",
@@ -136,12 +135,12 @@ func TestComparisonInALine(t *testing.T) {
 	early := apart
 	early.Warnings = []string{"descriptive only: the first look, which may give a verdict, is after 8 blocks"}
 	for want, found := range map[string]v1alpha1.Comparison{
-		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":         few,
-		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared, the report says why": apart,
-		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first look":  early,
-		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                   errors,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":                    few,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared (see the report)":                apart,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first interim analysis": early,
+		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block needed":                                  errors,
 	} {
-		expect.Equal(t, want, compared(found))
+		expect.Equal(t, want, comparisonLine(found))
 	}
 }
 
@@ -165,8 +164,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Beside a terminal, a log has a line for each change, troubles included, and
-// none twice: not for the seconds that pass, not for what is still so.
+// Without a terminal, each change and each problem is one line, without
+// repetitions and timers.
 func TestScreenWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	screen := newScreen(&out)
@@ -184,16 +183,16 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	takeSnapshot()
 	status.Phase, status.Runs = v1alpha1.ExperimentRunning, &v1alpha1.RunCounts{Planned: 2}
 	doing(v1alpha1.RunPending, "")
-	// The condition says the same as the run, once.
+	// The condition has the same message as the run: show it once.
 	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionImagesAvailable, Status: metav1.ConditionFalse, Message: `image "a:1" can't be pulled`}}
 	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
 	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
-	screen.note("can't look: timeout")
-	screen.note("can't look: timeout")
+	screen.note("reading failed: timeout")
+	screen.note("reading failed: timeout")
 	status.Conditions = nil
 	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 0 of 3 brokers are ready`)
 	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 1 of 3 brokers is ready`)
-	screen.note("can't look: timeout")
+	screen.note("reading failed: timeout")
 	doing(v1alpha1.RunLoading, "cico: starting: 0 of 1 runner up; create: waiting")
 	doing(v1alpha1.RunLoading, "cico: running 5s, until create ends; create: waiting")
 	doing(v1alpha1.RunLoading, "cico: running 15s, until create ends, 4 users, 85 requests/s, Check-In p95 17 ms; create: running 1s, 3 of 10 records")
@@ -211,10 +210,10 @@ partitions: Running
 partitions: 0 of 2 runs are done
 partitions: run partitions-1-one: Pending
 partitions: run partitions-1-one: Provisioning: image "a:1" can't be pulled
-can't look: timeout
+reading failed: timeout
 partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 0 of 3 brokers are ready
 partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 1 of 3 brokers is ready
-can't look: timeout
+reading failed: timeout
 partitions: run partitions-1-one: Loading: cico: starting: 0 of 1 runner up; create: waiting
 partitions: run partitions-1-one: Loading: cico: running; create: waiting
 partitions: run partitions-1-one: Loading: cico: running; create: running
@@ -227,8 +226,8 @@ partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to 
 	expect.Equal(t, want, out.String(), "the log")
 }
 
-// An experiment that no run of is on says what it waits for.
-func TestStatusOfAnExperimentThatWaits(t *testing.T) {
+// An experiment without a current run shows what it waits for.
+func TestStatusOfWaitingExperiment(t *testing.T) {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `waiting for PerfSystem "library", which is not in the namespace`}
@@ -242,27 +241,27 @@ func TestRunNeedsOneExperiment(t *testing.T) {
 		files, says string
 		code        int
 	}{
-		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files hold no PerfExperiment", exitInvalid},
-		"two":  {two, `the files hold "a" and "b"`, exitFailed},
+		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files have no PerfExperiment", exitInvalid},
+		"two":  {two, `the files have "a" and "b"`, exitFailed},
 	} {
 		perflab(t, test.files, "run", "-f", "-").ends(test.code).warns(test.says)
 	}
 }
 
-func TestFailOnKnowsWorseOnly(t *testing.T) {
-	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`the only one is "worse"`)
+func TestFailOnAcceptsOnlyWorse(t *testing.T) {
+	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`use "worse"`)
 }
 
-// A line that is longer than the terminal is wide takes several rows, all of
-// which are to be written over.
-func TestRowsOfATerminal(t *testing.T) {
+// A line longer than the terminal's width takes several rows, which are all
+// overwritten.
+func TestTerminalRows(t *testing.T) {
 	for _, tc := range []struct {
 		text string
 		want int
 	}{
 		{"", 0}, {"one\n", 1}, {"\n", 1}, {"ten 4567890\n", 2}, {"1234567890\n", 1}, {"a\nµµµµµµµµµµ\nb\n", 3}, {"123456789012345678901\nx\n", 4},
 	} {
-		if got := rows(tc.text, 10); got != tc.want {
+		if got := terminalRows(tc.text, 10); got != tc.want {
 			t.Errorf("%q takes %d rows, want %d", tc.text, got, tc.want)
 		}
 	}

@@ -24,19 +24,19 @@ import (
 // barWidth is the number of characters of a progress bar.
 const barWidth = 30
 
-// text says in a few lines how far the experiment is.
+// text summarizes the progress in a few lines.
 func (s snapshot) text(now time.Time) string {
 	var page strings.Builder
 	status := &s.experiment.Status
 	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, s.phase())
 	if counts := status.Runs; counts != nil {
-		fmt.Fprintf(&page, "  %s %d of %d runs", bar(counts.Done, counts.Planned), counts.Done, counts.Planned)
+		fmt.Fprintf(&page, "  %s %d of %d runs", progressBar(counts.Done, counts.Planned), counts.Done, counts.Planned)
 		if counts.Invalid > 0 {
 			fmt.Fprintf(&page, ", %d invalid", counts.Invalid)
 		}
 		page.WriteString("\n")
 	}
-	if ended := s.stopped(); ended != "" {
+	if ended := s.stopMessage(); ended != "" {
 		fmt.Fprintf(&page, "  %s\n", ended)
 	}
 	for _, condition := range progress.Troubles(status) {
@@ -47,19 +47,19 @@ func (s snapshot) text(now time.Time) string {
 	}
 	for _, found := range status.Comparisons {
 		if found.Primary {
-			fmt.Fprintf(&page, "  %s\n", compared(found))
+			fmt.Fprintf(&page, "  %s\n", comparisonLine(found))
 		}
 	}
 	for _, change := range status.Changes {
 		fmt.Fprintf(&page, "  %s: %s\n", change.Sentence, change.Verdict)
 	}
-	if s.over() || provenance.IsImported(&s.experiment) {
+	if s.isOver() || provenance.IsImported(&s.experiment) {
 		return page.String()
 	}
-	if left, known := s.left(now); known {
+	if left, known := s.timeLeft(now); known {
 		fmt.Fprintf(&page, "  about %s left\n", left)
 	}
-	if waits := s.waits(); waits != "" {
+	if waits := s.waitingFor(); waits != "" {
 		fmt.Fprintf(&page, "  %s\n", waits)
 	}
 	if current := status.Current; current != nil {
@@ -68,8 +68,8 @@ func (s snapshot) text(now time.Time) string {
 	return page.String()
 }
 
-// stopped says why no further block is planned, where blocks were added one by one.
-func (s snapshot) stopped() string {
+// stopMessage is why no further block is planned, with design.target.
+func (s snapshot) stopMessage() string {
 	analysis := s.experiment.Status.Analysis
 	if analysis == nil || analysis.Stopped == nil {
 		return ""
@@ -79,7 +79,7 @@ func (s snapshot) stopped() string {
 
 func (s snapshot) phase() string { return progress.Phase(&s.experiment) }
 
-func bar(done, planned int32) string {
+func progressBar(done, planned int32) string {
 	filled := 0
 	if planned > 0 {
 		filled = int(done) * barWidth / int(planned)
@@ -87,44 +87,44 @@ func bar(done, planned int32) string {
 	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled) + "]"
 }
 
-// isDescriptive: the comparison says itself that it is too early for a verdict.
+// isDescriptive reports whether the comparison is too early for a verdict.
 func isDescriptive(found v1alpha1.Comparison) bool {
 	return slices.ContainsFunc(found.Warnings, func(warning string) bool { return strings.HasPrefix(warning, comparison.DescriptiveOnly) })
 }
 
-// compared is a comparison in one line.
-func compared(found v1alpha1.Comparison) string {
+// comparisonLine summarizes a comparison in one line.
+func comparisonLine(found v1alpha1.Comparison) string {
 	unit := percentSign
 	if found.Scale != string(comparison.Ratio) {
 		unit = differenceUnit(found.Unit)
 	}
 	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, metric.Named(found.Metric, found.Scenario),
-		shown(found.BaselineCenter, rounded), withUnit(shown(found.ArmCenter, rounded), found.Unit))
+		formatNumber(found.BaselineCenter, formatRounded), withUnit(formatNumber(found.ArmCenter, formatRounded), found.Unit))
 	if found.Delta != "" {
-		line += ", " + withUnit(shown(found.Delta, signed), unit)
+		line += ", " + withUnit(formatNumber(found.Delta, formatSigned), unit)
 	}
 	if found.Low != "" {
-		line += fmt.Sprintf(" (%s to %s)", shown(found.Low, signed), shown(found.High, signed))
+		line += fmt.Sprintf(" (%s to %s)", formatNumber(found.Low, formatSigned), formatNumber(found.High, formatSigned))
 	}
 	switch {
 	case found.Twin:
-		line += ": noise, the baseline's twin"
+		line += ": noise, A/A control"
 	case found.Verdict == "" && found.Blocks < verdict.MinimumBlocks:
 		line += fmt.Sprintf(": no verdict below %d blocks", verdict.MinimumBlocks)
 	case found.Verdict == "" && isDescriptive(found):
-		line += ": no verdict before the first look"
+		line += ": no verdict before the first interim analysis"
 	case found.Verdict == "":
-		line += ": not compared, the report says why"
+		line += ": not compared (see the report)"
 	case found.FurtherBlocks > 0:
-		line += fmt.Sprintf(": %s, about %s would tell", found.Verdict, prose.Counted(found.FurtherBlocks, "more block"))
+		line += fmt.Sprintf(": %s, about %s needed", found.Verdict, prose.Counted(found.FurtherBlocks, "more block"))
 	default:
 		line += ": " + string(found.Verdict)
 	}
 	return line
 }
 
-// shown writes a number of the status with as many digits as people read.
-func shown(number string, write func(float64) string) string {
+// formatNumber rounds a number of the status for display.
+func formatNumber(number string, write func(float64) string) string {
 	value, err := decimal.Parse(number)
 	if err != nil {
 		return number
@@ -132,8 +132,8 @@ func shown(number string, write func(float64) string) string {
 	return write(value)
 }
 
-// left is how long it will still take.
-func (s snapshot) left(now time.Time) (time.Duration, bool) {
+// timeLeft is the remaining time.
+func (s snapshot) timeLeft(now time.Time) (time.Duration, bool) {
 	return progress.Left(&s.experiment, s.runs, now)
 }
 

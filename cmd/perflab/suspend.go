@@ -21,14 +21,14 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// experimentTypes are what kubectl calls a PerfExperiment.
+// experimentTypes are kubectl's names for a PerfExperiment.
 var experimentTypes = []string{"experiment", "perfexperiment", "perfexperiments", "perfexperiments.perflab.dev", "pexp"}
 
-// suspendOptions say what gets which spec.suspend.
+// suspendOptions select objects and their spec.suspend.
 type suspendOptions struct {
 	cluster *cluster
 	suspend bool
-	// verb and done name it: suspend, suspended.
+	// verb and done are words for it: suspend, suspended.
 	verb, done string
 	all        bool
 	scope
@@ -70,7 +70,7 @@ Exit codes: 0 success, 1 failure.`,
 func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []string) error {
 	switch {
 	case o.all == (len(arguments) > 0):
-		return fmt.Errorf("%w: name what to %s, or give --all, and not both", errOption, o.verb)
+		return fmt.Errorf("%w: set either names to %s or --all", errOption, o.verb)
 	case o.allNamespaces && !o.all:
 		return fmt.Errorf("%w: a name belongs to one namespace: remove -A, or use --all instead of the name", errOption)
 	}
@@ -79,11 +79,11 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 		return err
 	}
 	if o.all {
-		return o.setAll(ctx, out, writer, o.in(namespace))
+		return o.setAll(ctx, out, writer, o.listNamespace(namespace))
 	}
 	var faults []error
-	for _, argument := range slashed(arguments) {
-		kind, name, err := kindAndName(argument)
+	for _, argument := range withTypes(arguments) {
+		kind, name, err := parseKindAndName(argument)
 		if err == nil {
 			err = o.set(ctx, out, writer, kind, client.ObjectKey{Namespace: namespace, Name: name})
 		}
@@ -92,8 +92,8 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 	return errors.Join(faults...)
 }
 
-// slashed are arguments with the type before each name: kubectl takes TYPE NAME... too.
-func slashed(arguments []string) []string {
+// withTypes adds the type to each name: kubectl also accepts TYPE NAME....
+func withTypes(arguments []string) []string {
 	kind := strings.ToLower(arguments[0])
 	if len(arguments) == 1 || !slices.Contains(experimentTypes, kind) && !slices.Contains(scheduleTypes, kind) {
 		return arguments
@@ -105,8 +105,8 @@ func slashed(arguments []string) []string {
 	return whole
 }
 
-// kindAndName reads NAME or TYPE/NAME, as kubectl does.
-func kindAndName(argument string) (kind, name string, err error) {
+// parseKindAndName parses NAME or TYPE/NAME, as kubectl does.
+func parseKindAndName(argument string) (kind, name string, err error) {
 	prefix, name, whole := strings.Cut(argument, "/")
 	switch prefix = strings.ToLower(prefix); {
 	case !whole:
@@ -116,7 +116,7 @@ func kindAndName(argument string) (kind, name string, err error) {
 	case name != "" && slices.Contains(scheduleTypes, prefix):
 		return scheduleKind, name, nil
 	}
-	return "", "", fmt.Errorf("%w: %q must be NAME, experiment/NAME or schedule/NAME; the namespace is given with -n", errOption, argument)
+	return "", "", fmt.Errorf("%w: %q must be NAME, experiment/NAME or schedule/NAME; set the namespace with -n", errOption, argument)
 }
 
 func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer client.Client, namespace string) error {
@@ -133,36 +133,36 @@ func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer clien
 	return errors.Join(faults...)
 }
 
-// set suspend of one object.
+// set sets spec.suspend of one object.
 func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.Client, kind string, key client.ObjectKey) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	if err := writer.Get(ctx, key, object); err != nil {
-		return unread(err, kind, key)
+		return readError(err, kind, key)
 	}
-	p := pageTo(out)
-	told := fmt.Sprintf("%s.%s/%s %s", strings.ToLower(kind), v1alpha1.GroupVersion.Group, key.Name, o.done)
-	if is, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend"); is == o.suspend {
-		p.line("%s (no change)", told)
+	p := newPage(out)
+	line := fmt.Sprintf("%s.%s/%s %s", strings.ToLower(kind), v1alpha1.GroupVersion.Group, key.Name, o.done)
+	if current, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend"); current == o.suspend {
+		p.line("%s (no change)", line)
 		return p.err
 	}
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, o.suspend))
 	if err := writer.Patch(ctx, object, patch, cliOwner); err != nil {
-		return fmt.Errorf("%s %q: it could not be %s: %w", kind, key.Name, o.done, err)
+		return fmt.Errorf("%s %q could not be %s: %w", kind, key.Name, o.done, err)
 	}
-	p.line("%s", told)
+	p.line("%s", line)
 	return p.err
 }
 
-// unread says why an object was not read.
-func unread(err error, kind string, key client.ObjectKey) error {
+// readError describes why an object could not be read.
+func readError(err error, kind string, key client.ObjectKey) error {
 	switch {
 	case apierrors.IsNotFound(err) && kind == scheduleKind:
-		return fmt.Errorf("there is no PerfSchedule %q in namespace %q: kubectl get perfschedules -A lists them", key.Name, key.Namespace)
+		return fmt.Errorf("PerfSchedule %q not found in namespace %q: list schedules with kubectl get perfschedules -A", key.Name, key.Namespace)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
+		return fmt.Errorf("PerfExperiment %q %w in namespace %q: list experiments with kubectl get perfexperiments -A", key.Name, errNotFound, key.Namespace)
 	case isUnserved(err):
-		return fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+		return fmt.Errorf("%w: run kubectl perflab doctor for the fix", errNotInstalled)
 	}
 	return fmt.Errorf("reading %s %q: %w", kind, key.Name, err)
 }

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// suspended are the names of what is suspended.
+// suspended returns the names of suspended objects.
 func (p *place) suspended(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -54,7 +54,7 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 }
 
-// With -A, it is of all namespaces.
+// -A includes all namespaces.
 func TestSuspendInAllNamespaces(t *testing.T) {
 	here, there := lab(t), lab(t)
 	here.must(t, "", "suspend", "--all", "-A")
@@ -68,14 +68,14 @@ func TestSuspendInAllNamespaces(t *testing.T) {
 func TestSuspendProblems(t *testing.T) {
 	lab := lab(t)
 	for says, arguments := range map[string][]string{
-		"name what to suspend, or give --all":              {"suspend"},
-		"name what to resume, or give --all, and not both": {"resume", "heap", "--all"},
+		"set either names to suspend or --all":             {"suspend"},
+		"set either names to resume or --all":              {"resume", "heap", "--all"},
 		"remove -A, or use --all instead of the name":      {"suspend", "heap", "-A"},
 		`"run/heap-1" must be NAME, experiment/NAME or`:    {"suspend", "run/heap-1"},
 		`"schedule/" must be NAME, experiment/NAME or`:     {"suspend", "schedule/"},
-		"kubectl get perfexperiments -A lists them":        {"suspend", "hep"},
-		`there is no PerfSchedule "weekly"`:                {"resume", "schedule/weekly"},
-		"kubectl get perfschedules -A lists them":          {"resume", "perfschedule/weekly"},
+		`PerfExperiment "hep" not found`:                   {"suspend", "hep"},
+		`PerfSchedule "weekly" not found`:                  {"resume", "schedule/weekly"},
+		"list schedules with kubectl get perfschedules -A": {"resume", "perfschedule/weekly"},
 	} {
 		lab.perflab(t, "", arguments...).ends(exitFailed).warns(says)
 	}
@@ -83,7 +83,7 @@ func TestSuspendProblems(t *testing.T) {
 	lab.perflab(t, "", "suspend", "hep", "heap", "kraf").ends(exitFailed).shows("perfexperiment.perflab.dev/heap suspended").warns(`"hep"`, `"kraf"`)
 }
 
-// Names are completed, each once.
+// Completion omits names that were already given.
 func TestSuspendCompletesNames(t *testing.T) {
 	lab := lab(t)
 	got := lab.must(t, "", "__complete", "resume", "kraft", "")

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/term"
 )
 
-// Flags of all commands about what a terminal shows.
+// Terminal flags of all commands.
 const (
 	colorFlag   = "color"
 	noPagerFlag = "no-pager"
 )
 
-// When to colour.
+// Values of --color.
 const (
 	colorAuto   = "auto"
 	colorAlways = "always"
@@ -32,69 +32,68 @@ func addTerminalFlags(flags *pflag.FlagSet) {
 	flags.Bool(noPagerFlag, false, "write what is longer than the terminal straight to it, not through PERFLAB_PAGER, PAGER or less")
 }
 
-// look is how a text may look where it goes. The zero value is that of a pipe or a
-// file: as it is.
-type look struct {
-	// width that tables are to fit; 0: any.
+// style is the style of an output. The zero value is plain, for pipes and files.
+type style struct {
+	// width of tables; 0: any.
 	width int
-	// colours may be used.
-	colours bool
+	// colors are enabled.
+	colors bool
 }
 
-// outlet is standard output: as it is or, on a terminal, in colours, fitted to its
-// width and through a pager. Which of these, is known when flags are read.
+// outlet is standard output. On a terminal, it adds colors, fits the width and
+// uses a pager. These are known once flags are parsed.
 type outlet struct {
 	out io.Writer
-	look
-	// through is the pager, if any.
-	through *pager
+	style
+	// pager, if any.
+	pager *pager
 }
 
 // Write writes to the pager, or straight out.
 func (o *outlet) Write(text []byte) (int, error) {
-	if o.through != nil {
-		return o.through.Write(text)
+	if o.pager != nil {
+		return o.pager.Write(text)
 	}
 	return o.out.Write(text)
 }
 
-// close waits until the reader has closed the pager.
+// close waits until the user closes the pager.
 func (o *outlet) close() error {
-	if o.through == nil {
+	if o.pager == nil {
 		return nil
 	}
-	return o.through.close()
+	return o.pager.close()
 }
 
-// prepare the outlet for a command whose flags are read.
+// prepare sets up the output for a command with parsed flags.
 func (o *outlet) prepare(command *cobra.Command) error {
 	color := command.Flag(colorFlag).Value.String()
 	if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, color) {
 		return fmt.Errorf("%w: --%s %q must be %s, %s or %s", errOption, colorFlag, color, colorAuto, colorAlways, colorNever)
 	}
-	o.look = lookAt(o.out, color)
-	screen, isTerminal := terminalOf(o.out)
+	o.style = styleAt(o.out, color)
+	screen, isTerminal := terminalFile(o.out)
 	if isTerminal && !isDumb() && isPaged(command) {
-		o.through = newPager(screen)
+		o.pager = newPager(screen)
 	}
 	return nil
 }
 
-// lookAt is what a writer can show.
-func lookAt(out io.Writer, color string) look {
-	screen, isTerminal := terminalOf(out)
+// styleAt is the style that a writer supports.
+func styleAt(out io.Writer, color string) style {
+	screen, isTerminal := terminalFile(out)
 	if !isTerminal {
-		return look{colours: color == colorAlways}
+		return style{colors: color == colorAlways}
 	}
-	seen := look{colours: color == colorAlways || color != colorNever && os.Getenv("NO_COLOR") == "" && !isDumb()}
+	seen := style{colors: color == colorAlways || color != colorNever && os.Getenv("NO_COLOR") == "" && !isDumb()}
 	if width, _, err := term.GetSize(int(screen.Fd())); err == nil {
 		seen.width = width
 	}
 	return seen
 }
 
-// terminalOf is the terminal that a writer is, or writes to.
-func terminalOf(out io.Writer) (*os.File, bool) {
+// terminalFile returns the terminal behind a writer.
+func terminalFile(out io.Writer) (*os.File, bool) {
 	if through, is := out.(*outlet); is {
 		out = through.out
 	}
@@ -102,44 +101,45 @@ func terminalOf(out io.Writer) (*os.File, bool) {
 	return file, isFile && term.IsTerminal(int(file.Fd()))
 }
 
-// isDumb: the terminal knows nothing but lines.
+// isDumb reports whether the terminal supports only lines.
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
-// paged are the commands whose output is a text to read, and not news as they come.
-var paged = []string{"analyze", "audit", "compare", "doctor", "export", "logs", "plan", "queue", "report", "status", "verify"}
+// pagedCommands are commands whose output is a text, not a stream of news.
+var pagedCommands = []string{"analyze", "audit", "compare", "doctor", "export", "logs", "plan", "queue", "report", "status", "verify"}
 
 func isPaged(command *cobra.Command) bool {
 	set := func(flag string) bool {
 		value, err := command.Flags().GetBool(flag)
 		return err == nil && value
 	}
-	return slices.Contains(paged, command.Name()) && !set(noPagerFlag) && !set("watch")
+	return slices.Contains(pagedCommands, command.Name()) && !set(noPagerFlag) && !set("watch")
 }
 
-// lookOf is that of what a command writes to.
-func lookOf(out io.Writer) look {
+// styleOf is the style of a command's output.
+func styleOf(out io.Writer) style {
 	switch to := out.(type) {
 	case *outlet:
-		return to.look
+		return to.style
 	case *sink:
-		return to.look
+		return to.style
 	}
-	return look{}
+	return style{}
 }
 
-// sink writes in large pieces what a command has computed.
+// sink buffers the output of a command.
 type sink struct {
 	*bufio.Writer
-	look
+	style
 }
 
 func newSink(command *cobra.Command) *sink {
 	out := command.OutOrStdout()
-	return &sink{bufio.NewWriter(out), lookOf(out)}
+	return &sink{bufio.NewWriter(out), styleOf(out)}
 }
 
-// end writes the rest, unless an earlier write failed, and names what is written in its error.
-func (s *sink) end(what string, failed error) error {
+// finish flushes the rest, unless an earlier write failed, and names the output in its
+// error.
+func (s *sink) finish(what string, failed error) error {
 	if failed == nil {
 		failed = s.Flush()
 	}

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// onTerminal is what a person sees of a command on a terminal of that size, and its
-// exit code. Nothing of the surroundings counts.
+// onTerminal runs a command on a terminal of that size, without the environment's
+// settings.
 func onTerminal(t *testing.T, columns, lines uint16, in string, arguments ...string) answer {
 	t.Helper()
 	master, terminal, err := pty.Open()
@@ -27,7 +27,7 @@ func onTerminal(t *testing.T, columns, lines uint16, in string, arguments ...str
 	seen := make(chan string)
 	go func() {
 		var text bytes.Buffer
-		// The terminal's end is an error to who reads it.
+		// Reading a closed terminal fails.
 		_, _ = io.Copy(&text, master)
 		seen <- strings.ReplaceAll(text.String(), "\r\n", "\n")
 	}()
@@ -39,7 +39,7 @@ func onTerminal(t *testing.T, columns, lines uint16, in string, arguments ...str
 	return got
 }
 
-// plainSurroundings are those of a terminal that nobody has set up.
+// plainSurroundings clears the environment's terminal settings.
 func plainSurroundings(t *testing.T) {
 	t.Helper()
 	t.Setenv("TERM", "xterm")
@@ -50,11 +50,11 @@ func plainSurroundings(t *testing.T) {
 
 const (
 	escape = "\x1b["
-	// tall holds all that a command writes.
+	// tall is a terminal that fits all output.
 	tall = 500
 )
 
-func TestColoursAreForTerminals(t *testing.T) {
+func TestColorsOnTerminals(t *testing.T) {
 	plainSurroundings(t)
 	worse := strings.Replace(strings.Join(fasterRuns(6), "\n"), "faster", "arm", 1)
 	for name, tc := range map[string]struct {
@@ -92,7 +92,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 	perflab(t, worse, "analyze", "--baseline", "a", "--color", "sometimes").ends(exitFailed).warns(`--color "sometimes" must be auto, always or never`)
 }
 
-// fasterRuns are of an arm b that is a fifth faster than a.
+// fasterRuns has an arm b that is a fifth faster than a.
 func fasterRuns(blocks int) []string {
 	rows := []string{"block,arm,scenario,metric,unit,value"}
 	for block := range blocks {
@@ -101,8 +101,8 @@ func fasterRuns(blocks int) []string {
 	return rows
 }
 
-// What others named may hold what steers a terminal; colours are only ours.
-func TestColoursLetNoNameSteerTheTerminal(t *testing.T) {
+// Names may contain control sequences; only PerfLab's colors are written.
+func TestColorsEscapeNames(t *testing.T) {
 	plainSurroundings(t)
 	named := strings.ReplaceAll(strings.Join(fasterRuns(6), "\n"), ",s,m,", ",s,\x1b[31mred,")
 	got := onTerminal(t, 200, tall, named, "analyze", "--baseline", "a")
@@ -111,9 +111,9 @@ func TestColoursLetNoNameSteerTheTerminal(t *testing.T) {
 	}
 }
 
-// A table is as wide as the terminal at the most, and the columns that are left out are
-// told; in a pipe it is whole.
-func TestTablesFitTheTerminal(t *testing.T) {
+// A table fits the terminal, and omitted columns are named; a pipe gets the whole
+// table.
+func TestTablesFitTerminal(t *testing.T) {
 	plainSurroundings(t)
 	for name, arguments := range map[string][]string{
 		"analyze": {"analyze", "--baseline", "xmx", "testdata/imports.csv"},
@@ -129,26 +129,26 @@ func TestTablesFitTheTerminal(t *testing.T) {
 				got := onTerminal(t, width, tall*10, "", append(arguments, "--color", "never")...)
 				got.ends(0)
 				for line := range strings.Lines(got.out) {
-					// A word of a sentence stays whole: it may be a path.
+					// A long word, such as a path, is not broken.
 					if uniseg.StringWidth(strings.TrimSuffix(line, "\n")) > int(width) && len(strings.Fields(line)) > 1 {
 						t.Errorf("%q is wider than the terminal", line)
 					}
 				}
-				left := strings.Contains(got.out, "left out for want of width")
+				left := strings.Contains(got.out, "columns omitted to fit the terminal")
 				if width == 400 && left {
-					t.Errorf("columns are left out of a wide terminal:\n%s", got.out)
+					t.Errorf("columns are omitted on a wide terminal:\n%s", got.out)
 				}
 				if name == "runs" && width == 80 && !left {
-					t.Errorf("columns are left out and not told:\n%s", got.out)
+					t.Errorf("columns are omitted without a note:\n%s", got.out)
 				}
 			})
 		}
 	}
 }
 
-// Whatever the width, words stay whole, names are broken behind a slash alone, nothing
-// is lost that is not told, and a table is no wider.
-func TestTablesBreakNoWords(t *testing.T) {
+// At any width, words stay whole, names break only after slashes, and omitted columns
+// are named.
+func TestTablesKeepWords(t *testing.T) {
 	rows := [][]string{
 		{"metric", "arm", "delta", "interval", "p adjusted", "verdict", "notes"},
 		{"cico/Check-In/average@during-create-100k", "maxram-default", "-0.55 %", "-7.7 to -1.2", "0.5000", "Inconclusive", "1,2,3"},
@@ -157,8 +157,8 @@ func TestTablesBreakNoWords(t *testing.T) {
 	}
 	whole := wordsOf(rows)
 	for width := 12; width < 160; width++ {
-		table := fitted(rows, width, []string{"p adjusted"})
-		lines := table.lines(look{})
+		table := fitTable(rows, width, []string{"p adjusted"})
+		lines := table.render(style{})
 		for _, word := range strings.Fields(strings.Join(lines, " ")) {
 			if !whole[word] {
 				t.Errorf("at %d characters a word is broken: %q in\n%s", width, word, strings.Join(lines, "\n"))
@@ -176,8 +176,8 @@ func TestTablesBreakNoWords(t *testing.T) {
 	}
 }
 
-// wordsOf a table: those between spaces, and of metrics what is between slashes, in
-// as many parts as there are.
+// wordsOf returns the words of a table, and the parts of metrics between slashes,
+// with their counts.
 func wordsOf(rows [][]string) map[string]bool {
 	found := map[string]bool{}
 	for _, row := range rows {
@@ -200,7 +200,7 @@ func letters(texts ...string) int {
 	return len(strings.Join(strings.Fields(strings.Join(texts, " ")), ""))
 }
 
-// lettersOf all that a table shows.
+// lettersOf returns all characters of a table.
 func lettersOf(table fit) int {
 	count := 0
 	for i, row := range table.rows {
@@ -217,9 +217,9 @@ func lettersOf(table fit) int {
 }
 
 // A percent sign stays with its number.
-func TestSentencesKeepThePercentSign(t *testing.T) {
+func TestLinesKeepPercentSign(t *testing.T) {
 	for width := 12; width < 40; width++ {
-		for line := range strings.Lines(hanging("adjusted 95 % intervals; margin 5 % of it", width)) {
+		for line := range strings.Lines(wrapHanging("adjusted 95 % intervals; margin 5 % of it", width)) {
 			if strings.HasPrefix(strings.TrimSpace(line), "%") {
 				t.Errorf("at %d characters a line is %q", width, line)
 			}
@@ -227,8 +227,8 @@ func TestSentencesKeepThePercentSign(t *testing.T) {
 	}
 }
 
-// What is longer than the terminal goes through the pager, and nothing else does.
-func TestLongOutputIsPaged(t *testing.T) {
+// Only output longer than the terminal uses the pager.
+func TestPager(t *testing.T) {
 	plainSurroundings(t)
 	long := []string{"plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml"}
 	for name, tc := range map[string]struct {
@@ -264,8 +264,8 @@ func TestLongOutputIsPaged(t *testing.T) {
 	}
 }
 
-// A pager that is missing, closed early or broken changes nothing of the exit code.
-func TestPagersMayFail(t *testing.T) {
+// A missing, closed or failing pager does not change the exit code.
+func TestPagerFailures(t *testing.T) {
 	plainSurroundings(t)
 	slips := "report,table,configuration,scenario,metric,value,unit,kind\n"
 	for row := range 150 {
@@ -291,7 +291,7 @@ func TestPagersMayFail(t *testing.T) {
 			got.ends(exitSlips).warns("150 of 150")
 			expect.Equal(t, tc.whole, strings.Contains(got.out, "t149"), "it is shown to its end")
 			got = onTerminal(t, 200, 10, slips, "audit")
-			if failed := strings.Contains(got.problems, "name another in PERFLAB_PAGER"); failed != (name == "fails") {
+			if failed := strings.Contains(got.problems, "set another in PERFLAB_PAGER"); failed != (name == "fails") {
 				t.Errorf("exit code %d: %s", got.code, got.problems)
 			}
 		})

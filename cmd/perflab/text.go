@@ -18,28 +18,28 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxChanges is how many changes an arm makes are listed.
-const maxChanges = 12
+// maxListedChanges is how many changes of an arm are listed.
+const maxListedChanges = 12
 
-// page collects what is written and the first error of writing it.
+// page writes lines and keeps the first error.
 type page struct {
 	out io.Writer
-	look
+	style
 	err error
-	// leftOut are columns that a table before had no room for.
-	leftOut string
+	// omitted are the columns that the previous table omitted.
+	omitted string
 }
 
-// pageTo writes as it suits where it goes.
-func pageTo(out io.Writer) *page { return &page{out: out, look: lookOf(out)} }
+// newPage returns a page in the style of the writer.
+func newPage(out io.Writer) *page { return &page{out: out, style: styleOf(out)} }
 
 func (p *page) line(format string, values ...any) {
-	p.write(hanging(prose.Printable(fmt.Sprintf(format, values...)), p.width))
+	p.write(wrapHanging(prose.Printable(fmt.Sprintf(format, values...)), p.width))
 }
 
-// heading begins a part, in a colour if there are any.
+// heading begins a section.
 func (p *page) heading(shade *color.Color, format string, values ...any) {
-	p.write("\n" + p.paint(shade, hanging(prose.Printable(fmt.Sprintf(format, values...)), p.width)))
+	p.write("\n" + p.paint(shade, wrapHanging(prose.Printable(fmt.Sprintf(format, values...)), p.width)))
 }
 
 func (p *page) write(line string) {
@@ -48,20 +48,20 @@ func (p *page) write(line string) {
 	}
 }
 
-// table writes rows with their columns aligned. On a terminal they fit its width, and
-// columns named by spare are left out if need be.
+// table writes aligned rows. On a terminal they fit its width, and columns named by
+// spare may be omitted.
 func (p *page) table(rows [][]string, spare ...string) {
 	if p.err != nil {
 		return
 	}
-	if p.look != (look{}) {
+	if p.style != (style{}) {
 		p.fit(rows, spare)
 		return
 	}
 	var aligned bytes.Buffer
-	writer := tabwriter.NewWriter(&aligned, 0, 0, between, ' ', 0)
+	writer := tabwriter.NewWriter(&aligned, 0, 0, columnGap, ' ', 0)
 	for _, row := range rows {
-		// The writer keeps everything until it is flushed, into a buffer that takes it.
+		// Writes to the buffer can't fail.
 		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
 	}
 	_ = writer.Flush()
@@ -70,7 +70,7 @@ func (p *page) table(rows [][]string, spare ...string) {
 	}
 }
 
-// fit writes a table that fits, and says once what of it does not.
+// fit writes a table that fits, and mentions omitted columns once.
 func (p *page) fit(rows [][]string, spare []string) {
 	printable := make([][]string, 0, len(rows))
 	for _, row := range rows {
@@ -80,23 +80,23 @@ func (p *page) fit(rows [][]string, spare []string) {
 		}
 		printable = append(printable, cells)
 	}
-	table := fitted(printable, p.width, spare)
-	for _, line := range table.lines(p.look) {
+	table := fitTable(printable, p.width, spare)
+	for _, line := range table.render(p.style) {
 		p.write(line)
 	}
-	if left := strings.Join(table.leftOut, ", "); left != "" && left != p.leftOut {
-		p.line("  left out for want of width: %s; a wider terminal, a pipe and -o json show %s", left, prose.Verb(len(table.leftOut), "it", "them"))
-		p.leftOut = left
+	if left := strings.Join(table.omitted, ", "); left != "" && left != p.omitted {
+		p.line("  columns omitted to fit the terminal: %s; use a wider terminal, a pipe or -o json", left)
+		p.omitted = left
 	}
 }
 
 func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
-	p := pageTo(out)
+	p := newPage(out)
 	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
 		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
-		prose.Counted(int(shown.Blocks), "block"), precision(shown.WallTime), shown.WallTime.Total)
+		prose.Counted(int(shown.Blocks), "block"), precisionWord(shown.WallTime), shown.WallTime.Total)
 	if shown.WallTime.Max > 0 {
-		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Max)
+		p.line("  up to %s if design.target adds blocks", shown.WallTime.Max)
 	}
 	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
 	for _, load := range shown.WallTime.Unknown {
@@ -108,7 +108,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	writeHeaps(p, shown)
 	writeRuns(p, shown)
 	if len(warnings) > 0 {
-		p.heading(doubtful, "Warnings")
+		p.heading(colorWarning, "Warnings")
 	}
 	for _, warning := range warnings {
 		p.line("  - %s", warning)
@@ -116,28 +116,28 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	return p.err
 }
 
-// precision says how good an estimate is.
-func precision(time preview.Estimate) string {
+// precisionWord is the precision of an estimate.
+func precisionWord(time preview.Estimate) string {
 	if len(time.Unknown) > 0 {
 		return "more than"
 	}
 	return "about"
 }
 
-// writeQuestion says what is decided, and what can be.
+// writeQuestion writes the question and the statistical power.
 func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Primary) == 0 {
-		p.heading(strong, "Question: no metric decides, every comparison is exploratory")
+		p.heading(colorStrong, "Question: no primary metric, so all comparisons are exploratory")
 		return
 	}
-	p.heading(strong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
+	p.heading(colorStrong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
 	for _, name := range shown.Primary {
 		p.line("  %s", metric.Plain(name))
 	}
 	if len(shown.Power) == 0 {
 		return
 	}
-	p.heading(strong, "What the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
+	p.heading(colorStrong, "Statistical power (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
 	for _, power := range shown.Power {
 		for _, sentence := range power.Sentences(shown.MarginPercent) {
 			p.line("  %s", sentence)
@@ -146,19 +146,19 @@ func writeQuestion(p *page, shown preview.Preview) {
 	writeDesigns(p, shown)
 }
 
-// writeDesigns says what else could be declared, where there is reason to.
+// writeDesigns writes alternative designs, if there are any.
 func writeDesigns(p *page, shown preview.Preview) {
 	if len(shown.Designs) < 2 {
 		return
 	}
-	p.heading(strong, "Other designs, and the effect that each finds with a chance of 80 %%")
-	rows := [][]string{{"design", "runs", "finds", "takes"}}
+	p.heading(colorStrong, "Other designs, and the effect that each detects with 80 %% power")
+	rows := [][]string{{"design", "runs", "effect", "duration"}}
 	for i, design := range shown.Designs {
 		name := design.String()
 		if i == 0 {
 			name = "as declared: " + name
 		}
-		rows = append(rows, []string{name, fmt.Sprint(design.Runs), found(design), precision(shown.WallTime) + " " + design.WallTime.String()})
+		rows = append(rows, []string{name, fmt.Sprint(design.Runs), effectSize(design), precisionWord(shown.WallTime) + " " + design.WallTime.String()})
 	}
 	p.table(rows)
 	for _, note := range designNotes(shown.Designs) {
@@ -166,26 +166,26 @@ func writeDesigns(p *page, shown preview.Preview) {
 	}
 }
 
-func found(design preview.Design) string {
+func effectSize(design preview.Design) string {
 	if design.DetectablePercent == 0 {
 		return "no effect"
 	}
 	return fmt.Sprintf("%.1f %%", design.DetectablePercent)
 }
 
-// designNotes say what designs rest on, each once.
+// designNotes explain designs, without duplicates.
 func designNotes(designs []preview.Design) []string {
 	var notes []string
 	for _, design := range designs {
 		if design.Looks != nil {
-			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and time are those where none differs", design.Looks.Last, design.Looks))
+			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and duration are for equal arms", design.Looks.Last, design.Looks))
 		}
 		if len(design.Scenarios) > 0 {
-			notes = append(notes, fmt.Sprintf("%s alone takes only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))
+			notes = append(notes, fmt.Sprintf("%s uses only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))
 		}
 		if len(design.Windows) > 0 {
 			first := design.Windows[0]
-			notes = append(notes, fmt.Sprintf("windows half as long, warm-up and tail as they are: %s lasts %s, not %s, and runs of one arm spread by %.3g %% at the most", first.Load, first.Duration, first.Declared, design.CVPercent))
+			notes = append(notes, fmt.Sprintf("windows half as long, with the same warm-up and tail: %s lasts %s instead of %s, and runs of one arm spread by at most %.3g %%", first.Load, first.Duration, first.Declared, design.CVPercent))
 		}
 	}
 	slices.Sort(notes)
@@ -196,30 +196,30 @@ func writeCosts(p *page, costs []preview.Cost) {
 	if len(costs) == 0 {
 		return
 	}
-	p.heading(strong, "Cost of each arm's nodes")
+	p.heading(colorStrong, "Cost of each arm's nodes")
 	for _, cost := range costs {
 		p.line("  %s: %s", cost.Arm, cost)
 	}
 }
 
 func writeArms(p *page, all []preview.Arm) {
-	p.heading(strong, "Arms")
+	p.heading(colorStrong, "Arms")
 	for _, arm := range all {
 		switch {
 		case arm.Baseline:
 			p.line("  %s (baseline)", arm.Name)
 		case arm.Twin:
-			p.line("  %s: the baseline's twin, to tell noise", arm.Name)
+			p.line("  %s: A/A control", arm.Name)
 		case len(arm.Differences) == 0:
-			p.line("  %s: as the baseline", arm.Name)
+			p.line("  %s: same as the baseline", arm.Name)
 		default:
 			p.line("  %s", arm.Name)
 		}
 		changes := arms.Changes(arm.Differences)
-		for _, change := range changes[:min(len(changes), maxChanges)] {
+		for _, change := range changes[:min(len(changes), maxListedChanges)] {
 			p.line("    %s: %s -> %s", change.Setting, change.Baseline, change.Arm)
 		}
-		if more := len(changes) - maxChanges; more > 0 {
+		if more := len(changes) - maxListedChanges; more > 0 {
 			p.line("    and %s (-o json lists all)", prose.Counted(more, "more change"))
 		}
 	}
@@ -227,11 +227,11 @@ func writeArms(p *page, all []preview.Arm) {
 
 func writeRuns(p *page, shown preview.Preview) {
 	if shown.Seed == nil {
-		p.heading(strong, "Runs in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
+		p.heading(colorStrong, "Runs in order, for example: without design.seed, the order is chosen at creation")
 	} else {
-		p.heading(strong, "Runs in order (seed %d)", *shown.Seed)
+		p.heading(colorStrong, "Runs in order (seed %d)", *shown.Seed)
 	}
-	rows := [][]string{{"run", "block", "arm", "scenario", "begins after"}}
+	rows := [][]string{{"run", "block", "arm", "scenario", "starts after"}}
 	for _, run := range shown.Runs {
 		rows = append(rows, []string{
 			fmt.Sprint(run.Position), fmt.Sprint(run.Block), run.Arm, run.Scenario, run.Start.String(),

@@ -15,19 +15,19 @@ func writeHeaps(p *page, shown preview.Preview) {
 	if len(shown.Heaps) == 0 {
 		return
 	}
-	p.heading(strong, "Largest heap of each JVM")
+	p.heading(colorStrong, "Largest heap of each JVM")
 	p.table(heapRows(shown))
 	for _, shift := range shown.HeapShifts {
-		p.line("  %s", shiftText(shift))
+		p.line("  %s", formatShift(shift))
 	}
-	if unknown := withoutLimit(shown.Heaps); len(unknown) > 0 {
-		p.line("  not known in MiB: the memory %s of %s %s not declared; declare resources.limits.memory",
+	if unknown := modulesWithoutLimit(shown.Heaps); len(unknown) > 0 {
+		p.line("  unknown in MiB: the memory %s of %s %s not declared; declare resources.limits.memory",
 			prose.Verb(len(unknown), "limit", "limits"), prose.Enumerate(unknown), prose.Verb(len(unknown), "is", "are"))
 	}
 }
 
-// heapRows has a row for each module and a column for each arm, or one for all
-// where they have the same heaps.
+// heapRows has a row for each module and a column for each arm, or one column
+// if all arms have the same heaps.
 func heapRows(shown preview.Preview) [][]string {
 	rows := [][]string{{"module", "memory limit"}}
 	for _, arm := range shown.Arms {
@@ -36,14 +36,14 @@ func heapRows(shown preview.Preview) [][]string {
 		}
 	}
 	alike := true
-	for _, name := range inOrder(shown.Heaps, func(heap preview.Heap) string { return heap.Module }) {
+	for _, name := range distinctValues(shown.Heaps, func(heap preview.Heap) string { return heap.Module }) {
 		heaps := slices.DeleteFunc(slices.Clone(shown.Heaps), func(heap preview.Heap) bool { return heap.Module != name })
 		cells := make([]string, 0, len(heaps))
 		for _, heap := range heaps {
-			cells = append(cells, heapText(heap))
+			cells = append(cells, formatHeap(heap))
 		}
 		alike = alike && len(slices.Compact(slices.Clone(cells))) == 1
-		limits := inOrder(heaps, func(heap preview.Heap) string { return size(heap.Limit) })
+		limits := distinctValues(heaps, func(heap preview.Heap) string { return formatSize(heap.Limit) })
 		rows = append(rows, append([]string{name, strings.Join(limits, ", ")}, cells...))
 	}
 	if !alike {
@@ -56,8 +56,8 @@ func heapRows(shown preview.Preview) [][]string {
 	return rows
 }
 
-// inOrder are the heaps' values, each once, as they come.
-func inOrder(heaps []preview.Heap, value func(preview.Heap) string) []string {
+// distinctValues returns the heaps' distinct values in order.
+func distinctValues(heaps []preview.Heap, value func(preview.Heap) string) []string {
 	var values []string
 	for _, heap := range heaps {
 		if text := value(heap); !slices.Contains(values, text) {
@@ -67,10 +67,10 @@ func inOrder(heaps []preview.Heap, value func(preview.Heap) string) []string {
 	return values
 }
 
-func heapText(heap preview.Heap) string {
+func formatHeap(heap preview.Heap) string {
 	switch {
 	case heap.Bytes > 0:
-		return size(heap.Bytes)
+		return formatSize(heap.Bytes)
 	case heap.Percent > 0:
 		return fmt.Sprintf("%g %% of the limit", heap.Percent)
 	default:
@@ -78,18 +78,18 @@ func heapText(heap preview.Heap) string {
 	}
 }
 
-// withoutLimit are the modules whose heap is a share of a limit that is not
-// declared.
-func withoutLimit(heaps []preview.Heap) []string {
+// modulesWithoutLimit returns modules whose heap is a share of an undeclared
+// limit.
+func modulesWithoutLimit(heaps []preview.Heap) []string {
 	without := slices.DeleteFunc(slices.Clone(heaps), func(heap preview.Heap) bool { return heap.Percent == 0 })
-	return inOrder(without, func(heap preview.Heap) string { return heap.Module })
+	return distinctValues(without, func(heap preview.Heap) string { return heap.Module })
 }
 
-func shiftText(shift preview.HeapShift) string {
+func formatShift(shift preview.HeapShift) string {
 	text := fmt.Sprintf("%s against the baseline: larger in %s, smaller in %d, the same in %d",
 		shift.Arm, prose.Counted(shift.Larger, "module"), shift.Smaller, shift.Same)
 	if shift.Unknown > 0 {
-		text += fmt.Sprintf(", not known in %d", shift.Unknown)
+		text += fmt.Sprintf(", unknown in %d", shift.Unknown)
 	}
 	least, most := fmt.Sprintf("%+.1f %%", shift.MinPercent), fmt.Sprintf("%+.1f %%", shift.MaxPercent)
 	if least == most {
@@ -98,8 +98,8 @@ func shiftText(shift preview.HeapShift) string {
 	return fmt.Sprintf("%s (%s to %s)", text, least, most)
 }
 
-// size in MiB, with a decimal where it is no whole number of them.
-func size(bytes int64) string {
+// formatSize formats bytes in MiB, with a decimal if necessary.
+func formatSize(bytes int64) string {
 	if bytes == 0 {
 		return "not declared"
 	}

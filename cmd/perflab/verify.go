@@ -23,11 +23,12 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// errUnproved says that PerfLab kept no digests, because it was not there.
-var errUnproved = errors.New("there is no manifest of digests")
+// errNoDigests means that no digests were recorded, because PerfLab did not
+// measure the experiment.
+var errNoDigests = errors.New("no digests were recorded")
 
-// errBroken says that something is not what it was when it was recorded.
-var errBroken = errors.New("the chain of digests does not hold")
+// errDigestMismatch means that a record differs from its digest.
+var errDigestMismatch = errors.New("the digests do not match")
 
 type verifyOptions struct {
 	from   *cluster
@@ -69,7 +70,7 @@ did not record digests when the experiment was measured.`,
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
-	addMaxMemory(flags)
+	addMaxMemoryFlag(flags)
 	flags.StringVar(&options.digest, "digest", "", "published SHA-256 of the manifest")
 	flags.BoolVar(&options.all, "all", false, "show all broken links, not only the first")
 	return command
@@ -82,7 +83,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 		return err
 	}
 	if o.digest = strings.ToLower(o.digest); o.digest != "" && !digestFormat.MatchString(o.digest) {
-		return fmt.Errorf("%w: --digest %q: write the 64 hexadecimal digits that the report prints", errOption, o.digest)
+		return fmt.Errorf("%w: --digest %q: write the 64 hexadecimal digits printed in the report", errOption, o.digest)
 	}
 	found, err := o.find(command, argument)
 	if err != nil {
@@ -92,35 +93,35 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	name := found.Experiment.Namespace + "/" + found.Experiment.Name
 	result, err := evidence.Verify(*found)
 	if said := provenance.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
-		return fmt.Errorf("experiment %q: %w: it was %s, so that PerfLab can prove nothing of it; the SHA-256 of each file stands in the annotation %s of its run", name, errUnproved, said, v1alpha1.AnnotationElsewhere)
+		return fmt.Errorf("experiment %q: %w: it was %s, so PerfLab can't verify it; the annotation %s of each run has the SHA-256 of its file", name, errNoDigests, said, v1alpha1.AnnotationElsewhere)
 	}
 	if err != nil {
 		return fmt.Errorf("experiment %q: %w", name, err)
 	}
 	out := newSink(command)
-	if err := out.end("what was found", o.write(out, name, result)); err != nil {
+	if err := out.finish("the result", o.write(out, name, result)); err != nil {
 		return err
 	}
 	if len(result.Broken) > 0 {
-		return fmt.Errorf("experiment %q: %w: %s", name, errBroken, result.Broken[0])
+		return fmt.Errorf("experiment %q: %w: %s", name, errDigestMismatch, result.Broken[0])
 	}
 	return nil
 }
 
-// find reads what there is of an experiment, in the cluster or in a file.
+// find reads the records of an experiment from the cluster or a file.
 func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Found, error) {
 	if argument == standardInput || isRecordedFile(argument) || isFile(argument) {
-		in, err := inputOf(command)
+		in, err := commandInput(command)
 		if err != nil {
 			return nil, err
 		}
-		recorded, err := onlyRecorded(in, argument)
+		recorded, err := readOneRecorded(in, argument)
 		if err != nil {
 			return nil, err
 		}
 		return recorded.Evidence()
 	}
-	reader, key, err := o.from.named(argument)
+	reader, key, err := o.from.resolve(argument)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +135,8 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 	return foundInCluster(command.Context(), reader, &recorded)
 }
 
-// foundInCluster digests what is kept of one run after the other: all at once
-// would be a megabyte or two for each.
+// foundInCluster computes the digests of one run after the other: all raw
+// results together could exceed the memory.
 func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.Input) (*evidence.Found, error) {
 	found, err := recorded.Evidence()
 	if err != nil {
@@ -164,7 +165,7 @@ func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.
 	return found, err
 }
 
-// configMap reads one; nil: it is not there.
+// configMap reads a ConfigMap; nil: it does not exist.
 func configMap(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
@@ -177,8 +178,8 @@ func configMap(ctx context.Context, reader client.Reader, namespace, name string
 	return found, nil
 }
 
-// manifestOf reads the manifest of an experiment's digests; nil: there is none.
-func manifestOf(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
+// readEvidence reads the manifest of an experiment's digests; nil: none.
+func readEvidence(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
 	return configMap(ctx, reader, experiment.Namespace, naming.Evidence(experiment.Name))
 }
 
@@ -190,7 +191,7 @@ func (o *verifyOptions) write(out io.Writer, name string, result *evidence.Resul
 	if o.format == formatJSON {
 		return writeVerifiedJSON(out, name, result, shown)
 	}
-	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
+	sheet := &sheet{page: *newPage(out), markdown: o.format == formatMarkdown}
 	writeVerified(sheet, name, result, shown)
 	return sheet.err
 }

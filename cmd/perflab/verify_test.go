@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// withEvidence is an experiment of one block, with its digests.
+// withEvidence is an experiment of one block with digests.
 func withEvidence(t *testing.T) report.Input {
 	t.Helper()
 	input := recorded.WithEvidence(1)
@@ -36,7 +36,7 @@ func withEvidence(t *testing.T) report.Input {
 	return input
 }
 
-// keepDigests writes the manifest of what is recorded.
+// keepDigests writes the manifest of the recorded objects.
 func keepDigests(t *testing.T, input *report.Input) {
 	t.Helper()
 	history, err := evidence.OfHistory(input.History)
@@ -47,7 +47,7 @@ func keepDigests(t *testing.T, input *report.Input) {
 	input.Experiment.Status.Evidence.SHA256, input.Experiment.Status.Evidence.Report = evidence.Sum([]byte(text)), evidence.Sum(nil)
 }
 
-// withHistory adds what is kept for histories.
+// withHistory adds the stored history.
 func withHistory(t *testing.T, input report.Input) report.Input {
 	t.Helper()
 	this, err := releases.Measure(releases.Record{Experiment: &input.Experiment, Runs: input.Runs})
@@ -58,7 +58,7 @@ func withHistory(t *testing.T, input report.Input) report.Input {
 	return input
 }
 
-// stored is what an API server makes of what is recorded: it fills in defaults.
+// stored applies the API server's defaults.
 func stored(t *testing.T, at *place, input report.Input) report.Input {
 	t.Helper()
 	at.must(t, written(t, input), "import", "-f", "-")
@@ -68,20 +68,20 @@ func stored(t *testing.T, at *place, input report.Input) report.Input {
 	return read[0]
 }
 
-func TestVerifyAFile(t *testing.T) {
+func TestVerifyFile(t *testing.T) {
 	input := withEvidence(t)
 	file, digest := written(t, input), input.Experiment.Status.Evidence.SHA256
 	got := perflab(t, file, "verify", "-", "--digest", digest)
 	want := `
 Experiment lab/maxram-vs-xmx, at the end of 1 complete block
-  link         followed      outcome
-  manifest     1 manifest    holds
-  experiment   1 experiment  holds
-  plan         1 plan        holds
-  record       6 runs        hold
-  raw results  6 ConfigMaps  hold
-  samples      6 ConfigMaps  hold
-  answer       1 answer      holds
+  link         checked       outcome
+  manifest     1 manifest    matches
+  experiment   1 experiment  matches
+  plan         1 plan        matches
+  record       6 runs        match
+  raw results  6 ConfigMaps  match
+  samples      6 ConfigMaps  match
+  answer       1 answer      matches
   note: the stored report was not looked at
 
 SHA-256 of the manifest: ` + digest + "\n"
@@ -95,7 +95,7 @@ SHA-256 of the manifest: ` + digest + "\n"
 	}
 }
 
-// The page on reports shows what perflab verify says.
+// The page on reports shows the current output of perflab verify.
 func TestDocumentationOfVerify(t *testing.T) {
 	page, err := os.ReadFile("../../docs/report.md")
 	expect.NoError(t, err)
@@ -106,21 +106,21 @@ func TestDocumentationOfVerify(t *testing.T) {
 	}
 }
 
-func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
+func TestVerifyNamesBrokenLinks(t *testing.T) {
 	input := withEvidence(t)
 	input.Raw[2].BinaryData["samples"] = []byte("others")
 	input.Runs[1].Status.Observations[0].Value = "0.1"
 	record, raw := `record: PerfRun "`+input.Runs[1].Name+`": expected `, `ConfigMap "`+input.Raw[2].Name+`" of run "`
 	first := perflab(t, written(t, input), "verify", "-")
-	if first.code != exitBroken || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the chain of digests does not hold: ") {
+	if first.code != exitDigestMismatch || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the digests do not match: ") {
 		t.Errorf("exit code %d: %s\n%s", first.code, first.problems, first.out)
 	}
 	every := perflab(t, written(t, input), "verify", "-", "--all")
-	every.ends(exitBroken).shows(record, raw, "1 of 6 do not hold", "1 of 6 do not hold")
+	every.ends(exitDigestMismatch).shows(record, raw, "1 of 6 do not match", "1 of 6 do not match")
 	var document verifiedJSON
 	asJSON := perflab(t, written(t, input), "verify", "-", "--all", "-o", "json")
 	expect.NoError(t, json.Unmarshal([]byte(asJSON.out), &document))
-	if asJSON.code != exitBroken || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
+	if asJSON.code != exitDigestMismatch || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
 		t.Errorf("exit code %d: %s", asJSON.code, asJSON.out)
 	}
 }
@@ -137,12 +137,12 @@ func TestVerifyProblems(t *testing.T) {
 		want      string
 	}{
 		"NoChain":     {written(t, recorded.Experiment(1)), nil, exitNoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: no block of it is complete yet, or`},
-		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitBroken, "against the published digest: expected 0000"},
+		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitDigestMismatch, "against the published digest: expected 0000"},
 		"NoDigest":    {written(t, input), []string{"--digest", "4f0e"}, exitFailed, `--digest "4f0e": write the 64 hexadecimal digits`},
 		"Format":      {written(t, input), []string{"-o", "html"}, exitFailed, "write -o table, -o markdown or -o json"},
 		"Later":       {written(t, later), nil, exitInvalid, "take a newer one"},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exitInvalid, "there is no PerfExperiment among them"},
-		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "holds 2 experiments"},
+		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "has 2 experiments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, tc.in, append([]string{"verify", "-"}, tc.arguments...)...)
@@ -151,14 +151,14 @@ func TestVerifyProblems(t *testing.T) {
 	}
 }
 
-// What is imported keeps its chain, through an API server and back.
-func TestVerifyWhatWasImported(t *testing.T) {
+// An imported experiment keeps its chain, through an API server and back.
+func TestVerifyImport(t *testing.T) {
 	home := measured(t)
 	archive, input := home.other(t), stored(t, home.other(t), withHistory(t, withEvidence(t)))
 	digest := input.Experiment.Status.Evidence.SHA256
 	archive.must(t, written(t, input), "import", "-f", "-")
 	got := archive.must(t, "", "verify", recorded.Name, "--digest", digest)
-	if !strings.Contains(got.out, "record       6 runs        hold\n") || !strings.Contains(got.out, "history      1 ConfigMap   holds\n") || !strings.Contains(got.out, "report       1 report      holds\n") || strings.Contains(got.out, "note:") {
+	if !strings.Contains(got.out, "record       6 runs        match\n") || !strings.Contains(got.out, "history      1 ConfigMap   matches\n") || !strings.Contains(got.out, "report       1 report      matches\n") || strings.Contains(got.out, "note:") {
 		t.Errorf("it says\n%s", got.out)
 	}
 	again := perflab(t, archive.must(t, "", "export", recorded.Name).out, "verify", "-", "--digest", digest)
@@ -187,7 +187,7 @@ func TestVerifyWhatWasImported(t *testing.T) {
 		}, `report: ConfigMap "maxram-vs-xmx-report"`},
 	} {
 		forge.do(t)
-		archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all").ends(exitBroken).shows(forge.want)
+		archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all").ends(exitDigestMismatch).shows(forge.want)
 	}
 }
 

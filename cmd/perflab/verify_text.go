@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// linkNouns say what there is one or several of.
+// linkNouns are the nouns that count the links of each kind.
 var linkNouns = map[evidence.Kind]string{
 	evidence.KindManifest: "manifest", evidence.KindExperiment: "experiment", evidence.KindPlan: "plan", evidence.KindRecord: "run", evidence.KindAttempts: "attempt",
 	evidence.KindRawResults: "ConfigMap", evidence.KindSamples: "ConfigMap", evidence.KindScripts: "ConfigMap",
@@ -18,11 +18,11 @@ var linkNouns = map[evidence.Kind]string{
 }
 
 func writeVerified(s *sheet, name string, result *evidence.Result, shown []evidence.Broken) {
-	s.title("Experiment " + name + stageOf(result.Stage))
-	rows := [][]string{{"link", "followed", "outcome"}}
+	s.title("Experiment " + name + stageText(result.Stage))
+	rows := [][]string{{"link", "checked", "outcome"}}
 	for _, link := range evidence.Kinds {
 		if followed := result.Followed[link]; followed > 0 {
-			rows = append(rows, []string{string(link), prose.Counted(followed, linkNouns[link]), outcomeOf(link, followed, result.Broken)})
+			rows = append(rows, []string{string(link), prose.Counted(followed, linkNouns[link]), outcomeText(link, followed, result.Broken)})
 		}
 	}
 	s.rows(rows)
@@ -30,7 +30,7 @@ func writeVerified(s *sheet, name string, result *evidence.Result, shown []evide
 		s.line("  note: %s", note)
 	}
 	if len(shown) > 0 {
-		s.title("What does not hold")
+		s.title("Broken links")
 		for i, broken := range shown {
 			s.item(i+1, broken.String())
 		}
@@ -40,9 +40,9 @@ func writeVerified(s *sheet, name string, result *evidence.Result, shown []evide
 	}
 }
 
-// stageOf is down to when the manifest tells of the experiment; one that does not
-// hold tells nothing.
-func stageOf(stage evidence.Stage) string {
+// stageText is the stage of the experiment in the manifest; empty for an invalid
+// manifest.
+func stageText(stage evidence.Stage) string {
 	if stage == (evidence.Stage{}) {
 		return ""
 	}
@@ -53,19 +53,19 @@ func stageOf(stage evidence.Stage) string {
 	return ", after " + blocks
 }
 
-func outcomeOf(link evidence.Kind, followed int, broken []evidence.Broken) string {
-	failed := brokenOf(link, broken)
+func outcomeText(link evidence.Kind, followed int, broken []evidence.Broken) string {
+	failed := countBroken(link, broken)
 	switch {
 	case failed == 0 && followed == 1:
-		return "holds"
+		return "matches"
 	case failed == 0:
-		return "hold"
+		return "match"
 	default:
-		return fmt.Sprintf("%d of %d do not hold", failed, followed)
+		return fmt.Sprintf("%d of %d do not match", failed, followed)
 	}
 }
 
-func brokenOf(link evidence.Kind, broken []evidence.Broken) int {
+func countBroken(link evidence.Kind, broken []evidence.Broken) int {
 	count := 0
 	for _, one := range broken {
 		if one.Link == link {
@@ -75,7 +75,7 @@ func brokenOf(link evidence.Kind, broken []evidence.Broken) int {
 	return count
 }
 
-// verifiedJSON is what -o json writes.
+// verifiedJSON is the JSON form of a verification.
 type verifiedJSON struct {
 	Experiment string            `json:"experiment"`
 	Holds      bool              `json:"holds"`
@@ -100,7 +100,7 @@ func writeVerifiedJSON(out io.Writer, name string, result *evidence.Result, show
 	}
 	for _, link := range evidence.Kinds {
 		if followed := result.Followed[link]; followed > 0 {
-			document.Links = append(document.Links, linkJSON{link, followed, brokenOf(link, result.Broken)})
+			document.Links = append(document.Links, linkJSON{link, followed, countBroken(link, result.Broken)})
 		}
 	}
 	return encode(out, document)

@@ -66,7 +66,7 @@ func (o viewOptions) run(ctx context.Context, out io.Writer, name string) error 
 		return err
 	}
 	key := client.ObjectKey{Namespace: namespace, Name: name}
-	// What is wrong from the start is said here and not on a page.
+	// Report initial errors here, not on a page.
 	if _, err := takeSnapshot(ctx, reader, key); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (o viewOptions) run(ctx context.Context, out io.Writer, name string) error 
 		return fmt.Errorf("serving the page: %w", err)
 	}
 	address := "http://" + listener.Addr().String() + "/"
-	if _, err := fmt.Fprintf(out, "%s shows experiment %q of namespace %q; Ctrl-C ends it\n", address, name, namespace); err != nil {
+	if _, err := fmt.Fprintf(out, "Serving experiment %q of namespace %q at %s; press Ctrl-C to stop\n", name, namespace, address); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	if o.open {
@@ -86,7 +86,7 @@ func (o viewOptions) run(ctx context.Context, out io.Writer, name string) error 
 	return serveView(ctx, listener, view.Guard(view.Loopback, &view.Room{Watched: followed, Now: time.Now}))
 }
 
-// watcher is a reader that can watch, too.
+// watcher returns a client that can watch.
 func (c *cluster) watcher() (client.WithWatch, string, error) {
 	namespace, err := c.namespace()
 	if err != nil {
@@ -103,7 +103,8 @@ func (c *cluster) watcher() (client.WithWatch, string, error) {
 	return watcher, namespace, nil
 }
 
-// serveView until the context ends. Who is being answered then is, for a second.
+// serveView serves until the context ends, and gives open requests one more
+// second.
 func serveView(ctx context.Context, listener net.Listener, pages http.Handler) error {
 	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() {
@@ -119,13 +120,13 @@ func serveView(ctx context.Context, listener net.Listener, pages http.Handler) e
 	return nil
 }
 
-// openers open an address in the browser, by operating system.
+// openers are the commands that open a URL in the browser, by operating system.
 var openers = map[string][]string{
 	"darwin":  {"open"},
 	"windows": {"rundll32", "url.dll,FileProtocolHandler"},
 }
 
-// openBrowser tries; the address was told anyway.
+// openBrowser opens the address if possible; it was already printed.
 func openBrowser(ctx context.Context, out io.Writer, address string) {
 	words, known := openers[runtime.GOOS]
 	if !known {
@@ -133,7 +134,7 @@ func openBrowser(ctx context.Context, out io.Writer, address string) {
 	}
 	opener := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), address)...) //nolint:gosec // Our own words.
 	if err := opener.Start(); err != nil {
-		_, _ = fmt.Fprintf(out, "no browser could be opened: %v\n", err)
+		_, _ = fmt.Fprintf(out, "could not open a browser: %v\n", err)
 		return
 	}
 	go func() { _ = opener.Wait() }() // What becomes of it is the reader's to see.

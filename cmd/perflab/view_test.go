@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// The page is there as long as the command, on loopback, and Ctrl-C is no failure.
-func TestViewServesUntilItIsInterrupted(t *testing.T) {
+// The command serves the page on loopback until Ctrl-C, and then succeeds.
+func TestViewServesUntilInterrupt(t *testing.T) {
 	home := measured(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	out, told := io.Pipe()
@@ -30,8 +30,8 @@ func TestViewServesUntilItIsInterrupted(t *testing.T) {
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	expect.NoError(t, err)
-	address := regexp.MustCompile(`^http://127\.0\.0\.1:\d+/`).FindString(line)
-	if address == "" || !strings.HasSuffix(line, "Ctrl-C ends it\n") {
+	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+/`).FindString(line)
+	if address == "" || !strings.HasSuffix(line, "; press Ctrl-C to stop\n") {
 		t.Fatalf("it says %q", line)
 	}
 	if page := fetched(t, address); !strings.Contains(page, recorded.Arm) {
@@ -48,17 +48,17 @@ func TestViewServesUntilItIsInterrupted(t *testing.T) {
 	}
 }
 
-// fetched is a page, as soon as the experiment was seen.
+// fetched returns the page once the experiment was read.
 func fetched(t *testing.T, address string) string {
 	t.Helper()
 	return await.Page(t, address, "", "the experiment", func(page string) bool { return !strings.Contains(page, "Looking for the experiment") })
 }
 
-// What is wrong from the start ends the command with a sentence.
-func TestViewOfWhatIsNotThere(t *testing.T) {
+// Initial errors end the command.
+func TestViewOfMissingExperiment(t *testing.T) {
 	home := measured(t)
 	missing := home.perflab(t, "", "view", "no-such")
-	missing.ends(exitFailed).warns("kubectl get perfexperiments -A lists them")
+	missing.ends(exitFailed).warns("list experiments with kubectl get perfexperiments -A")
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
@@ -67,7 +67,8 @@ func TestViewOfWhatIsNotThere(t *testing.T) {
 	home.perflab(t, "", "view", recorded.Name, "--port", port).ends(exitFailed).warns("address already in use")
 }
 
-// A browser that is there is given the address; one that is not stops nothing.
+// An existing browser gets the address; a missing one does not fail the
+// command.
 func TestOpenBrowser(t *testing.T) {
 	folder := t.TempDir()
 	given := filepath.Join(folder, "given")
@@ -82,7 +83,7 @@ func TestOpenBrowser(t *testing.T) {
 	})
 	t.Setenv("PATH", t.TempDir())
 	openBrowser(t.Context(), &out, address)
-	if !strings.Contains(out.String(), "no browser could be opened") {
+	if !strings.Contains(out.String(), "could not open a browser") {
 		t.Errorf("it says %q", out.String())
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	// The image's own list, for who mounts none.
+	// The fallback CA certificates, if none are mounted.
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
-// Exit codes of curl that others read.
+// Exit codes of curl that callers use.
 const (
 	exitNoAddress   = 6
 	exitNoAnswer    = 7
@@ -29,7 +29,7 @@ const (
 	exitNoTransport = 35
 )
 
-// request is one call of curl.
+// request is a parsed command line of curl.
 type request struct {
 	method, data, raw, output string
 	headers                   []string
@@ -39,7 +39,7 @@ type request struct {
 	url                       string
 }
 
-// failure is what curl ends with.
+// failure is the result of a failed request.
 type failure struct {
 	code      int
 	transient bool
@@ -79,20 +79,20 @@ func parseCurl(arguments []string) (request, error) {
 	flags.IntVar(&asked.retries, "retry", 0, "")
 	flags.Float64VarP(&asked.maxSeconds, "max-time", "m", 0, "")
 	if err := flags.Parse(arguments); err != nil {
-		return request{}, fmt.Errorf("%w: this curl knows -s -S -f -X -o -H -d --data-raw --retry and -m", err)
+		return request{}, fmt.Errorf("%w: this curl supports only -s -S -f -X -o -H -d --data-raw --retry and -m", err)
 	}
 	if flags.NArg() != 1 {
-		return request{}, fmt.Errorf("give one address, not %d", flags.NArg())
+		return request{}, fmt.Errorf("want one URL, got %d", flags.NArg())
 	}
 	if strings.HasPrefix(asked.data, "@") {
-		return request{}, errors.New("-d @file: this curl sends no files: give the text itself, or --data-raw for one that begins with @")
+		return request{}, errors.New("-d @file is not supported: pass the text itself, or --data-raw for text that begins with @")
 	}
 	asked.url = withScheme(flags.Arg(0))
 	asked.data = cmp.Or(asked.data, asked.raw)
 	return asked, nil
 }
 
-// withScheme takes an address without one for http, as curl does.
+// withScheme adds http:// to an address without a scheme, as curl does.
 func withScheme(address string) string {
 	if strings.Contains(address, "://") {
 		return address
@@ -100,7 +100,7 @@ func withScheme(address string) string {
 	return "http://" + address
 }
 
-// perform asks until there is an answer, or no hope of a better one.
+// perform retries transient failures.
 func (r request) perform(ctx context.Context, out io.Writer) failure {
 	pause := time.Second
 	for attempt := 0; ; attempt++ {
@@ -130,7 +130,7 @@ func (r request) once(ctx context.Context, out io.Writer) failure {
 	defer func() { _ = answer.Body.Close() }() // All of it was read, or nobody wants the rest.
 	transient := isTransient(answer.StatusCode)
 	if r.fail && answer.StatusCode >= http.StatusBadRequest {
-		return failure{code: exitHTTPError, transient: transient, problem: fmt.Errorf("the answer is %s", answer.Status)}
+		return failure{code: exitHTTPError, transient: transient, problem: fmt.Errorf("the server answered %s", answer.Status)}
 	}
 	if transient && r.retries > 0 {
 		return failure{transient: true}
@@ -155,14 +155,14 @@ func (r request) build(ctx context.Context) (*http.Request, error) {
 	for _, header := range r.headers {
 		name, value, found := strings.Cut(header, ":")
 		if !found {
-			return nil, fmt.Errorf("the header %q has no colon: write Name: value", name)
+			return nil, fmt.Errorf("invalid header %q: write Name: value", name)
 		}
 		built.Header.Set(name, strings.TrimSpace(value))
 	}
 	return built, nil
 }
 
-// isTransient: the answers after which curl tries again.
+// isTransient reports whether curl retries after this status.
 func isTransient(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
@@ -173,7 +173,7 @@ func isTransient(status int) bool {
 	}
 }
 
-// classify gives the code that curl has for what went wrong on the way.
+// classify returns curl's exit code for a connection error.
 func classify(err error) failure {
 	var lookup *net.DNSError
 	var dial *net.OpError
@@ -190,7 +190,7 @@ func classify(err error) failure {
 	}
 }
 
-// keep writes the answer where it is wanted.
+// keep writes the response to the output.
 func (r request) keep(body io.Reader, out io.Writer) failure {
 	if r.output != "" && r.output != "-" {
 		file, err := os.Create(r.output)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command shell is sh and curl in one program, by the name it is called by, for the
-// released image of k6, which has no others. It can what k6-operator's starter and
-// its wrapper of scripts take, and the calls of restore.http; what else these
-// programs can is refused with a sentence.
+// Command shell is a minimal sh and curl in one program, selected by the name it is
+// called by, for the released image of k6, which has neither. It supports what
+// k6-operator's starter and its script wrapper need, and the requests of
+// restore.http; it refuses everything else with a message.
 package main
 
 import (
@@ -13,17 +13,17 @@ import (
 	"path/filepath"
 )
 
-// exitUsage is what sh and curl both say to arguments they do not know.
+// exitUsage is the exit code of sh and curl for unknown arguments.
 const exitUsage = 2
 
 func main() {
 	os.Exit(call(context.Background(), filepath.Base(os.Args[0]), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// streams are the three files of a process.
+// streams are the standard streams of a process.
 type streams struct{ in, out, problems *os.File }
 
-// complain says what is wrong in the way programs do; nobody is left to tell if that fails.
+// complain writes an error message; a failure to write can't be reported.
 func (s streams) complain(program string, problem any) {
 	_, _ = fmt.Fprintf(s.problems, "%s: %v\n", program, problem)
 }
@@ -35,7 +35,7 @@ func call(ctx context.Context, program string, arguments []string, files streams
 	case "curl":
 		return runCurl(ctx, arguments, files)
 	default:
-		files.complain(program, "this program is sh or curl, by the name it is called by: link one of them to it")
+		files.complain(program, "unknown name: call this program sh or curl, for example by a link")
 		return exitUsage
 	}
 }

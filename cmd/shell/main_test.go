@@ -15,8 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// As sh or curl the test's own program is what it tests, so that what it becomes can
-// be looked at from outside.
+// The test binary runs as sh or curl, so that its process can be observed.
 func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); name == "sh" || name == "curl" {
 		main()
@@ -24,14 +23,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// answered is how a program ended.
-type answered struct {
+// processResult is the result of a process.
+type processResult struct {
 	out, problems string
 	code          int
 }
 
 // start runs one of the two programs, with both of them on the PATH.
-func start(t *testing.T, program string, arguments ...string) answered {
+func start(t *testing.T, program string, arguments ...string) processResult {
 	t.Helper()
 	own, err := os.Executable()
 	expect.NoError(t, err)
@@ -44,10 +43,10 @@ func start(t *testing.T, program string, arguments ...string) answered {
 	command.Env = []string{"PATH=" + folder, "MODE=lab"}
 	command.Stdout, command.Stderr = &out, &problems
 	_ = command.Run() // Its code says how it went.
-	return answered{out.String(), problems.String(), command.ProcessState.ExitCode()}
+	return processResult{out.String(), problems.String(), command.ProcessState.ExitCode()}
 }
 
-// wrapper is what k6-operator puts around a script that lies in the image.
+// wrapper is k6-operator's wrapper of a script in the image.
 const wrapper = `if [ ! -f %s ]; then echo "LocalFile not found exiting..."; exit 1; fi;
 `
 
@@ -57,21 +56,21 @@ func TestShell(t *testing.T) {
 	wrapped := func(file string) string { return strings.ReplaceAll(wrapper, "%s", file) }
 	for name, tc := range map[string]struct {
 		arguments []string
-		want      answered
+		want      processResult
 	}{
-		"Sequence":     {[]string{"-c", `echo one; echo "two  $MODE"`}, answered{out: "one\ntwo  lab\n"}},
-		"LastCode":     {[]string{"-c", "false; true"}, answered{}},
-		"ExitCode":     {[]string{"-c", "exit 99; echo never"}, answered{code: 99}},
-		"Replaced":     {[]string{"-c", `echo one; sh -c "exit 107"`}, answered{out: "one\n", code: 107}},
-		"Exec":         {[]string{"-c", "shift\nexec \"$@\"", "sh", "gone", "sh", "-c", `echo "$0$1"`, "x", "kept"}, answered{out: "xkept\n"}},
-		"InScript":     {[]string{"-c", wrapped(script) + `sh -c 'echo ran; exit 5'`}, answered{out: "ran\n", code: 5}},
-		"NoScript":     {[]string{"-c", wrapped("/no/such.js") + "echo ran"}, answered{out: "LocalFile not found exiting...\n", code: 1}},
-		"Substituted":  {[]string{"-c", `echo "$(sh -c 'echo in')" out`}, answered{out: "in out\n"}},
-		"Piped":        {[]string{"-c", `echo in | sh -c 'read word; echo "$word"'`}, answered{out: "in\n"}},
-		"Assigned":     {[]string{"-c", `MODE=other sh -c 'echo $MODE'`}, answered{out: "other\n"}},
-		"NoProgram":    {[]string{"-c", "no-such-program"}, answered{problems: "\"no-such-program\": executable file not found in $PATH\n", code: 127}},
-		"NoText":       {[]string{"script.sh"}, answered{problems: "sh: give the text to run as -c TEXT [NAME [ARGUMENT...]]: this sh can nothing else\n", code: 2}},
-		"NotSyntactic": {[]string{"-c", "if"}, answered{problems: "sh: sh:1:1: `if` must be followed by a statement list\n", code: 2}},
+		"Sequence":     {[]string{"-c", `echo one; echo "two  $MODE"`}, processResult{out: "one\ntwo  lab\n"}},
+		"LastCode":     {[]string{"-c", "false; true"}, processResult{}},
+		"ExitCode":     {[]string{"-c", "exit 99; echo never"}, processResult{code: 99}},
+		"Replaced":     {[]string{"-c", `echo one; sh -c "exit 107"`}, processResult{out: "one\n", code: 107}},
+		"Exec":         {[]string{"-c", "shift\nexec \"$@\"", "sh", "gone", "sh", "-c", `echo "$0$1"`, "x", "kept"}, processResult{out: "xkept\n"}},
+		"InScript":     {[]string{"-c", wrapped(script) + `sh -c 'echo ran; exit 5'`}, processResult{out: "ran\n", code: 5}},
+		"NoScript":     {[]string{"-c", wrapped("/no/such.js") + "echo ran"}, processResult{out: "LocalFile not found exiting...\n", code: 1}},
+		"Substituted":  {[]string{"-c", `echo "$(sh -c 'echo in')" out`}, processResult{out: "in out\n"}},
+		"Piped":        {[]string{"-c", `echo in | sh -c 'read word; echo "$word"'`}, processResult{out: "in\n"}},
+		"Assigned":     {[]string{"-c", `MODE=other sh -c 'echo $MODE'`}, processResult{out: "other\n"}},
+		"NoProgram":    {[]string{"-c", "no-such-program"}, processResult{problems: "\"no-such-program\": executable file not found in $PATH\n", code: 127}},
+		"NoText":       {[]string{"script.sh"}, processResult{problems: "sh: this sh supports only -c TEXT [NAME [ARGUMENT...]]\n", code: 2}},
+		"NotSyntactic": {[]string{"-c", "if"}, processResult{problems: "sh: sh:1:1: `if` must be followed by a statement list\n", code: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := start(t, "sh", tc.arguments...); got != tc.want {
@@ -81,8 +80,8 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// A signal for the shell has to reach k6: the last command is the same process.
-func TestTheLastCommandIsTheProcess(t *testing.T) {
+// Signals to the shell must reach k6: the last command is the same process.
+func TestShellExecsLastCommand(t *testing.T) {
 	told := start(t, "sh", "-c", `echo $$; /bin/sh -c 'echo $$'`)
 	first, second, _ := strings.Cut(strings.TrimSpace(told.out), "\n")
 	if first == "" || first != second {
@@ -90,19 +89,19 @@ func TestTheLastCommandIsTheProcess(t *testing.T) {
 	}
 }
 
-// asks is what a server was asked.
-type asks struct {
+// requestSeen is the last request of a server, and their number.
+type requestSeen struct {
 	method, path, kind, tenant, body string
 	times                            int
 }
 
-// serve answers by its path, the first time with 503 where that is asked for.
-func serve(t *testing.T) (*httptest.Server, *asks) {
+// serve answers by the path, with 503 for the first request to /busy-once.
+func serve(t *testing.T) (*httptest.Server, *requestSeen) {
 	t.Helper()
-	seen := &asks{}
+	seen := &requestSeen{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // What is missing, the test sees.
-		*seen = asks{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.Header.Get("X-Okapi-Tenant"), string(body), seen.times + 1}
+		*seen = requestSeen{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.Header.Get("X-Okapi-Tenant"), string(body), seen.times + 1}
 		switch {
 		case r.URL.Path == "/busy-once" && seen.times == 1:
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -123,16 +122,16 @@ func TestCurl(t *testing.T) {
 	for name, tc := range map[string]struct {
 		arguments []string
 		path      string
-		want      answered
-		asked     asks
+		want      processResult
+		asked     requestSeen
 	}{
-		"Plain":   {nil, "/a", answered{out: "answer\n"}, asks{method: "GET", path: "/a", times: 1}},
-		"Data":    {[]string{"-d", "a=1"}, "/a", answered{out: "answer\n"}, asks{"POST", "/a", "application/x-www-form-urlencoded", "", "a=1", 1}},
-		"Release": {[]string{"-s", "--retry", "3", "-X", "PATCH", "-H", "Content-Type: application/json", "-d", `{"data":{}}`}, "/v1/status", answered{out: "answer\n"}, asks{"PATCH", "/v1/status", "application/json", "", `{"data":{}}`, 1}},
-		"Retried": {[]string{"-s", "--retry", "3"}, "/busy-once", answered{out: "answer\n"}, asks{method: "GET", path: "/busy-once", times: 2}},
-		"Restore": {append(quiet, "--header", "X-Okapi-Tenant: diku", "--header", "Content-Type: application/json", "--data-raw", "@x"), "/reset", answered{}, asks{"POST", "/reset", "application/json", "diku", "@x", 1}},
-		"Refused": {quiet, "/refused", answered{problems: "curl: (22) the answer is 403 Forbidden\n", code: 22}, asks{method: "POST", path: "/refused", times: 1}},
-		"Moved":   {[]string{"-o", "/dev/null"}, "/moved", answered{}, asks{method: "GET", path: "/moved", times: 1}},
+		"Plain":   {nil, "/a", processResult{out: "answer\n"}, requestSeen{method: "GET", path: "/a", times: 1}},
+		"Data":    {[]string{"-d", "a=1"}, "/a", processResult{out: "answer\n"}, requestSeen{"POST", "/a", "application/x-www-form-urlencoded", "", "a=1", 1}},
+		"Release": {[]string{"-s", "--retry", "3", "-X", "PATCH", "-H", "Content-Type: application/json", "-d", `{"data":{}}`}, "/v1/status", processResult{out: "answer\n"}, requestSeen{"PATCH", "/v1/status", "application/json", "", `{"data":{}}`, 1}},
+		"Retried": {[]string{"-s", "--retry", "3"}, "/busy-once", processResult{out: "answer\n"}, requestSeen{method: "GET", path: "/busy-once", times: 2}},
+		"Restore": {append(quiet, "--header", "X-Okapi-Tenant: diku", "--header", "Content-Type: application/json", "--data-raw", "@x"), "/reset", processResult{}, requestSeen{"POST", "/reset", "application/json", "diku", "@x", 1}},
+		"Refused": {quiet, "/refused", processResult{problems: "curl: (22) the answer is 403 Forbidden\n", code: 22}, requestSeen{method: "POST", path: "/refused", times: 1}},
+		"Moved":   {[]string{"-o", "/dev/null"}, "/moved", processResult{}, requestSeen{method: "GET", path: "/moved", times: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, seen := serve(t)
@@ -146,8 +145,8 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// The codes are those that PerfLab has sentences for.
-func TestCurlSaysWhyThereWasNoAnswer(t *testing.T) {
+// PerfLab has messages for these exit codes.
+func TestCurlExitCodes(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
 	closed := httptest.NewServer(nil)

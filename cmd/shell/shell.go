@@ -17,24 +17,24 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// killAfter is how long a program has to end once it was asked to.
+// killAfter is how long a program may take to end after a signal.
 const killAfter = 2 * time.Second
 
-// shell interprets one text. Its last command takes the place of the process where it
-// can, as with other shells: signals then reach k6, and no parent waits beside it.
+// shell interprets one script. Like other shells, it replaces its process by the last
+// command if possible: signals then reach k6, and no parent process remains.
 type shell struct {
 	runner *interp.Runner
 	files  streams
-	// name is the text's own: its $0.
+	// name is the script's $0.
 	name string
-	// last says that the statement that runs is the text's last, and a plain command.
+	// last: the current statement is the script's last, and a plain command.
 	last bool
 }
 
-// runShell is sh -c TEXT [NAME [ARGUMENT...]].
+// runShell implements sh -c TEXT [NAME [ARGUMENT...]].
 func runShell(ctx context.Context, arguments []string, files streams) int {
 	if len(arguments) < 2 || arguments[0] != "-c" {
-		files.complain("sh", "give the text to run as -c TEXT [NAME [ARGUMENT...]]: this sh can nothing else")
+		files.complain("sh", "this sh supports only -c TEXT [NAME [ARGUMENT...]]")
 		return exitUsage
 	}
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(arguments[1]), "sh")
@@ -50,7 +50,7 @@ func runShell(ctx context.Context, arguments []string, files streams) int {
 	return interpreter.run(ctx, parsed.Stmts)
 }
 
-// start takes the text's name and its arguments.
+// start sets the script's name and arguments.
 func (s *shell) start(named []string) error {
 	parameters := []string{"--"}
 	if len(named) > 0 {
@@ -85,8 +85,8 @@ func (s *shell) run(ctx context.Context, statements []*syntax.Stmt) int {
 	return exitUsage
 }
 
-// replaceable tells whether a statement is one command on the shell's own files, of
-// whose words none is another command's output.
+// replaceable reports whether a statement is one command without redirections and
+// command substitutions.
 func replaceable(statement *syntax.Stmt) bool {
 	command, plain := statement.Cmd.(*syntax.CallExpr)
 	if !plain || statement.Negated || statement.Background || len(statement.Redirs) > 0 {
@@ -101,7 +101,7 @@ func replaceable(statement *syntax.Stmt) bool {
 	return plain
 }
 
-// unwrap takes exec off the last command, which replaces the shell anyhow.
+// unwrap removes exec from the last command, which replaces the shell anyway.
 func (s *shell) unwrap(_ context.Context, words []string) ([]string, error) {
 	if s.last && words[0] == "exec" && len(words) > 1 {
 		return words[1:], nil
@@ -109,7 +109,8 @@ func (s *shell) unwrap(_ context.Context, words []string) ([]string, error) {
 	return words, nil
 }
 
-// execute is asked for what is no builtin. The last command becomes the process.
+// execute runs commands that are no builtins. The last command replaces the
+// process.
 func (s *shell) execute(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 	child := interp.DefaultExecHandler(killAfter)
 	return func(ctx context.Context, words []string) error {
@@ -125,8 +126,8 @@ func (s *shell) execute(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 	}
 }
 
-// exported are the variables that programs get to see. A name comes up again where a
-// command gives it another value.
+// exported returns the environment of programs. A command's own assignment to a name
+// comes last.
 func exported(variables expand.Environ) []string {
 	values := map[string]string{}
 	for name, variable := range variables.Each {

@@ -61,22 +61,22 @@ func TestHealthOfEveryPhase(t *testing.T) {
 		status  health.HealthStatusCode
 		message string
 	}{
-		"PerfExperiment-new":        {health.HealthStatusProgressing, "the operator has not seen this spec yet"},
+		"PerfExperiment-new":        {health.HealthStatusProgressing, "waiting for the operator to observe this spec"},
 		"PerfExperiment-pending":    {health.HealthStatusProgressing, `waiting for PerfSystem "absent", which is not in the namespace`},
 		"PerfExperiment-running":    {health.HealthStatusProgressing, `0/2 runs done; Provisioning: Kafka "small" is being built`},
 		"PerfExperiment-loading":    {health.HealthStatusProgressing, "0/2 runs done; Loading: cico"},
 		"PerfExperiment-suspending": {health.HealthStatusSuspended, "0/2 runs done; Provisioning"},
 		"PerfExperiment-suspended":  {health.HealthStatusSuspended, "0/2 runs done; suspended until spec.suspend is false"},
-		"PerfExperiment-unobserved": {health.HealthStatusProgressing, "the operator has not seen this spec yet"},
+		"PerfExperiment-unobserved": {health.HealthStatusProgressing, "waiting for the operator to observe this spec"},
 		"PerfExperiment-complete":   {health.HealthStatusHealthy, "every planned run has a valid attempt"},
-		"PerfExperiment-worse":      {health.HealthStatusHealthy, "verdict: 2 worse; arm slow is worse in 2 primary metrics and 1 guards"},
+		"PerfExperiment-worse":      {health.HealthStatusHealthy, "verdict: 2 worse; arm slow is worse in 2 primary metrics and 1 guardrails"},
 		"PerfExperiment-changed":    {health.HealthStatusDegraded, "the spec is not the one the runs were planned from"},
 		"PerfExperiment-exhausted":  {health.HealthStatusDegraded, "block 1, arm as-is, scenario cico was invalid 1 time"},
 		"PerfExperiment-deleting":   {health.HealthStatusProgressing, "waiting for the environment to be deleted"},
 		"PerfRun-running":           {health.HealthStatusProgressing, `Provisioning: Kafka "small" is being built`},
 		"PerfRun-loading":           {health.HealthStatusProgressing, "Loading: cico"},
 		"PerfRun-complete":          {health.HealthStatusHealthy, "the run is finished and valid"},
-		"PerfSchedule-new":          {health.HealthStatusProgressing, "the operator has not seen this schedule yet"},
+		"PerfSchedule-new":          {health.HealthStatusProgressing, "waiting for the operator to observe this schedule"},
 		"PerfSchedule-in-force":     {health.HealthStatusHealthy, "creates an experiment at 0 * * * * (Europe/Berlin)"},
 		"PerfSchedule-held":         {health.HealthStatusHealthy, "waits for the end of hourly-"},
 		"PerfSchedule-suspended":    {health.HealthStatusSuspended, "creates no experiments while spec.suspend is set"},
@@ -109,7 +109,7 @@ func TestHealthOfRunWithoutStatus(t *testing.T) {
 		"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfRun", "metadata": map[string]any{"name": "r", "generation": int64(1)},
 	}}
 	got, err := lua.ResourceHealthOverrides(overrides(t, asShipped)).GetResourceHealth(run)
-	if err != nil || got.Status != health.HealthStatusProgressing || got.Message != "the operator has not seen this run yet" {
+	if err != nil || got.Status != health.HealthStatusProgressing || got.Message != "waiting for the operator to observe this run" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-{{/* Names are the ones the operator looks for in its namespace. */}}
+{{/* The operator expects objects with these names in its namespace. */}}
 {{- define "perflab.selector" -}}
 app.kubernetes.io/name: perflab-operator
 {{- end }}
@@ -19,8 +19,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- default .Release.Namespace .Values.watchNamespace }}
 {{- end }}
 
-{{/* A cluster-wide name; operators of single namespaces must not share it,
-     so none is cut: these kinds take names of 253 characters. */}}
+{{/* A cluster-wide name, which operators of single namespaces must not share. It is not
+     truncated: these kinds allow names of 253 characters. */}}
 {{- define "perflab.clusterName" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
@@ -33,7 +33,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
-{{/* The pages' pod is not the operator's: what is selected for that is not for this. */}}
+{{/* Separate labels of the view's pod, so that the operator's selectors don't match it. */}}
 {{- define "perflab.viewSelector" -}}
 app.kubernetes.io/name: perflab-view
 {{- end }}
@@ -46,7 +46,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
-{{/* Not empty where an archive needs a volume: a claim's, or a Secret's of a namespace. */}}
+{{/* Not empty if an archive needs a volume: of a claim, or of a namespace's Secret. */}}
 {{- define "perflab.archiveVolumes" -}}
 {{- (.Values.archive).claim }}
 {{- range (.Values.archive).namespaces }}{{ .credentialsSecret }}{{ end }}
