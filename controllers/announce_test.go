@@ -64,7 +64,7 @@ func (l *lab) addPast(like string, factors ...float64) {
 // addPastOf lets each of the experiments record the digest of its history, or not.
 func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap), factors ...float64) {
 	l.t.Helper()
-	measured, err := regression.Measured(l.configMap(like+"-history"), nil)
+	measured, err := regression.DecodeMeasurements(l.configMap(like+"-history"), nil)
 	expect.NoError(l.t, err)
 	for n, factor := range factors {
 		one := measured
@@ -84,7 +84,7 @@ func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev
 				metric.Values = [][]float64{{metric.Values[0][0] * factor}}
 			}
 		}
-		kept, err := regression.Object(experiment, one, nil, nil)
+		kept, err := regression.NewConfigMap(experiment, one, nil, nil)
 		expect.NoError(l.t, err)
 		l.create(kept)
 		experiment.Status.Phase = v1alpha1.ExperimentComplete
@@ -160,7 +160,7 @@ func TestForgedHistoriesAreExcluded(t *testing.T) {
 		reported bool
 	}{
 		"of an experiment without a history": {vouch: func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) {
-			of.Status.HistoryDigest = regression.NothingKept
+			of.Status.HistoryDigest = regression.NoDigest
 		}},
 		"of an experiment that is not complete": {vouch: func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {}},
 		"changed afterwards": {reported: true, vouch: func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
@@ -191,7 +191,7 @@ func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled(decidingCheckIns)
 	l.addPast("small", smaller()...)
-	for n := range regression.MostPoints {
+	for n := range regression.MaxPoints {
 		forged := l.configMap("small-history")
 		forged.ObjectMeta = metav1.ObjectMeta{
 			Namespace: l.namespace, Name: fmt.Sprintf("aaa-%d-history", n), Labels: forged.Labels,

@@ -35,7 +35,7 @@ type attic struct {
 	full int
 }
 
-func (s *attic) Write(ctx context.Context, key string, body []byte, how archive.Writing) error {
+func (s *attic) Write(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 	switch {
 	case s.broken != nil:
 		return s.broken
@@ -68,7 +68,7 @@ func withArchive(l *lab) *attic {
 func (l *lab) archivedExperiment() report.Input {
 	l.t.Helper()
 	var found []archive.Reference
-	for kept, err := range l.archive.Standing(l.t.Context(), archive.ExperimentsPrefix) {
+	for kept, err := range l.archive.Current(l.t.Context(), archive.ExperimentsPrefix) {
 		expect.NoError(l.t, err)
 		found = append(found, kept.Reference)
 	}
@@ -109,8 +109,8 @@ func TestArchiveMatchesCluster(t *testing.T) {
 	})
 	expect.NoError(t, l.admin.Delete(t.Context(), l.experiment("small")))
 	l.until("the experiment to be deleted", func() bool { return len(l.experiments()) == 0 })
-	series, err := contents.History(t.Context(), l.archive, contents.Asked{Namespace: l.namespace})
-	if err != nil || len(series.Measured) != 1 || series.Measured[0].Release != "2026.1" || series.Measured[0].Blocks != 2 || len(series.Notes) > 0 {
+	series, err := contents.History(t.Context(), l.archive, contents.HistoryQuery{Namespace: l.namespace})
+	if err != nil || len(series.Measurements) != 1 || series.Measurements[0].Release != "2026.1" || series.Measurements[0].Blocks != 2 || len(series.Notes) > 0 {
 		t.Errorf("the archive has the series %+v, %v", series, err)
 	}
 	kept := l.archivedExperiment()
@@ -136,7 +136,7 @@ func TestArchiveUsesFinalRunStatuses(t *testing.T) {
 			l.until("a run", func() bool { return len(l.runs()) == 1 })
 			lost := l.run().DeepCopy()
 			lost.Status.Phase, lost.Status.Timings.Finish = v1alpha1.RunSucceeded, &metav1.Time{Time: l.now.Add(time.Duration(try) * time.Second)}
-			record, err := contents.Run(l.experiment("small"), lost, nil)
+			record, err := contents.RunRecord(l.experiment("small"), lost, nil)
 			expect.NoError(t, err)
 			if _, err := l.archive.Keep(t.Context(), record); err != nil {
 				t.Fatal(err)
@@ -207,7 +207,7 @@ const objectsOfOneRun = 10
 
 func objectsIn(t *testing.T, kept *archive.Store) int {
 	t.Helper()
-	collected, err := kept.Collect(t.Context(), archive.Policy{DryRun: true}, nil)
+	collected, err := kept.Collect(t.Context(), archive.CollectionPolicy{DryRun: true}, nil)
 	expect.NoError(t, err)
 	return collected.Objects + collected.ObjectsKept
 }

@@ -18,14 +18,14 @@ import (
 )
 
 // findEvidence returns the digest chain of an experiment.
-func (l *lab) findEvidence(name string) evidence.Found {
+func (l *lab) findEvidence(name string) evidence.Input {
 	l.t.Helper()
 	experiment := l.experiment(name)
-	found := evidence.Found{Experiment: experiment, Contents: map[string]string{}}
+	found := evidence.Input{Experiment: experiment, Contents: map[string]string{}}
 	maps := &corev1.ConfigMapList{}
 	expect.NoError(l.t, l.admin.List(l.t.Context(), maps, client.InNamespace(l.namespace)))
 	for i := range maps.Items {
-		sum, err := evidence.Content(&maps.Items[i])
+		sum, err := evidence.ContentDigest(&maps.Items[i])
 		expect.NoError(l.t, err)
 		found.Contents[maps.Items[i].Name] = sum
 		if maps.Items[i].Name == naming.Evidence(name) {
@@ -101,7 +101,7 @@ func TestForgedReportFailsVerification(t *testing.T) {
 		"with its digest": func(t *testing.T, stored *corev1.ConfigMap) {
 			t.Helper()
 			manifest, _, _ := strings.Cut(stored.Annotations[v1alpha1.AnnotationEvidence], " ")
-			sum, err := evidence.Content(stored)
+			sum, err := evidence.ContentDigest(stored)
 			expect.NoError(t, err)
 			stored.Annotations[v1alpha1.AnnotationEvidence] = manifest + " " + sum
 		},

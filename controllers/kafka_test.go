@@ -55,7 +55,7 @@ func TestProgressOfTopicsIsShown(t *testing.T) {
 func TestPartialTopicsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, manyTopics))
-	l.brokers.err = &kafkaadmin.Refusal{Topic: "p-1", Code: "INVALID_CONFIG", Message: "Unknown topic config name: retention"}
+	l.brokers.err = &kafkaadmin.TopicError{Topic: "p-1", Code: "INVALID_CONFIG", Message: "Unknown topic config name: retention"}
 	l.until("brokers", func() bool { return len(l.foreign(contract.KafkaKind("v1"))) > 0 })
 	l.play()
 	l.settle()

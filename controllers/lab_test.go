@@ -160,7 +160,7 @@ func (l *lab) tools() component.Tools {
 		Events:         component.BoundedEvents{EventRecorder: &l.events},
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
-		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
+		Archives: archive.Archives{Default: l.archive, ByNamespace: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
 		ClusterInfo: component.ClusterInfo{
 			Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },

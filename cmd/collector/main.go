@@ -57,7 +57,7 @@ func run(ctx context.Context) error {
 		KafkaCA:         os.Getenv(collector.EnvKafkaCA),
 		PrometheusToken: os.Getenv(collector.EnvPrometheusToken),
 	}
-	place := sampler.Place{Pod: os.Getenv(collector.EnvPod), Node: os.Getenv(collector.EnvNode)}
+	place := sampler.Location{Pod: os.Getenv(collector.EnvPod), Node: os.Getenv(collector.EnvNode)}
 	loop, err := sampler.New(cluster, config, logins, place, os.Stdout)
 	if err != nil {
 		return err

@@ -64,19 +64,19 @@ func openArchives(o options, rules egress.Rules) (archive.Archives, error) {
 		if err != nil {
 			return kept, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
 		}
-		kept.Standard = store
+		kept.Default = store
 	}
-	kept.Own = map[string]*archive.Store{}
+	kept.ByNamespace = map[string]*archive.Store{}
 	for _, namespace := range slices.Sorted(maps.Keys(o.archives)) {
 		if o.archives[namespace] == noArchive {
-			kept.Own[namespace] = nil
+			kept.ByNamespace[namespace] = nil
 			continue
 		}
 		given, err := credentialsIn(filepath.Join(o.archiveCredentials, namespace))
 		if err != nil {
 			return kept, fmt.Errorf("--namespace-archive of namespace %q: %w", namespace, err)
 		}
-		if kept.Own[namespace], err = openArchive(o.archives[namespace], given, asking); err != nil {
+		if kept.ByNamespace[namespace], err = openArchive(o.archives[namespace], given, asking); err != nil {
 			return kept, fmt.Errorf("--namespace-archive of namespace %q: %w", namespace, err)
 		}
 	}

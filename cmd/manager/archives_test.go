@@ -49,14 +49,14 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	for namespace, want := range map[string]string{
 		"team-a": "file://" + own, "team-c": "s3://team-c/archive?region=eu-central-1", "team-d": "azblob://team-d?account=team", "another": "file://" + directory,
 	} {
-		if store := kept.Of(namespace); store == nil || store.String() != want {
+		if store := kept.ForNamespace(namespace); store == nil || store.String() != want {
 			t.Errorf("namespace %s has %s, want %s", namespace, store, want)
 		}
 	}
-	if store := kept.Of("team-b"); store != nil {
+	if store := kept.ForNamespace("team-b"); store != nil {
 		t.Errorf("namespace team-b has %s, want none", store)
 	}
-	if kept, err = openArchives(options{archives: namespaceArchives{"team-a": "file://" + own}}, egress.Rules{}); err != nil || kept.Of("another") != nil || kept.Of("team-a") == nil {
+	if kept, err = openArchives(options{archives: namespaceArchives{"team-a": "file://" + own}}, egress.Rules{}); err != nil || kept.ForNamespace("another") != nil || kept.ForNamespace("team-a") == nil {
 		t.Errorf("without an archive of the installation: %+v, %v", kept, err)
 	}
 }

@@ -69,7 +69,7 @@ func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
 		healthy.HandleFunc("GET "+path, func(http.ResponseWriter, *http.Request) {})
 	}
 	ended := make(chan error, 2)
-	for address, pages := range map[string]http.Handler{o.address: view.Guard(allowedHosts(o.hosts), view.Limit(hall.Viewer, hall)), o.probeAddress: healthy} {
+	for address, pages := range map[string]http.Handler{o.address: view.Secure(allowedHosts(o.hosts), view.LimitRequests(hall.Viewer, hall)), o.probeAddress: healthy} {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("serving: %w", err)
@@ -84,7 +84,7 @@ func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
 	return nil
 }
 
-func newHall(ctx context.Context, config *rest.Config, o viewOptions) (*view.Hall, error) {
+func newHall(ctx context.Context, config *rest.Config, o viewOptions) (*view.Server, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
@@ -96,27 +96,27 @@ func newHall(ctx context.Context, config *rest.Config, o viewOptions) (*view.Hal
 	if err != nil {
 		return nil, err
 	}
-	return &view.Hall{
+	return &view.Server{
 		List: lister.List,
-		Open: func(name types.NamespacedName) (view.Watched, func()) {
+		Open: func(name types.NamespacedName) (view.Source, func()) {
 			watched := watching.New(reader, name, time.Now)
 			own, stop := context.WithCancel(ctx)
 			go watched.Run(own)
 			return watched, stop
 		},
-		Viewer: view.Viewer(o.viewerHeader),
+		Viewer: view.IdentifyViewer(o.viewerHeader),
 		Now:    time.Now,
 	}, nil
 }
 
 // closeIdle closes unused pages every minute.
-func closeIdle(ctx context.Context, hall *view.Hall) {
+func closeIdle(ctx context.Context, hall *view.Server) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(time.Minute):
-			hall.Leave()
+			hall.CloseIdle()
 		}
 	}
 }

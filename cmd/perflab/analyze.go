@@ -33,7 +33,7 @@ type analyzeOptions struct {
 	higher, lower      string
 	margin, confidence float64
 	looks              string
-	plannedLooks       stats.Looks
+	plannedLooks       stats.InterimAnalyses
 	seed               uint64
 	isPrimary          *regexp.Regexp
 	isHigher, isLower  *regexp.Regexp
@@ -174,17 +174,17 @@ func (o *analyzeOptions) check() (err error) {
 }
 
 // parseLooks parses --looks.
-func parseLooks(text string) (stats.Looks, error) {
+func parseLooks(text string) (stats.InterimAnalyses, error) {
 	if text == "" {
-		return stats.Looks{}, nil
+		return stats.InterimAnalyses{}, nil
 	}
 	first, last, _ := strings.Cut(text, "-")
 	from, errFrom := strconv.Atoi(first)
 	to, errTo := strconv.Atoi(last)
 	if errors.Join(errFrom, errTo) != nil || from < verdict.MinimumBlocks || to < from || to > maxLooks {
-		return stats.Looks{}, fmt.Errorf("%w: --looks %q must be FIRST-LAST, two numbers of blocks from %d to %d, for example 6-20", errOption, text, verdict.MinimumBlocks, maxLooks)
+		return stats.InterimAnalyses{}, fmt.Errorf("%w: --looks %q must be FIRST-LAST, two numbers of blocks from %d to %d, for example 6-20", errOption, text, verdict.MinimumBlocks, maxLooks)
 	}
-	return stats.Looks{First: from, Last: to}, nil
+	return stats.InterimAnalyses{First: from, Last: to}, nil
 }
 
 func checkFormat(format string) error {
@@ -221,5 +221,5 @@ func (o *analyzeOptions) direction(name, unit string) verdict.Direction {
 	case o.isLower != nil && o.isLower.MatchString(plain):
 		return verdict.LowerIsBetter
 	}
-	return verdict.DirectionOf(metric.Parse(name).Direction(unit, nil, nil))
+	return verdict.NewDirection(metric.Parse(name).Direction(unit, nil, nil))
 }

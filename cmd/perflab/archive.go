@@ -89,7 +89,7 @@ func listArchive(command *cobra.Command, store *archive.Store, arguments []strin
 		prefix += strings.TrimSuffix(arguments[0], "/") + "/"
 	}
 	rows := [][]string{{"EXPERIMENT", "UID", "ENDED", "RUNS"}}
-	for kept, err := range store.Standing(command.Context(), prefix) {
+	for kept, err := range store.Current(command.Context(), prefix) {
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 	if err != nil {
 		return err
 	}
-	last, err := store.Last(command.Context(), identity.Prefix())
+	last, err := store.Latest(command.Context(), identity.Prefix())
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool
 	}
 	p.line("%s %s in the index, %d of them with a new record; %s %s no complete block",
 		prose.Counted(sum.Entered, "experiment"), prose.Verb(sum.Entered, "is", "are"), sum.Measured,
-		prose.Counted(sum.Without, "experiment"), prose.Verb(sum.Without, "has", "have"))
+		prose.Counted(sum.Incomplete, "experiment"), prose.Verb(sum.Incomplete, "has", "have"))
 	return p.err
 }
 
@@ -265,7 +265,7 @@ func deleteArchived(command *cobra.Command, store *archive.Store, name, uid stri
 }
 
 func newArchivePrune(options *archiveOptions) *cobra.Command {
-	policy := archive.Policy{}
+	policy := archive.CollectionPolicy{}
 	command := &cobra.Command{
 		Use:   "gc",
 		Short: "Prune expired records",
@@ -294,13 +294,13 @@ Exit codes: 0 success, 1 failure.`,
 	return command
 }
 
-func pruneArchive(command *cobra.Command, store *archive.Store, policy archive.Policy) error {
+func pruneArchive(command *cobra.Command, store *archive.Store, policy archive.CollectionPolicy) error {
 	p := newPage(command.OutOrStdout())
 	done := "deleted"
 	if policy.DryRun {
 		done = "would be deleted"
 	}
-	sum, err := store.Collect(command.Context(), policy, func(gone archive.Gone) {
+	sum, err := store.Collect(command.Context(), policy, func(gone archive.Removal) {
 		p.line("%s %s (%s): %s", gone.Key, done, formatMebibytes(gone.Size), gone.Why)
 	})
 	if err != nil {

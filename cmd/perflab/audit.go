@@ -164,7 +164,7 @@ func (a *auditResult) readRuns(in io.Reader) error {
 	for _, finding := range audit.CheckRuns(a.report, runs) {
 		a.Values++
 		switch {
-		case finding.Outcome.Slip():
+		case finding.Outcome.IsError():
 			a.Slips = append(a.Slips, newSlip(a.reportPath, finding))
 		case finding.Outcome == audit.Unchecked:
 			a.Unchecked = append(a.Unchecked, newSlip(a.reportPath, finding))
@@ -209,7 +209,7 @@ func (a *auditResult) add(path string, findings []audit.Finding) {
 			a.Adjusted++
 		case finding.Outcome == audit.Rounding:
 			a.Rounding = append(a.Rounding, newSlip(path, finding))
-		case finding.Outcome.Slip():
+		case finding.Outcome.IsError():
 			a.Slips = append(a.Slips, newSlip(path, finding))
 		default:
 			a.Unchecked = append(a.Unchecked, newSlip(path, finding))

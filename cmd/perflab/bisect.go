@@ -63,7 +63,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	var records [2]crosscompare.Record
+	var records [2]crosscompare.ExperimentRuns
 	var systems [2]v1alpha1.System
 	for i, argument := range arguments {
 		if records[i], err = readRecord(command.Context(), o.from, in, argument); err != nil {
@@ -82,7 +82,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 }
 
 // armSystem returns the system of the arm's runs.
-func (o *bisectOptions) armSystem(record *crosscompare.Record) (v1alpha1.System, error) {
+func (o *bisectOptions) armSystem(record *crosscompare.ExperimentRuns) (v1alpha1.System, error) {
 	all := arms.Recorded(record.Experiment.Status.Arms)
 	armName := o.arm
 	if baseline, found := arms.Baseline(all); armName == "" && found {

@@ -85,7 +85,7 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	var records [2]crosscompare.Record
+	var records [2]crosscompare.ExperimentRuns
 	for i, argument := range arguments {
 		if records[i], err = readRecord(command.Context(), o.from, in, argument); err != nil {
 			return err
@@ -115,24 +115,24 @@ func parseArmPairs(given []string) ([]crosscompare.Pair, error) {
 }
 
 // readRecord reads an experiment from the cluster or from a file.
-func readRecord(ctx context.Context, from *cluster, in *input, argument string) (crosscompare.Record, error) {
+func readRecord(ctx context.Context, from *cluster, in *input, argument string) (crosscompare.ExperimentRuns, error) {
 	if isRecordedFile(argument) {
 		return readRecordFile(in, argument)
 	}
 	reader, key, err := from.resolve(argument)
 	if err != nil {
-		return crosscompare.Record{}, err
+		return crosscompare.ExperimentRuns{}, err
 	}
 	recorded, err := fetch(ctx, reader, key.Namespace, key.Name)
-	return crosscompare.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
+	return crosscompare.ExperimentRuns{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
 }
 
-func readRecordFile(in *input, path string) (crosscompare.Record, error) {
+func readRecordFile(in *input, path string) (crosscompare.ExperimentRuns, error) {
 	recorded, err := readOneRecorded(in, path)
 	if err != nil {
-		return crosscompare.Record{}, err
+		return crosscompare.ExperimentRuns{}, err
 	}
-	return crosscompare.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, nil
+	return crosscompare.ExperimentRuns{Experiment: &recorded.Experiment, Runs: recorded.Runs}, nil
 }
 
 func (o *compareOptions) outcome(result *crosscompare.Result) error {

@@ -89,7 +89,7 @@ func TestConvertReleases(t *testing.T) {
 		files = append(files, file)
 	}
 	history := perflab(t, "", "history", folder, "--arm", "xmx")
-	history.ends(0).shows("\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-1", "checkout-2", "checkout-3" were measured elsewhere by JMeter: PerfLab saw nothing of what they ran on`)
+	history.ends(0).shows("\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-1", "checkout-2", "checkout-3" were measured elsewhere by JMeter: PerfLab did not observe the environment`)
 	compared := perflab(t, "", "compare", files[0], files[1])
 	if !strings.Contains(compared.out, "cico/Check-In/average") || !strings.Contains(compared.out, "measured elsewhere by JMeter") {
 		t.Errorf("exit code %d: %s\n%s", compared.code, compared.out, compared.problems)

@@ -197,7 +197,7 @@ func (t *typist) keepDigests() {
 	stored, err := fetch(t.Context(), t.client, recorded.Namespace, recorded.Name)
 	expect.NoError(t, err)
 	experiment := &stored.Experiment
-	text, err := evidence.Next("", experiment, stored.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
+	text, err := evidence.NextManifest("", experiment, stored.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
 	expect.NoError(t, err)
 	manifest := &corev1.ConfigMap{Data: map[string]string{evidence.Key: text}}
 	manifest.Name, manifest.Namespace, manifest.Labels = naming.Evidence(recorded.Name), recorded.Namespace, naming.Labels(recorded.Name)

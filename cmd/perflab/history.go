@@ -37,7 +37,7 @@ type historyOptions struct {
 	format   string
 	failOn   string
 	choose   releases.Options
-	measured []releases.Measured
+	measured []releases.Measurements
 	// archive is the URL of the archive to read; empty: none.
 	archive string
 	// notes on further experiments in the archive.
@@ -93,7 +93,7 @@ the last change of a series is Worse.`,
 	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "arm, instead of all; repeatable")
 	flags.StringArrayVar(&options.choose.Scenarios, "scenario", nil, "scenario, instead of all; repeatable")
 	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "false-positive rate over all series, in percent")
-	flags.IntVar(&options.choose.Looks, "looks", 1, "analyses that share the error rate: 20 if you run one after each of 20 releases")
+	flags.IntVar(&options.choose.Analyses, "looks", 1, "analyses that share the error rate: 20 if you run one after each of 20 releases")
 	flags.StringVar(&options.failOn, "fail-on", "", `"regression" exits with code 6 if the last change of a series is Worse`)
 	return command
 }
@@ -111,8 +111,8 @@ func (o *historyOptions) check() error {
 	if rate := o.choose.ErrorRatePercent; !(rate >= 0.1) || rate > 50 {
 		return fmt.Errorf("%w: --error-rate %g must be from 0.1 to 50 percent", errOption, rate)
 	}
-	if o.choose.Looks < 1 || o.choose.Looks > maxHistoryLooks {
-		return fmt.Errorf("%w: --looks %d must be from 1 to %d", errOption, o.choose.Looks, maxHistoryLooks)
+	if o.choose.Analyses < 1 || o.choose.Analyses > maxHistoryLooks {
+		return fmt.Errorf("%w: --looks %d must be from 1 to %d", errOption, o.choose.Analyses, maxHistoryLooks)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (o *historyOptions) addArguments(command *cobra.Command, arguments []string
 
 // addArchived reads the series that an argument names from an archive.
 func (o *historyOptions) addArchived(ctx context.Context, arguments []string) error {
-	query := contents.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
+	query := contents.HistoryQuery{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
 	switch len(arguments) {
 	case 0:
 		namespace, err := o.from.namespace()
@@ -185,13 +185,13 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 	if err != nil {
 		return err
 	}
-	o.measured, o.notes = found.Measured, found.Notes
+	o.measured, o.notes = found.Measurements, found.Notes
 	return nil
 }
 
 // history analyzes the records, with a note on missing ones.
 func (o *historyOptions) history() (*releases.History, error) {
-	history, err := releases.Of(o.measured, o.choose)
+	history, err := releases.NewHistory(o.measured, o.choose)
 	if len(o.deleted) > 0 {
 		o.notes = append(o.notes, fmt.Sprintf("omitted: %s, whose runs were deleted by history.runs", prose.Enumerate(o.deleted)))
 	}
@@ -261,21 +261,21 @@ func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, ke
 	if err := reader.Get(ctx, key, experiment); err != nil {
 		return fmt.Errorf("reading experiment %q: %w", key.Name, err)
 	}
-	if !regression.IsOf(experiment, kept) && !provenance.IsImported(experiment) {
-		return fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrKept, kept.Name)
+	if !regression.IsAuthentic(experiment, kept) && !provenance.IsImported(experiment) {
+		return fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrInvalidConfigMap, kept.Name)
 	}
-	measured, err := regression.Measured(kept, nil)
+	measured, err := regression.DecodeMeasurements(kept, nil)
 	if err != nil {
 		return err
 	}
-	measured.Release = releases.NameOf(experiment)
+	measured.Release = releases.ReleaseName(experiment)
 	o.measured = append(o.measured, measured)
 	return nil
 }
 
 // measure keeps the parts of an experiment that the history needs.
 func (o *historyOptions) measure(recorded *report.Input) error {
-	one, err := releases.Measure(releases.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs})
+	one, err := releases.Measure(releases.ExperimentRuns{Experiment: &recorded.Experiment, Runs: recorded.Runs})
 	if err == nil {
 		o.measured = append(o.measured, one)
 	}

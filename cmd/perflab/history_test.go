@@ -149,7 +149,7 @@ func TestHistoryRefuses(t *testing.T) {
 		"must be from 1 to 100":            {releasesFile, "--looks", "0"},
 		"write -o":                         {releasesFile, "-o", "pdf"},
 		"no such file":                     {"absent.yaml"},
-		"there is no history":              {releasesFile, "--arm", "huge"},
+		"no history":                       {releasesFile, "--arm", "huge"},
 		"there is no PerfExperiment among": {exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},
 	} {
 		got := perflab(t, "", append([]string{"history"}, arguments...)...)

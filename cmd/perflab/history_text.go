@@ -21,14 +21,14 @@ func writeHistory(sheet *sheet, history *releases.History) {
 		writeSeries(sheet, &history.Series[i])
 	}
 	sheet.line("")
-	sheet.line("%s.", history.Bound())
-	for _, remark := range history.Remarks() {
+	sheet.line("%s.", history.FalsePositiveRate())
+	for _, remark := range history.AllNotes() {
 		sheet.line("Note: %s", remark)
 	}
 }
 
 func writeSeries(sheet *sheet, series *releases.Series) {
-	sheet.title(fmt.Sprintf("%s in arm %s  %s", series.Named(), series.Arm, sparkline(series.Points)))
+	sheet.title(fmt.Sprintf("%s in arm %s  %s", series.DisplayName(), series.Arm, sparkline(series.Points)))
 	changes := map[int]*releases.Change{}
 	for i := range series.Changes {
 		changes[series.Changes[i].At] = &series.Changes[i]
@@ -61,7 +61,7 @@ func formatRange(low, high float64) string {
 // writeChange describes a change and the differences at it.
 func writeChange(sheet *sheet, series *releases.Series, change *releases.Change) {
 	sheet.line("")
-	verdictText := cmp.Or(string(change.Verdict), verdict.WhyNoDirection)
+	verdictText := cmp.Or(string(change.Verdict), verdict.NoDirectionReason)
 	if change.Verdict == verdict.Equivalent {
 		verdictText = "within the margin"
 	}
@@ -159,5 +159,5 @@ func writeHistoryJSON(out io.Writer, history *releases.History) error {
 		Looks            int          `json:"looks"`
 		Series           []seriesJSON `json:"series"`
 		Notes            []string     `json:"notes"`
-	}{history.ErrorRatePercent, history.Looks, all, append([]string{}, history.Notes...)})
+	}{history.ErrorRatePercent, history.Analyses, all, append([]string{}, history.Notes...)})
 }

@@ -44,7 +44,7 @@ type importedRun struct {
 // newImported converts an export for a namespace. It fails with report.ErrInput
 // if the export can't be reported on.
 func newImported(input report.Input, namespace string, now time.Time) (*imported, error) {
-	from := provenance.Of(&input.Experiment)
+	from := provenance.OriginOf(&input.Experiment)
 	from.Imported = now
 	result := &imported{from: from, experiment: input.Experiment.DeepCopy()}
 	setImported(&result.experiment.ObjectMeta, namespace, from)
@@ -143,7 +143,7 @@ func (r *imported) render() error {
 		return err
 	}
 	// Another version of perflab may render the report differently.
-	r.experiment.Status.Evidence.Report, err = evidence.Content(r.report)
+	r.experiment.Status.Evidence.Report, err = evidence.ContentDigest(r.report)
 	return err
 }
 

@@ -64,7 +64,7 @@ func cellColor(header, text string) *color.Color {
 			return colorBad
 		}
 	case "slip":
-		if audit.Outcome(text).Slip() {
+		if audit.Outcome(text).IsError() {
 			return colorBad
 		}
 	}

@@ -184,7 +184,7 @@ func (o *publishOptions) publishToFolder(command *cobra.Command, documents []*re
 				return err
 			}
 		}
-		out.line("%s", plan.Tell(o.dryRun))
+		out.line("%s", plan.Describe(o.dryRun))
 	}
 	return out.err
 }

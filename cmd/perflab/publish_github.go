@@ -42,7 +42,7 @@ func (o *gitHubOptions) check() error {
 
 // publishToGitHub writes a comment for each report on an issue or pull request.
 func (o *publishOptions) publishToGitHub(command *cobra.Command, documents []*report.Report) error {
-	on, err := publish.ThreadOf(o.gitHub.thread)
+	on, err := publish.ParseThread(o.gitHub.thread)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOption, err)
 	}
@@ -66,14 +66,14 @@ func (o *publishOptions) publishToSummary(command *cobra.Command, documents []*r
 		return fmt.Errorf("%w: %s is not set: --github-summary needs a step of GitHub Actions", errOption, gitHubSummaryVariable)
 	}
 	return o.publishNotes(command, documents, func(note publish.Note) (string, error) {
-		return publish.Summarise(path, note, o.dryRun)
+		return publish.AppendSummary(path, note, o.dryRun)
 	})
 }
 
 func (o *publishOptions) publishNotes(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
 	out := newPage(command.OutOrStdout())
 	for _, document := range documents {
-		note, err := publish.NoteOf(document, o.gitHub.link)
+		note, err := publish.NewNote(document, o.gitHub.link)
 		if err != nil {
 			return err
 		}

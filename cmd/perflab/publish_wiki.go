@@ -91,9 +91,9 @@ func (o *publishOptions) publishToWiki(command *cobra.Command, documents []*repo
 		return err
 	}
 	out := newPage(command.OutOrStdout())
-	shelf := publish.Shelf{Space: o.wiki.space, Parent: o.wiki.parent, Adopt: o.wiki.adopt, DryRun: o.dryRun}
+	shelf := publish.Location{Space: o.wiki.space, Parent: o.wiki.parent, Adopt: o.wiki.adopt, DryRun: o.dryRun}
 	for _, document := range documents {
-		article, err := publish.ArticleOf(document, o.wiki.title)
+		article, err := publish.NewArticle(document, o.wiki.title)
 		if err != nil {
 			return err
 		}

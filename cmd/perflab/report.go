@@ -118,7 +118,7 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 }
 
 // readAgainst reads the experiment of --against, if any.
-func (o *reportOptions) readAgainst(command *cobra.Command) (*crosscompare.Record, error) {
+func (o *reportOptions) readAgainst(command *cobra.Command) (*crosscompare.ExperimentRuns, error) {
 	if o.against == "" {
 		return nil, nil //nolint:nilnil // Few reports have another experiment.
 	}

@@ -156,11 +156,11 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
 	}
 	seen.runs, _ = runfilter.Following(&seen.experiment, runfilter.Recorded(&seen.experiment), runs.Items)
-	progress.CatchUp(&seen.experiment, seen.runs)
+	progress.CopyRunProgress(&seen.experiment, seen.runs)
 	return seen, nil
 }
 
-func (s snapshot) isOver() bool { return progress.IsOver(&s.experiment) }
+func (s snapshot) isOver() bool { return progress.IsFinished(&s.experiment) }
 
 // outcome is the result for scripts.
 func (s snapshot) outcome(failOn string) error {

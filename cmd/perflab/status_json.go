@@ -59,7 +59,7 @@ func (s snapshot) state(now time.Time) experimentJSON {
 func newExperimentJSON(experiment *v1alpha1.PerfExperiment) experimentJSON {
 	status := &experiment.Status
 	made := experimentJSON{
-		Namespace: experiment.Namespace, Name: experiment.Name, Phase: status.Phase, Over: progress.IsOver(experiment),
+		Namespace: experiment.Namespace, Name: experiment.Name, Phase: status.Phase, Over: progress.IsFinished(experiment),
 		Suspended: experiment.Spec.Suspend, Imported: provenance.IsImported(experiment), Blocks: countBlocks(experiment),
 		StartTime: status.StartTime, CompletionTime: status.CompletionTime, WaitingFor: status.WaitingFor, Current: status.Current, Verdict: status.Verdict,
 		Comparisons: primaryComparisons(status.Comparisons), Changes: nonNil(status.Changes), InvalidRuns: nonNil(status.InvalidRuns),

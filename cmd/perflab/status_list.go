@@ -75,13 +75,13 @@ func experimentMessage(experiment *v1alpha1.PerfExperiment) string {
 	switch {
 	case provenance.IsImported(experiment):
 		return "imported"
-	case progress.IsOver(experiment) && status.Phase != v1alpha1.ExperimentStalled:
+	case progress.IsFinished(experiment) && status.Phase != v1alpha1.ExperimentStalled:
 		return ""
 	case status.Phase == "":
 		return "waiting for the operator"
 	case status.Current != nil:
 		return fmt.Sprintf("%s %s", status.Current.Run, status.Current.Phase)
 	default:
-		return progress.Waits(status)
+		return progress.WaitMessage(status)
 	}
 }

@@ -23,7 +23,7 @@ func (s snapshot) news() []string {
 		}
 		lines = append(lines, line)
 	}
-	for _, condition := range progress.Troubles(status) {
+	for _, condition := range progress.Problems(status) {
 		lines = append(lines, fmt.Sprintf("%s: %s", condition.Type, condition.Message))
 	}
 	for _, invalid := range status.InvalidRuns {
@@ -64,7 +64,7 @@ func (s snapshot) currentNews() []string {
 	return lines
 }
 
-func (s snapshot) waitingFor() string { return progress.Waits(&s.experiment.Status) }
+func (s snapshot) waitingFor() string { return progress.WaitMessage(&s.experiment.Status) }
 
 // loadProgress matches the progress of a running load.
 var loadProgress = regexp.MustCompile(`: running [^;]*`)

@@ -39,7 +39,7 @@ func (s snapshot) text(now time.Time) string {
 	if ended := s.stopMessage(); ended != "" {
 		fmt.Fprintf(&page, "  %s\n", ended)
 	}
-	for _, condition := range progress.Troubles(status) {
+	for _, condition := range progress.Problems(status) {
 		fmt.Fprintf(&page, "  %s: %s\n", condition.Type, condition.Message)
 	}
 	for _, invalid := range status.InvalidRuns {
@@ -63,7 +63,7 @@ func (s snapshot) text(now time.Time) string {
 		fmt.Fprintf(&page, "  %s\n", waits)
 	}
 	if current := status.Current; current != nil {
-		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, progress.Doing(current))
+		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, progress.Activity(current))
 	}
 	return page.String()
 }
@@ -98,7 +98,7 @@ func comparisonLine(found v1alpha1.Comparison) string {
 	if found.Scale != string(comparison.Ratio) {
 		unit = differenceUnit(found.Unit)
 	}
-	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, metric.Named(found.Metric, found.Scenario),
+	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, metric.DisplayName(found.Metric, found.Scenario),
 		formatNumber(found.BaselineCenter, formatRounded), withUnit(formatNumber(found.ArmCenter, formatRounded), found.Unit))
 	if found.Delta != "" {
 		line += ", " + withUnit(formatNumber(found.Delta, formatSigned), unit)
@@ -134,7 +134,7 @@ func formatNumber(number string, write func(float64) string) string {
 
 // timeLeft is the remaining time.
 func (s snapshot) timeLeft(now time.Time) (time.Duration, bool) {
-	return progress.Left(&s.experiment, s.runs, now)
+	return progress.Remaining(&s.experiment, s.runs, now)
 }
 
 func conditionMessage(conditions []metav1.Condition, conditionType string) string {

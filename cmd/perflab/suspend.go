@@ -126,7 +126,7 @@ func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer clien
 	}
 	var faults []error
 	for i := range experiments {
-		if !progress.IsOver(&experiments[i]) && !provenance.IsImported(&experiments[i]) {
+		if !progress.IsFinished(&experiments[i]) && !provenance.IsImported(&experiments[i]) {
 			faults = append(faults, o.set(ctx, out, writer, experimentKind, client.ObjectKeyFromObject(&experiments[i])))
 		}
 	}

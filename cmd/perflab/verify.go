@@ -109,7 +109,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 }
 
 // find reads the records of an experiment from the cluster or a file.
-func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Found, error) {
+func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Input, error) {
 	if argument == standardInput || isRecordedFile(argument) || isFile(argument) {
 		in, err := commandInput(command)
 		if err != nil {
@@ -137,7 +137,7 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 
 // foundInCluster computes the digests of one run after the other: all raw
 // results together could exceed the memory.
-func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.Input) (*evidence.Found, error) {
+func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.Input) (*evidence.Input, error) {
 	found, err := recorded.Evidence()
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.
 	}
 	sum := ""
 	if stored != nil {
-		sum, err = evidence.Content(stored)
+		sum, err = evidence.ContentDigest(stored)
 	}
 	found.Report = &sum
 	return found, err

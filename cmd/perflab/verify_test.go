@@ -39,9 +39,9 @@ func withEvidence(t *testing.T) report.Input {
 // keepDigests writes the manifest of the recorded objects.
 func keepDigests(t *testing.T, input *report.Input) {
 	t.Helper()
-	history, err := evidence.OfHistory(input.History)
+	history, err := evidence.HistoryDigest(input.History)
 	expect.NoError(t, err)
-	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true}, history)
+	text, err := evidence.NextManifest("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true}, history)
 	expect.NoError(t, err)
 	input.Manifest.Data[evidence.Key] = text
 	input.Experiment.Status.Evidence.SHA256, input.Experiment.Status.Evidence.Report = evidence.Sum([]byte(text)), evidence.Sum(nil)
@@ -50,9 +50,9 @@ func keepDigests(t *testing.T, input *report.Input) {
 // withHistory adds the stored history.
 func withHistory(t *testing.T, input report.Input) report.Input {
 	t.Helper()
-	this, err := releases.Measure(releases.Record{Experiment: &input.Experiment, Runs: input.Runs})
+	this, err := releases.Measure(releases.ExperimentRuns{Experiment: &input.Experiment, Runs: input.Runs})
 	expect.NoError(t, err)
-	if input.History, err = regression.Object(&input.Experiment, this, nil, nil); err != nil {
+	if input.History, err = regression.NewConfigMap(&input.Experiment, this, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	return input

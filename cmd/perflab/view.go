@@ -83,7 +83,7 @@ func (o viewOptions) run(ctx context.Context, out io.Writer, name string) error 
 	}
 	followed := watching.New(reader, key, time.Now)
 	go followed.Run(ctx)
-	return serveView(ctx, listener, view.Guard(view.Loopback, &view.Room{Watched: followed, Now: time.Now}))
+	return serveView(ctx, listener, view.Secure(view.Loopback, &view.PageHandler{Source: followed, Now: time.Now}))
 }
 
 // watcher returns a client that can watch.

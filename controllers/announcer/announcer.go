@@ -114,7 +114,7 @@ func (a *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !again {
 		return ctrl.Result{}, nil
 	}
-	return ctrl.Result{RequeueAfter: announcement.Pause(since)}, nil
+	return ctrl.Result{RequeueAfter: announcement.RetryDelay(since)}, nil
 }
 
 // writeStatus writes the status if it changed.
@@ -142,7 +142,7 @@ type untold struct {
 // tell all sinks, side by side, what they have not taken yet, and note in the status what
 // they take. One that does not take something is told nothing further: it comes in order.
 func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperiment) telling {
-	all, before := announcement.Of(experiment), experiment.Status.Announcement
+	all, before := announcement.New(experiment), experiment.Status.Announcement
 	counts, errs := make([]int32, len(a.Sinks)), make([]error, len(a.Sinks))
 	var calls sync.WaitGroup
 	for i, sink := range a.Sinks {
@@ -171,7 +171,7 @@ func tellSink(ctx context.Context, sink sinks.Sink, all []announcement.Announcem
 			continue
 		}
 		if told >= before {
-			if err := sink.Tell(ctx, one); err != nil {
+			if err := sink.Send(ctx, one); err != nil {
 				return told, err
 			}
 		}

@@ -36,7 +36,7 @@ func (analyzed) Make(ctx context.Context, m *Maker, s *Subject, _ string) (strin
 	status := &s.Experiment.Status
 	status.Results = analysis.Describe(s.Plan.Arms, s.Experiment.Spec.Scenarios, full)
 	if s.isComparisonDue() {
-		answer := analysis.Of(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full)
+		answer := analysis.Analyze(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full)
 		s.Answer = &answer
 		s.reportAnswer(status)
 	}

@@ -32,7 +32,7 @@ func (announced) Source(m *Maker, s *Subject) string {
 
 func (m *Maker) occasion(s *Subject) *v1alpha1.AnnouncementStatus {
 	isKnown := s.made[v1alpha1.ArtifactAnalysis] != "" && m.wasTried(s, History) && m.wasTried(s, Report)
-	return announcement.Occasion(s.Experiment, isKnown)
+	return announcement.Next(s.Experiment, isKnown)
 }
 
 func (announced) IsStored(_ context.Context, m *Maker, s *Subject, _ string) (bool, error) {

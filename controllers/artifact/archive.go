@@ -29,7 +29,7 @@ type archived struct{ Kind }
 // Source is the digest of the stored report and of the release, which may be named afterwards. A
 // stall ends when somebody fixes its cause; the record that follows then replaces this one.
 func (archived) Source(m *Maker, s *Subject) string {
-	if m.Archives.Of(s.Experiment.Namespace) == nil || s.made[v1alpha1.ArtifactReport] == "" || !s.isOver() {
+	if m.Archives.ForNamespace(s.Experiment.Namespace) == nil || s.made[v1alpha1.ArtifactReport] == "" || !s.isOver() {
 		return ""
 	}
 	reached, _ := s.stage()
@@ -54,7 +54,7 @@ func (archived) IsStored(_ context.Context, _ *Maker, s *Subject, source string)
 }
 
 func (archived) Make(ctx context.Context, m *Maker, s *Subject, _ string) (string, error) {
-	store := m.Archives.Of(s.Experiment.Namespace)
+	store := m.Archives.ForNamespace(s.Experiment.Namespace)
 	record, err := m.archiveRecord(ctx, s, store)
 	if err == nil {
 		_, err = store.Keep(ctx, record)
@@ -108,7 +108,7 @@ func (m *Maker) archiveRecord(ctx context.Context, s *Subject, store *archive.St
 	if err != nil {
 		return archive.Record{}, fmt.Errorf("reading the stored report: %w", err)
 	}
-	return contents.Experiment(recorded, stored, runs)
+	return contents.ExperimentRecord(recorded, stored, runs)
 }
 
 // withoutDelivery drops what describes attempts to archive and to announce: each attempt would
@@ -127,7 +127,7 @@ func withoutDelivery(status *v1alpha1.PerfExperimentStatus) {
 // records: archiving it again finds the right one and writes nothing new.
 func (m *Maker) archivedRuns(ctx context.Context, s *Subject, store *archive.Store) ([]archive.Reference, error) {
 	known := map[string][]archive.Reference{}
-	for reference, err := range store.Runs(ctx, contents.IdentityOf(s.Experiment)) {
+	for reference, err := range store.Runs(ctx, contents.ExperimentIdentity(s.Experiment)) {
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (m *Maker) keptHistory(ctx context.Context, s *Subject, source string) (*co
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of the experiment: %w", err)
 	}
-	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != source || !regression.IsOf(s.Experiment, kept) {
+	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != source || !regression.IsAuthentic(s.Experiment, kept) {
 		return nil, nil //nolint:nilnil // There is none.
 	}
 	return kept, nil
@@ -63,7 +63,7 @@ func (h history) Make(ctx context.Context, m *Maker, s *Subject, source string) 
 	if err != nil {
 		return "", err
 	}
-	this, err := releases.Measure(releases.Record{Experiment: s.Experiment, Runs: full})
+	this, err := releases.Measure(releases.ExperimentRuns{Experiment: s.Experiment, Runs: full})
 	if err != nil {
 		return "", unusable(err)
 	}
@@ -73,11 +73,11 @@ func (h history) Make(ctx context.Context, m *Maker, s *Subject, source string) 
 	if err != nil {
 		return "", err
 	}
-	found, changes, err := regression.Look(this, earlier)
+	found, changes, err := regression.Detect(this, earlier)
 	if err != nil {
 		return "", unusable(err)
 	}
-	kept, err := regression.Object(s.Experiment, this, found, changes)
+	kept, err := regression.NewConfigMap(s.Experiment, this, found, changes)
 	if err != nil {
 		return "", unusable(err)
 	}
@@ -90,15 +90,15 @@ func (h history) Make(ctx context.Context, m *Maker, s *Subject, source string) 
 
 // read reports the changes that the kept history has.
 func (history) read(s *Subject, kept *corev1.ConfigMap) error {
-	changes, err := regression.Changes(kept)
+	changes, err := regression.DecodeChanges(kept)
 	if err != nil {
 		return unusable(err)
 	}
-	shown, err := regression.History(kept)
+	shown, err := regression.DecodeHistory(kept)
 	if err != nil {
 		return unusable(err)
 	}
-	measured, err := regression.Measured(kept, s.Question.Primary)
+	measured, err := regression.DecodeMeasurements(kept, s.Question.Primary)
 	if err != nil {
 		return unusable(err)
 	}
@@ -107,25 +107,25 @@ func (history) read(s *Subject, kept *corev1.ConfigMap) error {
 	}
 	s.history = kept
 	status := &s.Experiment.Status
-	status.Changes, status.HistoryDigest, status.HistorySeries = changes, regression.Digest(kept), regression.Series(&measured)
+	status.Changes, status.HistoryDigest, status.HistorySeries = changes, regression.Digest(kept), regression.ScenarioDigests(&measured)
 	return nil
 }
 
 // maxRead bounds how many earlier experiments are read for a history.
-const maxRead = 5 * regression.MostPoints
+const maxRead = 5 * regression.MaxPoints
 
 // earlier experiments of the namespace with one of the scenarios, the newest. The statuses, which
 // only operators write, list them. They are read one by one: all of them at once
 // would be a good part of the operator's memory.
-func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measured) (found []regression.Earlier, lacks string, err error) {
-	candidates, err := m.candidates(ctx, s.Experiment, regression.Series(this))
+func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measurements) (found []regression.Earlier, lacks string, err error) {
+	candidates, err := m.candidates(ctx, s.Experiment, regression.ScenarioDigests(this))
 	if err != nil {
 		return nil, "", err
 	}
 	for _, experiment := range candidates[:min(len(candidates), maxRead)] {
 		one, err := m.readEarlier(ctx, this, experiment)
 		switch {
-		case errors.Is(err, regression.ErrKept):
+		case errors.Is(err, regression.ErrInvalidConfigMap):
 			log.FromContext(ctx).Info("An earlier experiment is left out of the history", "experiment", experiment.Name, "error", err.Error())
 			lacks = fmt.Sprintf("leaves an experiment out: %v", err)
 		case err != nil:
@@ -133,7 +133,7 @@ func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measured
 		case one != nil:
 			found = append(found, *one)
 		}
-		if len(found) == regression.MostPoints {
+		if len(found) == regression.MaxPoints {
 			break
 		}
 	}
@@ -149,7 +149,7 @@ func (m *Maker) candidates(ctx context.Context, experiment *v1alpha1.PerfExperim
 	}
 	var found []*v1alpha1.PerfExperiment
 	for i := range all.Items {
-		if one := &all.Items[i]; one.UID != experiment.UID && !provenance.IsImported(one) && regression.MayKeep(one, series) {
+		if one := &all.Items[i]; one.UID != experiment.UID && !provenance.IsImported(one) && regression.MayHaveScenario(one, series) {
 			found = append(found, one)
 		}
 	}
@@ -164,34 +164,34 @@ func startTime(experiment *v1alpha1.PerfExperiment) time.Time {
 }
 
 // readEarlier reads what is kept of an experiment; nil: nothing of these scenarios. It fails with
-// [regression.ErrKept] if that is not what the experiment's status has the digest of.
-func (m *Maker) readEarlier(ctx context.Context, this *releases.Measured, experiment *v1alpha1.PerfExperiment) (*regression.Earlier, error) {
+// [regression.ErrInvalidConfigMap] if that is not what the experiment's status has the digest of.
+func (m *Maker) readEarlier(ctx context.Context, this *releases.Measurements, experiment *v1alpha1.PerfExperiment) (*regression.Earlier, error) {
 	kept := &corev1.ConfigMap{}
 	err := m.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: naming.History(experiment.Name)}, kept)
 	switch {
 	case apierrors.IsNotFound(err) && experiment.Status.HistoryDigest == "":
 		return nil, nil //nolint:nilnil // Operators of earlier versions kept nothing.
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("%w: ConfigMap %q is gone", regression.ErrKept, naming.History(experiment.Name))
+		return nil, fmt.Errorf("%w: ConfigMap %q is gone", regression.ErrInvalidConfigMap, naming.History(experiment.Name))
 	case err != nil:
 		return nil, fmt.Errorf("reading what is kept of an earlier experiment: %w", err)
-	case !regression.IsOf(experiment, kept):
-		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrKept, kept.Name)
+	case !regression.IsAuthentic(experiment, kept):
+		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrInvalidConfigMap, kept.Name)
 	}
-	measured, err := regression.Measured(kept, this.Question.Primary)
+	measured, err := regression.DecodeMeasurements(kept, this.Question.Primary)
 	if err != nil {
 		return nil, err
 	}
-	if !regression.Share(regression.Series(this), regression.Series(&measured)) {
+	if !regression.HaveCommonScenario(regression.ScenarioDigests(this), regression.ScenarioDigests(&measured)) {
 		return nil, nil //nolint:nilnil // It measured something else.
 	}
-	reported, err := regression.Changes(kept)
+	reported, err := regression.DecodeChanges(kept)
 	if err != nil {
 		return nil, err
 	}
 	// The release may be named afterwards.
-	measured.Release = releases.NameOf(experiment)
-	return &regression.Earlier{Measured: measured, Told: reported}, nil
+	measured.Release = releases.ReleaseName(experiment)
+	return &regression.Earlier{Measurements: measured, Reported: reported}, nil
 }
 
 // shownHistory is the history that the report shows; nil: none.

@@ -53,12 +53,12 @@ func (manifest) Make(ctx context.Context, m *Maker, s *Subject, source string) (
 	if err != nil {
 		return "", err
 	}
-	digest, err := evidence.OfHistory(shown)
+	digest, err := evidence.HistoryDigest(shown)
 	if err != nil {
 		return "", err
 	}
 	reached, _ := s.stage()
-	text, err := evidence.Next(previous, s.Experiment, full, evidence.Stage{Blocks: reached.blocks, Ended: reached.ended}, digest)
+	text, err := evidence.NextManifest(previous, s.Experiment, full, evidence.Stage{Blocks: reached.blocks, Ended: reached.ended}, digest)
 	if errors.Is(err, evidence.ErrManifest) || errors.Is(err, evidence.ErrTooLarge) {
 		return "", unusable(err)
 	}
@@ -113,7 +113,7 @@ func markEvidence(stored *corev1.ConfigMap, kept *v1alpha1.ExperimentEvidence) e
 	if kept == nil {
 		return nil
 	}
-	sum, err := evidence.Content(stored)
+	sum, err := evidence.ContentDigest(stored)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (s *Subject) reportWarnings() []string {
 // unwanted are the parts that the stored reports of a namespace don't have: if the runs are
 // archived, their numbers come from there. They are a good part of what stays in the cluster.
 func (m *Maker) unwanted(namespace string) []string {
-	if m.Archives.Of(namespace) == nil {
+	if m.Archives.ForNamespace(namespace) == nil {
 		return nil
 	}
 	return []string{report.KeyCSV}

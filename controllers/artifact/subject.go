@@ -111,7 +111,7 @@ func (s *Subject) finalAnswer(ended bool) string {
 	if !ended {
 		return ""
 	}
-	sum, err := evidence.Answer(&s.Experiment.Status)
+	sum, err := evidence.ResultDigest(&s.Experiment.Status)
 	if err != nil {
 		// A status that can't be encoded can't be stored either.
 		return ""

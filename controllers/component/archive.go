@@ -26,11 +26,11 @@ func (t *Tools) ArchiveRun(ctx context.Context, experiment *v1alpha1.PerfExperim
 	if err != nil {
 		return archive.Reference{}, err
 	}
-	record, err := contents.Run(experiment, run, raw)
+	record, err := contents.RunRecord(experiment, run, raw)
 	if err != nil {
 		return archive.Reference{}, err
 	}
-	return t.Archives.Of(run.Namespace).Keep(ctx, record)
+	return t.Archives.ForNamespace(run.Namespace).Keep(ctx, record)
 }
 
 // ArchivedReadiness is the readiness once an archive has stored the record.
@@ -41,7 +41,7 @@ func ArchivedReadiness(store *archive.Store) environment.Readiness {
 // ArchiveErrorReadiness is the readiness after an archive returned an error, whose details go
 // to the log. It returns false if the error is not from the archive.
 func ArchiveErrorReadiness(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
-	if !archive.IsOne(err) {
+	if !archive.IsError(err) {
 		return environment.Readiness{}, false
 	}
 	readiness := environment.NotReady(archiveReason(err), err.Error())
@@ -54,7 +54,7 @@ func archiveReason(err error) string {
 		is     error
 		reason string
 	}{
-		{archive.ErrAway, v1alpha1.ReasonArchiveAway},
+		{archive.ErrUnavailable, v1alpha1.ReasonArchiveAway},
 		{archive.ErrForbidden, v1alpha1.ReasonArchiveForbidden},
 		{archive.ErrFull, v1alpha1.ReasonArchiveFull},
 		{archive.ErrMismatch, v1alpha1.ReasonArchiveMismatch},

@@ -78,7 +78,7 @@ func (r *secretReader) allowedHosts(addresses []string) allowedhosts.List {
 	if r.problem != nil || r.err != nil {
 		return allowedhosts.List{}
 	}
-	list, err := allowedhosts.Of(r.lastSecret, addresses)
+	list, err := allowedhosts.ParseSecret(r.lastSecret, addresses)
 	if err != nil {
 		r.setProblem(v1alpha1.ReasonHostNotAllowed, err.Error())
 	}

@@ -250,7 +250,7 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 
 // brokersReadiness is the readiness of brokers after a request.
 func brokersReadiness(err error) environment.Readiness {
-	var refusal *kafkaadmin.Refusal
+	var refusal *kafkaadmin.TopicError
 	var elsewhere *allowedhosts.NotAllowed
 	switch {
 	case err == nil:

@@ -25,7 +25,7 @@ func (t *Tools) IsUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("reading experiment %q: %w", run.Spec.Experiment, err)
 	}
-	return !t.IsHeldByAnother(experiment) && runfilter.Why(experiment, runfilter.Recorded(experiment), run) == "", nil
+	return !t.IsHeldByAnother(experiment) && runfilter.RejectionReason(experiment, runfilter.Recorded(experiment), run) == "", nil
 }
 
 // IsHeldByAnother reports whether another operator has the experiment, according to its

@@ -24,7 +24,7 @@ type scope struct {
 	artifact.Subject
 	// ignored are runs that only name the experiment. They are reported, and otherwise left
 	// alone.
-	ignored []runfilter.Foreign
+	ignored []runfilter.Rejected
 	// seen is the digest of the spec's generation and of all runs.
 	seen string
 	// spec is the outcome of the checks before the first run.

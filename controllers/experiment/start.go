@@ -145,8 +145,8 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 	if err := r.Cluster.CheckOwner(current, wanted); err != nil {
 		return err
 	}
-	followed := runfilter.PlanOf(&s.Experiment.Spec, s.Plan.Hash)
-	if why := runfilter.Why(s.Experiment, followed, current); why != "" {
+	followed := runfilter.NewPlan(&s.Experiment.Spec, s.Plan.Hash)
+	if why := runfilter.RejectionReason(s.Experiment, followed, current); why != "" {
 		s.taken(fmt.Sprintf("PerfRun %q exists already and %s; PerfLab does not change it: delete it if it is not needed, or rename the experiment", current.Name, why))
 		return nil
 	}

@@ -417,7 +417,7 @@ func (r *Reconciler) reportSettled(s *scope, err error) {
 	status.Settled = ""
 	if err == nil && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && r.artifacts.AreCurrent(&s.Subject) {
 		status.Settled = s.seen
-		status.HistoryDigest = cmp.Or(status.HistoryDigest, regression.NothingKept)
+		status.HistoryDigest = cmp.Or(status.HistoryDigest, regression.NoDigest)
 	}
 }
 

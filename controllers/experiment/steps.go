@@ -85,7 +85,7 @@ func (r *Reconciler) stepFollow(_ context.Context, s *scope) (bool, error) {
 	s.SpecChanged = recorded != "" && recorded != s.Plan.Hash
 	followed := runfilter.Plan{Hash: recorded}
 	if !s.SpecChanged {
-		followed = runfilter.PlanOf(&s.Experiment.Spec, recorded)
+		followed = runfilter.NewPlan(&s.Experiment.Spec, recorded)
 	}
 	own, ignored := runfilter.Following(s.Experiment, followed, s.Runs)
 	s.Runs, s.ignored = own, append(s.ignored, ignored...)
@@ -121,9 +121,9 @@ func (r *Reconciler) stepExtend(ctx context.Context, s *scope) (bool, error) {
 		}
 		progress.Elapsed = analysis.Elapsed(s.Runs, s.Complete)
 		if design.Target.Verdicts {
-			progress.Verdicts = analysis.StandingOf(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full, s.Complete)
+			progress.Verdicts = analysis.ComputeStanding(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full, s.Complete)
 		} else {
-			progress.Precision = analysis.PrecisionOf(&s.Experiment.Spec, s.Plan.Arms, full, s.Complete)
+			progress.Precision = analysis.ComputePrecision(&s.Experiment.Spec, s.Plan.Arms, full, s.Complete)
 		}
 	}
 	s.extent = schedule.Extend(design, progress)

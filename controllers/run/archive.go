@@ -14,7 +14,7 @@ import (
 // run becomes final for others. While the archive fails, the run waits with the reason; the
 // cluster has all data.
 func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error) {
-	store := r.Archives.Of(s.run.Namespace)
+	store := r.Archives.ForNamespace(s.run.Namespace)
 	if store == nil {
 		return next(), nil
 	}

@@ -137,7 +137,7 @@ func runnerLabels(testRun string) client.MatchingLabels {
 
 // runnerOutput is what the runners of a load printed.
 type runnerOutput struct {
-	results.Gathered
+	results.LogResults
 	logs strings.Builder
 }
 
@@ -325,7 +325,7 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 
 // storeObservations stores in the status what fits and returns all as JSON if there are more.
 func (s *scope) storeObservations(observations []v1alpha1.Observation) ([]byte, error) {
-	kept, err := results.Keep(observations)
+	kept, err := results.SelectForStatus(observations)
 	if err != nil {
 		return nil, err
 	}

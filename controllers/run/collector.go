@@ -195,7 +195,7 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	finish := s.status().Timings.LoadFinish
-	catchUp := collector.CatchUpOf(s.run)
+	catchUp := collector.CatchUpTime(s.run)
 	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+catchUp {
 		s.loadMessage = "waiting for the collector to end"
 		return waitFor(collectorPollInterval), nil
@@ -253,7 +253,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 	reader := payload.NewSamplesReader()
 	for _, pod := range pods {
 		own, err := r.readSamples(ctx, s, pod, reader)
-		if errors.Is(err, payload.ErrTooLarge) || errors.Is(err, results.ErrForeign) {
+		if errors.Is(err, payload.ErrTooLarge) || errors.Is(err, results.ErrOtherSource) {
 			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err), nil
 		}
 		if err != nil {
@@ -329,7 +329,7 @@ func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.
 // serversStatus is the status of the servers beside the observations.
 func (s *scope) serversStatus(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
-	fault, warning := results.CheckGap(gap, results.Silences(s.samples, window), window, s.run.Spec.Validity)
+	fault, warning := results.CheckGap(gap, results.SilentPeriods(s.samples, window), window, s.run.Spec.Validity)
 	s.setFault(fault)
 	if warning != "" {
 		s.warn(warning)
@@ -363,14 +363,14 @@ func (s *scope) serversStatus(window results.Window) *v1alpha1.ServersStatus {
 
 // checkNode reports the node that the collector shared with the run's pods.
 func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
-	use, known := results.NodeOf(s.samples, window)
+	use, known := results.FindNode(s.samples, window)
 	if !known {
 		return
 	}
 	seen.Node = use.Name
 	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
 	s.setFault(fault)
-	for _, sentence := range []string{warning, results.CheckCalm(use)} {
+	for _, sentence := range []string{warning, results.CheckWaiting(use)} {
 		if sentence != "" {
 			s.warn(sentence)
 		}

@@ -87,7 +87,7 @@ func (r *Reconciler) withRunAccount(ctx context.Context, run *v1alpha1.PerfRun, 
 
 // reconcileActive continues an unfinished run if it belongs to its experiment.
 func (r *Reconciler) reconcileActive(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
-	if why := runfilter.Why(experiment, runfilter.Recorded(experiment), run); why != "" {
+	if why := runfilter.RejectionReason(experiment, runfilter.Recorded(experiment), run); why != "" {
 		// The experiment's status lists it. The plan may be stale.
 		log.FromContext(ctx).V(1).Info("Ignoring the run", "reason", why)
 		return ctrl.Result{RequeueAfter: unownedRetryInterval}, nil

@@ -90,7 +90,7 @@ func imageID(pod *corev1.Pod, container string) string {
 // recordDigest records the digest of a ConfigMap that this reconcile has stored, so that status
 // and ConfigMap are consistent.
 func (s *scope) recordDigest(record *corev1.ConfigMap) error {
-	sum, err := evidence.Content(record)
+	sum, err := evidence.ContentDigest(record)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *scope) recordDigest(record *corev1.ConfigMap) error {
 	return nil
 }
 
-func runnerLog(pod *corev1.Pod, load string, held results.Printed) logDigest {
+func runnerLog(pod *corev1.Pod, load string, held results.Report) logDigest {
 	return logDigest{pod: pod, load: load, container: contract.RunnerContainer, sum: held.SHA256, generator: held.Generator}
 }
 

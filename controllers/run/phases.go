@@ -138,7 +138,7 @@ func loadLimit(s *scope) (time.Time, string) {
 }
 
 func collectLimit(s *scope) (time.Time, string) {
-	limit := collectTimeout + collector.CatchUpOf(s.run)
+	limit := collectTimeout + collector.CatchUpTime(s.run)
 	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("the results could not be stored within %s", limit)
 }
 

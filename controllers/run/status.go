@@ -174,7 +174,7 @@ func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 	if before.Status.Phase == after.Status.Phase {
 		return
 	}
-	r.Telemetry.RunOver(after)
+	r.Telemetry.RunFinished(after)
 	switch after.Status.Phase {
 	case v1alpha1.RunLoading:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "Environment ready, started the loads")

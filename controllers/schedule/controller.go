@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	s.decision, s.fault = recurrence.Decide(recurrence.View{
-		Schedule: s.schedule, Children: s.children(), Workloads: s.workloads, Archive: r.Archives.Of(s.schedule.Namespace) != nil, Now: s.now,
+		Schedule: s.schedule, Children: s.children(), Workloads: s.workloads, Archive: r.Archives.ForNamespace(s.schedule.Namespace) != nil, Now: s.now,
 	})
 	before := schedule.DeepCopy()
 	err := r.execute(ctx, s)

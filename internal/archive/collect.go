@@ -10,48 +10,48 @@ import (
 	"time"
 )
 
-// Policy says what a collection may take away.
-type Policy struct {
-	// Grace is how old has to be what goes, 24 h; at least three times Young. A record
-	// that is being kept meanwhile has to be whole within it.
+// CollectionPolicy specifies what a collection may remove.
+type CollectionPolicy struct {
+	// Grace is the minimum age of removed objects, 24 h; at least three times ReuseAge. Keep
+	// must complete a record within it.
 	Grace time.Duration
-	// Runs of an experiment that stay, and records of an experiment. The zero value
-	// has all of them stay.
+	// Runs and Experiments limit the records of an experiment's runs and of the experiment. The
+	// zero value retains all.
 	Runs, Experiments Retention
-	// DryRun takes nothing away, and says what would go.
+	// DryRun removes nothing and only reports.
 	DryRun bool
-	// WithoutReferences also collects an archive in which not one reference is left.
-	// Otherwise that is an error: it is more likely that they were lost.
+	// WithoutReferences also collects an archive without any reference. Otherwise that is an
+	// error, because the references were probably lost.
 	WithoutReferences bool
 }
 
-// Retention is how many records of one experiment stay, and for how long. Zero: for
-// ever. A run that a record of an experiment rests on stays as long as that.
+// Retention is how many records of one experiment are retained, and for how long. Zero: no
+// limit. A run is retained as long as the experiment's record that refers to it.
 type Retention struct {
 	Count int
 	Age   time.Duration
 }
 
-// Gone is what goes, or would.
-type Gone struct {
+// Removal is a removed object.
+type Removal struct {
 	Key  string
 	Size int64
 	Why  string
 }
 
-// Collected sums up what a collection did, or would do.
-type Collected struct {
-	// Records that went, and those that stay.
+// CollectionResult summarizes a collection.
+type CollectionResult struct {
+	// Records removed and retained.
 	Records, RecordsKept int
-	// Objects that went, with the remains of writes that were broken off, their Bytes,
-	// and the objects that stay.
+	// Objects removed, including the remains of interrupted writes, their Bytes, and the
+	// objects retained.
 	Objects, ObjectsKept int
 	Bytes, BytesKept     int64
 }
 
 const defaultGrace = 24 * time.Hour
 
-// Reasons for which something goes.
+// Reasons for a removal.
 const (
 	whyOld          = "it is older than records are retained"
 	whySuperfluous  = "there are as many later ones as are retained"
@@ -61,48 +61,48 @@ const (
 	whyNoReferences = "there are objects, and not one reference leads to any of them"
 )
 
-// Collect takes away the records that a policy does not retain, and all objects that no
-// record refers to. What goes is told one by one. Nothing goes if any record can't be
-// read: what it refers to is not known.
+// Collect removes the records that the policy does not retain, and all unreferenced objects,
+// and reports each removal. It removes nothing if any record is unreadable, because its
+// references are unknown.
 //
-// It marks what is referred to, 16 bytes an object, and sweeps over the list. Whoever
-// keeps a record at the same time loses nothing: what was just written is too young,
-// and what a record uses again, too; that is asked again of each object right before it
-// goes. A moment between this question and the deletion remains, unless the same
-// program keeps and collects, one after the other.
+// It marks the referenced objects, with 16 bytes each, and then sweeps the list. A concurrent
+// Keep is safe: new objects are too young, reused ones are rewritten, and the age of each
+// object is checked again right before its removal. A short race between this check and the
+// removal remains, unless the same process keeps and collects in sequence.
 //
-// It can end anywhere and be done again: references go first, then what leads to their
-// records from series, then what they alone referred to.
-func (s *Store) Collect(ctx context.Context, policy Policy, tell func(Gone)) (Collected, error) {
+// It can be interrupted and repeated: references are removed first, then the points of their
+// records, then unreferenced objects.
+func (s *Store) Collect(ctx context.Context, policy CollectionPolicy, tell func(Removal)) (CollectionResult, error) {
 	if policy.Grace == 0 {
 		policy.Grace = defaultGrace
 	}
-	if policy.Grace < 3*Young {
-		return Collected{}, fmt.Errorf("%w: what is collected has to be older than %s: give a longer grace, such as 24h", ErrRecord, 3*Young)
+	if policy.Grace < 3*ReuseAge {
+		return CollectionResult{}, fmt.Errorf("%w: what is collected has to be older than %s: give a longer grace, such as 24h", ErrInvalidRecord, 3*ReuseAge)
 	}
-	c := &collection{Store: s, policy: policy, tell: tell, now: s.options.Clock(), marks: marks{}, rested: map[Reference]bool{}}
+	c := &collection{Store: s, policy: policy, tell: tell, now: s.options.Clock(), marks: marks{}, referencedRuns: map[Reference]bool{}}
 	if err := c.references(ctx); err != nil {
 		return c.sum, err
 	}
 	return c.sum, c.sweep(ctx)
 }
 
-// collection that is on.
+// collection in progress.
 type collection struct {
 	*Store
-	policy Policy
-	tell   func(Gone)
+	policy CollectionPolicy
+	tell   func(Removal)
 	now    time.Time
-	// marks of the objects that records refer to which stay.
+	// marks of the objects that retained records refer to.
 	marks marks
-	// rested are the runs that experiments' records rest on which stay.
-	rested map[Reference]bool
-	// going are references in the order in which they go.
-	going []retired
-	sum   Collected
+	// referencedRuns are the runs that retained records of experiments refer to.
+	referencedRuns map[Reference]bool
+	// removals are the references to remove, in order.
+	removals []removedRecord
+	sum      CollectionResult
 }
 
-// marks of objects, by the beginning of their digest. Two that begin alike both stay.
+// marks of objects, by the prefix of their digest. Objects with the same prefix are both
+// retained.
 type marks map[uint64]struct{}
 
 func (m marks) add(digest Digest) { m[binary.BigEndian.Uint64(digest[:])] = struct{}{} }
@@ -112,27 +112,27 @@ func (m marks) has(digest Digest) bool {
 	return marked
 }
 
-// retired is a record that goes.
-type retired struct {
+// removedRecord is a record to remove.
+type removedRecord struct {
 	reference Reference
 	why       string
 }
 
-// references decides on records, experiments' first: they say which runs have to stay.
-// Only when all of them were read does the first one go.
+// references selects the records to remove. Experiments are first, because they determine
+// which runs are retained. Removals start after all records were read.
 func (c *collection) references(ctx context.Context) error {
 	for _, kind := range []struct {
 		prefix    string
 		retention Retention
 	}{{ExperimentsPrefix, c.policy.Experiments}, {RunsPrefix, c.policy.Runs}} {
-		for group, err := range grouped(c.Walk(ctx, kind.prefix), Reference.isBeside) {
+		for group, err := range groupRecords(c.Walk(ctx, kind.prefix), Reference.isSameGroup) {
 			if err != nil {
 				return fmt.Errorf("nothing is taken away while a record can't be read: %w", err)
 			}
 			c.decide(group, kind.retention)
 		}
 	}
-	for _, one := range c.going {
+	for _, one := range c.removals {
 		if err := c.remove(ctx, one.reference.String(), int64(len(one.reference.content())), one.why); err != nil {
 			return err
 		}
@@ -140,19 +140,19 @@ func (c *collection) references(ctx context.Context) error {
 	return nil
 }
 
-// isBeside: of two runs of one experiment, or two records of it. An experiment that was
-// made anew under its name is another one.
-func (r Reference) isBeside(other Reference) bool {
+// isSameGroup reports whether both are runs of one experiment or records of one experiment. A
+// recreated experiment with the same name is another one.
+func (r Reference) isSameGroup(other Reference) bool {
 	return r.group() == other.group()
 }
 
-// decide which of a group stay, and mark what those refer to.
-func (c *collection) decide(group []Kept, retention Retention) {
-	going := retire(group, func(reference Reference) bool { return c.rested[reference] }, retention, c.policy.Grace, c.now)
+// decide selects the records of a group to remove and marks the objects of the others.
+func (c *collection) decide(group []StoredRecord, retention Retention) {
+	going := selectRemovals(group, func(reference Reference) bool { return c.referencedRuns[reference] }, retention, c.policy.Grace, c.now)
 	for _, kept := range group {
 		if why, goes := going[kept.Reference]; goes {
 			c.sum.Records++
-			c.going = append(c.going, retired{kept.Reference, why})
+			c.removals = append(c.removals, removedRecord{kept.Reference, why})
 			continue
 		}
 		c.sum.RecordsKept++
@@ -161,13 +161,13 @@ func (c *collection) decide(group []Kept, retention Retention) {
 			c.marks.add(entry.Digest)
 		}
 		for _, run := range kept.Manifest.Runs {
-			c.rested[run] = true
+			c.referencedRuns[run] = true
 		}
 	}
 }
 
-// retire says which of an experiment's records go, and why. It is pure.
-func retire(group []Kept, isRestedOn func(Reference) bool, retention Retention, grace time.Duration, now time.Time) map[Reference]string {
+// selectRemovals selects an experiment's records to remove, with reasons. It is pure.
+func selectRemovals(group []StoredRecord, isRestedOn func(Reference) bool, retention Retention, grace time.Duration, now time.Time) map[Reference]string {
 	going := map[Reference]string{}
 	for _, kept := range group {
 		age := now.Sub(kept.Manifest.At)
@@ -175,15 +175,15 @@ func retire(group []Kept, isRestedOn func(Reference) bool, retention Retention, 
 		case age < grace || isRestedOn(kept.Reference):
 		case retention.Age > 0 && age > retention.Age:
 			going[kept.Reference] = whyOld
-		case retention.Count > 0 && later(group, kept) >= retention.Count:
+		case retention.Count > 0 && countNewer(group, kept) >= retention.Count:
 			going[kept.Reference] = whySuperfluous
 		}
 	}
 	return going
 }
 
-// later counts the records of a group that stand before this one.
-func later(group []Kept, than Kept) int {
+// countNewer counts the records of a group that are newer than this one.
+func countNewer(group []StoredRecord, than StoredRecord) int {
 	count := 0
 	for _, kept := range group {
 		if kept.Compare(than) > 0 {
@@ -193,14 +193,14 @@ func later(group []Kept, than Kept) int {
 	return count
 }
 
-// sweep takes away the objects that nothing marked, what leads to them first.
+// sweep removes the unmarked objects, their points first.
 func (c *collection) sweep(ctx context.Context) error {
 	for _, prefix := range []string{SeriesPrefix, objectsPrefix, ExperimentsPrefix, RunsPrefix} {
 		for object, err := range c.objects(ctx, prefix) {
 			if err != nil {
 				return err
 			}
-			why := unwanted(object, c.marks, c.policy.Grace, c.now)
+			why := removalReason(object, c.marks, c.policy.Grace, c.now)
 			if why == "" {
 				c.count(object)
 				continue
@@ -217,7 +217,7 @@ func (c *collection) sweep(ctx context.Context) error {
 }
 
 func (c *collection) count(object Object) {
-	if _, ok := digestOfKey(object.Key); ok {
+	if _, ok := parseObjectKey(object.Key); ok {
 		c.sum.ObjectsKept++
 		c.sum.BytesKept += object.Size
 	}
@@ -227,15 +227,15 @@ func (c *collection) checkReferences() error {
 	if c.sum.Records+c.sum.RecordsKept > 0 || c.policy.WithoutReferences {
 		return nil
 	}
-	return &Error{Is: ErrNotFound, Store: c.name, Doing: "collecting", Object: objectsPrefix, Why: whyNoReferences, Advice: "restore the references from the objects, or say that all may go"}
+	return &Error{Kind: ErrNotFound, Store: c.name, Operation: "collecting", Object: objectsPrefix, Reason: whyNoReferences, Advice: "restore the references from the objects, or say that all may go"}
 }
 
-// unwanted says why an object goes; empty: it stays. It is pure.
-func unwanted(object Object, marked marks, grace time.Duration, now time.Time) string {
+// removalReason describes why an object is removed; empty: it is retained. It is pure.
+func removalReason(object Object, marked marks, grace time.Duration, now time.Time) string {
 	if now.Sub(object.Modified) < grace {
 		return ""
 	}
-	if digest, ok := digestOfKey(object.Key); ok {
+	if digest, ok := parseObjectKey(object.Key); ok {
 		if marked.has(digest) {
 			return ""
 		}
@@ -250,7 +250,7 @@ func unwanted(object Object, marked marks, grace time.Duration, now time.Time) s
 	return ""
 }
 
-// temporary is how a directory's library names a file until it is whole.
+// temporary matches the names of incomplete files of a directory's library.
 var temporary = regexp.MustCompile(`^(.+)\.[0-9a-f]{8,20}\.tmp$`)
 
 func isRemains(key string) bool {
@@ -259,15 +259,15 @@ func isRemains(key string) bool {
 		return false
 	}
 	_, err := ParseReference(parts[1])
-	_, isObject := digestOfKey(parts[1])
+	_, isObject := parseObjectKey(parts[1])
 	_, isPoint := parsePoint(parts[1])
 	return isObject || isPoint || err == nil
 }
 
-// removeObject takes away an object that is still as old as it was when it was listed.
+// removeObject removes an object unless it was modified since it was listed.
 func (c *collection) removeObject(ctx context.Context, object Object, why string) error {
 	if !c.policy.DryRun {
-		_, now, err := c.peek(ctx, object.Key, 1, false)
+		_, now, err := c.readPrefix(ctx, object.Key, 1, false)
 		if isAbsent(err) {
 			return nil
 		}
@@ -291,7 +291,7 @@ func (c *collection) remove(ctx context.Context, key string, size int64, why str
 	}
 	c.sum.Bytes += size
 	if c.tell != nil {
-		c.tell(Gone{Key: key, Size: size, Why: why})
+		c.tell(Removal{Key: key, Size: size, Why: why})
 	}
 	return nil
 }

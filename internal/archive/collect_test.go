@@ -19,21 +19,21 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// afterAWeek is a store whose clock says that all there is is old.
-func afterAWeek(t *testing.T, bucket archive.Bucket) *archive.Store {
+// openAfterWeek is a store whose clock states that all there is is old.
+func openAfterWeek(t *testing.T, bucket archive.Bucket) *archive.Store {
 	t.Helper()
 	return storeIn(t, bucket, ahead(week))
 }
 
-func collected(t *testing.T, store *archive.Store, policy archive.Policy) (archive.Collected, []string) {
+func collected(t *testing.T, store *archive.Store, policy archive.CollectionPolicy) (archive.CollectionResult, []string) {
 	t.Helper()
 	var gone []string
-	sum, err := store.Collect(t.Context(), policy, func(one archive.Gone) { gone = append(gone, one.Key) })
+	sum, err := store.Collect(t.Context(), policy, func(one archive.Removal) { gone = append(gone, one.Key) })
 	expect.NoError(t, err)
 	return sum, gone
 }
 
-func TestOnlyWhatNobodyRefersToGoes(t *testing.T) {
+func TestCollectRemovesUnreferencedObjects(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		now := storeIn(t, bucket, archive.Options{})
 		a, b := runRecord(1, "raw one", "same"), runRecord(2, "raw two", "same")
@@ -45,17 +45,17 @@ func TestOnlyWhatNobodyRefersToGoes(t *testing.T) {
 		}
 		damage(t, bucket, "archive/objects/sha256/notes.txt", []byte("a person's"))
 		damage(t, bucket, "other/objects/sha256/ab/abcd", []byte("another archive's"))
-		before := held(t, bucket)
+		before := objectsIn(t, bucket)
 
-		if sum, gone := collected(t, now, archive.Policy{}); len(gone) != 0 || sum.ObjectsKept != 10 {
+		if sum, gone := collected(t, now, archive.CollectionPolicy{}); len(gone) != 0 || sum.ObjectsKept != 10 {
 			t.Errorf("of what is young went %v, kept are %+v", gone, sum)
 		}
-		dry, would := collected(t, afterAWeek(t, bucket), archive.Policy{DryRun: true})
-		if len(would) != 2 || dry.Bytes != int64(len("of a run that was never kept to the end")+len("another one")) || !maps.Equal(before, held(t, bucket)) {
+		dry, would := collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{DryRun: true})
+		if len(would) != 2 || dry.Bytes != int64(len("of a run that was never kept to the end")+len("another one")) || !maps.Equal(before, objectsIn(t, bucket)) {
 			t.Errorf("%v would go, %+v", would, dry)
 		}
-		wet, gone := collected(t, afterAWeek(t, bucket), archive.Policy{})
-		if wet != dry || !slices.Equal(gone, would) || len(held(t, bucket)) != len(before)-2 {
+		wet, gone := collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{})
+		if wet != dry || !slices.Equal(gone, would) || len(objectsIn(t, bucket)) != len(before)-2 {
 			t.Errorf("%v went, %+v; %v would have, %+v", gone, wet, would, dry)
 		}
 		loads(t, now, first, a)
@@ -63,7 +63,7 @@ func TestOnlyWhatNobodyRefersToGoes(t *testing.T) {
 	})
 }
 
-func TestRetentionTakesRunsAndWhatTheyAloneReferTo(t *testing.T) {
+func TestRetentionRemovesRunsAndTheirObjects(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		now := storeIn(t, bucket, archive.Options{})
 		var kept []archive.Reference
@@ -71,7 +71,7 @@ func TestRetentionTakesRunsAndWhatTheyAloneReferTo(t *testing.T) {
 			kept = append(kept, keep(t, now, runRecord(n, "raw "+fmt.Sprint(n), "same")))
 		}
 		whole := keep(t, now, experimentRecord(kept[0], kept[1]))
-		sum, gone := collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}})
+		sum, gone := collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}})
 		// Of each of the two: its reference, manifest, record and raw results.
 		if sum.Records != 2 || sum.Objects != 6 || len(gone) != 8 || gone[0] != kept[2].String() && gone[0] != kept[3].String() {
 			t.Errorf("%+v went: %v", sum, gone)
@@ -82,30 +82,30 @@ func TestRetentionTakesRunsAndWhatTheyAloneReferTo(t *testing.T) {
 		}
 		readable(t, now)
 		// Once the experiment goes, its runs may.
-		collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}, Experiments: archive.Retention{Age: time.Hour}})
-		if kept, err := now.IsKept(t.Context(), whole); kept || err != nil || len(references(t, now, archive.RunsPrefix)) != 1 {
+		collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}, Experiments: archive.Retention{Age: time.Hour}})
+		if kept, err := now.Exists(t.Context(), whole); kept || err != nil || len(references(t, now, archive.RunsPrefix)) != 1 {
 			t.Errorf("%v %v, %v", kept, err, references(t, now, archive.RunsPrefix))
 		}
 		readable(t, now)
 	})
 }
 
-func TestEachExperimentHasARetentionOfItsOwn(t *testing.T) {
+func TestRetentionAppliesPerExperiment(t *testing.T) {
 	bucket := inMemory(t)
 	now := storeIn(t, bucket, archive.Options{})
 	for n := range 4 {
 		record := runRecord(n)
-		// Made anew under its name, it is another one.
+		// Made again under its name, it is another one.
 		record.Identity.ExperimentUID = fmt.Sprint(n % 2)
 		keep(t, now, record)
 	}
-	collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}})
+	collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}})
 	if got := references(t, now, archive.RunsPrefix); len(got) != 2 || got[0].ExperimentUID == got[1].ExperimentUID {
 		t.Errorf("kept are %v", got)
 	}
 }
 
-func TestNothingGoesWhileARecordCanNotBeRead(t *testing.T) {
+func TestCollectFailsOnUnreadableRecord(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(*testing.T, archive.Bucket, archive.Reference)
 		want error
@@ -116,11 +116,11 @@ func TestNothingGoesWhileARecordCanNotBeRead(t *testing.T) {
 		}, archive.ErrMismatch},
 		"another manifest": {func(t *testing.T, bucket archive.Bucket, reference archive.Reference) {
 			t.Helper()
-			damage(t, bucket, keyOf(reference.Manifest), []byte("x"))
+			damage(t, bucket, objectKey(reference.Manifest), []byte("x"))
 		}, archive.ErrMismatch},
 		"no manifest": {func(t *testing.T, bucket archive.Bucket, reference archive.Reference) {
 			t.Helper()
-			expect.NoError(t, bucket.Delete(t.Context(), keyOf(reference.Manifest)))
+			expect.NoError(t, bucket.Delete(t.Context(), objectKey(reference.Manifest)))
 		}, archive.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,45 +129,45 @@ func TestNothingGoesWhileARecordCanNotBeRead(t *testing.T) {
 			keep(t, now, runRecord(1))
 			keep(t, now, runRecord(2))
 			c.harm(t, bucket, keep(t, now, runRecord(3)))
-			before := held(t, bucket)
-			_, err := afterAWeek(t, bucket).Collect(t.Context(), archive.Policy{Runs: archive.Retention{Count: 1}}, nil)
+			before := objectsIn(t, bucket)
+			_, err := openAfterWeek(t, bucket).Collect(t.Context(), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}}, nil)
 			fails(t, err, c.want)
-			if !strings.Contains(err.Error(), "nothing is taken away") || !maps.Equal(before, held(t, bucket)) {
-				t.Errorf("%v; there is %v", err, held(t, bucket))
+			if !strings.Contains(err.Error(), "nothing is taken away") || !maps.Equal(before, objectsIn(t, bucket)) {
+				t.Errorf("%v; there is %v", err, objectsIn(t, bucket))
 			}
 		})
 	}
 }
 
-func keyOf(digest archive.Digest) string {
+func objectKey(digest archive.Digest) string {
 	digits := digest.String()[len("sha256:"):]
 	return "archive/objects/sha256/" + digits[:2] + "/" + digits
 }
 
-func TestAnArchiveWithoutReferencesIsNotEmptied(t *testing.T) {
+func TestCollectNeedsReferences(t *testing.T) {
 	bucket := inMemory(t)
 	now := storeIn(t, bucket, archive.Options{})
 	expect.NoError(t, bucket.Delete(t.Context(), "archive/"+keep(t, now, runRecord(1)).String()))
-	_, err := afterAWeek(t, bucket).Collect(t.Context(), archive.Policy{}, nil)
+	_, err := openAfterWeek(t, bucket).Collect(t.Context(), archive.CollectionPolicy{}, nil)
 	fails(t, err, archive.ErrNotFound)
-	if len(held(t, bucket)) != 3 {
-		t.Errorf("there is %v", held(t, bucket))
+	if len(objectsIn(t, bucket)) != 3 {
+		t.Errorf("there is %v", objectsIn(t, bucket))
 	}
-	collected(t, afterAWeek(t, bucket), archive.Policy{WithoutReferences: true})
-	if len(held(t, bucket)) != 0 {
-		t.Errorf("there is %v", held(t, bucket))
+	collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{WithoutReferences: true})
+	if len(objectsIn(t, bucket)) != 0 {
+		t.Errorf("there is %v", objectsIn(t, bucket))
 	}
 }
 
-func TestAGraceThatIsTooShortIsRefused(t *testing.T) {
-	_, err := storeIn(t, inMemory(t), archive.Options{}).Collect(t.Context(), archive.Policy{Grace: time.Hour}, nil)
-	fails(t, err, archive.ErrRecord)
+func TestCollectRejectsShortGrace(t *testing.T) {
+	_, err := storeIn(t, inMemory(t), archive.Options{}).Collect(t.Context(), archive.CollectionPolicy{Grace: time.Hour}, nil)
+	fails(t, err, archive.ErrInvalidRecord)
 }
 
 // Killed at whichever request, what is kept reads, and the next collection leaves the
 // same as one that was never killed.
-func TestACollectionThatIsKilledLosesNothing(t *testing.T) {
-	policy := archive.Policy{Runs: archive.Retention{Count: 2}}
+func TestCollectSurvivesInterruption(t *testing.T) {
+	policy := archive.CollectionPolicy{Runs: archive.Retention{Count: 2}}
 	fill := func(bucket archive.Bucket) {
 		now := storeIn(t, bucket, archive.Options{})
 		for n := range 4 {
@@ -177,41 +177,41 @@ func TestACollectionThatIsKilledLosesNothing(t *testing.T) {
 	}
 	clean := inMemory(t)
 	fill(clean)
-	collected(t, afterAWeek(t, clean), policy)
-	want := held(t, clean)
+	collected(t, openAfterWeek(t, clean), policy)
+	want := objectsIn(t, clean)
 	for _, after := range []bool{false, true} {
 		for at := 1; ; at++ {
 			inner := inMemory(t)
 			fill(inner)
-			bucket := &faulty{Bucket: inner, at: at, after: after}
-			_, err := afterAWeek(t, bucket).Collect(t.Context(), policy, nil)
+			bucket := &faultyBucket{Bucket: inner, at: at, after: after}
+			_, err := openAfterWeek(t, bucket).Collect(t.Context(), policy, nil)
 			if bucket.calls < at {
 				break
 			}
-			fails(t, err, archive.ErrAway)
+			fails(t, err, archive.ErrUnavailable)
 			readable(t, storeIn(t, inner, archive.Options{}))
-			collected(t, afterAWeek(t, inner), policy)
-			if got := held(t, inner); !maps.Equal(got, want) {
+			collected(t, openAfterWeek(t, inner), policy)
+			if got := objectsIn(t, inner); !maps.Equal(got, want) {
 				t.Errorf("killed at request %d, there is %v, want %v", at, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 			}
 		}
 	}
 }
 
-// meanwhile keeps a record right before a collection asks for an object once more.
-type meanwhile struct {
+// hookBucket keeps a record right before a collection requests an object once more.
+type hookBucket struct {
 	archive.Bucket
 	before func(key string)
 }
 
-func (m *meanwhile) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+func (m *hookBucket) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
 	m.before(key)
 	return m.Bucket.Read(ctx, key, most)
 }
 
 // What is old and nobody's is used again by a record that is kept between the mark and
 // the sweep.
-func TestARecordThatIsKeptMeanwhileLosesNothing(t *testing.T) {
+func TestCollectDuringKeepLosesNothing(t *testing.T) {
 	inner := inMemory(t)
 	now := storeIn(t, inner, archive.Options{})
 	keep(t, now, runRecord(1))
@@ -221,17 +221,17 @@ func TestARecordThatIsKeptMeanwhileLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Only the clock of the store that keeps is ahead: what it writes anew is young.
+	// Only the clock of the store that keeps is ahead: what it writes again is young.
 	time.Sleep(10 * time.Millisecond)
 	done := false
-	bucket := &meanwhile{Bucket: inner, before: func(key string) {
-		if !done && strings.Contains(key, keyOf(archive.Sum([]byte("raw")))) {
+	bucket := &hookBucket{Bucket: inner, before: func(key string) {
+		if !done && strings.Contains(key, objectKey(archive.Sum([]byte("raw")))) {
 			done = true
 			keep(t, storeIn(t, inner, ahead(4*time.Hour)), late)
 		}
 	}}
-	store := storeIn(t, &aged{Bucket: bucket, before: time.Now()}, archive.Options{})
-	if _, err := store.Collect(t.Context(), archive.Policy{}, nil); err != nil {
+	store := storeIn(t, &agingBucket{Bucket: bucket, before: time.Now()}, archive.Options{})
+	if _, err := store.Collect(t.Context(), archive.CollectionPolicy{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !done {
@@ -243,25 +243,25 @@ func TestARecordThatIsKeptMeanwhileLosesNothing(t *testing.T) {
 	}
 }
 
-// aged says of what was written before a moment that it is a week old.
-type aged struct {
+// agingBucket says of what was written before a moment that it is a week old.
+type agingBucket struct {
 	archive.Bucket
 	before time.Time
 }
 
-func (a *aged) age(object archive.Object) archive.Object {
+func (a *agingBucket) age(object archive.Object) archive.Object {
 	if object.Modified.Before(a.before) {
 		object.Modified = object.Modified.Add(-week)
 	}
 	return object
 }
 
-func (a *aged) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+func (a *agingBucket) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
 	body, object, err := a.Bucket.Read(ctx, key, most)
 	return body, a.age(object), err
 }
 
-func (a *aged) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
+func (a *agingBucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	objects, next, err := a.Bucket.List(ctx, prefix, token)
 	for i := range objects {
 		objects[i] = a.age(objects[i])
@@ -271,7 +271,7 @@ func (a *aged) List(ctx context.Context, prefix string, token []byte) ([]archive
 
 // Whatever was kept and is retained: after a collection nothing that is kept misses
 // anything, and nothing else is left.
-func TestAfterAnyCollectionAllThatIsKeptReads(t *testing.T) {
+func TestRecordsAreReadableAfterRandomCollections(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 1))
 	for range 40 {
 		bucket := inMemory(t)
@@ -288,10 +288,10 @@ func TestAfterAnyCollectionAllThatIsKeptReads(t *testing.T) {
 			record.At = record.At.Add(time.Duration(random.IntN(9)) * time.Minute)
 			keep(t, now, record)
 		}
-		policy := archive.Policy{Runs: archive.Retention{Count: random.IntN(3)}, Experiments: archive.Retention{Count: random.IntN(2)}}
-		sum, _ := collected(t, afterAWeek(t, bucket), policy)
+		policy := archive.CollectionPolicy{Runs: archive.Retention{Count: random.IntN(3)}, Experiments: archive.Retention{Count: random.IntN(2)}}
+		sum, _ := collected(t, openAfterWeek(t, bucket), policy)
 		readable(t, now)
-		if again, gone := collected(t, afterAWeek(t, bucket), policy); len(gone) != 0 || again.ObjectsKept != sum.ObjectsKept {
+		if again, gone := collected(t, openAfterWeek(t, bucket), policy); len(gone) != 0 || again.ObjectsKept != sum.ObjectsKept {
 			t.Fatalf("a second collection takes %v", gone)
 		}
 		reached := map[archive.Digest]bool{}
@@ -303,7 +303,7 @@ func TestAfterAnyCollectionAllThatIsKeptReads(t *testing.T) {
 					reached[entry.Digest] = true
 				}
 				for _, run := range record.Manifest.Runs {
-					if there, err := now.IsKept(t.Context(), run); !there || err != nil {
+					if there, err := now.Exists(t.Context(), run); !there || err != nil {
 						t.Errorf("%s rests on %s, which is gone: %v", record.Reference, run, err)
 					}
 				}
@@ -315,14 +315,14 @@ func TestAfterAnyCollectionAllThatIsKeptReads(t *testing.T) {
 	}
 }
 
-func TestReferencesAreRestoredFromObjects(t *testing.T) {
+func TestRestoreReferencesFromObjects(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		store := storeIn(t, bucket, archive.Options{})
 		for n := range 4 {
 			keep(t, store, runRecord(n, "raw "+fmt.Sprint(n), `{"archive":"is only how it begins"`))
 		}
 		keep(t, store, experimentRecord(references(t, store, archive.RunsPrefix)...))
-		want := held(t, bucket)
+		want := objectsIn(t, bucket)
 		var walked []archive.Reference
 		for _, prefix := range []string{archive.ExperimentsPrefix, archive.RunsPrefix} {
 			for kept, err := range store.Walk(t.Context(), prefix) {
@@ -337,27 +337,27 @@ func TestReferencesAreRestoredFromObjects(t *testing.T) {
 			expect.NoError(t, err)
 			expect.NoError(t, store.Restore(t.Context(), kept.Reference))
 		}
-		if got := held(t, bucket); len(walked) != 5 || !maps.Equal(got, want) {
+		if got := objectsIn(t, bucket); len(walked) != 5 || !maps.Equal(got, want) {
 			t.Errorf("there is %v, want %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
 	})
 }
 
-// short counts the reads of whole objects.
-type short struct {
+// shortReadBucket counts the reads of whole objects.
+type shortReadBucket struct {
 	archive.Bucket
 	whole int
 }
 
-func (s *short) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+func (s *shortReadBucket) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
 	if most > 1000 {
 		s.whole++
 	}
 	return s.Bucket.Read(ctx, key, most)
 }
 
-func TestOfWhatIsNoManifestOnlyTheBeginningIsRead(t *testing.T) {
-	bucket := &short{Bucket: inMemory(t)}
+func TestWalkObjectsReadsOnlyPrefixOfOtherObjects(t *testing.T) {
+	bucket := &shortReadBucket{Bucket: inMemory(t)}
 	store := storeIn(t, bucket, archive.Options{})
 	keep(t, store, runRecord(1, "raw", "samples"))
 	bucket.whole = 0
@@ -369,11 +369,11 @@ func TestOfWhatIsNoManifestOnlyTheBeginningIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotWholeIsNotRestored(t *testing.T) {
+func TestRestoreRejectsIncompleteRecords(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
 	reference := keep(t, store, runRecord(1, "raw"))
-	for _, key := range []string{"archive/" + reference.String(), keyOf(archive.Sum([]byte("raw")))} {
+	for _, key := range []string{"archive/" + reference.String(), objectKey(archive.Sum([]byte("raw")))} {
 		expect.NoError(t, bucket.Delete(t.Context(), key))
 	}
 	fails(t, store.Restore(t.Context(), reference), archive.ErrNotFound)
@@ -383,7 +383,7 @@ func TestWhatIsNotWholeIsNotRestored(t *testing.T) {
 }
 
 // One that can't be read does not keep the others from being walked to.
-func TestAWalkGoesOnBehindWhatCanNotBeRead(t *testing.T) {
+func TestWalkContinuesAfterUnreadableRecord(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
 	var kept []archive.Reference
@@ -391,7 +391,7 @@ func TestAWalkGoesOnBehindWhatCanNotBeRead(t *testing.T) {
 		kept = append(kept, keep(t, store, runRecord(n)))
 	}
 	damage(t, bucket, "archive/"+kept[1].String(), nil)
-	damage(t, bucket, keyOf(kept[2].Manifest), []byte(`{"archive":"`))
+	damage(t, bucket, objectKey(kept[2].Manifest), []byte(`{"archive":"`))
 	count, broken := 0, 0
 	for record, err := range store.Walk(t.Context(), archive.RunsPrefix) {
 		count++

@@ -16,84 +16,82 @@ import (
 	"time"
 )
 
-// What can go wrong with an archive.
+// Kinds of errors.
 var (
-	// ErrAway: the store does not answer, or not now. Waiting helps.
-	ErrAway = errors.New("the archive is away")
-	// ErrForbidden: it does not let us. Somebody has to give a right, or other credentials.
+	// ErrUnavailable means that the store does not respond. A retry may help.
+	ErrUnavailable = errors.New("the archive is away")
+	// ErrForbidden means that rights or credentials are missing.
 	ErrForbidden = errors.New("the archive forbids it")
-	// ErrFull: somebody has to make room, or to raise a quota.
+	// ErrFull means that a quota or the storage is exhausted.
 	ErrFull = errors.New("the archive is full")
-	// ErrNotFound: there is no such object, or no such bucket.
+	// ErrNotFound means that the object or the bucket does not exist.
 	ErrNotFound = errors.New("not in the archive")
-	// ErrMismatch: what the store has, or gave, is not what was written.
+	// ErrMismatch means that the store has other bytes than were written.
 	ErrMismatch = errors.New("the archive has other bytes")
-	// ErrTooLarge: it is more than an archive takes as one object.
+	// ErrTooLarge means that an object exceeds the maximum size.
 	ErrTooLarge = errors.New("too large for the archive")
-	// ErrLocation: the declaration of the archive can't be right.
-	ErrLocation = errors.New("not a location of an archive")
-	// ErrRecord: what is to be kept can't be right.
-	ErrRecord = errors.New("not a record")
-	// ErrUnknown: the manifest is of a later version of PerfLab.
-	ErrUnknown = errors.New("not a manifest this version knows")
+	// ErrInvalidLocation means that the declaration of the archive is invalid.
+	ErrInvalidLocation = errors.New("not a location of an archive")
+	// ErrInvalidRecord means that a record is invalid.
+	ErrInvalidRecord = errors.New("not a record")
+	// ErrUnknownManifest means that a later version of PerfLab wrote the manifest.
+	ErrUnknownManifest = errors.New("not a manifest this version knows")
 )
 
-// ErrExists is what a [Bucket] says of a write that found an object, or another
-// write, in its place. Callers of a [Store] don't see it.
+// ErrExists is the error of [Bucket.Write] if the object exists. A [Store] handles it.
 var ErrExists = errors.New("there is an object of that name")
 
-// Error is what went wrong with an object of a store.
+// Error of an operation on an object.
 type Error struct {
-	// Is one of the sentinels.
-	Is error
-	// Store as a person wrote it; it holds no credentials.
+	// Kind is one of the sentinels.
+	Kind error
+	// Store is the URL of the archive, without credentials.
 	Store string
-	// Doing what, with which object: "writing", "reading", "listing", "deleting".
-	Doing, Object string
-	// Why in a few words that don't change from try to try.
-	Why string
-	// Advice says what to do.
+	// Operation on the object: "writing", "reading", "listing", "deleting".
+	Operation, Object string
+	// Reason is a short text that is stable between retries.
+	Reason string
+	// Advice on fixing the problem.
 	Advice string
-	// isPlace that is not there, and not just an object of it.
-	isPlace bool
-	// says is what the library said: see [Store.Detail].
-	says error
+	// isBucket means that the bucket is missing, and not only an object.
+	isBucket bool
+	// cause is the library's error: see [Store.Detail].
+	cause error
 }
 
-// IsOne reports whether an error is one of an archive, and not of who asks it.
-func IsOne(err error) bool {
+// IsError reports whether an error is one of an archive, and not of its caller.
+func IsError(err error) bool {
 	var explained *Error
-	return errors.As(err, &explained) || errors.Is(err, ErrRecord)
+	return errors.As(err, &explained) || errors.Is(err, ErrInvalidRecord)
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s %s in the archive %s: %s; %s", e.Doing, e.Object, e.Store, e.Why, e.Advice)
+	return fmt.Sprintf("%s %s in the archive %s: %s; %s", e.Operation, e.Object, e.Store, e.Reason, e.Advice)
 }
 
-// Unwrap gives the sentinel alone: what the library said may hold what is not to be told.
-func (e *Error) Unwrap() error { return e.Is }
+// Unwrap returns only the sentinel: the library's error may contain secrets.
+func (e *Error) Unwrap() error { return e.Kind }
 
-// Answer is what a store's server said to a request, as far as its library tells.
-type Answer struct {
-	// Status of HTTP; 0: there was no answer.
+// ServerResponse is the server's response to a request, as far as the library exposes it.
+type ServerResponse struct {
+	// Status of HTTP; 0: no response.
 	Status int
-	// Code is the store's own word: NoSuchBucket.
+	// Code of the store, such as NoSuchBucket.
 	Code string
 }
 
-// Answered is an error with what the store's server said. A [Bucket] gives it.
-type Answered struct {
-	Answer
+// ResponseError is an error with the server's response. A [Bucket] returns it.
+type ResponseError struct {
+	ServerResponse
 	Err error
 }
 
-func (a *Answered) Error() string { return fmt.Sprintf("%d %s: %v", a.Status, a.Code, a.Err) }
+func (a *ResponseError) Error() string { return fmt.Sprintf("%d %s: %v", a.Status, a.Code, a.Err) }
 
-// Unwrap gives the library's error.
-func (a *Answered) Unwrap() error { return a.Err }
+// Unwrap returns the library's error.
+func (a *ResponseError) Unwrap() error { return a.Err }
 
-// Codes that say more than their status does. Who says them: Amazon, Ceph, MinIO,
-// Google and Azure.
+// Codes that are more specific than their status, of Amazon, Ceph, MinIO, Google and Azure.
 var (
 	fullCodes = []string{
 		"QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "InsufficientStorage", "StorageFull",
@@ -102,7 +100,7 @@ var (
 	awayCodes = []string{
 		"SlowDown", "Throttling", "ThrottlingException", "RequestTimeout", "RequestTimeTooSkewed", "ServerBusy", "OperationTimedOut",
 		"InternalError", "rateLimitExceeded", "userRateLimitExceeded", "OperationAborted", "RequestLimitExceeded",
-		// What arrived is not what was sent, and was not stored.
+		// The received bytes differ from those sent, and were not stored.
 		"BadDigest", "InvalidDigest", "IncompleteBody", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "Md5Mismatch",
 	}
 	forbiddenCodes = []string{
@@ -110,62 +108,62 @@ var (
 		"AuthenticationFailed", "AuthorizationFailure", "AuthorizationPermissionMismatch", "AllAccessDisabled", "NotSignedUp",
 		"TokenRefreshRequired", "InvalidClientTokenId", "XAdminUserNotFound",
 	}
-	// Any other 404 is of something between, or of another place.
+	// Any other 404 is from a proxy or of another resource.
 	absentCodes    = []string{"", "NoSuchKey", "NotFound", "BlobNotFound", "notFound"}
 	elsewhereCodes = []string{
 		"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "InvalidBucketName", "InvalidResourceName",
 	}
 )
 
-// movedStatuses are of a store that is elsewhere. No redirect is followed.
+// movedStatuses are of a store at another address. Redirects are not followed.
 var movedStatuses = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusPermanentRedirect}
 
-// Advices by what went wrong.
-var advices = map[error]string{
-	ErrAway:      "it is tried again: see that the store is up and can be reached from here",
-	ErrForbidden: "see that the credentials are right and may list, read and write there",
-	ErrFull:      "make room in the store or raise its quota; it is tried again",
-	ErrMismatch:  "nothing was taken from it and nothing was overwritten: compare the object with sha256sum and, if it is damaged, restore or delete it",
-	ErrLocation:  "correct the archive's URL",
+// advice by the kind of error.
+var advice = map[error]string{
+	ErrUnavailable:     "it is tried again: see that the store is up and can be reached from here",
+	ErrForbidden:       "see that the credentials are right and may list, read and write there",
+	ErrFull:            "make room in the store or raise its quota; it is tried again",
+	ErrMismatch:        "nothing was taken from it and nothing was overwritten: compare the object with sha256sum and, if it is damaged, restore or delete it",
+	ErrInvalidLocation: "correct the archive's URL",
 }
 
-// explain makes the error of a store of what its library said.
+// explain converts the library's error.
 func (s *Store) explain(doing, object string, err error) error {
 	why, is := s.classify(err)
-	advice := advices[is]
+	advice := advice[is]
 	if errors.Is(is, ErrNotFound) {
 		advice = "see that it was not deleted, and that the URL names the right bucket and prefix"
 	}
-	return &Error{Is: is, Store: s.name, Doing: doing, Object: object, Why: why, Advice: advice, isPlace: why == whyNoBucket, says: err}
+	return &Error{Kind: is, Store: s.name, Operation: doing, Object: object, Reason: why, Advice: advice, isBucket: why == whyNoBucket, cause: err}
 }
 
-// mismatch is the error of an object that is not what it has to be.
+// mismatch is the error of an object with unexpected content.
 func (s *Store) mismatch(object, why string) error {
-	return &Error{Is: ErrMismatch, Store: s.name, Doing: "reading", Object: object, Why: why, Advice: advices[ErrMismatch]}
+	return &Error{Kind: ErrMismatch, Store: s.name, Operation: "reading", Object: object, Reason: why, Advice: advice[ErrMismatch]}
 }
 
 const whyNoBucket = "the store has no such bucket"
 
-// isAbsent: an object is not there, in a bucket that is.
+// isAbsent reports whether an object is missing in an existing bucket.
 func isAbsent(err error) bool {
 	var explained *Error
-	return errors.As(err, &explained) && errors.Is(explained, ErrNotFound) && !explained.isPlace
+	return errors.As(err, &explained) && errors.Is(explained, ErrNotFound) && !explained.isBucket
 }
 
-// denied is the error of a client that may not connect to the store.
-type denied interface {
+// deniedError is the error of a client whose egress rules deny the connection.
+type deniedError interface {
 	error
-	// Denied is what kind of address the store has.
+	// Denied is the kind of the denied address.
 	Denied() string
 }
 
-// classify says why in stable words, and which of the sentinels it is.
+// classify returns a stable reason and the kind of an error.
 func (s *Store) classify(err error) (why string, is error) {
-	var answered *Answered
+	var answered *ResponseError
 	if errors.As(err, &answered) && (answered.Status != 0 || answered.Code != "") {
 		return answered.classify()
 	}
-	var refused denied
+	var refused deniedError
 	switch {
 	case errors.Is(err, ErrMismatch):
 		return "it is larger than any object of an archive", ErrMismatch
@@ -174,15 +172,15 @@ func (s *Store) classify(err error) (why string, is error) {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "there is no space left", ErrFull
 	case errors.As(err, &refused):
-		return "its address is " + refused.Denied() + ", and --allow-targets does not name it", ErrLocation
+		return "its address is " + refused.Denied() + ", and --allow-targets does not name it", ErrInvalidLocation
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
 		return "the directory may not be written or read", ErrForbidden
 	default:
-		return s.unreachable(err), ErrAway
+		return s.unreachable(err), ErrUnavailable
 	}
 }
 
-func (a Answer) classify() (why string, is error) {
+func (a ServerResponse) classify() (why string, is error) {
 	said := fmt.Sprintf("the store answers %d", a.Status)
 	if a.Code != "" {
 		said = fmt.Sprintf("the store answers %d %s", a.Status, a.Code)
@@ -193,21 +191,21 @@ func (a Answer) classify() (why string, is error) {
 	case a.Status == http.StatusInsufficientStorage, slices.Contains(fullCodes, a.Code):
 		return said, ErrFull
 	case slices.Contains(awayCodes, a.Code):
-		return said, ErrAway
+		return said, ErrUnavailable
 	case a.Status == http.StatusNotFound && slices.Contains(absentCodes, a.Code):
 		return "it is not there", ErrNotFound
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, slices.Contains(forbiddenCodes, a.Code):
 		return said, ErrForbidden
 	case a.Status == http.StatusNotImplemented:
-		return said + ", and so can't write only what is not there yet", ErrLocation
+		return said + ", and so can't write only what is not there yet", ErrInvalidLocation
 	case slices.Contains(movedStatuses, a.Status), slices.Contains(elsewhereCodes, a.Code):
-		return said + ", as it does for another region or endpoint than the bucket's", ErrLocation
+		return said + ", as it does for another region or endpoint than the bucket's", ErrInvalidLocation
 	default:
-		return said, ErrAway
+		return said, ErrUnavailable
 	}
 }
 
-// unreachable says why there was no answer.
+// unreachable describes why there was no response.
 func (s *Store) unreachable(err error) string {
 	var resolving *net.DNSError
 	var unknown x509.UnknownAuthorityError
@@ -225,7 +223,7 @@ func (s *Store) unreachable(err error) string {
 		return "it does not speak TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "it refuses the connection"
-	case brokeOff(err):
+	case isConnectionLost(err):
 		return "it breaks off"
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ESTALE):
 		return "its directory can't be read"
@@ -234,22 +232,21 @@ func (s *Store) unreachable(err error) string {
 	}
 }
 
-// brokeOff: the connection ended before the answer did. Which of these is said depends
-// on whether the reading or the writing half of a connection saw it first:
-// [net.ErrClosed] is the writing one, after the reading one has closed it.
-func brokeOff(err error) bool {
+// isConnectionLost reports whether the connection ended before the response. The error depends
+// on which half of the connection detected it: [net.ErrClosed] is the writing one, after the
+// reading half closed it.
+func isConnectionLost(err error) bool {
 	return slices.ContainsFunc([]error{
 		io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, net.ErrClosed,
 	}, func(end error) bool { return errors.Is(err, end) })
 }
 
-// Detail is what the library said of an error, for a log of the operator: it has
-// names of requests in it and changes from try to try. The secrets of the store's
-// credentials are left out.
+// Detail is the library's error for the operator's log. It may have request IDs and changes
+// between retries. The credentials' secrets are removed.
 func (s *Store) Detail(err error) string {
 	var explained *Error
-	if !errors.As(err, &explained) || explained.says == nil {
+	if !errors.As(err, &explained) || explained.cause == nil {
 		return ""
 	}
-	return s.secrets.hide(explained.says.Error())
+	return s.secrets.hide(explained.cause.Error())
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Experiments gives the UIDs of the experiments of a name of which something is kept, be
-// it runs alone, sorted. It reads no record.
+// Experiments returns the sorted UIDs of the stored experiments of a name, also of those with
+// runs only. It reads no record.
 func (s *Store) Experiments(ctx context.Context, namespace, name string) ([]string, error) {
 	var found []string
 	for _, prefix := range []string{ExperimentsPrefix, RunsPrefix} {
@@ -24,16 +24,15 @@ func (s *Store) Experiments(ctx context.Context, namespace, name string) ([]stri
 	return slices.Compact(found), nil
 }
 
-// Forget takes an experiment out of the archive, with its runs: nothing leads to them any
-// more. What they referred to is left to [Store.Collect], as others may refer to it. Each
-// key that goes is told before; a dry run tells alone. It can end anywhere and be done
-// again: what leads to the experiment from series goes first, its own records last. Of an
-// experiment that is not there nothing goes.
+// Forget removes the references to an experiment and its runs. [Store.Collect] removes the
+// objects, which other records may share. Each key is reported before its removal; a dry run
+// only reports. It can be interrupted and repeated: points are removed first, the experiment's
+// own records last.
 func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, tell func(key string)) error {
 	if of.ExperimentUID == "" || of.Run != "" {
 		return badRecord("what is to be forgotten is an experiment: give its UID, and no run")
 	}
-	going, err := s.leading(ctx, of)
+	going, err := s.keysOfExperiment(ctx, of)
 	if err != nil {
 		return err
 	}
@@ -49,8 +48,8 @@ func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, tell func(
 	return nil
 }
 
-// leading are the keys that lead to an experiment and its runs, in the order in which they go.
-func (s *Store) leading(ctx context.Context, to Identity) ([]string, error) {
+// experimentKeys returns the keys of an experiment and its runs in the order of their removal.
+func (s *Store) keysOfExperiment(ctx context.Context, to Identity) ([]string, error) {
 	var keys []string
 	for point, err := range s.Points(ctx, to.Namespace, "") {
 		if err != nil {

@@ -19,10 +19,10 @@ func two(t *testing.T, store *archive.Store) archive.Identity {
 	t.Helper()
 	other := runRecord(2, "raw")
 	other.Identity.ExperimentUID = "e-2"
-	second := placed(keep(t, store, other))
+	second := recordInSeries(keep(t, store, other))
 	second.Identity.ExperimentUID = "e-2"
 	keep(t, store, second)
-	first := placed(keep(t, store, runRecord(1, "raw")))
+	first := recordInSeries(keep(t, store, runRecord(1, "raw")))
 	keep(t, store, first)
 	return first.Identity
 }
@@ -31,29 +31,29 @@ func TestWhatIsForgottenLeadsNowhere(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
 	of := two(t, store)
-	before := held(t, bucket)
+	before := objectsIn(t, bucket)
 	if uids, err := store.Experiments(t.Context(), of.Namespace, of.Experiment); err != nil || !slices.Equal(uids, []string{"e-1", "e-2"}) {
 		t.Errorf("there are %q, %v", uids, err)
 	}
 	var would, gone []string
-	if err := store.Forget(t.Context(), of, true, func(key string) { would = append(would, key) }); err != nil || !maps.Equal(held(t, bucket), before) {
+	if err := store.Forget(t.Context(), of, true, func(key string) { would = append(would, key) }); err != nil || !maps.Equal(objectsIn(t, bucket), before) {
 		t.Errorf("a dry run changed something, or failed: %v", err)
 	}
 	if err := store.Forget(t.Context(), of, false, func(key string) { gone = append(gone, key) }); err != nil || !slices.Equal(gone, would) || len(gone) < 3 {
 		t.Errorf("%v went, %v would have: %v", gone, would, err)
 	}
-	for key := range held(t, bucket) {
+	for key := range objectsIn(t, bucket) {
 		if strings.Contains(key, "e-1") {
 			t.Errorf("%s is left", key)
 		}
 	}
-	if len(held(t, bucket)) != len(before)-len(gone) {
-		t.Errorf("of %d objects %d are left, and %d were to go", len(before), len(held(t, bucket)), len(gone))
+	if len(objectsIn(t, bucket)) != len(before)-len(gone) {
+		t.Errorf("of %d objects %d are left, and %d were to go", len(before), len(objectsIn(t, bucket)), len(gone))
 	}
 	readable(t, store)
 	// What nobody else refers to goes with the next collection.
 	later := storeIn(t, bucket, ahead(48*time.Hour))
-	sum, err := later.Collect(t.Context(), archive.Policy{}, nil)
+	sum, err := later.Collect(t.Context(), archive.CollectionPolicy{}, nil)
 	if err != nil || sum.Records != 0 || sum.Objects == 0 {
 		t.Errorf("the collection after it: %+v, %v", sum, err)
 	}
@@ -65,7 +65,7 @@ func TestForgettingThatIsBrokenOffIsDoneAgain(t *testing.T) {
 		for at := 1; ; at++ {
 			inner := inMemory(t)
 			of := two(t, storeIn(t, inner, archive.Options{}))
-			bucket := &faulty{Bucket: inner, at: at, after: after}
+			bucket := &faultyBucket{Bucket: inner, at: at, after: after}
 			err := storeIn(t, bucket, archive.Options{}).Forget(t.Context(), of, false, func(string) {})
 			if bucket.calls < at {
 				break
@@ -93,7 +93,7 @@ func TestWhatIsForgottenIsAnExperiment(t *testing.T) {
 		{Namespace: "lab", Experiment: "heap"},
 		{Namespace: "lab", Experiment: "heap", ExperimentUID: "e-1", Run: "heap-1"},
 	} {
-		if err := store.Forget(t.Context(), of, false, func(string) {}); !errors.Is(err, archive.ErrRecord) {
+		if err := store.Forget(t.Context(), of, false, func(string) {}); !errors.Is(err, archive.ErrInvalidRecord) {
 			t.Errorf("%+v: %v", of, err)
 		}
 	}

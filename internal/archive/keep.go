@@ -9,19 +9,19 @@ import (
 	"iter"
 )
 
-// Keep stores a record: its items, then its manifest, then the reference that makes it
-// kept, and last what leads to it from its series. It can end anywhere and be done again,
-// by anybody: what was written stays and is used. What the reference leads to was read
-// back before it was written.
+// Keep stores a record: its items, its manifest, the reference that makes it part of the
+// archive, and its points in the index of series. It can be interrupted and repeated by any
+// caller: what was written is used again. Everything that the reference leads to is read back
+// before the reference is written.
 //
-// Of a record that rests on runs the references of those have to be there. An
-// experiment's record that differs from the one that stands is kept as the next one.
+// The runs that a record refers to must be stored. A changed record of an experiment gets the
+// next sequence number.
 func (s *Store) Keep(ctx context.Context, record Record) (Reference, error) {
 	if err := record.check(); err != nil {
 		return Reference{}, err
 	}
 	manifest := record.manifest()
-	if err := s.follow(ctx, manifest); err != nil {
+	if err := s.setSequence(ctx, manifest); err != nil {
 		return Reference{}, err
 	}
 	text, err := manifest.encode()
@@ -40,23 +40,23 @@ func (s *Store) Keep(ctx context.Context, record Record) (Reference, error) {
 	if err != nil {
 		return Reference{}, fmt.Errorf("keeping the manifest: %w", err)
 	}
-	if err := s.findAll(ctx, manifest.Runs); err != nil {
+	if err := s.checkReferences(ctx, manifest.Runs); err != nil {
 		return Reference{}, err
 	}
 	reference := manifest.Reference(digest)
-	if err := s.keep(ctx, reference.String(), reference.content(), "text/plain"); err != nil {
+	if err := s.writeOnce(ctx, reference.String(), reference.content(), "text/plain"); err != nil {
 		return reference, err
 	}
 	return reference, s.index(ctx, manifest)
 }
 
-// follow gives an experiment's record its number: that of the one which stands if it is
-// the same, or the next.
-func (s *Store) follow(ctx context.Context, manifest *Manifest) error {
+// setSequence sets the number of an experiment's record: that of the current record if they
+// are equal, or the next.
+func (s *Store) setSequence(ctx context.Context, manifest *Manifest) error {
 	if manifest.Identity.Run != "" {
 		return nil
 	}
-	last, err := s.Last(ctx, manifest.Identity.Prefix())
+	last, err := s.Latest(ctx, manifest.Identity.Prefix())
 	if err != nil || last == nil {
 		return err
 	}
@@ -71,9 +71,9 @@ func (s *Store) follow(ctx context.Context, manifest *Manifest) error {
 	return nil
 }
 
-// findAll looks for references that a record rests on, in lists: an experiment has
-// hundreds of runs.
-func (s *Store) findAll(ctx context.Context, runs []Reference) error {
+// checkReferences lists references instead of reading them: an experiment has hundreds of
+// runs.
+func (s *Store) checkReferences(ctx context.Context, runs []Reference) error {
 	missing := map[Reference]bool{}
 	groups := map[string]bool{}
 	for _, run := range runs {
@@ -94,7 +94,7 @@ func (s *Store) findAll(ctx context.Context, runs []Reference) error {
 	}
 	for _, run := range runs {
 		if missing[run] {
-			return &Error{Is: ErrNotFound, Store: s.name, Doing: "reading", Object: run.String(), Why: "it is not there, and the record to be kept rests on it", Advice: "keep the run first"}
+			return &Error{Kind: ErrNotFound, Store: s.name, Operation: "reading", Object: run.String(), Reason: "it is not there, and the record to be kept rests on it", Advice: "keep the run first"}
 		}
 	}
 	return nil
@@ -105,8 +105,8 @@ func (r Reference) group() string {
 	return RunsPrefix + r.Namespace + "/" + r.Experiment + "/" + r.ExperimentUID + "/"
 }
 
-// IsKept reports whether a reference reads. That there is no bucket is an error.
-func (s *Store) IsKept(ctx context.Context, reference Reference) (bool, error) {
+// Exists reports whether a reference is readable. A missing bucket is an error.
+func (s *Store) Exists(ctx context.Context, reference Reference) (bool, error) {
 	err := s.readReference(ctx, reference)
 	if isAbsent(err) {
 		return false, nil
@@ -125,7 +125,7 @@ func (s *Store) readReference(ctx context.Context, reference Reference) error {
 	return nil
 }
 
-// Manifest reads what a record consists of.
+// Manifest reads the manifest of a record.
 func (s *Store) Manifest(ctx context.Context, reference Reference) (*Manifest, error) {
 	if err := s.readReference(ctx, reference); err != nil {
 		return nil, err
@@ -141,8 +141,8 @@ func (s *Store) manifest(ctx context.Context, reference Reference) (*Manifest, e
 	manifest, err := ParseManifest(text)
 	if err != nil {
 		return nil, &Error{
-			Is: ErrUnknown, Store: s.name, Doing: "reading", Object: reference.Manifest.key(), Why: "it is not a manifest that this version knows",
-			Advice: "read it with the version of PerfLab that wrote it, or a later one", says: err,
+			Kind: ErrUnknownManifest, Store: s.name, Operation: "reading", Object: reference.Manifest.key(), Reason: "it is not a manifest that this version knows",
+			Advice: "read it with the version of PerfLab that wrote it, or a later one", cause: err,
 		}
 	}
 	if manifest.Reference(reference.Manifest) != reference {
@@ -151,7 +151,7 @@ func (s *Store) manifest(ctx context.Context, reference Reference) (*Manifest, e
 	return manifest, nil
 }
 
-// Item reads an item that a manifest lists.
+// Item reads an item of a manifest.
 func (s *Store) Item(ctx context.Context, entry Entry) ([]byte, error) {
 	body, err := s.Get(ctx, entry.Digest)
 	if err != nil {
@@ -163,8 +163,8 @@ func (s *Store) Item(ctx context.Context, entry Entry) ([]byte, error) {
 	return body, nil
 }
 
-// Load gives back a record, each byte of which was checked. It is all in memory: where
-// that is too much, read the Manifest and one Item after the other.
+// Load reads a record into memory and verifies each byte. For large records, read the Manifest
+// and the items one after the other.
 func (s *Store) Load(ctx context.Context, reference Reference) (Record, error) {
 	manifest, err := s.Manifest(ctx, reference)
 	if err != nil {
@@ -181,8 +181,8 @@ func (s *Store) Load(ctx context.Context, reference Reference) (Record, error) {
 	return record, nil
 }
 
-// List gives the references whose names begin with a prefix, in the order of their
-// names, a page of them at a time. What is no reference is passed over.
+// List returns the references whose names start with a prefix, sorted by name. Objects that
+// are no references are skipped.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) {
 		for kept, err := range s.references(ctx, prefix) {
@@ -193,29 +193,29 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Reference, er
 	}
 }
 
-// references as List gives them, with what the store says of them.
-func (s *Store) references(ctx context.Context, prefix string) iter.Seq2[Kept, error] {
-	return func(yield func(Kept, error) bool) {
+// references returns the references like List, with their metadata.
+func (s *Store) references(ctx context.Context, prefix string) iter.Seq2[StoredRecord, error] {
+	return func(yield func(StoredRecord, error) bool) {
 		for object, err := range s.objects(ctx, prefix) {
 			if err != nil {
-				yield(Kept{}, err)
+				yield(StoredRecord{}, err)
 				return
 			}
 			reference, err := ParseReference(object.Key)
-			if err == nil && !yield(Kept{Reference: reference, Modified: object.Modified}, nil) {
+			if err == nil && !yield(StoredRecord{Reference: reference, Modified: object.Modified}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// Runs gives the references to the runs of an experiment.
+// Runs returns the references to the runs of an experiment.
 func (s *Store) Runs(ctx context.Context, of Identity) iter.Seq2[Reference, error] {
 	return s.List(ctx, of.reference(Digest{}).group())
 }
 
-// Find gives the references to records of a run or of an experiment: none, one, or one
-// for each time that it was kept with other contents.
+// Find returns the references to the records of a run or an experiment: one for each version
+// of its contents.
 func (s *Store) Find(ctx context.Context, identity Identity) iter.Seq2[Reference, error] {
 	return s.List(ctx, identity.Prefix())
 }

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestARecordComesBack(t *testing.T) {
+func TestKeepAndLoad(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		store := storeIn(t, bucket, archive.Options{})
 		run := runRecord(1, "raw", "samples")
@@ -33,7 +33,7 @@ func TestARecordComesBack(t *testing.T) {
 }
 
 // What is written once has to be read for ever.
-func TestManifestsStayAsTheyAre(t *testing.T) {
+func TestManifestFormatIsStable(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	run := keep(t, store, runRecord(1, "raw"))
 	text, err := store.Get(t.Context(), run.Manifest)
@@ -47,15 +47,15 @@ func TestManifestsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestKeepingAgainWritesNothing(t *testing.T) {
+func TestKeepIsIdempotent(t *testing.T) {
 	eachKind(t, func(t *testing.T, inner archive.Bucket) {
-		bucket := &faulty{Bucket: inner}
+		bucket := &faultyBucket{Bucket: inner}
 		store := storeIn(t, bucket, archive.Options{})
 		record := runRecord(1, "raw")
 		first := keep(t, store, record)
-		before := held(t, inner)
+		before := objectsIn(t, inner)
 		slices.Reverse(record.Items)
-		if second := keep(t, store, record); second != first || !maps.Equal(before, held(t, inner)) {
+		if second := keep(t, store, record); second != first || !maps.Equal(before, objectsIn(t, inner)) {
 			t.Errorf("%s is not %s, or there is more now", second, first)
 		}
 	})
@@ -63,23 +63,23 @@ func TestKeepingAgainWritesNothing(t *testing.T) {
 
 // Killed at whichever request, before or after it was done: the next one loses nothing,
 // and leaves the same as one that was never killed.
-func TestKilledAnywhereNothingIsLostOrDoubled(t *testing.T) {
+func TestKeepSurvivesInterruption(t *testing.T) {
 	run := runRecord(1, "raw", "samples")
 	clean := inMemory(t)
 	firstRun := keep(t, storeIn(t, clean, archive.Options{}), run)
-	keep(t, storeIn(t, clean, archive.Options{}), placed(firstRun))
-	want := held(t, clean)
+	keep(t, storeIn(t, clean, archive.Options{}), recordInSeries(firstRun))
+	want := objectsIn(t, clean)
 	for _, after := range []bool{false, true} {
 		killed := 0
 		for at := 1; ; at++ {
 			inner := inMemory(t)
-			bucket := &faulty{Bucket: inner, at: at, after: after}
+			bucket := &faultyBucket{Bucket: inner, at: at, after: after}
 			both := func() (archive.Reference, error) {
 				reference, err := storeIn(t, bucket, archive.Options{}).Keep(t.Context(), run)
 				if err != nil {
 					return reference, err
 				}
-				return storeIn(t, bucket, archive.Options{}).Keep(t.Context(), placed(reference))
+				return storeIn(t, bucket, archive.Options{}).Keep(t.Context(), recordInSeries(reference))
 			}
 			_, err := both()
 			if bucket.calls < at {
@@ -92,7 +92,7 @@ func TestKilledAnywhereNothingIsLostOrDoubled(t *testing.T) {
 					t.Fatalf("killed at request %d: %v", at, err)
 				}
 			}
-			if got := held(t, inner); !maps.Equal(got, want) {
+			if got := objectsIn(t, inner); !maps.Equal(got, want) {
 				t.Errorf("killed at request %d, there is %v, want %v", at, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 			}
 		}
@@ -114,18 +114,18 @@ func readable(t *testing.T, store *archive.Store) {
 	}
 }
 
-func TestKeptIsWhatHasAReference(t *testing.T) {
+func TestExistsNeedsReference(t *testing.T) {
 	inner := inMemory(t)
 	store := storeIn(t, inner, archive.Options{})
 	record := runRecord(1, "raw")
 	reference := keep(t, store, record)
-	if kept, err := store.IsKept(t.Context(), reference); !kept || err != nil {
+	if kept, err := store.Exists(t.Context(), reference); !kept || err != nil {
 		t.Errorf("%v %v", kept, err)
 	}
 	key := "archive/" + reference.String()
 	for name, other := range map[string]string{"empty": "", "an older one": archive.Sum(nil).String() + "\n", "cut off": "sha256:00"} {
 		damage(t, inner, key, []byte(other))
-		if kept, err := store.IsKept(t.Context(), reference); kept || !errors.Is(err, archive.ErrMismatch) {
+		if kept, err := store.Exists(t.Context(), reference); kept || !errors.Is(err, archive.ErrMismatch) {
 			t.Errorf("%s: %v %v", name, kept, err)
 		}
 		_, err := store.Load(t.Context(), reference)
@@ -134,12 +134,12 @@ func TestKeptIsWhatHasAReference(t *testing.T) {
 		fails(t, err, archive.ErrMismatch)
 	}
 	expect.NoError(t, inner.Delete(t.Context(), key))
-	if kept, err := store.IsKept(t.Context(), reference); kept || err != nil {
+	if kept, err := store.Exists(t.Context(), reference); kept || err != nil {
 		t.Errorf("%v %v", kept, err)
 	}
 }
 
-func TestARecordThatChangedIsKeptBesideTheEarlierOne(t *testing.T) {
+func TestKeepStoresChangedRecordSeparately(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	first, other := runRecord(1, "raw"), runRecord(1, "raw")
 	other.Items[0].Bytes = []byte("{}")
@@ -157,7 +157,7 @@ func TestARecordThatChangedIsKeptBesideTheEarlierOne(t *testing.T) {
 }
 
 // A run whose name another one's begins with is not found by it.
-func TestOnlyTheNamedOneIsFound(t *testing.T) {
+func TestFindMatchesWholeNames(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	keep(t, store, runRecord(1))
 	keep(t, store, runRecord(10))
@@ -171,7 +171,7 @@ func TestOnlyTheNamedOneIsFound(t *testing.T) {
 	}
 }
 
-func TestAnExperimentRestsOnRunsThatAreKept(t *testing.T) {
+func TestKeepExperimentNeedsItsRuns(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	_, err := store.Keep(t.Context(), experimentRecord(archive.Reference{Namespace: "lab", Experiment: "heap", ExperimentUID: "e-1", Run: "heap-b9"}))
 	fails(t, err, archive.ErrNotFound)
@@ -180,7 +180,7 @@ func TestAnExperimentRestsOnRunsThatAreKept(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRecordIsRefused(t *testing.T) {
+func TestKeepRejectsInvalidRecords(t *testing.T) {
 	store := storeIn(t, refusing{errors.New("it was asked")}, archive.Options{})
 	for name, test := range map[string]struct {
 		change func(*archive.Record)
@@ -201,20 +201,20 @@ func TestWhatIsNoRecordIsRefused(t *testing.T) {
 			record := runRecord(1)
 			test.change(&record)
 			_, err := store.Keep(t.Context(), record)
-			if !errors.Is(err, archive.ErrRecord) || !strings.Contains(err.Error(), test.want) {
+			if !errors.Is(err, archive.ErrInvalidRecord) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want one with %q", err, test.want)
 			}
 		})
 	}
 }
 
-func TestAnyByteOfARecordIsCovered(t *testing.T) {
+func TestLoadDetectsAnyChangedByte(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	inner := inMemory(t)
 	store := storeIn(t, inner, archive.Options{})
 	record := runRecord(1, "raw", "samples")
 	reference := keep(t, store, record)
-	all := held(t, inner)
+	all := objectsIn(t, inner)
 	for key, body := range all {
 		for range 20 {
 			other := []byte(body)
@@ -228,7 +228,7 @@ func TestAnyByteOfARecordIsCovered(t *testing.T) {
 	loads(t, store, reference, record)
 }
 
-func TestAManifestOfALaterVersionIsNotJudged(t *testing.T) {
+func TestLoadRejectsLaterManifestVersion(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"version": {"archive/v1", "archive/v2"}, "a field": {`"items":`, `"items2":1,"items":`}, "spaces": {`"items":`, ` "items":`},
 		"a name": {`"heap-b1"`, `"../heap"`},
@@ -239,7 +239,7 @@ func TestAManifestOfALaterVersionIsNotJudged(t *testing.T) {
 			text, err := store.Get(t.Context(), keep(t, store, runRecord(1)).Manifest)
 			expect.NoError(t, err)
 			_, err = archive.ParseManifest([]byte(strings.Replace(string(text), c[0], c[1], 1)))
-			fails(t, err, archive.ErrUnknown)
+			fails(t, err, archive.ErrUnknownManifest)
 			if _, err = archive.ParseManifest(text); err != nil {
 				t.Error(err)
 			}
@@ -266,7 +266,7 @@ func TestConcurrentWriters(t *testing.T) {
 	})
 }
 
-func TestAnyRecordComesBack(t *testing.T) {
+func TestKeepAndLoadRandomRecords(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 1))
 	store := storeIn(t, inMemory(t), archive.Options{})
 	for n := range 60 {
@@ -285,7 +285,7 @@ func FuzzManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		manifest, err := archive.ParseManifest(text)
 		if err != nil {
-			fails(t, err, archive.ErrUnknown)
+			fails(t, err, archive.ErrUnknownManifest)
 			return
 		}
 		reference := manifest.Reference(archive.Sum(text))

@@ -42,14 +42,14 @@ type Location struct {
 	Prefix string
 	// Parameters as they are in the URL.
 	Parameters map[string]string
-	// Credentials; none: those of the workload, as the store's library finds them.
+	// Credentials of the archive; the zero value uses those of the workload.
 	Credentials Credentials
-	// Client that the store is asked with; nil: the library's own. Credentials of the
-	// workload are found without it.
+	// Client for requests to the store; nil: the library's default. The workload's credentials
+	// are obtained without it.
 	Client *http.Client `json:"-"`
 }
 
-// Credentials are what a Secret holds. They are never printed.
+// Credentials are the values of a Secret. They are never printed.
 type Credentials struct {
 	// ID is S3's access key.
 	ID string
@@ -62,16 +62,16 @@ type Credentials struct {
 
 const hidden = "(hidden)"
 
-// Format keeps credentials out of whatever prints what holds them.
+// Format prevents printing the credentials.
 func (Credentials) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, hidden) }
 
-// MarshalJSON does, too.
+// MarshalJSON prevents encoding the credentials.
 func (Credentials) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }
 
-// IsNone reports whether there are none.
+// IsNone reports whether the credentials are empty.
 func (c Credentials) IsNone() bool { return c == Credentials{} }
 
-// hide takes secrets out of a text.
+// hide replaces secrets in a text.
 func (c Credentials) hide(text string) string {
 	for _, secret := range []string{c.Secret, c.Token, c.ID} {
 		if secret != "" {
@@ -82,7 +82,7 @@ func (c Credentials) hide(text string) string {
 	return text
 }
 
-// parameters that each kind of store knows, with what a value has to be.
+// parameters that each kind of store accepts, with the pattern of their values.
 var parameters = map[string]map[string]*regexp.Regexp{
 	SchemeS3: {
 		ParameterRegion:    regexp.MustCompile(`^[a-z0-9-]{1,64}$`),
@@ -95,7 +95,7 @@ var parameters = map[string]map[string]*regexp.Regexp{
 	SchemeDirectory: {},
 }
 
-// Examples of what values and URLs can be.
+// Examples for error messages.
 var (
 	examples = map[string]string{
 		ParameterRegion: "eu-central-1", ParameterEndpoint: "https://minio.storage.svc:9000", ParameterPathStyle: "true",
@@ -109,113 +109,113 @@ var (
 	bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$`)
 	element    = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,252}$`)
 	wordlike   = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
-	// credential is what a parameter is called by who puts credentials into URLs.
+	// credential matches names of parameters that may contain credentials.
 	credential = regexp.MustCompile(`(?i)key|secret|password|token|sas|^sig|cred|user`)
 )
 
-// ParseLocation reads the URL of an archive. What it says of a wrong one has none of
-// the values in it: they may be credentials.
+// ParseLocation parses the URL of an archive. Its errors contain no values of the URL, which
+// may be credentials.
 func ParseLocation(text string) (Location, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {
-		return Location{}, wrong("it is no URL: write one like %s", urls[SchemeS3])
+		return Location{}, invalidLocation("it is no URL: write one like %s", urls[SchemeS3])
 	}
 	if parsed.User != nil {
-		return Location{}, wrong("it has credentials in it: put them into a Secret, and leave what is before the @ out of the URL")
+		return Location{}, invalidLocation("it has credentials in it: put them into a Secret, and leave what is before the @ out of the URL")
 	}
 	known, ok := parameters[parsed.Scheme]
 	if !ok {
-		return Location{}, wrong("it begins with none of %s: write one like %s", strings.Join(slices.Sorted(maps.Keys(parameters)), ", "), urls[SchemeS3])
+		return Location{}, invalidLocation("it begins with none of %s: write one like %s", strings.Join(slices.Sorted(maps.Keys(parameters)), ", "), urls[SchemeS3])
 	}
 	if parsed.Fragment != "" || parsed.Opaque != "" {
-		return Location{}, wrong("it has more than a bucket, a prefix and parameters: write one like %s", urls[parsed.Scheme])
+		return Location{}, invalidLocation("it has more than a bucket, a prefix and parameters: write one like %s", urls[parsed.Scheme])
 	}
 	result := Location{Scheme: parsed.Scheme, Bucket: parsed.Host, Prefix: strings.TrimSuffix(parsed.Path, "/")}
-	if result.Parameters, err = parametersOf(parsed, known); err != nil {
+	if result.Parameters, err = parseParameters(parsed, known); err != nil {
 		return Location{}, err
 	}
-	return result, result.checkPlace()
+	return result, result.checkBucket()
 }
 
-func parametersOf(parsed *url.URL, known map[string]*regexp.Regexp) (map[string]string, error) {
+func parseParameters(parsed *url.URL, known map[string]*regexp.Regexp) (map[string]string, error) {
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
-		return nil, wrong("what is behind its ? is no list of parameters: write name=value&name=value")
+		return nil, invalidLocation("what is behind its ? is no list of parameters: write name=value&name=value")
 	}
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		form, ok := known[name]
 		switch {
 		case !ok && credential.MatchString(name):
-			return nil, wrong("it has credentials in it: put them into a Secret, and leave that parameter out of the URL")
+			return nil, invalidLocation("it has credentials in it: put them into a Secret, and leave that parameter out of the URL")
 		case !ok && !wordlike.MatchString(name), !ok && len(known) == 0:
-			return nil, wrong("it has a parameter that is not known: %s has %s", parsed.Scheme, listed(known))
+			return nil, invalidLocation("it has a parameter that is not known: %s has %s", parsed.Scheme, parameterNames(known))
 		case !ok:
-			return nil, wrong("its parameter %q is not known: %s has %s", name, parsed.Scheme, listed(known))
+			return nil, invalidLocation("its parameter %q is not known: %s has %s", name, parsed.Scheme, parameterNames(known))
 		case len(query[name]) > 1:
-			return nil, wrong("it has the parameter %q more than once: leave one", name)
+			return nil, invalidLocation("it has the parameter %q more than once: leave one", name)
 		case !form.MatchString(query[name][0]):
-			return nil, wrong("the value of its parameter %q can't be right: write one like %s=%s", name, name, examples[name])
+			return nil, invalidLocation("the value of its parameter %q can't be right: write one like %s=%s", name, name, examples[name])
 		}
 		values[name] = strings.TrimSuffix(query[name][0], "/")
 	}
 	return values, nil
 }
 
-func listed(known map[string]*regexp.Regexp) string {
+func parameterNames(known map[string]*regexp.Regexp) string {
 	if len(known) == 0 {
 		return "none"
 	}
 	return strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 }
 
-func (l *Location) checkPlace() error {
+func (l *Location) checkBucket() error {
 	if l.Scheme == SchemeDirectory {
 		switch {
 		case l.Bucket != "":
-			return wrong("the directory's path has to begin behind three slashes: write one like %s", urls[l.Scheme])
-		// The root itself, too: a prefix has no slash at its end.
+			return invalidLocation("the directory's path has to begin behind three slashes: write one like %s", urls[l.Scheme])
+		// The root is invalid, too: a prefix has no trailing slash.
 		case l.Prefix == "" || l.Prefix == "/" || path.Clean(l.Prefix) != l.Prefix:
-			return wrong("it names no directory by its whole path: write one like %s", urls[l.Scheme])
+			return invalidLocation("it names no directory by its whole path: write one like %s", urls[l.Scheme])
 		case strings.ContainsFunc(l.Prefix, unicode.IsControl):
-			return wrong("the directory's path has a character in it that can't be printed: write one like %s", urls[l.Scheme])
+			return invalidLocation("the directory's path has a character in it that can't be printed: write one like %s", urls[l.Scheme])
 		}
 		return nil
 	}
 	if !bucketName.MatchString(l.Bucket) {
-		return wrong("it names no bucket behind the //, in small letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
+		return invalidLocation("it names no bucket behind the //, in small letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
 	}
 	l.Prefix = strings.TrimPrefix(l.Prefix, "/")
 	if l.Prefix != "" {
 		for name := range strings.SplitSeq(l.Prefix, "/") {
 			if !element.MatchString(name) {
-				return wrong("its prefix has something else in it than names of letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
+				return invalidLocation("its prefix has something else in it than names of letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
 			}
 		}
 	}
 	if l.Scheme == SchemeAzure && l.Parameters[ParameterAccount] == "" {
-		return wrong("it does not say whose container it is: add ?account= and the name of the storage account")
+		return invalidLocation("it does not say whose container it is: add ?account= and the name of the storage account")
 	}
 	return nil
 }
 
-// Check says whether the credentials are such as the store takes.
+// Check reports whether the store accepts this kind of credentials.
 func (l Location) Check() error {
 	given := l.Credentials
 	switch {
 	case given.IsNone():
 		return nil
 	case l.Scheme == SchemeDirectory:
-		return wrong("a directory takes no credentials: leave them out")
+		return invalidLocation("a directory takes no credentials: leave them out")
 	case l.Scheme == SchemeS3 && (given.ID == "" || given.Secret == ""):
-		return wrong("S3 takes an access key and a secret key: give both, or none for those of the workload")
+		return invalidLocation("S3 takes an access key and a secret key: give both, or none for those of the workload")
 	case l.Scheme != SchemeS3 && (given.Secret == "" || given.ID != "" || given.Token != ""):
-		return wrong("%s takes a secret alone, the account's key or the service account's JSON: give that, or none for the workload's credentials", l.Scheme)
+		return invalidLocation("%s takes a secret alone, the account's key or the service account's JSON: give that, or none for the workload's credentials", l.Scheme)
 	}
 	return nil
 }
 
-// String is the location as a person writes it.
+// String is the URL of the location.
 func (l Location) String() string {
 	place := url.URL{Scheme: l.Scheme, Host: l.Bucket, Path: l.Prefix}
 	if l.Scheme == SchemeDirectory {
@@ -232,6 +232,6 @@ func (l Location) String() string {
 	return place.String()
 }
 
-func wrong(format string, values ...any) error {
-	return fmt.Errorf("%w: %s", ErrLocation, fmt.Sprintf(format, values...))
+func invalidLocation(format string, values ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalidLocation, fmt.Sprintf(format, values...))
 }

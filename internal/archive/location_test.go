@@ -75,7 +75,7 @@ func TestWrongLocationsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := archive.ParseLocation(test.url)
-			if !errors.Is(err, archive.ErrLocation) || !strings.Contains(err.Error(), test.want) {
+			if !errors.Is(err, archive.ErrInvalidLocation) || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("the error is %v, want one with %q", err, test.want)
 			}
 			for _, hidden := range []string{access, secret, "secret@"} {
@@ -140,7 +140,7 @@ func FuzzLocation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, url string) {
 		parsed, err := archive.ParseLocation(url)
 		if err != nil {
-			fails(t, err, archive.ErrLocation)
+			fails(t, err, archive.ErrInvalidLocation)
 			return
 		}
 		again, err := archive.ParseLocation(parsed.String())

@@ -7,13 +7,12 @@ import (
 	"iter"
 )
 
-// beside is how many requests of one caller are on at once: it leaves places for others.
-const beside = maxRequests - 4
+// maxParallel limits the requests in flight of one caller, and leaves slots for others.
+const maxParallel = maxRequests - 4
 
-// InParallel does something with each of what comes, several at once, and gives the
-// outcomes in the order in which they were asked for. No more than a few of them are in
-// memory. An error of what comes is the last thing that it gives; one of what is done
-// comes in its place, and the next outcome after it.
+// InParallel calls do for each input in parallel, and returns the results in the order of the
+// inputs. Only a few are in memory. An error of an input ends the sequence; an error of do
+// takes the place of its result.
 func InParallel[T, U any](ctx context.Context, all iter.Seq2[T, error], do func(context.Context, T) (U, error)) iter.Seq2[U, error] {
 	type outcome struct {
 		value U
@@ -46,7 +45,7 @@ func InParallel[T, U any](ctx context.Context, all iter.Seq2[T, error], do func(
 				value, err := do(ctx, one)
 				done <- outcome{value, err}
 			}()
-			if begun = append(begun, done); !give(beside - 1) {
+			if begun = append(begun, done); !give(maxParallel - 1) {
 				return
 			}
 		}

@@ -17,18 +17,18 @@ import (
 // Version of manifests.
 const Version = "perflab.dev/archive/v1"
 
-// opening is how each manifest begins: its fields are in the order of their names.
-const opening = `{"archive":"`
+// manifestPrefix starts each manifest: its fields are sorted by name.
+const manifestPrefix = `{"archive":"`
 
 const (
 	maxItems = 4096
-	// maxReferences is more than the runs that an experiment can have.
+	// maxReferences exceeds the runs of any experiment.
 	maxReferences = 20000
 	maxManifest   = 8 << 20
 	maxName       = 253
 )
 
-// Identity says what is recorded: a run, or an experiment where Run is empty.
+// Identity of a run, or of an experiment if Run is empty.
 type Identity struct {
 	Namespace     string `json:"namespace"`
 	Experiment    string `json:"experiment"`
@@ -38,43 +38,41 @@ type Identity struct {
 	Attempt       int32  `json:"attempt,omitempty"`
 }
 
-// Item is a part of a record: bytes with a name.
+// Item is a named part of a record.
 type Item struct {
-	// Kind of what it is: PerfRun, ConfigMap, Plan, Report.
+	// Kind of the item: PerfRun, ConfigMap, Plan, Report.
 	Kind string
 	Name string
-	// MediaType as it is told to who downloads it.
+	// MediaType for downloads.
 	MediaType string
 	Bytes     []byte
 }
 
-// Record is what is kept of a run or of an experiment, and is read as one.
+// Record is the stored data of a run or an experiment.
 type Record struct {
 	Identity Identity
-	// At is when what is recorded ended. Of two records of one thing the later stands,
-	// of an experiment's with the same time the one that was kept last, and retention
-	// goes by it. It is a part of the record: take it from there, and not
-	// from the clock, or each try makes another record.
+	// At is when the run or the experiment ended. The record with the later time is current;
+	// with equal times, that with the higher sequence number. Retention uses the time as well.
+	// Take it from the object and not from a clock, or each retry makes another record.
 	At time.Time
-	// Items have no kind and name twice.
+	// Items are unique by kind and name.
 	Items []Item
-	// Runs that an experiment's record rests on: none of them is collected while the
-	// record stands. A run's has none.
+	// Runs that an experiment's record refers to: they are not collected before the record. A
+	// run's record has none.
 	Runs []Reference
-	// Place in series; nil: it has none.
-	Place *Place
+	// SeriesEntry of the record, or nil.
+	SeriesEntry *SeriesEntry
 }
 
-// Manifest is what is written of a record.
+// Manifest is the stored form of a record.
 type Manifest struct {
-	Version  string      `json:"archive"`
-	At       time.Time   `json:"at"`
-	Identity Identity    `json:"identity"`
-	Items    []Entry     `json:"items"`
-	Place    *Place      `json:"place,omitempty"`
-	Runs     []Reference `json:"runs,omitempty"`
-	// Sequence counts the records of an experiment: one that is kept beside another is
-	// the next.
+	Version     string       `json:"archive"`
+	At          time.Time    `json:"at"`
+	Identity    Identity     `json:"identity"`
+	Items       []Entry      `json:"items"`
+	SeriesEntry *SeriesEntry `json:"place,omitempty"`
+	Runs        []Reference  `json:"runs,omitempty"`
+	// Sequence counts the records of an experiment.
 	Sequence int `json:"sequence,omitempty"`
 }
 
@@ -87,8 +85,8 @@ type Entry struct {
 	Size      int64  `json:"size"`
 }
 
-// Reference names a record that is kept. As a text it is what the cluster needs to
-// keep: the name of the reference's object.
+// Reference names a stored record. Its text is the key of the reference's object, for the
+// status of an object in the cluster.
 type Reference struct {
 	Namespace, Experiment, ExperimentUID string
 	// Run is empty for an experiment.
@@ -98,15 +96,15 @@ type Reference struct {
 }
 
 const (
-	// RunsPrefix is where the references of runs are.
+	// RunsPrefix is the prefix of references to runs.
 	RunsPrefix = "runs/"
-	// ExperimentsPrefix is where those of experiments are.
+	// ExperimentsPrefix is the prefix of references to experiments.
 	ExperimentsPrefix = "experiments/"
 	referencePrefix   = "sha256-"
 )
 
-// Prefix of the references of all records of what is identified, or of all experiments of
-// a name, where there is no UID.
+// Prefix of the references to all records of the identity, or to all experiments of a name
+// without a UID.
 func (i Identity) Prefix() string {
 	switch {
 	case i.Run == "" && i.ExperimentUID == "":
@@ -121,7 +119,7 @@ func (i Identity) reference(manifest Digest) Reference {
 	return Reference{Namespace: i.Namespace, Experiment: i.Experiment, ExperimentUID: i.ExperimentUID, Run: i.Run, Manifest: manifest}
 }
 
-// prefix of all references to what this one refers to.
+// prefix of all references to the same run or experiment.
 func (r Reference) prefix() string {
 	return Identity{Namespace: r.Namespace, Experiment: r.Experiment, ExperimentUID: r.ExperimentUID, Run: r.Run}.Prefix()
 }
@@ -129,20 +127,20 @@ func (r Reference) prefix() string {
 // String is runs/NAMESPACE/EXPERIMENT/UID/RUN/sha256-..., or the same of an experiment.
 func (r Reference) String() string { return r.prefix() + referencePrefix + r.Manifest.hex() }
 
-// MarshalText writes what String gives.
+// MarshalText implements encoding.TextMarshaler.
 func (r Reference) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads what ParseReference reads.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (r *Reference) UnmarshalText(text []byte) error {
 	parsed, err := ParseReference(string(text))
 	*r = parsed
 	return err
 }
 
-// ParseReference reads what String gives.
+// ParseReference parses the output of String.
 func ParseReference(text string) (Reference, error) {
 	bad := func() (Reference, error) {
-		return Reference{}, fmt.Errorf("%w: %.300q is no reference: write one as perflab gives it, like runs/NAMESPACE/EXPERIMENT/UID/RUN/sha256-DIGEST", ErrRecord, text)
+		return Reference{}, fmt.Errorf("%w: %.300q is no reference: write one as perflab gives it, like runs/NAMESPACE/EXPERIMENT/UID/RUN/sha256-DIGEST", ErrInvalidRecord, text)
 	}
 	parts := strings.Split(text, "/")
 	var result Reference
@@ -171,7 +169,7 @@ func ParseReference(text string) (Reference, error) {
 // content of the reference's object.
 func (r Reference) content() []byte { return []byte(r.Manifest.String() + "\n") }
 
-// check says what is wrong with a record before anything is written.
+// check validates a record before it is written.
 func (r *Record) check() error {
 	if err := r.Identity.check(); err != nil {
 		return err
@@ -196,7 +194,7 @@ func (r *Record) check() error {
 	if err := checkRuns(r.Identity, r.Runs); err != nil {
 		return err
 	}
-	return checkPlace(r.Identity, r.Place, r.manifest().Items)
+	return checkPlace(r.Identity, r.SeriesEntry, r.manifest().Items)
 }
 
 func checkRuns(of Identity, runs []Reference) error {
@@ -236,9 +234,9 @@ func (r *Record) manifest() *Manifest {
 	slices.SortFunc(result.Items, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
 	slices.SortFunc(result.Runs, func(a, b Reference) int { return cmp.Compare(a.String(), b.String()) })
 	result.Runs = slices.Compact(result.Runs)
-	if r.Place != nil {
-		result.Place = &Place{Series: slices.Sorted(slices.Values(r.Place.Series)), At: r.Place.At.UTC().Truncate(time.Second), Item: r.Place.Item}
-		result.Place.Series = slices.Compact(result.Place.Series)
+	if r.SeriesEntry != nil {
+		result.SeriesEntry = &SeriesEntry{Series: slices.Sorted(slices.Values(r.SeriesEntry.Series)), At: r.SeriesEntry.At.UTC().Truncate(time.Second), Item: r.SeriesEntry.Item}
+		result.SeriesEntry.Series = slices.Compact(result.SeriesEntry.Series)
 	}
 	return result
 }
@@ -246,7 +244,7 @@ func (r *Record) manifest() *Manifest {
 // Reference to the manifest, given its digest.
 func (m *Manifest) Reference(digest Digest) Reference { return m.Identity.reference(digest) }
 
-// encode is the manifest canonicalized by RFC 8785.
+// encode returns the manifest in the canonical form of RFC 8785.
 func (m *Manifest) encode() ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -258,37 +256,37 @@ func (m *Manifest) encode() ([]byte, error) {
 	return text, nil
 }
 
-// ParseManifest reads a manifest, and refuses what this version did not write so.
+// ParseManifest parses a manifest and rejects other forms than this version writes.
 func ParseManifest(text []byte) (*Manifest, error) {
-	if !bytes.HasPrefix(text, []byte(opening)) || len(text) > maxManifest {
-		return nil, fmt.Errorf("%w: it does not begin as one, or is too long", ErrUnknown)
+	if !bytes.HasPrefix(text, []byte(manifestPrefix)) || len(text) > maxManifest {
+		return nil, fmt.Errorf("%w: it does not begin as one, or is too long", ErrUnknownManifest)
 	}
 	version := struct {
 		Archive string `json:"archive"`
 	}{}
 	if err := json.Unmarshal(text, &version); err != nil || version.Archive != Version {
-		return nil, fmt.Errorf("%w: its version is %.80q, and this one reads %q", ErrUnknown, version.Archive, Version)
+		return nil, fmt.Errorf("%w: its version is %.80q, and this one reads %q", ErrUnknownManifest, version.Archive, Version)
 	}
 	result := &Manifest{}
 	if err := json.Unmarshal(text, result); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnknownManifest, err)
 	}
-	// A field that is not known here would be missing.
+	// An unknown field would be missing.
 	if again, err := result.encode(); err != nil || !bytes.Equal(again, text) {
-		return nil, fmt.Errorf("%w: it is not in the form that it is written in", ErrUnknown)
+		return nil, fmt.Errorf("%w: it is not in the form that it is written in", ErrUnknownManifest)
 	}
 	if err := result.Identity.check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnknownManifest, err)
 	}
 	if err := checkRuns(result.Identity, result.Runs); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnknownManifest, err)
 	}
-	if err := checkPlace(result.Identity, result.Place, result.Items); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	if err := checkPlace(result.Identity, result.SeriesEntry, result.Items); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnknownManifest, err)
 	}
 	return result, nil
 }
 
 func badRecord(format string, values ...any) error {
-	return fmt.Errorf("%w: %s", ErrRecord, fmt.Sprintf(format, values...))
+	return fmt.Errorf("%w: %s", ErrInvalidRecord, fmt.Sprintf(format, values...))
 }

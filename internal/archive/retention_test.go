@@ -15,11 +15,11 @@ import (
 var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 
 // daysOld are records of an experiment, which ended so many days ago.
-func daysOld(days ...int) []Kept {
-	var group []Kept
+func daysOld(days ...int) []StoredRecord {
+	var group []StoredRecord
 	for i, day := range days {
 		identity := Identity{Namespace: "lab", Experiment: "heap", ExperimentUID: "e", Run: fmt.Sprintf("run-%d", i)}
-		group = append(group, Kept{Reference: identity.reference(Digest{byte(i)}), Manifest: &Manifest{At: noon.AddDate(0, 0, -day)}})
+		group = append(group, StoredRecord{Reference: identity.reference(Digest{byte(i)}), Manifest: &Manifest{At: noon.AddDate(0, 0, -day)}})
 	}
 	return group
 }
@@ -53,7 +53,7 @@ func TestWhatIsRetained(t *testing.T) {
 				want[group[i].Reference] = true
 			}
 			got := map[Reference]bool{}
-			for reference := range retire(group, isRestedOn, test.retention, day, noon) {
+			for reference := range selectRemovals(group, isRestedOn, test.retention, day, noon) {
 				got[reference] = true
 			}
 			if !maps.Equal(got, want) {
@@ -88,7 +88,7 @@ func TestWhatIsSweptAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := Object{Key: test.key, Modified: noon.Add(-test.age)}
-			expect.Equal(t, test.want, unwanted(object, marks, 24*time.Hour, noon), "it goes because")
+			expect.Equal(t, test.want, removalReason(object, marks, 24*time.Hour, noon), "it goes because")
 		})
 	}
 }

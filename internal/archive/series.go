@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// SeriesPrefix is where the index of series is.
+// SeriesPrefix is the prefix of the index of series.
 const SeriesPrefix = "series/"
 
 const (
-	// maxSeries is more than the scenarios that an experiment can have.
+	// maxSeries exceeds the scenarios of any experiment.
 	maxSeries = 64
 	pointTime = "20060102T150405Z"
 )
 
-// Place is where a record of an experiment stands among others: the series in which it
-// has a point. By it an index finds what a series needs without reading every record.
-type Place struct {
-	// Series by their names, each in one element of a key.
+// SeriesEntry lists the series in which an experiment's record has a point. The index makes a
+// series readable without reading each record.
+type SeriesEntry struct {
+	// Series names, each one element of a key.
 	Series []string `json:"series"`
-	// At is when what the points are of began. Points are listed in its order.
+	// At is the start of the measurement. It orders the points.
 	At time.Time `json:"at"`
-	// Item that a series needs of the record: the digest of one of its items.
+	// Item is the digest of the record's item that a series needs.
 	Item Digest `json:"item"`
 }
 
@@ -44,7 +44,7 @@ func (p Point) String() string {
 	return seriesPrefix(p.Namespace, p.Series) + p.At.UTC().Format(pointTime) + "." + p.ExperimentUID + "/" + referencePrefix + p.Item.hex()
 }
 
-// seriesPrefix is that of the points of a series, or of all of a namespace.
+// seriesPrefix is the prefix of a series, or of all series of a namespace.
 func seriesPrefix(namespace, series string) string {
 	prefix := SeriesPrefix + namespace + "/"
 	if series != "" {
@@ -53,7 +53,7 @@ func seriesPrefix(namespace, series string) string {
 	return prefix
 }
 
-// parsePoint reads what String gives.
+// parsePoint parses the output of String.
 func parsePoint(key string) (Point, bool) {
 	parts := strings.Split(key, "/")
 	if len(parts) != 5 || parts[0]+"/" != SeriesPrefix {
@@ -72,17 +72,17 @@ func (p Point) content() []byte { return []byte(p.Item.String() + "\n") }
 
 // points of a record in the index.
 func (m *Manifest) points() []Point {
-	if m.Place == nil {
+	if m.SeriesEntry == nil {
 		return nil
 	}
-	points := make([]Point, 0, len(m.Place.Series))
-	for _, series := range m.Place.Series {
-		points = append(points, Point{Namespace: m.Identity.Namespace, Series: series, At: m.Place.At, ExperimentUID: m.Identity.ExperimentUID, Item: m.Place.Item})
+	points := make([]Point, 0, len(m.SeriesEntry.Series))
+	for _, series := range m.SeriesEntry.Series {
+		points = append(points, Point{Namespace: m.Identity.Namespace, Series: series, At: m.SeriesEntry.At, ExperimentUID: m.Identity.ExperimentUID, Item: m.SeriesEntry.Item})
 	}
 	return points
 }
 
-func checkPlace(of Identity, place *Place, items []Entry) error {
+func checkPlace(of Identity, place *SeriesEntry, items []Entry) error {
 	if place == nil {
 		return nil
 	}
@@ -105,25 +105,24 @@ func checkPlace(of Identity, place *Place, items []Entry) error {
 	return badRecord("what a series needs of it is none of its items: give that item, too")
 }
 
-// index writes what leads to a record from its series. It can end anywhere and be done
-// again.
+// index writes the points of a record. It can be interrupted and repeated.
 func (s *Store) index(ctx context.Context, manifest *Manifest) error {
 	for _, point := range manifest.points() {
-		if err := s.keep(ctx, point.String(), point.content(), "text/plain"); err != nil {
+		if err := s.writeOnce(ctx, point.String(), point.content(), "text/plain"); err != nil {
 			return fmt.Errorf("entering it in the series %q: %w", point.Series, err)
 		}
 	}
 	return nil
 }
 
-// Index enters in the index of series a record that is kept, as keeping it does. Of a
-// record without a place it writes nothing.
-func (s *Store) Index(ctx context.Context, kept Kept) error { return s.index(ctx, kept.Manifest) }
+// Index writes the points of a stored record, as Keep does.
+func (s *Store) Index(ctx context.Context, kept StoredRecord) error {
+	return s.index(ctx, kept.Manifest)
+}
 
-// Points gives those of a series, or of all series of a namespace where the series is
-// empty: of each series in the order of their times. Of an experiment whose record
-// changed there may be several; the record that stands says which of them is right.
-// What was found was not read: Get gives a point's item.
+// Points returns the points of a series, or of all series of a namespace if the series is
+// empty, sorted by time within each series. A changed experiment may have several points; its
+// current record decides which is valid. The items are not read: use Get.
 func (s *Store) Points(ctx context.Context, namespace, series string) iter.Seq2[Point, error] {
 	return func(yield func(Point, error) bool) {
 		for object, err := range s.objects(ctx, seriesPrefix(namespace, series)) {

@@ -19,15 +19,15 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestPointsAreListedInTheOrderOfTheirTimes(t *testing.T) {
+func TestPointsAreSortedByTime(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		store := storeIn(t, bucket, archive.Options{})
 		var want []string
 		for n := range 4 {
-			record := placed()
+			record := recordInSeries()
 			// Neither names nor UIDs are in their order.
 			record.Identity.Experiment, record.Identity.ExperimentUID = fmt.Sprintf("heap-%d", n*7%4), fmt.Sprintf("e-%d", 9-n)
-			record.Place.At = record.Place.At.AddDate(0, n, 0)
+			record.SeriesEntry.At = record.SeriesEntry.At.AddDate(0, n, 0)
 			keep(t, store, record)
 			want = append(want, record.Identity.ExperimentUID)
 		}
@@ -45,49 +45,49 @@ func TestPointsAreListedInTheOrderOfTheirTimes(t *testing.T) {
 	})
 }
 
-// The index says nothing that the objects don't: made anew, it is the same to the byte.
-func TestTheIndexIsMadeAnew(t *testing.T) {
+// The index says nothing that the objects don't: rebuilt, it is the same to the byte.
+func TestIndexRebuildsSeries(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
 	run := keep(t, store, runRecord(1))
-	keep(t, store, placed(run))
-	other := placed(run)
+	keep(t, store, recordInSeries(run))
+	other := recordInSeries(run)
 	other.Identity.ExperimentUID = "e-2"
 	keep(t, store, other)
-	want := held(t, bucket)
+	want := objectsIn(t, bucket)
 	for name, lost := range map[string]string{"points": "archive/series/", "points and references": "archive/"} {
 		for key := range want {
 			if strings.HasPrefix(key, lost) && !strings.HasPrefix(key, "archive/objects/") {
 				expect.NoError(t, bucket.Delete(t.Context(), key))
 			}
 		}
-		if maps.Equal(want, held(t, bucket)) || len(points(t, store, "")) != 0 {
+		if maps.Equal(want, objectsIn(t, bucket)) || len(points(t, store, "")) != 0 {
 			t.Fatal("nothing is lost")
 		}
 		for kept, err := range store.WalkObjects(t.Context()) {
 			expect.NoError(t, err)
 			expect.NoError(t, store.Restore(t.Context(), kept.Reference))
 		}
-		if got := held(t, bucket); !maps.Equal(want, got) {
+		if got := objectsIn(t, bucket); !maps.Equal(want, got) {
 			t.Errorf("%s: there is %v, want %v", name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
 	}
 }
 
-func TestPointsGoWithTheirExperiment(t *testing.T) {
+func TestCollectRemovesPointsOfExperiment(t *testing.T) {
 	bucket := inMemory(t)
 	now := storeIn(t, bucket, archive.Options{})
-	keep(t, now, placed())
-	other := placed()
+	keep(t, now, recordInSeries())
+	other := recordInSeries()
 	other.Identity.ExperimentUID, other.At = "e-2", ended.AddDate(0, 0, -60)
 	other.Items[1].Bytes = []byte(`{"values":[4]}`)
-	other.Place.Item = archive.Sum(other.Items[1].Bytes)
+	other.SeriesEntry.Item = archive.Sum(other.Items[1].Bytes)
 	keep(t, now, other)
 	broken := points(t, now, "")[0].String() + ".18b2a6f1c3d4e5f6.tmp"
 	damage(t, bucket, "archive/"+broken, nil)
 	damage(t, bucket, "archive/series/lab/notes.txt", []byte("a person's"))
 	later := storeIn(t, bucket, archive.Options{Clock: func() time.Time { return time.Now().AddDate(0, 0, 2) }})
-	policy := archive.Policy{Experiments: archive.Retention{Age: time.Since(ended) + 30*24*time.Hour}, DryRun: true}
+	policy := archive.CollectionPolicy{Experiments: archive.Retention{Age: time.Since(ended) + 30*24*time.Hour}, DryRun: true}
 	_, would := collected(t, later, policy)
 	policy.DryRun = false
 	_, gone := collected(t, later, policy)
@@ -105,33 +105,33 @@ func TestPointsGoWithTheirExperiment(t *testing.T) {
 	if experiments, series, objects := at("experiments/"), at("series/"), at("objects/"); experiments >= series || series >= objects {
 		t.Errorf("they went in the order %v", gone)
 	}
-	if !slices.Contains(slices.Collect(maps.Keys(held(t, bucket))), "archive/series/lab/notes.txt") {
+	if !slices.Contains(slices.Collect(maps.Keys(objectsIn(t, bucket))), "archive/series/lab/notes.txt") {
 		t.Error("somebody's file went")
 	}
 }
 
-func TestPlacesThatCanNotBeRight(t *testing.T) {
+func TestKeepRejectsInvalidSeriesEntries(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	for why, change := range map[string]func(*archive.Record){
-		"is none of its items": func(r *archive.Record) { r.Place.Item = archive.Sum(nil) },
-		"no name of a series":  func(r *archive.Record) { r.Place.Series = []string{"../runs"} },
-		"in 0 series":          func(r *archive.Record) { r.Place.Series = nil },
-		"in 65 series":         func(r *archive.Record) { r.Place.Series = slices.Repeat([]string{"a"}, 65) },
-		"has no time":          func(r *archive.Record) { r.Place.At = time.Time{} },
+		"is none of its items": func(r *archive.Record) { r.SeriesEntry.Item = archive.Sum(nil) },
+		"no name of a series":  func(r *archive.Record) { r.SeriesEntry.Series = []string{"../runs"} },
+		"in 0 series":          func(r *archive.Record) { r.SeriesEntry.Series = nil },
+		"in 65 series":         func(r *archive.Record) { r.SeriesEntry.Series = slices.Repeat([]string{"a"}, 65) },
+		"has no time":          func(r *archive.Record) { r.SeriesEntry.At = time.Time{} },
 		"no place in a series": func(r *archive.Record) { r.Identity.Run, r.Identity.RunUID = "run", "run" },
 	} {
-		record := placed()
+		record := recordInSeries()
 		change(&record)
-		if _, err := store.Keep(t.Context(), record); !errors.Is(err, archive.ErrRecord) || !strings.Contains(err.Error(), why) {
+		if _, err := store.Keep(t.Context(), record); !errors.Is(err, archive.ErrInvalidRecord) || !strings.Contains(err.Error(), why) {
 			t.Errorf("told is %v, want %q", err, why)
 		}
 	}
 }
 
-// copied is a bucket that does not know when its objects were written.
-type copied struct{ archive.Bucket }
+// copyBucket is a bucket that does not know when its objects were written.
+type copyBucket struct{ archive.Bucket }
 
-func (c copied) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
+func (c copyBucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	objects, next, err := c.Bucket.List(ctx, prefix, token)
 	for i := range objects {
 		objects[i].Modified = ended
@@ -141,11 +141,11 @@ func (c copied) List(ctx context.Context, prefix string, token []byte) ([]archiv
 
 // Of records of one time the one that was kept last stands, also if it is as an earlier
 // one was, and in a copy; and keeping that again changes nothing.
-func TestWhatWasKeptLastStands(t *testing.T) {
-	bucket := copied{inMemory(t)}
+func TestCurrentIsLatestRecord(t *testing.T) {
+	bucket := copyBucket{inMemory(t)}
 	store := storeIn(t, bucket, archive.Options{})
 	as := func(page string) archive.Record {
-		record := placed()
+		record := recordInSeries()
 		record.Items[0].Bytes = []byte(page)
 		return record
 	}
@@ -153,7 +153,7 @@ func TestWhatWasKeptLastStands(t *testing.T) {
 		t.Helper()
 		count := 0
 		var last archive.Reference
-		for kept, err := range store.Standing(t.Context(), archive.ExperimentsPrefix) {
+		for kept, err := range store.Current(t.Context(), archive.ExperimentsPrefix) {
 			expect.NoError(t, err)
 			last, count = kept.Reference, count+1
 		}
@@ -166,8 +166,8 @@ func TestWhatWasKeptLastStands(t *testing.T) {
 	seen := map[archive.Reference]bool{}
 	for _, page := range []string{"a", "b", "a", "c", "b", "a"} {
 		reference := keep(t, store, as(page))
-		before := held(t, bucket)
-		if again := keep(t, store, as(page)); again != reference || !maps.Equal(before, held(t, bucket)) {
+		before := objectsIn(t, bucket)
+		if again := keep(t, store, as(page)); again != reference || !maps.Equal(before, objectsIn(t, bucket)) {
 			t.Errorf("keeping %q again gives %s, and gave %s", page, again, reference)
 		}
 		if last, told := standing(); last != reference || told != page {
@@ -190,33 +190,33 @@ func TestWhatWasKeptLastStands(t *testing.T) {
 
 // An experiment whose earlier record can't be read is not kept: which number is the next
 // one is not known.
-func TestNothingFollowsWhatCanNotBeRead(t *testing.T) {
+func TestKeepFailsAfterUnreadableRecord(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
-	first := keep(t, store, placed())
-	damage(t, bucket, keyOf(first.Manifest), []byte("x"))
-	record := placed()
+	first := keep(t, store, recordInSeries())
+	damage(t, bucket, objectKey(first.Manifest), []byte("x"))
+	record := recordInSeries()
 	record.Items[0].Bytes = []byte("another page")
 	_, err := store.Keep(t.Context(), record)
 	fails(t, err, archive.ErrMismatch)
 }
 
-// listing remembers what is asked for.
-type listing struct {
+// recordingBucket remembers what is requested.
+type recordingBucket struct {
 	archive.Bucket
 	mu       sync.Mutex
 	prefixes []string
 	keys     []string
 }
 
-func (l *listing) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
+func (l *recordingBucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prefixes = append(l.prefixes, prefix)
 	return l.Bucket.List(ctx, prefix, token)
 }
 
-func (l *listing) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+func (l *recordingBucket) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keys = append(l.keys, key)
@@ -225,18 +225,18 @@ func (l *listing) Read(ctx context.Context, key string, most int64) ([]byte, arc
 
 // What keeping takes does not grow with the archive: it lists nothing but what is of the
 // same experiment, and makes as many requests as in an empty one.
-func TestKeepingLooksAtItsOwnExperimentAlone(t *testing.T) {
+func TestKeepReadsOnlyItsExperiment(t *testing.T) {
 	requests := func(others int) int {
 		inner := inMemory(t)
 		store := storeIn(t, inner, archive.Options{})
 		for n := range others {
-			record := placed()
+			record := recordInSeries()
 			record.Identity.ExperimentUID, record.Items[0].Bytes = fmt.Sprintf("other-%d", n), fmt.Append(nil, n)
 			keep(t, store, record)
 		}
-		bucket := &listing{Bucket: inner}
+		bucket := &recordingBucket{Bucket: inner}
 		store = storeIn(t, bucket, archive.Options{})
-		keep(t, store, placed(keep(t, store, runRecord(1, "raw"))))
+		keep(t, store, recordInSeries(keep(t, store, runRecord(1, "raw"))))
 		for _, prefix := range bucket.prefixes {
 			if !strings.Contains(prefix, "/e-1/") {
 				t.Errorf("it lists %s", prefix)
@@ -262,7 +262,7 @@ func counting(most int, fails error) iter.Seq2[int, error] {
 	}
 }
 
-func TestInParallelKeepsTheOrder(t *testing.T) {
+func TestInParallelKeepsOrder(t *testing.T) {
 	var on, most atomic.Int32
 	odd := errors.New("odd")
 	square := func(_ context.Context, n int) (int, error) {

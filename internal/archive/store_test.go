@@ -40,7 +40,7 @@ func TestBytesComeBackUnderTheirDigest(t *testing.T) {
 			}
 			sum := sha256.Sum256(body)
 			digits := hex.EncodeToString(sum[:])
-			if stored := held(t, bucket)["archive/objects/sha256/"+digits[:2]+"/"+digits]; stored != string(body) {
+			if stored := objectsIn(t, bucket)["archive/objects/sha256/"+digits[:2]+"/"+digits]; stored != string(body) {
 				t.Fatalf("the object under %s is not what sha256sum would say", digits)
 			}
 		}
@@ -62,8 +62,8 @@ func TestWhatIsThereWithOtherBytesIsLeftAndNotBelieved(t *testing.T) {
 				fails(t, err, archive.ErrMismatch)
 				got, err := store.Get(t.Context(), digest)
 				fails(t, err, archive.ErrMismatch)
-				if got != nil || held(t, bucket)[key] != string(other) {
-					t.Errorf("it gave %q, and holds %q", got, held(t, bucket)[key])
+				if got != nil || objectsIn(t, bucket)[key] != string(other) {
+					t.Errorf("it gave %q, and holds %q", got, objectsIn(t, bucket)[key])
 				}
 			})
 		})
@@ -108,15 +108,15 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 
 // That a bucket is gone does not mean that a run was not kept.
 func TestWithoutABucketNothingIsSaidOfARecord(t *testing.T) {
-	gone := &archive.Answered{Answer: archive.Answer{Status: 404, Code: "NoSuchBucket"}, Err: errors.New("no")}
-	_, err := storeIn(t, refusing{gone}, archive.Options{}).IsKept(t.Context(), archive.Reference{})
+	gone := &archive.ResponseError{ServerResponse: archive.ServerResponse{Status: 404, Code: "NoSuchBucket"}, Err: errors.New("no")}
+	_, err := storeIn(t, refusing{gone}, archive.Options{}).Exists(t.Context(), archive.Reference{})
 	fails(t, err, archive.ErrNotFound)
 }
 
 // refusing is a bucket that answers each call with an error.
 type refusing struct{ err error }
 
-func (r refusing) Write(context.Context, string, []byte, archive.Writing) error { return r.err }
+func (r refusing) Write(context.Context, string, []byte, archive.WriteOptions) error { return r.err }
 func (r refusing) Read(context.Context, string, int64) ([]byte, archive.Object, error) {
 	return nil, archive.Object{}, r.err
 }
@@ -129,18 +129,18 @@ func (r refusing) Close() error                         { return nil }
 
 func TestErrorsAreSorted(t *testing.T) {
 	answered := func(status int, code string) error {
-		return &archive.Answered{Answer: archive.Answer{Status: status, Code: code}, Err: errors.New("request 4711 of " + secret)}
+		return &archive.ResponseError{ServerResponse: archive.ServerResponse{Status: status, Code: code}, Err: errors.New("request 4711 of " + secret)}
 	}
 	for name, test := range map[string]struct {
 		err, want error
 		why       string
 	}{
-		"throttled":            {answered(503, "SlowDown"), archive.ErrAway, "503 SlowDown"},
-		"too many requests":    {answered(429, ""), archive.ErrAway, "answers 429;"},
-		"broken":               {answered(500, "InternalError"), archive.ErrAway, "500"},
-		"a clock that is off":  {answered(403, "RequestTimeTooSkewed"), archive.ErrAway, "RequestTimeTooSkewed"},
-		"Google's rate":        {answered(403, "rateLimitExceeded"), archive.ErrAway, "rateLimitExceeded"},
-		"a damaged upload":     {answered(400, "BadDigest"), archive.ErrAway, "BadDigest"},
+		"throttled":            {answered(503, "SlowDown"), archive.ErrUnavailable, "503 SlowDown"},
+		"too many requests":    {answered(429, ""), archive.ErrUnavailable, "answers 429;"},
+		"broken":               {answered(500, "InternalError"), archive.ErrUnavailable, "500"},
+		"a clock that is off":  {answered(403, "RequestTimeTooSkewed"), archive.ErrUnavailable, "RequestTimeTooSkewed"},
+		"Google's rate":        {answered(403, "rateLimitExceeded"), archive.ErrUnavailable, "rateLimitExceeded"},
+		"a damaged upload":     {answered(400, "BadDigest"), archive.ErrUnavailable, "BadDigest"},
 		"forbidden":            {answered(403, "AccessDenied"), archive.ErrForbidden, "AccessDenied"},
 		"a wrong key":          {answered(403, "InvalidAccessKeyId"), archive.ErrForbidden, "InvalidAccessKeyId"},
 		"an old token":         {answered(400, "ExpiredToken"), archive.ErrForbidden, "ExpiredToken"},
@@ -152,23 +152,23 @@ func TestErrorsAreSorted(t *testing.T) {
 		"no object":            {answered(404, "NoSuchKey"), archive.ErrNotFound, "not there"},
 		"no bucket":            {answered(404, "NoSuchBucket"), archive.ErrNotFound, "no such bucket"},
 		"no container":         {answered(404, "ContainerNotFound"), archive.ErrNotFound, "no such bucket"},
-		"a 404 of who knows":   {answered(404, "Teapot"), archive.ErrAway, "404 Teapot"},
+		"a 404 of who knows":   {answered(404, "Teapot"), archive.ErrUnavailable, "404 Teapot"},
 		"an unknown user":      {answered(404, "XAdminUserNotFound"), archive.ErrForbidden, "UserNotFound"},
-		"elsewhere":            {answered(301, "PermanentRedirect"), archive.ErrLocation, "another region"},
-		"a redirect":           {answered(302, ""), archive.ErrLocation, "answers 302"},
-		"a redirect for now":   {answered(307, "TemporaryRedirect"), archive.ErrAway, "307 TemporaryRedirect"},
-		"a denied address":     {&net.OpError{Op: "dial", Err: &egress.Denied{What: "a loopback address"}}, archive.ErrLocation, "its address is a loopback address, and --allow-targets does not name it"},
-		"another region":       {answered(400, "AuthorizationHeaderMalformed"), archive.ErrLocation, "another region"},
-		"an old server":        {answered(501, "NotImplemented"), archive.ErrLocation, "can't write only"},
+		"elsewhere":            {answered(301, "PermanentRedirect"), archive.ErrInvalidLocation, "another region"},
+		"a redirect":           {answered(302, ""), archive.ErrInvalidLocation, "answers 302"},
+		"a redirect for now":   {answered(307, "TemporaryRedirect"), archive.ErrUnavailable, "307 TemporaryRedirect"},
+		"a denied address":     {&net.OpError{Op: "dial", Err: &egress.Denied{What: "a loopback address"}}, archive.ErrInvalidLocation, "its address is a loopback address, and --allow-targets does not name it"},
+		"another region":       {answered(400, "AuthorizationHeaderMalformed"), archive.ErrInvalidLocation, "another region"},
+		"an old server":        {answered(501, "NotImplemented"), archive.ErrInvalidLocation, "can't write only"},
 		"a disk that is full":  {&net.OpError{Err: syscall.ENOSPC}, archive.ErrFull, "no space"},
 		"a quota of a disk":    {fmt.Errorf("writing: %w", syscall.EDQUOT), archive.ErrFull, "no space"},
 		"a directory's rights": {syscall.EACCES, archive.ErrForbidden, "may not be"},
-		"a volume that went":   {syscall.ESTALE, archive.ErrAway, "can't be read"},
-		"no name":              {&net.DNSError{Name: secret, IsNotFound: true}, archive.ErrAway, "does not resolve"},
-		"nobody there":         {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, archive.ErrAway, "refuses the connection"},
-		"broken off":           {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, archive.ErrAway, "breaks off"},
-		"broken off, writing":  {&net.OpError{Op: "write", Err: net.ErrClosed}, archive.ErrAway, "breaks off"},
-		"something else":       {errors.New("request 4711 of " + secret), archive.ErrAway, "can't be asked"},
+		"a volume that went":   {syscall.ESTALE, archive.ErrUnavailable, "can't be read"},
+		"no name":              {&net.DNSError{Name: secret, IsNotFound: true}, archive.ErrUnavailable, "does not resolve"},
+		"nobody there":         {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, archive.ErrUnavailable, "refuses the connection"},
+		"broken off":           {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, archive.ErrUnavailable, "breaks off"},
+		"broken off, writing":  {&net.OpError{Op: "write", Err: net.ErrClosed}, archive.ErrUnavailable, "breaks off"},
+		"something else":       {errors.New("request 4711 of " + secret), archive.ErrUnavailable, "can't be asked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := location(t, "s3://perflab/archive?region=here")
@@ -196,8 +196,8 @@ func TestErrorsAreSorted(t *testing.T) {
 	}
 }
 
-// hanging is a bucket that does not even hear when it is given up, as a volume whose
-// server is away.
+// hanging is a bucket that does not even hear when it is given up, as a volume whose server is
+// unavailable.
 type hanging struct {
 	refusing
 	until chan struct{}
@@ -219,7 +219,7 @@ func TestEachRequestEndsInTime(t *testing.T) {
 	store := storeIn(t, bucket, archive.Options{Timeout: 20 * time.Millisecond})
 	for range 40 {
 		_, err := store.Get(t.Context(), archive.Sum(nil))
-		fails(t, err, archive.ErrAway)
+		fails(t, err, archive.ErrUnavailable)
 		if !strings.Contains(err.Error(), "does not answer within 20ms") {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func TestWhoGivesUpIsNotToldThatTheStoreIsAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := storeIn(t, bucket, archive.Options{}).Get(ctx, archive.Sum(nil))
-	if !errors.Is(err, context.Canceled) || errors.Is(err, archive.ErrAway) {
+	if !errors.Is(err, context.Canceled) || errors.Is(err, archive.ErrUnavailable) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -254,7 +254,7 @@ func TestManyWriteTheSameAtOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got := len(held(t, bucket)); got != 4 {
+		if got := len(objectsIn(t, bucket)); got != 4 {
 			t.Errorf("there are %d objects, want 4", got)
 		}
 	})
@@ -262,15 +262,15 @@ func TestManyWriteTheSameAtOnce(t *testing.T) {
 
 func TestAStoreThatIsNotBuiltInIsNamed(t *testing.T) {
 	_, err := archive.Open(t.Context(), location(t, "gs://perflab"), nil, archive.Options{})
-	fails(t, err, archive.ErrLocation)
+	fails(t, err, archive.ErrInvalidLocation)
 	if !strings.Contains(err.Error(), "without stores of the kind gs") {
 		t.Error(err)
 	}
 }
 
-// BenchmarkSizes says what an archive of an experiment takes, and what compression would
-// save of it: of what is text, and of raw results, which are compressed as they are.
-// Its times mean nothing.
+// BenchmarkSizes describes what an archive of an experiment takes, and what compression would
+// save of it: of what is text, and of raw results, which are compressed as they are. Its times
+// mean nothing.
 func BenchmarkSizes(b *testing.B) {
 	input := recorded.WithEvidence(20)
 	texts := [][]byte{encoded(b, input.Experiment), []byte(input.Manifest.Data["manifest.json"])}

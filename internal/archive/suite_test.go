@@ -61,9 +61,9 @@ func ahead(by time.Duration) archive.Options {
 	return archive.Options{Clock: func() time.Time { return time.Now().Add(by) }}
 }
 
-// faulty is a bucket of which one call goes wrong: the nth, before or after it did what
+// faultyBucket is a bucket of which one call goes wrong: the nth, before or after it did what
 // it was asked.
-type faulty struct {
+type faultyBucket struct {
 	archive.Bucket
 	mu     sync.Mutex
 	calls  int
@@ -74,7 +74,7 @@ type faulty struct {
 
 var errKilled = errors.New("killed")
 
-func (f *faulty) begin(write string) (fails bool) {
+func (f *faultyBucket) begin(write string) (fails bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
@@ -84,7 +84,7 @@ func (f *faulty) begin(write string) (fails bool) {
 	return f.calls == f.at
 }
 
-func (f *faulty) Write(ctx context.Context, key string, body []byte, how archive.Writing) error {
+func (f *faultyBucket) Write(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 	fails := f.begin(key)
 	if fails && !f.after {
 		return errKilled
@@ -95,21 +95,21 @@ func (f *faulty) Write(ctx context.Context, key string, body []byte, how archive
 	return map[bool]error{true: errKilled}[fails]
 }
 
-func (f *faulty) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+func (f *faultyBucket) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
 	if f.begin("") {
 		return nil, archive.Object{}, errKilled
 	}
 	return f.Bucket.Read(ctx, key, most)
 }
 
-func (f *faulty) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
+func (f *faultyBucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	if f.begin("") {
 		return nil, nil, errKilled
 	}
 	return f.Bucket.List(ctx, prefix, token)
 }
 
-func (f *faulty) Delete(ctx context.Context, key string) error {
+func (f *faultyBucket) Delete(ctx context.Context, key string) error {
 	fails := f.begin("")
 	if fails && !f.after {
 		return errKilled
@@ -120,8 +120,8 @@ func (f *faulty) Delete(ctx context.Context, key string) error {
 	return map[bool]error{true: errKilled}[fails]
 }
 
-// held is all that is in a bucket.
-func held(t *testing.T, bucket archive.Bucket) map[string]string {
+// objectsIn is all that is in a bucket.
+func objectsIn(t *testing.T, bucket archive.Bucket) map[string]string {
 	t.Helper()
 	result := map[string]string{}
 	var token []byte
@@ -142,7 +142,7 @@ func held(t *testing.T, bucket archive.Bucket) map[string]string {
 // damage puts other bytes in an object's place.
 func damage(t *testing.T, bucket archive.Bucket, key string, body []byte) {
 	t.Helper()
-	expect.NoError(t, bucket.Write(t.Context(), key, body, archive.Writing{Replace: true}))
+	expect.NoError(t, bucket.Write(t.Context(), key, body, archive.WriteOptions{Replace: true}))
 }
 
 var ended = time.Date(2026, 3, 9, 7, 12, 44, 0, time.UTC)
@@ -173,12 +173,12 @@ func experimentRecord(runs ...archive.Reference) archive.Record {
 	}
 }
 
-// placed is an experiment's record that has a point in two series.
-func placed(runs ...archive.Reference) archive.Record {
+// recordInSeries is an experiment's record that has a point in two series.
+func recordInSeries(runs ...archive.Reference) archive.Record {
 	record := experimentRecord(runs...)
 	measured := []byte(`{"values":[1,2,3]}`)
 	record.Items = append(record.Items, archive.Item{Kind: "Measured", Name: "heap", MediaType: "application/json", Bytes: measured})
-	record.Place = &archive.Place{Series: []string{"imports.0a", "cico.0b"}, At: ended.Add(-time.Hour), Item: archive.Sum(measured)}
+	record.SeriesEntry = &archive.SeriesEntry{Series: []string{"imports.0a", "cico.0b"}, At: ended.Add(-time.Hour), Item: archive.Sum(measured)}
 	return record
 }
 

@@ -11,30 +11,28 @@ import (
 	"time"
 )
 
-// Kept is a record that is in an archive, without its items.
-type Kept struct {
+// StoredRecord is a record in an archive, without its items.
+type StoredRecord struct {
 	Reference Reference
 	Manifest  *Manifest
-	// Modified is when the store was last given the reference, as it says.
+	// Modified is when the store last wrote the reference.
 	Modified time.Time
 }
 
-// Compare is positive where the record stands before another one of the same thing: it
-// ended later, or was kept later. Records that were kept before they were counted are
-// told by what the store says.
-func (k Kept) Compare(other Kept) int {
+// Compare is positive if the record is newer than another one of the same run or experiment:
+// it ended later, has a higher sequence number or, without numbers, was written later.
+func (k StoredRecord) Compare(other StoredRecord) int {
 	return cmp.Or(
 		k.Manifest.At.Compare(other.Manifest.At), cmp.Compare(k.Manifest.Sequence, other.Manifest.Sequence),
 		k.Modified.Compare(other.Modified), cmp.Compare(k.Reference.String(), other.Reference.String()),
 	)
 }
 
-// Walk gives what is kept, by the references that begin with a prefix. A record that
-// can't be read comes as an error, with its reference, and the next one after it; who
-// does not want to go on ends the loop.
-func (s *Store) Walk(ctx context.Context, prefix string) iter.Seq2[Kept, error] {
-	return func(yield func(Kept, error) bool) {
-		read := func(ctx context.Context, kept Kept) (Kept, error) {
+// Walk returns the records whose references start with a prefix. An unreadable record is
+// returned as an error with its reference, and the walk continues.
+func (s *Store) Walk(ctx context.Context, prefix string) iter.Seq2[StoredRecord, error] {
+	return func(yield func(StoredRecord, error) bool) {
+		read := func(ctx context.Context, kept StoredRecord) (StoredRecord, error) {
 			var err error
 			kept.Manifest, err = s.Manifest(ctx, kept.Reference)
 			return kept, err
@@ -47,19 +45,19 @@ func (s *Store) Walk(ctx context.Context, prefix string) iter.Seq2[Kept, error] 
 	}
 }
 
-// Groups gives the records of each experiment, or run, whose references begin with a
-// prefix. A record that can't be read ends it: which one stands is not known.
-func (s *Store) Groups(ctx context.Context, prefix string) iter.Seq2[[]Kept, error] {
-	return grouped(s.Walk(ctx, prefix), func(a, b Reference) bool { return a.prefix() == b.prefix() })
+// Groups returns the records of each experiment or run with a prefix. An unreadable record
+// ends the walk, because it may be the current one.
+func (s *Store) Groups(ctx context.Context, prefix string) iter.Seq2[[]StoredRecord, error] {
+	return groupRecords(s.Walk(ctx, prefix), func(a, b Reference) bool { return a.prefix() == b.prefix() })
 }
 
-// Standing gives of each of them the record that stands.
-func (s *Store) Standing(ctx context.Context, prefix string) iter.Seq2[Kept, error] {
-	return func(yield func(Kept, error) bool) {
+// Current returns the current record of each group.
+func (s *Store) Current(ctx context.Context, prefix string) iter.Seq2[StoredRecord, error] {
+	return func(yield func(StoredRecord, error) bool) {
 		for group, err := range s.Groups(ctx, prefix) {
-			var last Kept
+			var last StoredRecord
 			if err == nil {
-				last = slices.MaxFunc(group, Kept.Compare)
+				last = slices.MaxFunc(group, StoredRecord.Compare)
 			}
 			if !yield(last, err) {
 				return
@@ -68,11 +66,10 @@ func (s *Store) Standing(ctx context.Context, prefix string) iter.Seq2[Kept, err
 	}
 }
 
-// Last is the record that stands of what was kept last of all whose references begin with a
-// prefix; nil: there is none.
-func (s *Store) Last(ctx context.Context, prefix string) (*Kept, error) {
-	var last *Kept
-	for kept, err := range s.Standing(ctx, prefix) {
+// Latest returns the current record that ended last of all with a prefix, or nil.
+func (s *Store) Latest(ctx context.Context, prefix string) (*StoredRecord, error) {
+	var last *StoredRecord
+	for kept, err := range s.Current(ctx, prefix) {
 		if err != nil {
 			return nil, err
 		}
@@ -83,10 +80,10 @@ func (s *Store) Last(ctx context.Context, prefix string) (*Kept, error) {
 	return last, nil
 }
 
-// grouped joins records that are listed one after the other.
-func grouped(records iter.Seq2[Kept, error], isBeside func(a, b Reference) bool) iter.Seq2[[]Kept, error] {
-	return func(yield func([]Kept, error) bool) {
-		var group []Kept
+// groupRecords joins adjacent records of the same group.
+func groupRecords(records iter.Seq2[StoredRecord, error], isBeside func(a, b Reference) bool) iter.Seq2[[]StoredRecord, error] {
+	return func(yield func([]StoredRecord, error) bool) {
+		var group []StoredRecord
 		for kept, err := range records {
 			if err != nil {
 				yield(nil, err)
@@ -106,19 +103,18 @@ func grouped(records iter.Seq2[Kept, error], isBeside func(a, b Reference) bool)
 	}
 }
 
-// WalkObjects gives what was kept by the objects alone, where references are lost: all
-// manifests, also of records that never were kept to the end. It reads the beginning of
-// each object.
-func (s *Store) WalkObjects(ctx context.Context) iter.Seq2[Kept, error] {
-	return func(yield func(Kept, error) bool) {
-		read := func(ctx context.Context, object Object) (*Kept, error) {
-			digest, ok := digestOfKey(object.Key)
+// WalkObjects finds records without their references: all manifests, also those of records
+// that were never completed. It reads the beginning of each object.
+func (s *Store) WalkObjects(ctx context.Context) iter.Seq2[StoredRecord, error] {
+	return func(yield func(StoredRecord, error) bool) {
+		read := func(ctx context.Context, object Object) (*StoredRecord, error) {
+			digest, ok := parseObjectKey(object.Key)
 			if !ok || object.Size > maxManifest {
 				return nil, nil
 			}
 			kept, err := s.manifestIn(ctx, digest)
 			if err != nil {
-				kept = &Kept{Reference: Reference{Manifest: digest}}
+				kept = &StoredRecord{Reference: Reference{Manifest: digest}}
 			}
 			return kept, err
 		}
@@ -127,7 +123,7 @@ func (s *Store) WalkObjects(ctx context.Context) iter.Seq2[Kept, error] {
 				continue
 			}
 			if kept == nil {
-				kept = &Kept{}
+				kept = &StoredRecord{}
 			}
 			if !yield(*kept, err) || ctx.Err() != nil {
 				return
@@ -136,10 +132,10 @@ func (s *Store) WalkObjects(ctx context.Context) iter.Seq2[Kept, error] {
 	}
 }
 
-// manifestIn an object; nil: it is none.
-func (s *Store) manifestIn(ctx context.Context, digest Digest) (*Kept, error) {
-	head, _, err := s.peek(ctx, digest.key(), int64(len(opening)), false)
-	if err != nil || string(head) != opening {
+// manifestIn returns the manifest in an object, or nil.
+func (s *Store) manifestIn(ctx context.Context, digest Digest) (*StoredRecord, error) {
+	head, _, err := s.readPrefix(ctx, digest.key(), int64(len(manifestPrefix)), false)
+	if err != nil || string(head) != manifestPrefix {
 		return nil, err
 	}
 	text, err := s.Get(ctx, digest)
@@ -148,14 +144,14 @@ func (s *Store) manifestIn(ctx context.Context, digest Digest) (*Kept, error) {
 	}
 	manifest, err := ParseManifest(text)
 	if err != nil {
-		// Somebody's bytes that begin alike, or a later version's.
+		// Other content that starts like a manifest, or a later version.
 		return nil, nil
 	}
-	return &Kept{Reference: manifest.Reference(digest), Manifest: manifest}, nil
+	return &StoredRecord{Reference: manifest.Reference(digest), Manifest: manifest}, nil
 }
 
-// Restore writes the reference to a record that has lost it, once all that it consists
-// of was read, and what leads to it from its series.
+// Restore rewrites a lost reference and the points of its record, after reading all of the
+// record.
 func (s *Store) Restore(ctx context.Context, reference Reference) error {
 	manifest, err := s.manifest(ctx, reference)
 	if err != nil {
@@ -166,7 +162,7 @@ func (s *Store) Restore(ctx context.Context, reference Reference) error {
 			return fmt.Errorf("reading the %s %q: %w", entry.Kind, entry.Name, err)
 		}
 	}
-	if err := s.keep(ctx, reference.String(), reference.content(), "text/plain"); err != nil {
+	if err := s.writeOnce(ctx, reference.String(), reference.content(), "text/plain"); err != nil {
 		return err
 	}
 	return s.index(ctx, manifest)

@@ -61,7 +61,7 @@ func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err err
 	isUnknown := func(name string) bool { return directed.Direction(name, found.units[name]) == verdict.UnknownDirection }
 	for _, name := range e.Primary {
 		if _, measured := found.units[name]; measured && isUnknown(name) {
-			return asked, nil, fmt.Errorf("%w: --primary %s: %s: set --higher-is-better or --lower-is-better", ErrRecord, name, verdict.WhyNoDirection)
+			return asked, nil, fmt.Errorf("%w: --primary %s: %s: set --higher-is-better or --lower-is-better", ErrRecord, name, verdict.NoDirectionReason)
 		}
 	}
 	if len(e.Primary) == 0 {
@@ -169,5 +169,5 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	// Truncated names may be equal.
 	unknown = slices.Compact(unknown)
 	return []string{fmt.Sprintf("%s for %s, so %s: set --higher-is-better or --lower-is-better",
-		verdict.WhyNoDirection, prose.Enumerate(unknown), decide)}
+		verdict.NoDirectionReason, prose.Enumerate(unknown), decide)}
 }

@@ -100,7 +100,7 @@ func (g *observationList) add(of, statistic string, value *float64, samples int6
 	case len(g.observations) == mostObservations:
 		g.err = refuse("it holds more values than a run has room for: choose transactions with --only REGEXP")
 	default:
-		g.observations = append(g.observations, observation.Of(of, statistic, *value, samples))
+		g.observations = append(g.observations, observation.New(of, statistic, *value, samples))
 	}
 }
 

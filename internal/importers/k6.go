@@ -146,7 +146,7 @@ func (p *k6Points) measured(from Source) (*Measured, error) {
 		return nil, err
 	}
 	if length := made.End.Sub(made.Start); p.iterations > 0 && length > 0 {
-		made.Observations = append(made.Observations, observation.Of(from.Load, metric.IterationsPerSecond, float64(p.iterations)/length.Seconds(), p.iterations))
+		made.Observations = append(made.Observations, observation.New(from.Load, metric.IterationsPerSecond, float64(p.iterations)/length.Seconds(), p.iterations))
 	}
 	made.Observations = sorted(made.Observations)
 	return made, nil
@@ -172,7 +172,7 @@ func (p *k6Points) transactions() (*Measured, error) {
 		return nil, err
 	}
 	if all := p.requests.requests; all > 0 {
-		made.Observations = append(made.Observations, observation.Of(p.groups.load, metric.Errors, 100*float64(p.requests.failed)/float64(all), all))
+		made.Observations = append(made.Observations, observation.New(p.groups.load, metric.Errors, 100*float64(p.requests.failed)/float64(all), all))
 	}
 	return made, nil
 }

@@ -228,7 +228,7 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 			status.CompletionTime = end
 		}
 	}
-	answer := analysis.Of(&of.Spec, planned.Arms, planned.Seed, runs)
+	answer := analysis.Analyze(&of.Spec, planned.Arms, planned.Seed, runs)
 	status.Results = analysis.Describe(planned.Arms, of.Spec.Scenarios, runs)
 	found := answer.Status()
 	found.Final = true

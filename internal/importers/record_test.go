@@ -27,7 +27,7 @@ func experimentAt(base, other []int, transactions ...string) *importers.Experime
 		for i, hour := range hours {
 			measured := &importers.Measured{Start: began.Add(time.Duration(hour) * time.Hour)}
 			for _, transaction := range append(transactions, "Check-In") {
-				measured.Observations = append(measured.Observations, observation.Of(metric.Name("cico", transaction), metric.Average, 100+float64(hour), 10))
+				measured.Observations = append(measured.Observations, observation.New(metric.Name("cico", transaction), metric.Average, 100+float64(hour), 10))
 			}
 			made.Runs = append(made.Runs, importers.Run{Arm: arm, Scenario: "cico", Loads: []string{"cico"}, Block: int32(i + 1), File: arm, Measured: measured})
 		}

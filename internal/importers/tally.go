@@ -205,7 +205,7 @@ func (t *tally) measured() (*Measured, error) {
 		made.Notes = append(made.Notes, pausesIncluded)
 	}
 	if length := t.end.Sub(t.start); t.requests > 0 && length > 0 {
-		made.Observations = append(made.Observations, observation.Of(t.load, metric.RequestsPerSecond, float64(t.requests)/length.Seconds(), t.requests))
+		made.Observations = append(made.Observations, observation.New(t.load, metric.RequestsPerSecond, float64(t.requests)/length.Seconds(), t.requests))
 	}
 	if t.gap != "" {
 		made.Notes = append(made.Notes, t.gap)
@@ -220,14 +220,14 @@ func (t *tally) measured() (*Measured, error) {
 func (d *durations) observe(of string) []v1alpha1.Observation {
 	all := d.ok + d.failed
 	made := []v1alpha1.Observation{
-		observation.Of(of, metric.Samples, float64(all), 0),
-		observation.Of(of, metric.Errors, 100*float64(d.failed)/float64(all), all),
+		observation.New(of, metric.Samples, float64(all), 0),
+		observation.New(of, metric.Errors, 100*float64(d.failed)/float64(all), all),
 	}
 	if d.ok == 0 {
 		return made
 	}
 	for statistic, value := range d.statistics() {
-		made = append(made, observation.Of(of, statistic, value, d.ok))
+		made = append(made, observation.New(of, statistic, value, d.ok))
 	}
 	return made
 }

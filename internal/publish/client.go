@@ -20,17 +20,17 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Bounds of what is asked of a server, and of what it answers.
+// Limits of requests and responses.
 const (
 	requestTime = 2 * time.Minute
 	maxAnswer   = 16 << 20
 	maxTries    = 5
-	// maxWait bounds one wait that a server asks for; who asks for more is told of.
+	// maxWait limits a wait that a server requests; a longer one is an error.
 	maxWait = time.Minute
 )
 
 var (
-	// ErrServer says that a server refused what it was asked, or can't be asked.
+	// ErrServer means that a server rejected a request or can't be reached.
 	ErrServer = errors.New("the server can't be published to")
 	errURL    = fmt.Errorf("%w: its URL", ErrServer)
 )
@@ -43,7 +43,7 @@ type client struct {
 	authorization string
 	secrets       []string
 	headers       map[string]string
-	// patient: what was made a moment ago may not be there yet for all that is asked.
+	// patient allows for a recently created object that not all endpoints know yet.
 	patient bool
 	// pause waits between tries.
 	pause func(context.Context, time.Duration) error
@@ -89,7 +89,7 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// request is what is asked of a server.
+// request to a server.
 type request struct {
 	method, path string
 	query        url.Values
@@ -99,33 +99,33 @@ type request struct {
 	headers map[string]string
 }
 
-// reply is what a server said.
+// reply of a server.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// refusal is a reply of a server that did not do what it was asked.
-type refusal struct {
+// statusError is a reply with an error status.
+type statusError struct {
 	what   string
 	status int
 	said   string
 }
 
-func (r *refusal) Error() string {
+func (r *statusError) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s: %d %s: %s", r.what, r.status, http.StatusText(r.status), r.said), ": ")
 }
 
-func (r *refusal) Unwrap() error { return ErrServer }
+func (r *statusError) Unwrap() error { return ErrServer }
 
 // isStatus reports whether a server refused with this status.
 func isStatus(err error, status int) bool {
-	var refused *refusal
+	var refused *statusError
 	return errors.As(err, &refused) && refused.status == status
 }
 
-// json asks with a value and reads the answer into another; nil is none.
+// json sends a value and decodes the response into another; nil means none.
 func (c *client) json(ctx context.Context, asked request, send, receive any) error {
 	if send != nil {
 		body, err := json.Marshal(send)
@@ -144,19 +144,19 @@ func (c *client) json(ctx context.Context, asked request, send, receive any) err
 	return nil
 }
 
-// do asks until the server answers, as often and as long as is bounded.
+// do retries a request within its limits.
 func (c *client) do(ctx context.Context, asked request) (*reply, error) {
 	for try := 1; ; try++ {
-		got, err := c.once(ctx, asked)
+		got, err := c.send(ctx, asked)
 		if err != nil {
 			return nil, err
 		}
 		if got.status >= 200 && got.status < 300 {
 			return got, nil
 		}
-		wait, again := c.waitFor(asked.method, got, try)
+		wait, again := c.retryDelay(asked.method, got, try)
 		if !again {
-			return nil, c.refused(asked, got)
+			return nil, c.newStatusError(asked, got)
 		}
 		if err := c.pause(ctx, wait); err != nil {
 			return nil, fmt.Errorf("waiting for the server: %w", err)
@@ -164,10 +164,9 @@ func (c *client) do(ctx context.Context, asked request) (*reply, error) {
 	}
 }
 
-// waitFor is how long to wait before a request is tried again, and whether to. What
-// may have been done already is not done twice: only a server that turned a request
-// away is asked again to make something.
-func (c *client) waitFor(method string, got *reply, try int) (time.Duration, bool) {
+// retryDelay returns the delay before a retry, and whether to retry. A request that may have
+// been executed is not repeated: only a rejected creation is retried.
+func (c *client) retryDelay(method string, got *reply, try int) (time.Duration, bool) {
 	turnedAway := got.status == http.StatusTooManyRequests || got.status == http.StatusForbidden && got.header.Get("Retry-After") != ""
 	unavailable := got.status == http.StatusServiceUnavailable
 	failed := got.status == http.StatusInternalServerError || got.status == http.StatusBadGateway || got.status == http.StatusGatewayTimeout
@@ -195,7 +194,7 @@ func retryAfter(header string) time.Duration {
 	return 0
 }
 
-func (c *client) once(ctx context.Context, asked request) (*reply, error) {
+func (c *client) send(ctx context.Context, asked request) (*reply, error) {
 	address := c.base.JoinPath(asked.path)
 	address.RawQuery = asked.query.Encode()
 	sent, err := http.NewRequestWithContext(ctx, asked.method, address.String(), bytes.NewReader(asked.body))
@@ -230,21 +229,21 @@ func (c *client) once(ctx context.Context, asked request) (*reply, error) {
 	return &reply{got.StatusCode, got.Header, body}, nil
 }
 
-// refused tells what the server said, in a line and without secrets.
-func (c *client) refused(asked request, got *reply) error {
-	said := c.withoutSecrets(said(got.body))
+// newStatusError describes the response in one line without secrets.
+func (c *client) newStatusError(asked request, got *reply) error {
+	said := c.redact(responseMessage(got.body))
 	if to := got.header.Get("Location"); got.status >= 300 && got.status < 400 {
-		said = "it sends one to " + c.withoutSecrets(to) + ": name that server, if it is the right one"
+		said = "it sends one to " + c.redact(to) + ": name that server, if it is the right one"
 	}
 	if wait := retryAfter(got.header.Get("Retry-After")); wait > maxWait {
 		said = strings.TrimSuffix(fmt.Sprintf("it asks to be left alone for %s: try again then. %s", prose.Duration(wait), said), ". ")
 	}
-	return &refusal{what: asked.method + " " + asked.path, status: got.status, said: prose.Sentence(said)}
+	return &statusError{what: asked.method + " " + asked.path, status: got.status, said: prose.Sentence(said)}
 }
 
-// said is the message in a server's answer, in the forms that Confluence and GitHub
+// responseMessage is the message in a server's answer, in the forms that Confluence and GitHub
 // give it. A page for people has none.
-func said(body []byte) string {
+func responseMessage(body []byte) string {
 	var form struct {
 		Message string            `json:"message"`
 		Errors  []json.RawMessage `json:"errors"`
@@ -257,14 +256,14 @@ func said(body []byte) string {
 		var detailed struct{ Title, Message, Detail string }
 		var plain string
 		if json.Unmarshal(one, &detailed) != nil {
-			_ = json.Unmarshal(one, &plain) // What is neither says nothing to a person.
+			_ = json.Unmarshal(one, &plain) // Anything else is no readable message.
 		}
 		words = append(words, plain, cmp.Or(detailed.Title, detailed.Message), detailed.Detail)
 	}
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
-func (c *client) withoutSecrets(text string) string {
+func (c *client) redact(text string) string {
 	for _, secret := range c.secrets {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "***")

@@ -28,7 +28,7 @@ const (
 	v1 = "/wiki/rest/api"
 )
 
-// listed is how many things one answer is asked for, which is the most it gives.
+// listed is the maximum page size of a response.
 const listed = "250"
 
 // NewConfluence talks to a site as the user; without a user the token is one of OAuth.
@@ -46,7 +46,7 @@ func NewConfluence(address, user, token string) (*Confluence, error) {
 	return &Confluence{made}, nil
 }
 
-// What Confluence tells of things, as far as it is needed.
+// What Confluence describes things, as far as it is needed.
 type (
 	space struct {
 		ID  string `json:"id"`
@@ -88,7 +88,7 @@ type (
 	}
 )
 
-// What Confluence is told.
+// What Confluence is reported.
 type (
 	storageBody struct {
 		Representation string `json:"representation"`
@@ -168,8 +168,8 @@ func (c *Confluence) space(ctx context.Context, key string) (*space, error) {
 	return nil, fmt.Errorf("%w: there is no space %q, or the login may not see it: a space's key stands in the address of its pages, after /spaces/", ErrServer, key)
 }
 
-// titled is the page of that title; nil where there is none.
-func (c *Confluence) titled(ctx context.Context, in *space, title string) (*page, error) {
+// pageByTitle is the page of that title; nil where there is none.
+func (c *Confluence) pageByTitle(ctx context.Context, in *space, title string) (*page, error) {
 	found, err := listAll[page](ctx, c, "/pages", url.Values{
 		"space-id": {in.ID}, "title": {title}, "status": {statusCurrent}, "body-format": {"storage"}, "limit": {listed},
 	})
@@ -203,7 +203,7 @@ func (c *Confluence) parent(ctx context.Context, in *space, named string) (strin
 			return found.ID, nil
 		}
 	}
-	found, err := c.titled(ctx, in, named)
+	found, err := c.pageByTitle(ctx, in, named)
 	if err != nil {
 		return "", err
 	}
@@ -213,9 +213,9 @@ func (c *Confluence) parent(ctx context.Context, in *space, named string) (strin
 	return found.ID, nil
 }
 
-// labelled are the numbers of the pages that bear a label, as far as the site's search
-// knows of them: it learns of a label some time after it was added.
-func (c *Confluence) labelled(ctx context.Context, in *space, name string) ([]string, error) {
+// pagesWithLabel returns the IDs of the pages with a label. The site's search indexes labels
+// with a delay.
+func (c *Confluence) pagesWithLabel(ctx context.Context, in *space, name string) ([]string, error) {
 	var answer struct {
 		Results []struct {
 			Content struct {
@@ -309,8 +309,7 @@ func (c *Confluence) create(ctx context.Context, made newPage) (*page, error) {
 	return created, err
 }
 
-// update writes the next version of a page. Where somebody wrote it in the meantime,
-// Confluence refuses.
+// update writes the next version of a page. Confluence rejects it after a concurrent change.
 func (c *Confluence) update(ctx context.Context, next nextPage) (*page, error) {
 	updated := &page{}
 	err := c.json(ctx, request{method: http.MethodPut, path: v2 + "/pages/" + next.ID}, next, updated)

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ErrNotOurs says that what is there was not published by PerfLab.
+// ErrNotOurs means that what is there was not published by PerfLab.
 var ErrNotOurs = errors.New("it was not published from here")
 
 // propertyKey is that of the property we keep with a page.
@@ -28,7 +28,7 @@ const propertyKey = "perflab-report"
 // maxTitle is what Confluence takes.
 const maxTitle = 255
 
-// recordedPage is what we keep with a page, to know it again and what is on it.
+// recordedPage is stored as a property of a page, to identify the page and its content.
 type recordedPage struct {
 	UID string `json:"uid"`
 	// Page is its number: a copy of the page, which has this too, is not ours.
@@ -59,12 +59,12 @@ var ourComment = regexp.MustCompile(`^perflab [0-9A-Za-z-]+ sha256:[0-9a-f]{64}$
 // Article is a report as a page of a wiki holds it.
 type Article struct {
 	UID, Title, Body string
-	// TitleChosen: a person asked for this title.
+	// TitleChosen: a person requested this title.
 	TitleChosen bool
 	Pictures    []Picture
 }
 
-// mark is the page's label, and stands in its body, too.
+// mark is the page's label, which is also in its body.
 func (a *Article) mark() string { return "perflab-" + strings.ToLower(a.UID) }
 
 var (
@@ -73,17 +73,17 @@ var (
 	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 -?[0-9.]+ ([0-9.]+) ([0-9.]+)"`)
 )
 
-// ArticleOf is the report with its charts, and its notes' pictures, as attachments. It
+// NewArticle is the report with its charts, and its notes' pictures, as attachments. It
 // fails where a chart would be lost.
-func ArticleOf(document *report.Report, title string) (*Article, error) {
+func NewArticle(document *report.Report, title string) (*Article, error) {
 	brief := document.Brief()
-	uid, err := uidOf(brief)
+	uid, err := originUID(brief)
 	if err != nil {
 		return nil, err
 	}
 	article := &Article{UID: uid, Title: title, TitleChosen: title != ""}
 	if title == "" {
-		article.Title = titled(brief)
+		article.Title = defaultTitle(brief)
 	}
 	if utf8.RuneCountInString(article.Title) > maxTitle {
 		return nil, fmt.Errorf("the title %q… is longer than the %d letters that Confluence takes: choose one with --title", string([]rune(article.Title)[:40]), maxTitle)
@@ -96,7 +96,7 @@ func ArticleOf(document *report.Report, title string) (*Article, error) {
 	article.Body = string(body) + `<p><ac:structured-macro ac:name="anchor"><ac:parameter ac:name="">` + article.mark() + `</ac:parameter></ac:structured-macro></p>` + "\n"
 	charts := document.Charts()
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
-		article.Pictures = append(article.Pictures, Picture{name, "image/svg+xml", sized(charts[name])})
+		article.Pictures = append(article.Pictures, Picture{name, "image/svg+xml", withSize(charts[name])})
 	}
 	noted := document.Pictures()
 	for _, name := range slices.Sorted(maps.Keys(noted)) {
@@ -106,9 +106,9 @@ func ArticleOf(document *report.Report, title string) (*Article, error) {
 	return article, article.checkPictures()
 }
 
-// uidOf is what is found again of an experiment. A file may hold anything in its place,
+// originUID is what is found again of an experiment. A file may hold anything in its place,
 // and it goes into what is published.
-func uidOf(brief report.Brief) (string, error) {
+func originUID(brief report.Brief) (string, error) {
 	uid := string(brief.Origin.UID)
 	if !plainUID.MatchString(uid) {
 		return "", fmt.Errorf("%w: experiment %q has no UID by which what is published could be found again: publish it from its cluster, or what perflab export wrote", report.ErrInput, brief.Origin.Name)
@@ -116,8 +116,8 @@ func uidOf(brief report.Brief) (string, error) {
 	return uid, nil
 }
 
-// titled tells experiments that ask the same apart.
-func titled(brief report.Brief) string {
+// defaultTitle distinguishes experiments with the same question.
+func defaultTitle(brief report.Brief) string {
 	name := " (" + brief.Origin.Name + ")"
 	question := []rune(strings.Join(strings.Fields(brief.Title), " "))
 	if room := maxTitle - utf8.RuneCountInString(name); len(question) > room {
@@ -126,8 +126,8 @@ func titled(brief report.Brief) string {
 	return string(question) + name
 }
 
-// sized gives a drawing the size it has: what has none, Confluence shows in any.
-func sized(svg []byte) []byte {
+// withSize returns a drawing the size it has: what has none, Confluence shows in any.
+func withSize(svg []byte) []byte {
 	return drawing.ReplaceAllFunc(svg, func(head []byte) []byte {
 		size := drawing.FindSubmatch(head)
 		return fmt.Appendf(head, ` width="%s" height="%s"`, size[1], size[2])
@@ -203,32 +203,32 @@ func planPage(a *Article, before *observedPage) (*PagePlan, error) {
 		return plan, nil
 	}
 	last := before.recorded
-	// Who renamed the page wants it so.
+	// A renamed page keeps its title.
 	if !a.TitleChosen && before.page.Title != last.Title && last.Title != "" {
 		plan.title = before.page.Title
 	}
 	plan.write = last.Digest != a.digest() || plan.title != before.page.Title
 	plan.label = !slices.ContainsFunc(before.labels, func(l label) bool { return l.Name == a.mark() })
 	var err error
-	if plan.upload, err = missing(a, before); err != nil {
+	if plan.upload, err = missingPictures(a, before); err != nil {
 		return nil, err
 	}
-	plan.remove = leftOver(a, before)
+	plan.remove = obsoleteAttachments(a, before)
 	if plan.write && last.Version > 0 && before.page.Version.Number > last.Version && last.Digest != a.digest() {
 		plan.notes = append(plan.notes, fmt.Sprintf("changes made on the page since version %d are in its history, no longer on it", last.Version))
 	}
 	return plan, nil
 }
 
-// missing are the pictures that are not attached as they are to be.
-func missing(a *Article, before *observedPage) ([]Picture, error) {
+// missingPictures are the pictures that are not attached as they are to be.
+func missingPictures(a *Article, before *observedPage) ([]Picture, error) {
 	var upload []Picture
 	for _, one := range a.Pictures {
 		at := slices.IndexFunc(before.attachments, func(found attachment) bool { return found.Title == one.Name })
 		switch {
 		case at >= 0 && before.attachments[at].Comment == one.comment(a.UID):
 			continue
-		case at >= 0 && !isOurFile(before, before.attachments[at]):
+		case at >= 0 && !isOwnAttachment(before, before.attachments[at]):
 			return nil, fmt.Errorf("%w: %s is attached to the page, and a chart of the report is called so: delete that attachment, or rename it", ErrNotOurs, one.Name)
 		}
 		upload = append(upload, one)
@@ -236,14 +236,14 @@ func missing(a *Article, before *observedPage) ([]Picture, error) {
 	return upload, nil
 }
 
-// isOurFile: we attached it, even where a person attached a new version.
-func isOurFile(before *observedPage, one attachment) bool {
+// isOwnAttachment: we attached it, even where a person attached a new version.
+func isOwnAttachment(before *observedPage, one attachment) bool {
 	return ourComment.MatchString(one.Comment) || slices.Contains(before.recorded.Files, one.Title)
 }
 
-// leftOver are the attachments of an earlier report that this one does not show. What a
+// obsoleteAttachments are the attachments of an earlier report that this one does not show. What a
 // person attached, or changed, is his.
-func leftOver(a *Article, before *observedPage) []attachment {
+func obsoleteAttachments(a *Article, before *observedPage) []attachment {
 	var left []attachment
 	for _, one := range before.attachments {
 		isShown := slices.ContainsFunc(a.Pictures, func(shown Picture) bool { return shown.Name == one.Title })
@@ -266,10 +266,10 @@ func (p *PagePlan) record(written *page) recordedPage {
 	return kept
 }
 
-// Tell says what was done, or would be.
-func (p *PagePlan) Tell(where string, dryRun bool) string {
+// Describe describes what was done, or would be.
+func (p *PagePlan) Describe(where string, dryRun bool) string {
 	if p.isUnchanged() {
-		return fmt.Sprintf("page %q is up to date: nothing was written%s", p.title, at(where))
+		return fmt.Sprintf("page %q is up to date: nothing was written%s", p.title, location(where))
 	}
 	is, are := "is", "are"
 	if dryRun {
@@ -288,18 +288,18 @@ func (p *PagePlan) Tell(where string, dryRun bool) string {
 	if number := len(p.remove); number > 0 {
 		parts = append(parts, fmt.Sprintf("%s of an earlier report %s deleted", prose.Counted(number, "chart"), prose.Verb(number, is, are)))
 	}
-	return strings.Join(append(parts, p.notes...), "; ") + at(where)
+	return strings.Join(append(parts, p.notes...), "; ") + location(where)
 }
 
-func at(where string) string {
+func location(where string) string {
 	if where == "" {
 		return ""
 	}
 	return ": " + where
 }
 
-// readRecord is what a property holds; what somebody else put there is nothing.
-func readRecord(of *property) recordedPage {
+// decodeRecord decodes a property. Invalid content is ignored.
+func decodeRecord(of *property) recordedPage {
 	var kept recordedPage
 	if of == nil || json.Unmarshal(of.Value, &kept) != nil {
 		return recordedPage{}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Shelf is where pages go, and what may be done there.
-type Shelf struct {
+// Location is where pages go, and what may be done there.
+type Location struct {
 	// Space is its key; Parent the title or number of the page that new ones go below.
 	Space, Parent string
 	// Adopt lets a page be overwritten that was not published from here.
@@ -18,8 +18,8 @@ type Shelf struct {
 	DryRun bool
 }
 
-// Publish puts the article onto its page, and says what was done.
-func (c *Confluence) Publish(ctx context.Context, a *Article, on Shelf) (string, error) {
+// Publish puts the article onto its page, and describes what was done.
+func (c *Confluence) Publish(ctx context.Context, a *Article, on Location) (string, error) {
 	in, err := c.space(ctx, on.Space)
 	if err != nil {
 		return "", err
@@ -37,16 +37,16 @@ func (c *Confluence) Publish(ctx context.Context, a *Article, on Shelf) (string,
 		return "", err
 	}
 	if before != nil && (on.DryRun || plan.isUnchanged()) {
-		return plan.Tell(before.page.address(), on.DryRun), nil
+		return plan.Describe(before.page.address(), on.DryRun), nil
 	}
 	if on.DryRun {
-		return plan.Tell("", true), nil
+		return plan.Describe("", true), nil
 	}
-	written, err := c.carryOut(ctx, plan, newPage{SpaceID: in.ID, Status: statusCurrent, Title: plan.title, ParentID: parent, Body: storage(a.Body)})
+	written, err := c.apply(ctx, plan, newPage{SpaceID: in.ID, Status: statusCurrent, Title: plan.title, ParentID: parent, Body: storage(a.Body)})
 	if err != nil {
 		return "", err
 	}
-	return plan.Tell(written.address(), false), nil
+	return plan.Describe(written.address(), false), nil
 }
 
 func (p *page) address() string {
@@ -59,7 +59,7 @@ func (p *page) address() string {
 // find is the page of the experiment: one of those that bear its label, or the one that
 // has its title. It is nil where there is none.
 func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool) (*observedPage, error) {
-	labelled, err := c.labelled(ctx, in, a.mark())
+	labelled, err := c.pagesWithLabel(ctx, in, a.mark())
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool
 			return seen, err
 		}
 	}
-	same, err := c.titled(ctx, in, a.Title)
+	same, err := c.pageByTitle(ctx, in, a.Title)
 	if err != nil || same == nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool
 	if !adopt {
 		return nil, fmt.Errorf("%w: there is a page %q in space %s (%s): choose another title with --title, or let --adopt overwrite that page, whose history keeps what it holds", ErrNotOurs, a.Title, in.Key, same.address())
 	}
-	// What it says of itself is another report's.
+	// The property is of another report.
 	seen.recorded = recordedPage{}
 	return seen, nil
 }
@@ -100,7 +100,7 @@ func (c *Confluence) observe(ctx context.Context, found *page) (*observedPage, e
 	if seen.property, err = c.property(ctx, found); err != nil {
 		return nil, err
 	}
-	seen.recorded = readRecord(seen.property)
+	seen.recorded = decodeRecord(seen.property)
 	if seen.attachments, err = c.attachments(ctx, found); err != nil {
 		return nil, err
 	}
@@ -108,17 +108,16 @@ func (c *Confluence) observe(ctx context.Context, found *page) (*observedPage, e
 	return seen, err
 }
 
-// patiently is for a page that was made a moment ago: not all of the site knows it yet.
-func (c *Confluence) patiently() *Confluence {
+// withPatience is for a recently created page that not all endpoints know yet.
+func (c *Confluence) withPatience() *Confluence {
 	patient := *c.client
 	patient.patient = true
 	return &Confluence{&patient}
 }
 
-// carryOut writes what is planned. What the page shows is attached before it, and what
-// it no longer shows is deleted after; what is recorded with it comes last, so that a
-// publication which was interrupted is taken up again.
-func (c *Confluence) carryOut(ctx context.Context, plan *PagePlan, made newPage) (*page, error) {
+// apply executes a plan. Attachments are uploaded before the page and obsolete ones deleted
+// after it; the record is written last, so that an interrupted publication resumes.
+func (c *Confluence) apply(ctx context.Context, plan *PagePlan, made newPage) (*page, error) {
 	var written *page
 	var recorded *property
 	var err error
@@ -126,7 +125,7 @@ func (c *Confluence) carryOut(ctx context.Context, plan *PagePlan, made newPage)
 		if written, err = c.create(ctx, made); err != nil {
 			return nil, err
 		}
-		c = c.patiently()
+		c = c.withPatience()
 	} else {
 		written, recorded = plan.before.page, plan.before.property
 	}

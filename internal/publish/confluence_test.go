@@ -29,17 +29,17 @@ const (
 	other = types.UID("00000000-53a1-4b65-9d2f-0a4f3a1d7c11")
 )
 
-var shelf = publish.Shelf{Space: confluence.SpaceKey, Parent: confluence.Home}
+var shelf = publish.Location{Space: confluence.SpaceKey, Parent: confluence.Home}
 
-// article of an experiment that asks this.
-func article(t *testing.T, of types.UID, title string, change ...func(*report.Input)) *publish.Article {
+// newArticle of an experiment that asks this.
+func newArticle(t *testing.T, of types.UID, title string, change ...func(*report.Input)) *publish.Article {
 	t.Helper()
-	made, err := publish.ArticleOf(measured(t, "heap", of, 0, change...), title)
+	made, err := publish.NewArticle(measured(t, "heap", of, 0, change...), title)
 	expect.NoError(t, err)
 	return made
 }
 
-func login(t *testing.T, site *confluence.Site) *publish.Confluence {
+func newConfluence(t *testing.T, site *confluence.Site) *publish.Confluence {
 	t.Helper()
 	made, err := publish.NewConfluence(site.URL+"/wiki/", confluence.User, confluence.Token)
 	expect.NoError(t, err)
@@ -48,17 +48,17 @@ func login(t *testing.T, site *confluence.Site) *publish.Confluence {
 	return made
 }
 
-// shelve publishes, and says what was told.
-func shelve(t *testing.T, site *confluence.Site, a *publish.Article, on publish.Shelf) string {
+// publishArticle publishes, and describes what was reported.
+func publishArticle(t *testing.T, site *confluence.Site, a *publish.Article, on publish.Location) string {
 	t.Helper()
-	told, err := login(t, site).Publish(t.Context(), a, on)
+	told, err := newConfluence(t, site).Publish(t.Context(), a, on)
 	expect.NoError(t, err)
 	return told
 }
 
 func TestConfluencePageIsCreated(t *testing.T) {
-	site, report := confluence.New(t), article(t, uid, "", asked("Is it <faster> & better?"))
-	told := shelve(t, site, report, shelf)
+	site, report := confluence.New(t), newArticle(t, uid, "", asked("Is it <faster> & better?"))
+	told := publishArticle(t, site, report, shelf)
 	page := site.Titled("Is it <faster> & better? (heap)")
 	if page == nil || site.Len() != 2 || page.Parent != site.Titled(confluence.Home).ID {
 		t.Fatalf("%d pages, it is %+v", site.Len(), page)
@@ -84,13 +84,13 @@ func TestConfluencePageIsCreated(t *testing.T) {
 func TestPicturesOfNotesAreAttached(t *testing.T) {
 	const drawing = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 8 8" width="8" height="8"/>`
 	site, photo := confluence.New(t), "\xff\xd8\xff photo"
-	report := article(t, uid, "", asked("Why?"), func(input *report.Input) {
+	report := newArticle(t, uid, "", asked("Why?"), func(input *report.Input) {
 		input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}}
 		kept := corev1.ConfigMap{Data: map[string]string{"cause.md": "![a](a.jpg) ![b](b.svg)", "b.svg": drawing}, BinaryData: map[string][]byte{"a.jpg": []byte(photo)}}
 		kept.Name = "findings"
 		input.Notes = []corev1.ConfigMap{kept}
 	})
-	shelve(t, site, report, shelf)
+	publishArticle(t, site, report, shelf)
 	page := site.Titled("Why? (heap)")
 	for name, want := range map[string][2]string{"note-cause-1.jpg": {"image/jpeg", photo}, "note-cause-2.svg": {"image/svg+xml", drawing}} {
 		attached := page.Attachments[name]
@@ -102,15 +102,15 @@ func TestPicturesOfNotesAreAttached(t *testing.T) {
 
 func TestConfluencePageIsUpdatedInPlace(t *testing.T) {
 	site := confluence.New(t)
-	shelve(t, site, article(t, uid, "", asked("Before?")), shelf)
+	publishArticle(t, site, newArticle(t, uid, "", asked("Before?")), shelf)
 	site.Written()
-	if told := shelve(t, site, article(t, uid, "", asked("Before?")), shelf); !strings.Contains(told, `page "Before? (heap)" is up to date: nothing was written: https://`) || len(site.Written()) > 0 {
+	if told := publishArticle(t, site, newArticle(t, uid, "", asked("Before?")), shelf); !strings.Contains(told, `page "Before? (heap)" is up to date: nothing was written: https://`) || len(site.Written()) > 0 {
 		t.Errorf("an unchanged report: %s", told)
 	}
 	site.Index()
 	page := site.Titled("Before? (heap)")
 	// One block less: other numbers, the same charts.
-	told := shelve(t, site, article(t, uid, "", asked("After?"), withoutBlock(6)), shelf)
+	told := publishArticle(t, site, newArticle(t, uid, "", asked("After?"), withoutBlock(6)), shelf)
 	if page.Title != "After? (heap)" || page.Version != 2 || !strings.HasPrefix(told, `page "After? (heap)" is updated; `) || strings.Contains(told, "history") {
 		t.Errorf("%s, version %d: %s", page.Title, page.Version, told)
 	}
@@ -129,40 +129,40 @@ func withoutBlock(number int32) func(*report.Input) {
 	}
 }
 
-func TestConfluencePageIsFoundAgain(t *testing.T) {
+func TestConfluenceFindsMovedPage(t *testing.T) {
 	site := confluence.New(t)
-	shelve(t, site, article(t, uid, "", asked("Asked?")), shelf)
+	publishArticle(t, site, newArticle(t, uid, "", asked("Asked?")), shelf)
 	page := site.Titled("Asked? (heap)")
 	page.Title, page.Version = "Renamed", 2
 	site.Index()
 	site.Written()
-	if told := shelve(t, site, article(t, uid, "", asked("Asked?")), shelf); !strings.Contains(told, `page "Renamed" is up to date`) || len(site.Written()) > 0 {
+	if told := publishArticle(t, site, newArticle(t, uid, "", asked("Asked?")), shelf); !strings.Contains(told, `page "Renamed" is up to date`) || len(site.Written()) > 0 {
 		t.Errorf("a renamed page: %s", told)
 	}
-	told := shelve(t, site, article(t, uid, "", asked("Asked otherwise?"), withoutBlock(6)), shelf)
+	told := publishArticle(t, site, newArticle(t, uid, "", asked("Asked otherwise?"), withoutBlock(6)), shelf)
 	if page.Title != "Renamed" || page.Version != 3 || site.Len() != 2 || !strings.Contains(told, "changes made on the page since version 1 are in its history") {
 		t.Errorf("%d pages, %s version %d: %s", site.Len(), page.Title, page.Version, told)
 	}
-	shelve(t, site, article(t, uid, "Chosen", asked("Asked otherwise?"), withoutBlock(6)), shelf)
+	publishArticle(t, site, newArticle(t, uid, "Chosen", asked("Asked otherwise?"), withoutBlock(6)), shelf)
 	if page.Title != "Chosen" {
 		t.Errorf("the title is %s", page.Title)
 	}
 }
 
 // A copy of a page has its label and its property, and is a page of its own.
-func TestConfluenceCopyIsLeftAlone(t *testing.T) {
+func TestConfluenceIgnoresCopies(t *testing.T) {
 	site := confluence.New(t)
 	copied := site.Add("Copy of Asked? (heap)", "")
-	shelve(t, site, article(t, uid, "", asked("Asked?")), shelf)
+	publishArticle(t, site, newArticle(t, uid, "", asked("Asked?")), shelf)
 	page := site.Titled("Asked? (heap)")
 	copied.Labels, copied.Properties, copied.Body = page.Labels, maps.Clone(page.Properties), page.Body
 	site.Index()
-	shelve(t, site, article(t, uid, "", asked("Asked?"), withoutBlock(6)), shelf)
+	publishArticle(t, site, newArticle(t, uid, "", asked("Asked?"), withoutBlock(6)), shelf)
 	if page.Version != 2 || copied.Version != 1 {
 		t.Errorf("versions %d and %d of the copy", page.Version, copied.Version)
 	}
 	copied.Properties = nil
-	shelve(t, site, article(t, uid, "", asked("Asked?")), shelf)
+	publishArticle(t, site, newArticle(t, uid, "", asked("Asked?")), shelf)
 	if page.Version != 3 || copied.Version != 1 {
 		t.Errorf("versions %d and %d of the copy without its property", page.Version, copied.Version)
 	}
@@ -170,8 +170,8 @@ func TestConfluenceCopyIsLeftAlone(t *testing.T) {
 
 func TestConfluenceAttachments(t *testing.T) {
 	site := confluence.New(t)
-	first := article(t, uid, "", asked("Asked?"))
-	shelve(t, site, first, shelf)
+	first := newArticle(t, uid, "", asked("Asked?"))
+	publishArticle(t, site, first, shelf)
 	page := site.Titled("Asked? (heap)")
 	byHand := &confluence.Attachment{ID: "att1", Name: "notes.pdf", Comment: "mine", Body: []byte("x"), Version: 1}
 	page.Attachments[byHand.Name] = byHand
@@ -179,7 +179,7 @@ func TestConfluenceAttachments(t *testing.T) {
 	delete(page.Attachments, lost)
 	*page.Attachments[drawnOver] = confluence.Attachment{ID: page.Attachments[drawnOver].ID, Name: drawnOver, Comment: "drawn over", Body: []byte("x"), Version: 2}
 	site.Written()
-	told := shelve(t, site, first, shelf)
+	told := publishArticle(t, site, first, shelf)
 	uploads := slices.DeleteFunc(site.Written(), func(write string) bool { return !strings.HasSuffix(write, "/child/attachment") })
 	if len(uploads) != 2 || page.Version != 1 || !strings.Contains(told, "stays as it is; 2 charts are uploaded") {
 		t.Errorf("%d uploads, version %d: %s", len(uploads), page.Version, told)
@@ -190,17 +190,17 @@ func TestConfluenceAttachments(t *testing.T) {
 		}
 	}
 	// The next report has one arm's charts less.
-	second := article(t, uid, "", asked("Asked?"), func(input *report.Input) { input.Raw = nil })
-	told = shelve(t, site, second, shelf)
+	second := newArticle(t, uid, "", asked("Asked?"), func(input *report.Input) { input.Raw = nil })
+	told = publishArticle(t, site, second, shelf)
 	if len(page.Attachments) != len(second.Pictures)+1 || page.Attachments[byHand.Name] != byHand || !strings.Contains(told, "of an earlier report are deleted") {
 		t.Errorf("%d charts, and attached are %v: %s", len(second.Pictures), slices.Sorted(maps.Keys(page.Attachments)), told)
 	}
 }
 
-func TestConfluencePageOfSomebodyElse(t *testing.T) {
-	site, report := confluence.New(t), article(t, uid, "", asked("Asked?"))
+func TestConfluenceRejectsPageOfOthers(t *testing.T) {
+	site, report := confluence.New(t), newArticle(t, uid, "", asked("Asked?"))
 	page := site.Add("Asked? (heap)", "<p>Mine.</p>")
-	_, err := login(t, site).Publish(t.Context(), report, shelf)
+	_, err := newConfluence(t, site).Publish(t.Context(), report, shelf)
 	if !errors.Is(err, publish.ErrNotOurs) || !strings.Contains(err.Error(), `there is a page "Asked? (heap)" in space PERF (https://`) || len(site.Written()) > 0 {
 		t.Errorf("%v", err)
 	}
@@ -208,41 +208,41 @@ func TestConfluencePageOfSomebodyElse(t *testing.T) {
 	adopting.Adopt = true
 	chart := report.Pictures[0].Name
 	page.Attachments[chart] = &confluence.Attachment{ID: "att1", Name: chart, Comment: "mine", Version: 1}
-	if _, err := login(t, site).Publish(t.Context(), report, adopting); !errors.Is(err, publish.ErrNotOurs) || !strings.Contains(err.Error(), chart+" is attached to the page") || len(site.Written()) > 0 {
+	if _, err := newConfluence(t, site).Publish(t.Context(), report, adopting); !errors.Is(err, publish.ErrNotOurs) || !strings.Contains(err.Error(), chart+" is attached to the page") || len(site.Written()) > 0 {
 		t.Errorf("%v", err)
 	}
 	delete(page.Attachments, chart)
-	shelve(t, site, report, adopting)
+	publishArticle(t, site, report, adopting)
 	if page.Version != 2 || site.Len() != 2 {
 		t.Errorf("%d pages, version %d", site.Len(), page.Version)
 	}
 	// Another experiment of the same name and question is somebody else, too.
-	again := article(t, other, "", asked("Asked?"))
-	if _, err := login(t, site).Publish(t.Context(), again, shelf); !errors.Is(err, publish.ErrNotOurs) {
+	again := newArticle(t, other, "", asked("Asked?"))
+	if _, err := newConfluence(t, site).Publish(t.Context(), again, shelf); !errors.Is(err, publish.ErrNotOurs) {
 		t.Errorf("%v", err)
 	}
-	shelve(t, site, again, adopting)
+	publishArticle(t, site, again, adopting)
 	if page.Version != 3 || site.Len() != 2 {
 		t.Errorf("%d pages, version %d", site.Len(), page.Version)
 	}
 }
 
 func TestConfluenceDryRunWritesNothing(t *testing.T) {
-	site, report, dry := confluence.New(t), article(t, uid, "", asked("Asked?")), shelf
+	site, report, dry := confluence.New(t), newArticle(t, uid, "", asked("Asked?")), shelf
 	dry.DryRun = true
-	if told := shelve(t, site, report, dry); !strings.Contains(told, `page "Asked? (heap)" would be created; `) || !strings.Contains(told, "would be uploaded") {
+	if told := publishArticle(t, site, report, dry); !strings.Contains(told, `page "Asked? (heap)" would be created; `) || !strings.Contains(told, "would be uploaded") {
 		t.Error(told)
 	}
-	shelve(t, site, report, shelf)
+	publishArticle(t, site, report, shelf)
 	site.Written()
-	if told := shelve(t, site, article(t, uid, "", asked("Asked?"), withoutBlock(6)), dry); !strings.Contains(told, "would be updated; ") || len(site.Written()) > 0 {
+	if told := publishArticle(t, site, newArticle(t, uid, "", asked("Asked?"), withoutBlock(6)), dry); !strings.Contains(told, "would be updated; ") || len(site.Written()) > 0 {
 		t.Error(told)
 	}
 }
 
 // What was interrupted is taken up again, wherever that was.
-func TestConfluencePublicationIsTakenUpAgain(t *testing.T) {
-	report := article(t, uid, "", asked("Asked?"))
+func TestConfluenceResumesPublication(t *testing.T) {
+	report := newArticle(t, uid, "", asked("Asked?"))
 	for before := 1; ; before++ {
 		site := confluence.New(t)
 		writes := 0
@@ -256,7 +256,7 @@ func TestConfluencePublicationIsTakenUpAgain(t *testing.T) {
 			out.WriteHeader(http.StatusInternalServerError)
 			return true
 		}
-		_, err := login(t, site).Publish(t.Context(), report, shelf)
+		_, err := newConfluence(t, site).Publish(t.Context(), report, shelf)
 		if err == nil {
 			if before < 5 {
 				t.Fatalf("only %d writes", before)
@@ -264,28 +264,28 @@ func TestConfluencePublicationIsTakenUpAgain(t *testing.T) {
 			return
 		}
 		site.Before = nil
-		shelve(t, site, report, shelf)
+		publishArticle(t, site, report, shelf)
 		page := site.Titled("Asked? (heap)")
 		if site.Len() != 2 || len(page.Attachments) != len(report.Pictures) || len(page.Labels) != 1 || len(page.Properties) != 1 {
 			t.Errorf("without write %d: %d pages, it is %+v", before, site.Len(), page)
 		}
 		site.Written()
-		if told := shelve(t, site, report, shelf); len(site.Written()) > 0 {
+		if told := publishArticle(t, site, report, shelf); len(site.Written()) > 0 {
 			t.Errorf("without write %d: %s", before, told)
 		}
 	}
 }
 
 func TestConfluenceProblems(t *testing.T) {
-	first, second := article(t, uid, "", asked("Asked?")), article(t, uid, "", asked("Asked?"), withoutBlock(6))
+	first, second := newArticle(t, uid, "", asked("Asked?")), newArticle(t, uid, "", asked("Asked?"), withoutBlock(6))
 	for name, tc := range map[string]struct {
 		before func(*confluence.Site)
-		shelf  publish.Shelf
+		shelf  publish.Location
 		token  string
 		want   string
 	}{
-		"Space":  {shelf: publish.Shelf{Space: "NONE"}, want: `there is no space "NONE", or the login may not see it`},
-		"Parent": {shelf: publish.Shelf{Space: "PERF", Parent: "77"}, want: `there is no page "77" in space PERF to put the report below`},
+		"Space":  {shelf: publish.Location{Space: "NONE"}, want: `there is no space "NONE", or the login may not see it`},
+		"Parent": {shelf: publish.Location{Space: "PERF", Parent: "77"}, want: `there is no page "77" in space PERF to put the report below`},
 		"Login":  {shelf: shelf, token: "wr0ng", want: "401 Unauthorized: Unauthorized: no login Basic ***"},
 		"Conflict": {shelf: shelf, before: func(site *confluence.Site) {
 			site.Before = func(_ http.ResponseWriter, asked *http.Request) bool {
@@ -317,7 +317,7 @@ func TestConfluenceProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			site := confluence.New(t)
-			shelve(t, site, first, shelf)
+			publishArticle(t, site, first, shelf)
 			if tc.before != nil {
 				tc.before(site)
 			}
@@ -340,7 +340,7 @@ func TestConfluenceProblems(t *testing.T) {
 }
 
 // A server that is busy, or does not know yet what was made, is asked again.
-func TestConfluenceIsAskedAgain(t *testing.T) {
+func TestConfluenceRetries(t *testing.T) {
 	site := confluence.New(t)
 	busy := map[string]int{}
 	site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
@@ -360,10 +360,10 @@ func TestConfluenceIsAskedAgain(t *testing.T) {
 		}
 		return true
 	}
-	as := login(t, site)
+	as := newConfluence(t, site)
 	var waits []time.Duration
 	as.Waits(&waits)
-	if _, err := as.Publish(t.Context(), article(t, uid, "", asked("Asked?")), shelf); err != nil {
+	if _, err := as.Publish(t.Context(), newArticle(t, uid, "", asked("Asked?")), shelf); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(waits, 7*time.Second) || !slices.Contains(waits, 2*time.Second) || site.Len() != 2 {
@@ -372,7 +372,7 @@ func TestConfluenceIsAskedAgain(t *testing.T) {
 }
 
 // A request to make something, which may have been carried out, is not made again.
-func TestConfluenceMakesNoSecondPage(t *testing.T) {
+func TestConfluenceDoesNotDuplicatePage(t *testing.T) {
 	site := confluence.New(t)
 	posts := 0
 	site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
@@ -383,7 +383,7 @@ func TestConfluenceMakesNoSecondPage(t *testing.T) {
 		out.WriteHeader(http.StatusServiceUnavailable)
 		return true
 	}
-	if _, err := login(t, site).Publish(t.Context(), article(t, uid, ""), shelf); err == nil || posts != 1 {
+	if _, err := newConfluence(t, site).Publish(t.Context(), newArticle(t, uid, ""), shelf); err == nil || posts != 1 {
 		t.Errorf("%d requests, %v", posts, err)
 	}
 }
@@ -411,13 +411,13 @@ func TestAddresses(t *testing.T) {
 
 func TestArticleProblems(t *testing.T) {
 	document := measured(t, "heap", uid, 0)
-	if _, err := publish.ArticleOf(document, strings.Repeat("x", 256)); err == nil || !strings.Contains(err.Error(), "longer than the 255 letters") {
+	if _, err := publish.NewArticle(document, strings.Repeat("x", 256)); err == nil || !strings.Contains(err.Error(), "longer than the 255 letters") {
 		t.Errorf("a long title: %v", err)
 	}
-	if _, err := publish.ArticleOf(measured(t, "heap", "", 0), ""); !errors.Is(err, report.ErrInput) {
+	if _, err := publish.NewArticle(measured(t, "heap", "", 0), ""); !errors.Is(err, report.ErrInput) {
 		t.Errorf("no UID: %v", err)
 	}
-	long := article(t, uid, "", asked(strings.Repeat("long ", 100)+"?"))
+	long := newArticle(t, uid, "", asked(strings.Repeat("long ", 100)+"?"))
 	if title := []rune(long.Title); len(title) > 255 || !strings.HasSuffix(long.Title, "… (heap)") {
 		t.Errorf("%d letters: %s", len(title), long.Title)
 	}

@@ -23,8 +23,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Files of a site. Each report has a folder of its own, with its page and its entry,
-// from which the index is made: the entries are all the index knows.
+// Files of a site. Each report has a folder with its page and its entry. The index is built
+// from the entries only.
 const (
 	pageFile  = "index.html"
 	entryFile = "report.json"
@@ -33,10 +33,10 @@ const (
 // maxEntry is more than any entry takes.
 const maxEntry = 1 << 20
 
-// ErrFolder says that a folder holds what is not ours to write over.
+// ErrFolder means that a folder holds what is not ours to write over.
 var ErrFolder = errors.New("the folder can't be published to")
 
-// Entry is what an index tells of a report.
+// Entry is what an index describes a report.
 type Entry struct {
 	UID        string             `json:"uid"`
 	Namespace  string             `json:"namespace"`
@@ -47,7 +47,7 @@ type Entry struct {
 	Experiment string             `json:"experiment"`
 	Runs       int                `json:"runs"`
 	Measured   time.Time          `json:"measured"`
-	// folder the entry lies in, relative to the site.
+	// folder of the entry, relative to the site.
 	folder string
 }
 
@@ -57,8 +57,8 @@ type File struct {
 	Body []byte
 }
 
-// entryOf is what an index tells of this report.
-func entryOf(brief report.Brief) Entry {
+// newEntry is what an index describes this report.
+func newEntry(brief report.Brief) Entry {
 	answer := brief.Sentence
 	if len(brief.Banner) > 0 {
 		answer = brief.Banner[0]
@@ -70,10 +70,10 @@ func entryOf(brief report.Brief) Entry {
 	}
 }
 
-// folderOf is where an experiment's report goes: by namespace, name and UID, so that
+// folderName is where an experiment's report goes: by namespace, name and UID, so that
 // an experiment that was made again under its name has a page of its own. A name that
 // the API server would refuse can't lead out of the site.
-func folderOf(from provenance.Origin) (string, error) {
+func folderName(from provenance.Origin) (string, error) {
 	if problems := validation.IsDNS1123Subdomain(from.Name); len(problems) > 0 {
 		return "", fmt.Errorf("%w: experiment %q: its name %s", ErrFolder, from.Name, problems[0])
 	}
@@ -101,29 +101,29 @@ type FolderPlan struct {
 	isIn bool
 }
 
-// PlanFolder is what a site is to hold for this report, beside the entries it has.
+// PlanFolder plans the files of a site for this report and the existing entries.
 func PlanFolder(site string, document *report.Report, entries []Entry) (*FolderPlan, error) {
-	own := entryOf(document.Brief())
+	own := newEntry(document.Brief())
 	var err error
-	if own.folder, err = folderOf(document.Brief().Origin); err != nil {
+	if own.folder, err = folderName(document.Brief().Origin); err != nil {
 		return nil, err
 	}
 	isOwn := func(e Entry) bool { return e.folder == own.folder }
 	plan := &FolderPlan{Page: own.folder + "/" + pageFile, site: site, isIn: slices.ContainsFunc(entries, isOwn)}
 	plan.Entries = append(slices.DeleteFunc(slices.Clone(entries), isOwn), own)
-	files, err := filesOf(document, own, plan.Entries)
+	files, err := newFiles(document, own, plan.Entries)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkIndex(site); err != nil {
 		return nil, err
 	}
-	plan.Changed, err = changedOf(site, files)
+	plan.Changed, err = changedFiles(site, files)
 	return plan, err
 }
 
-// filesOf are all that the report and its index are made of.
-func filesOf(document *report.Report, own Entry, entries []Entry) ([]File, error) {
+// newFiles are all that the report and its index are made of.
+func newFiles(document *report.Report, own Entry, entries []Entry) ([]File, error) {
 	page, err := document.HTML()
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func filesOf(document *report.Report, own Entry, entries []Entry) ([]File, error
 	if err != nil {
 		return nil, fmt.Errorf("writing the entry of %q: %w", own.Name, err)
 	}
-	index, err := indexOf(entries)
+	index, err := renderIndex(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -140,19 +140,19 @@ func filesOf(document *report.Report, own Entry, entries []Entry) ([]File, error
 	return []File{{own.folder + "/" + pageFile, page}, {own.folder + "/" + entryFile, append(text, '\n')}, {pageFile, index}}, nil
 }
 
-// Write writes what has changed into the site, which is made if need be. Each file is
-// whole at any moment: who reads while it is written sees the old one.
+// Write writes the changed files into the site, which is created if needed. Each file is
+// replaced atomically.
 func (p *FolderPlan) Write() error {
 	for _, file := range p.Changed {
-		if err := writeWhole(filepath.Join(p.site, filepath.FromSlash(file.Path)), file.Body); err != nil {
+		if err := writeAtomically(filepath.Join(p.site, filepath.FromSlash(file.Path)), file.Body); err != nil {
 			return fmt.Errorf("writing %s: %w", file.Path, err)
 		}
 	}
 	return nil
 }
 
-// Tell says what was done, or would be.
-func (p *FolderPlan) Tell(dryRun bool) string {
+// Describe describes what was done, or would be.
+func (p *FolderPlan) Describe(dryRun bool) string {
 	page := filepath.Join(p.site, filepath.FromSlash(p.Page))
 	verb := "is added"
 	switch {
@@ -190,7 +190,7 @@ func Entries(folder string) ([]Entry, error) {
 	return entries, nil
 }
 
-// escapeGlob lets a folder's name stand for itself.
+// escapeGlob escapes a folder's name for a glob pattern.
 func escapeGlob(folder string) string {
 	if os.PathSeparator != '/' {
 		return folder // A backslash separates there, and can't escape.
@@ -220,8 +220,8 @@ func readEntry(file string) (Entry, error) {
 	return entry, nil
 }
 
-// changedOf are the files that a site does not hold as they are to be.
-func changedOf(folder string, files []File) ([]File, error) {
+// changedFiles are the files that a site does not hold as they are to be.
+func changedFiles(folder string, files []File) ([]File, error) {
 	var changed []File
 	for _, file := range files {
 		held, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(file.Path)))
@@ -235,7 +235,7 @@ func changedOf(folder string, files []File) ([]File, error) {
 	return changed, nil
 }
 
-// checkIndex refuses a folder whose index somebody else made.
+// checkIndex rejects a folder with another program's index.
 func checkIndex(folder string) error {
 	held, err := os.ReadFile(filepath.Join(folder, pageFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -250,10 +250,10 @@ func checkIndex(folder string) error {
 	return nil
 }
 
-// indexMark tells our index from others.
+// indexMark identifies our index.
 const indexMark = `<meta name="generator" content="perflab publish">`
 
-func writeWhole(name string, body []byte) (err error) {
+func writeAtomically(name string, body []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func writeWhole(name string, body []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(partial.Name()) // The first error is the one to tell.
+			_ = os.Remove(partial.Name()) // The first error is more useful.
 		}
 	}()
 	_, err = partial.Write(body)

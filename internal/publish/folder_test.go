@@ -46,7 +46,7 @@ func asked(question string) func(*report.Input) {
 	return func(input *report.Input) { input.Experiment.Spec.Question = question }
 }
 
-// put publishes a report into a site and says what was told.
+// put publishes a report into a site and describes what was reported.
 func put(t *testing.T, site string, document *report.Report) string {
 	t.Helper()
 	entries, err := publish.Entries(site)
@@ -54,7 +54,7 @@ func put(t *testing.T, site string, document *report.Report) string {
 	plan, err := publish.PlanFolder(site, document, entries)
 	expect.NoError(t, err)
 	expect.NoError(t, plan.Write())
-	return plan.Tell(false)
+	return plan.Describe(false)
 }
 
 // files of a site by their paths.
@@ -74,7 +74,7 @@ func files(t *testing.T, site string) map[string]string {
 	return found
 }
 
-func TestFolderListsTheNewestFirst(t *testing.T) {
+func TestFolderIndexIsNewestFirst(t *testing.T) {
 	older, newer := measured(t, "heap", "1", 0, asked("Old?")), measured(t, "broker", "2", time.Hour, asked("New <b>?"))
 	// As a pattern, this name would find other folders.
 	site := filepath.Join(t.TempDir(), "si[a]te*")
@@ -117,7 +117,7 @@ func TestFolderIsUpdatedInPlace(t *testing.T) {
 	}
 }
 
-func TestFolderOfSomebodyElse(t *testing.T) {
+func TestFolderRejectsOtherFiles(t *testing.T) {
 	document := measured(t, "heap", "1", 0)
 	for name, tc := range map[string]struct {
 		file, body, want string
@@ -146,7 +146,7 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 	}
 }
 
-func TestFolderIsNotLeft(t *testing.T) {
+func TestFolderStaysWithinSite(t *testing.T) {
 	for name, change := range map[string]func(*report.Input){
 		"name":      func(input *report.Input) { input.Experiment.Name = "../../x" },
 		"namespace": func(input *report.Input) { input.Experiment.Namespace = ".." },

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// gitHubAPI is where GitHub is asked unless GITHUB_API_URL says otherwise.
+	// gitHubAPI is the default of GITHUB_API_URL.
 	gitHubAPI = "https://api.github.com"
 	// commentsPage and maxPages bound how many comments are looked through.
 	commentsPage, maxPages = 100, 100
@@ -28,9 +28,9 @@ const (
 )
 
 var (
-	// ErrThread says that what is to be commented on is written wrongly.
+	// ErrThread means that what is to be commented on is written wrongly.
 	ErrThread = errors.New("write --github OWNER/REPOSITORY#NUMBER, the number of an issue or a pull request")
-	// ErrLink says the same of the address of the whole report.
+	// ErrLink is the same for the address of the whole report.
 	ErrLink    = errors.New("write --link https://HOST/PATH, where the whole report is")
 	errTooLong = fmt.Errorf("%w: the answer in short is too long", ErrServer)
 	thread     = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})#([1-9][0-9]{0,8})$`)
@@ -42,8 +42,8 @@ type Thread struct {
 	number            int
 }
 
-// ThreadOf reads OWNER/REPOSITORY#NUMBER. It fails with ErrThread.
-func ThreadOf(text string) (Thread, error) {
+// ParseThread reads OWNER/REPOSITORY#NUMBER. It fails with ErrThread.
+func ParseThread(text string) (Thread, error) {
 	parts := thread.FindStringSubmatch(text)
 	if parts == nil || parts[2] == "." || parts[2] == ".." {
 		return Thread{}, ErrThread
@@ -61,7 +61,7 @@ func (t Thread) path(rest ...string) string {
 	return strings.Join(append([]string{"repos", t.owner, t.repository, "issues"}, rest...), "/")
 }
 
-// Note is the answer in short, with what tells whose it is.
+// Note is a summary of the report with the mark of its experiment.
 type Note struct {
 	// mark begins the comment, and is not seen in it.
 	mark string
@@ -69,11 +69,11 @@ type Note struct {
 	Body string
 }
 
-// NoteOf a report; the link to the whole of it may be empty. It fails where the
+// NewNote a report; the link to the whole of it may be empty. It fails where the
 // answer has no room in a comment.
-func NoteOf(document *report.Report, link string) (Note, error) {
+func NewNote(document *report.Report, link string) (Note, error) {
 	brief := document.Brief()
-	uid, err := uidOf(brief)
+	uid, err := originUID(brief)
 	if err != nil {
 		return Note{}, err
 	}
@@ -106,15 +106,15 @@ func NewGitHub(address, token string) (*GitHub, error) {
 	return &GitHub{made}, nil
 }
 
-// threadComment is what GitHub tells of one.
+// threadComment is what GitHub describes one.
 type threadComment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
 	Page string `json:"html_url"`
 }
 
-// Comment makes the comment of an experiment, or writes the one that it has anew, and
-// says what was done.
+// Comment makes the comment of an experiment, or writes the one that it has again, and
+// describes what was done.
 func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool) (string, error) {
 	before, err := g.find(ctx, on, note.mark)
 	if err != nil {
@@ -122,7 +122,7 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 	}
 	method, path, done := http.MethodPost, on.path(strconv.Itoa(on.number), "comments"), "a comment was added to "+on.String()
 	if before != nil {
-		// GitHub gives lines back as they end on its pages.
+		// GitHub returns lines back as they end on its pages.
 		if strings.ReplaceAll(before.Body, "\r\n", "\n") == note.Body {
 			return fmt.Sprintf("%s is up to date: nothing was written", before.Page), nil
 		}
@@ -133,7 +133,7 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 	}
 	var written threadComment
 	if err := g.client.json(ctx, request{method: method, path: path}, map[string]string{"body": note.Body}, &written); err != nil {
-		return "", g.explain(err, on)
+		return "", g.wrapError(err, on)
 	}
 	return fmt.Sprintf("%s: %s", written.Page, done), nil
 }
@@ -146,7 +146,7 @@ func (g *GitHub) find(ctx context.Context, on Thread, mark string) (*threadComme
 			"per_page": {strconv.Itoa(commentsPage)}, "page": {strconv.Itoa(page)},
 		}}
 		if err := g.client.json(ctx, asked, nil, &listed); err != nil {
-			return nil, g.explain(err, on)
+			return nil, g.wrapError(err, on)
 		}
 		for _, one := range listed {
 			if strings.HasPrefix(one.Body, mark) {
@@ -160,8 +160,8 @@ func (g *GitHub) find(ctx context.Context, on Thread, mark string) (*threadComme
 	return nil, fmt.Errorf("%w: %s has more than %d comments", ErrServer, on, commentsPage*maxPages)
 }
 
-// explain says what a refusal most likely means.
-func (g *GitHub) explain(err error, on Thread) error {
+// wrapError describes what a refusal most likely means.
+func (g *GitHub) wrapError(err error, on Thread) error {
 	switch {
 	case isStatus(err, http.StatusNotFound):
 		return fmt.Errorf("%w; %s is not there, or GITHUB_TOKEN may not see it", err, on)
@@ -171,9 +171,9 @@ func (g *GitHub) explain(err error, on Thread) error {
 	return err
 }
 
-// Summarise adds the note to the summary of a step of GitHub Actions, which is the
+// AppendSummary adds the note to the summary of a step of GitHub Actions, which is the
 // file that it names. Nothing is added twice.
-func Summarise(path string, note Note, dryRun bool) (string, error) {
+func AppendSummary(path string, note Note, dryRun bool) (string, error) {
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("reading the step's summary: %w", err)

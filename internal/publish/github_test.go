@@ -23,23 +23,23 @@ const thread = "team/shop#7"
 // noted is the answer in short of an experiment that asks this.
 func noted(t *testing.T, question, link string) publish.Note {
 	t.Helper()
-	note, err := publish.NoteOf(measured(t, "heap", uid, 0, asked(question)), link)
+	note, err := publish.NewNote(measured(t, "heap", uid, 0, asked(question)), link)
 	expect.NoError(t, err)
 	return note
 }
 
 func comment(t *testing.T, site *github.Site, note publish.Note, dryRun bool) (string, error) {
 	t.Helper()
-	on, err := publish.ThreadOf(thread)
+	on, err := publish.ParseThread(thread)
 	expect.NoError(t, err)
 	made, err := publish.NewGitHub(site.URL, github.Token)
 	expect.NoError(t, err)
 	return made.Comment(t.Context(), on, note, dryRun)
 }
 
-// An experiment has one comment, which is written anew when the answer is another,
-// however many comments there are.
-func TestAnExperimentHasOneComment(t *testing.T) {
+// An experiment has one comment, which is rewritten when the answer is another, however many
+// comments there are.
+func TestGitHubCommentIsUpdatedInPlace(t *testing.T) {
 	site := github.Start(t)
 	site.AddComment(slices.Repeat([]string{"Looks good to me."}, 150)...)
 	first := noted(t, "Is it faster with a larger heap?", "https://reports.example.org/heap?a=b")
@@ -67,8 +67,8 @@ func TestAnExperimentHasOneComment(t *testing.T) {
 	expect.Contains(t, first.Body, []string{"### Is it faster with a larger heap?", "[The whole report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"}, "the comment")
 }
 
-// A refusal is told with what to do, and without the token.
-func TestARefusedCommentIsExplained(t *testing.T) {
+// A refusal is reported with what to do, and without the token.
+func TestGitHubExplainsRejectedComment(t *testing.T) {
 	site := github.Start(t)
 	site.Refuse(http.StatusForbidden)
 	_, err := comment(t, site, noted(t, "Is it faster?", ""), false)
@@ -77,11 +77,11 @@ func TestARefusedCommentIsExplained(t *testing.T) {
 	}
 	stranger, err := publish.NewGitHub(site.URL, "another")
 	expect.NoError(t, err)
-	on, _ := publish.ThreadOf(thread)
+	on, _ := publish.ParseThread(thread)
 	if _, err := stranger.Comment(t.Context(), on, noted(t, "Is it faster?", ""), false); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("a wrong token: %v", err)
 	}
-	elsewhere, _ := publish.ThreadOf("team/shop#8")
+	elsewhere, _ := publish.ParseThread("team/shop#8")
 	if _, err := publish.NewGitHub("http://github.example.org", github.Token); err == nil {
 		t.Error("a token is sent in plain text")
 	}
@@ -92,39 +92,39 @@ func TestARefusedCommentIsExplained(t *testing.T) {
 }
 
 // Names in a comment call nobody and refer to nothing.
-func TestACommentCallsNobody(t *testing.T) {
+func TestGitHubCommentMentionsNobody(t *testing.T) {
 	note := noted(t, "Does @team/all like #12, <b>x</b> and https://evil.example.org?", "")
 	for _, unwanted := range []string{"@team", "#12", "<b>", "https://evil"} {
 		if strings.Contains(note.Body, unwanted) {
 			t.Errorf("the comment has %q in it:\n%s", unwanted, note.Body)
 		}
 	}
-	if _, err := publish.NoteOf(measured(t, "heap", uid, 0), "javascript:alert(1)"); err == nil {
+	if _, err := publish.NewNote(measured(t, "heap", uid, 0), "javascript:alert(1)"); err == nil {
 		t.Error("a link that is none is taken")
 	}
 	for _, none := range []types.UID{"", "--> @team/all <!--"} {
-		if _, err := publish.NoteOf(measured(t, "heap", none, 0), ""); err == nil || !strings.Contains(err.Error(), "has no UID") {
+		if _, err := publish.NewNote(measured(t, "heap", none, 0), ""); err == nil || !strings.Contains(err.Error(), "has no UID") {
 			t.Errorf("an experiment with the UID %q: %v", none, err)
 		}
 	}
 	long := func(input *report.Input) { input.Experiment.Spec.Question = strings.Repeat("word ", 20000) }
-	if _, err := publish.NoteOf(measured(t, "heap", uid, 0, long), ""); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := publish.NewNote(measured(t, "heap", uid, 0, long), ""); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a comment that GitHub refuses: %v", err)
 	}
 }
 
-func TestThreads(t *testing.T) {
+func TestParseThread(t *testing.T) {
 	for text, want := range map[string]bool{
 		"team/shop#7": true, "team/shop.js#70000": true, "team/shop": false, "team/shop#0": false, "team/..#7": false,
 		"team/shop/x#7": false, "-team/shop#7": false, "team/shop#7 ": false,
 	} {
-		if got, err := publish.ThreadOf(text); (err == nil) != want || want && got.String() != text {
+		if got, err := publish.ParseThread(text); (err == nil) != want || want && got.String() != text {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 }
 
-func TestASummaryIsAddedOnce(t *testing.T) {
+func TestAppendSummaryIsIdempotent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.md")
 	expect.NoError(t, os.WriteFile(path, []byte("## Before\n"), 0o600))
 	note := noted(t, "Is it faster?", "")
@@ -132,7 +132,7 @@ func TestASummaryIsAddedOnce(t *testing.T) {
 		dryRun bool
 		says   string
 	}{{true, "would be added"}, {false, "was added"}, {false, "up to date"}} {
-		told, err := publish.Summarise(path, note, step.dryRun)
+		told, err := publish.AppendSummary(path, note, step.dryRun)
 		if err != nil || !strings.Contains(told, step.says) {
 			t.Errorf("told %q, %v, want %q", told, err, step.says)
 		}

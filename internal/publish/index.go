@@ -21,9 +21,8 @@ import (
 //go:embed index.css
 var indexStyle string
 
-// indexOf lists reports, the newest first: the same bytes for the same reports, in
-// whatever order they come.
-func indexOf(entries []Entry) ([]byte, error) {
+// renderIndex lists reports, newest first: the same bytes for the same reports in any order.
+func renderIndex(entries []Entry) ([]byte, error) {
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(b.Measured.Compare(a.Measured), cmp.Compare(a.folder, b.folder))
 	})

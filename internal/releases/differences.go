@@ -15,50 +15,52 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// mostDifferences are told of one change.
-const mostDifferences = 20
+// maxDifferences limits the differences described for a change.
+const maxDifferences = 20
 
-// differences between the point before a change and the first after it: what is
-// declared for the arm, and what really ran.
+// differences describes what differs between the point before a change and the first point
+// after it: declared settings and the observed environment.
 func (s *Series) differences(at int) []string {
 	before, after := &s.Points[at-1], &s.Points[at]
 	var all []string
 	declared, unreadable := before.settings()
 	next, unreadableNext := after.settings()
 	if unreadable != nil || unreadableNext != nil {
-		all = append(all, "what is declared, which can't be read")
+		all = append(all, "declared settings: unreadable")
 		declared, next = nil, nil
 	}
 	for _, one := range arms.CompareSettings(declared, next) {
-		all = append(all, told(one.Setting, one.Baseline, one.Arm))
+		all = append(all, changedSetting(one.Setting, one.Baseline, one.Arm))
 	}
-	old, now := before.met(), after.met()
+	old, now := before.environment(), after.environment()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		// What is known of one side only was not recorded on the other.
+		// A fact known on one side only was not recorded on the other.
 		if old[name] != "" && now[name] != "" && old[name] != now[name] {
-			all = append(all, told(name, old[name], now[name]))
+			all = append(all, changedSetting(name, old[name], now[name]))
 		}
 	}
-	if more := len(all) - mostDifferences; more > 0 {
-		all = append(all[:mostDifferences], "and "+prose.Counted(more, "further difference"))
+	if more := len(all) - maxDifferences; more > 0 {
+		all = append(all[:maxDifferences], "and "+prose.Counted(more, "more difference"))
 	}
 	return all
 }
 
-// settings that were declared for the point's arm. They are read here and not when all is:
-// they are long, and few points are beside a change.
-func (p *Point) settings() (map[string]string, error) { return p.measured.systems.settings(p.arm) }
+// settings that were declared for the point's arm. They are decoded only here because they are
+// large, and few points are next to a change.
+func (p *Point) settings() (map[string]string, error) {
+	return p.measurements.settings.settings(p.armIndex)
+}
 
-func (p *Point) met() map[string]string { return p.measured.Arms[p.arm].Met }
+func (p *Point) environment() map[string]string { return p.measurements.Arms[p.armIndex].Environment }
 
-// told is passed on, and may leave the cluster: what looks secret is not in it.
-func told(what, before, after string) string {
+// changedSetting describes a difference without secrets, because it may leave the cluster.
+func changedSetting(what, before, after string) string {
 	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(redact.Hide(what, before), "not set"), cmp.Or(redact.Hide(what, after), "not set"))
 }
 
-// met is what the first run of an arm that counts met: what may change though
-// nobody declared it.
-func met(runs []v1alpha1.PerfRun, arm string) map[string]string {
+// armEnvironment is the environment of an arm's first valid run: versions, nodes and images
+// that may change although they are not declared.
+func armEnvironment(runs []v1alpha1.PerfRun, arm string) map[string]string {
 	facts := map[string]string{}
 	at := slices.IndexFunc(runs, func(run v1alpha1.PerfRun) bool {
 		return run.Spec.Arm == arm && run.Status.Phase == v1alpha1.RunSucceeded
@@ -76,7 +78,7 @@ func met(runs []v1alpha1.PerfRun, arm string) map[string]string {
 		slices.Sort(types)
 		facts["nodes"] = strings.Join(slices.Compact(types), ", ")
 		for _, module := range effective.Modules {
-			facts[module.Name+"'s image"] = digest(module.ImageID)
+			facts[module.Name+"'s image"] = shortDigest(module.ImageID)
 			if module.Heap != nil {
 				facts[module.Name+"'s heap"] = module.Heap.String()
 			}
@@ -93,8 +95,8 @@ func met(runs []v1alpha1.PerfRun, arm string) map[string]string {
 	return facts
 }
 
-// digest is the part of an image's ID by which people tell it.
-func digest(imageID string) string {
+// shortDigest abbreviates the digest of an image ID.
+func shortDigest(imageID string) string {
 	const told = 12
 	_, sum, found := strings.Cut(imageID, "sha256:")
 	if !found || len(sum) < told {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package releases sets what experiments measured beside what was measured of
-// earlier releases, and says where a metric changed, by how much, and what
-// differs there. It is pure.
+// Package releases compares the measurements of an experiment with those of earlier releases.
+// It finds where a metric changed, by how much, and what differs there. It is pure.
 package releases
 
 import (
@@ -28,61 +27,58 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ErrNothing says that there is no series to tell of.
-var ErrNothing = errors.New("there is no history")
+// ErrNoHistory means that there is no series.
+var ErrNoHistory = errors.New("no history")
 
-// ErrTooFine says that the error rate of one look at one series is smaller than
-// permutations can tell.
-var ErrTooFine = errors.New("permutations cannot show so small an error rate")
+// ErrErrorRateTooSmall means that the error rate of one analysis of one series is smaller than
+// permutations can resolve.
+var ErrErrorRateTooSmall = errors.New("error rate too small for the permutation test")
 
-// Options say what is looked at, and how sure one wants to be.
+// Options select the series and the error rate.
 type Options struct {
-	// Metrics, Arms and Scenarios by name. Empty: the primary metrics, the arms
-	// but a twin, and the scenarios of the experiment that was measured last.
+	// Metrics, Arms and Scenarios by name. Empty: the primary metrics, the arms except the A/A
+	// control, and the scenarios of the latest experiment.
 	Metrics, Arms, Scenarios []string
-	// ErrorRatePercent is the chance that of all series together, if nothing
-	// changed in any, one is told to have changed. 0: 5.
+	// ErrorRatePercent is the probability that any of the series is reported as changed
+	// although none changed. 0: 5.
 	ErrorRatePercent float64
-	// Looks among which that chance is shared, in equal parts (Lan and DeMets
-	// 1983, the linear rule): as many as there will be, where one looks again
-	// after each release. 0: 1.
-	Looks int
+	// Analyses is the number of analyses that share the error rate in equal parts (Lan and
+	// DeMets 1983, the linear rule): one after each release. 0: 1.
+	Analyses int
 }
 
 const defaultErrorRatePercent = 5
 
-// Point is what one experiment measured.
+// Point has the measurements of one experiment.
 type Point struct {
-	// Release is the experiment's annotation perflab.dev/release, in one line that fits
-	// a table, or its name.
+	// Release is the experiment's annotation perflab.dev/release, in one line that fits a
+	// table, or its name.
 	Release, Experiment, Namespace string
-	// Time at which its first load began.
+	// Time when the first load started.
 	Time time.Time
 	// Values of the runs of complete blocks, in the metric's unit.
 	Values []float64
 	// Center of the values, and its 95 % interval over the runs; NaN for one run.
 	Center, Low, High float64
 
-	measured *Measured
-	// arm is the place of the series' arm among those measured.
-	arm int
+	measurements *Measurements
+	// armIndex is the index of the series' arm in measurements.
+	armIndex int
 }
 
-// Change is a place where a series changes.
+// Change is a point where a series changes.
 type Change struct {
-	// At is the index of the first point after it.
+	// At is the index of the first point after the change.
 	At int
-	// Delta of the points from here to the next change against those from the
-	// change before, and its 95 % interval: percent on the ratio scale, else in
-	// the unit.
+	// Delta compares the points from here to the next change with those since the previous
+	// change, with its 95 % interval: in percent on the ratio scale, else in the unit.
 	Delta, Low, High float64
-	// P of the permutation test that found it.
+	// P of the permutation test that detected the change.
 	P float64
-	// Verdict is Better, Worse, Equivalent for a change within the margin of the
-	// experiment that was measured last, or None where the metric's direction is
-	// unknown.
+	// Verdict is Better, Worse, Equivalent for a change within the margin of the latest
+	// experiment, or None if the metric's direction is unknown.
 	Verdict verdict.Verdict
-	// Differences are sentences on what differs between the point before and At.
+	// Differences describes what differs between the previous point and At.
 	Differences []string
 }
 
@@ -94,22 +90,22 @@ type Series struct {
 	Changes                     []Change
 }
 
-// History is all that experiments tell of releases.
+// History has the series of all releases.
 type History struct {
 	Series []Series
-	// ErrorRatePercent of all series together, over all Looks.
+	// ErrorRatePercent of all series together, over all Analyses.
 	ErrorRatePercent float64
-	Looks            int
-	// Notes are sentences on what was left out.
+	Analyses         int
+	// Notes describe what is omitted.
 	Notes []string
 }
 
-// errorRate of one look at one series.
+// errorRate of one analysis of one series.
 func (h *History) errorRate() float64 {
-	return h.ErrorRatePercent / 100 / float64(len(h.Series)) / float64(h.Looks)
+	return h.ErrorRatePercent / 100 / float64(len(h.Series)) / float64(h.Analyses)
 }
 
-// Regressed are the series whose last change is Worse.
+// Regressed returns the series whose last change is Worse.
 func (h *History) Regressed() []*Series {
 	var worse []*Series
 	for i := range h.Series {
@@ -121,58 +117,59 @@ func (h *History) Regressed() []*Series {
 	return worse
 }
 
-// Of puts the experiments in the order in which they were measured, and their
-// runs' values into series. It fails with ErrNothing where none has a complete
-// block, or none of what was asked for, and with ErrTooFine.
-func Of(measured []Measured, options Options) (*History, error) {
-	history := &History{ErrorRatePercent: cmp.Or(options.ErrorRatePercent, defaultErrorRatePercent), Looks: cmp.Or(options.Looks, 1)}
-	all := history.inOrder(measured)
+// NewHistory sorts the experiments by time, collects the values of their runs in series and
+// detects changes. It fails with ErrNoHistory if no experiment has a complete block or a
+// selected series, and with ErrErrorRateTooSmall.
+func NewHistory(measured []Measurements, options Options) (*History, error) {
+	history := &History{ErrorRatePercent: cmp.Or(options.ErrorRatePercent, defaultErrorRatePercent), Analyses: cmp.Or(options.Analyses, 1)}
+	all := history.selectPoints(measured)
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: no experiment has a complete block", ErrNothing)
+		return nil, fmt.Errorf("%w: no experiment has a complete block", ErrNoHistory)
 	}
 	last := all[len(all)-1]
-	for _, wanted := range wantedOf(last, options) {
-		if series, found := history.series(wanted, all); found {
+	for _, wanted := range selectSeries(last, options) {
+		if series, found := history.newSeries(wanted, all); found {
 			history.Series = append(history.Series, series)
 		}
 	}
 	if len(history.Series) == 0 {
-		return nil, fmt.Errorf("%w: no run that counts has any of these metrics under these scenarios in these arms", ErrNothing)
+		return nil, fmt.Errorf("%w: no valid run has these metrics, scenarios and arms", ErrNoHistory)
 	}
-	if rate := history.errorRate(); rate < finest {
-		return nil, fmt.Errorf("%w: %g %% shared by %d series and %d looks; choose fewer of them, or a larger one", ErrTooFine, history.ErrorRatePercent, len(history.Series), history.Looks)
+	if rate := history.errorRate(); rate < minErrorRate {
+		return nil, fmt.Errorf("%w: %g %% for %d series and %d analyses: select fewer series or increase the rate", ErrErrorRateTooSmall, history.ErrorRatePercent, len(history.Series), history.Analyses)
 	}
-	return history, history.find(last.asked())
+	return history, history.detectChanges(last.analysisQuestion())
 }
 
-// find looks for changes in all series, in as many at once as there are processors.
-func (h *History) find(asked analysisplan.Question) error {
+// detectChanges analyzes the series in parallel.
+func (h *History) detectChanges(asked analysisplan.Question) error {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range h.Series {
-		all.Go(func() error { return h.Series[i].find(asked, h.errorRate()) })
+		all.Go(func() error { return h.Series[i].detectChanges(asked, h.errorRate()) })
 	}
 	return all.Wait()
 }
 
-// inOrder leaves out what has no complete block, with a note.
-func (h *History) inOrder(measured []Measured) []*Measured {
-	var all []*Measured
+// selectPoints returns the experiments with a complete block, sorted by time. It adds a note
+// for each of the others.
+func (h *History) selectPoints(measured []Measurements) []*Measurements {
+	var all []*Measurements
 	for i := range measured {
 		one := &measured[i]
-		if !one.IsPoint() {
-			h.say("%q has no complete block and is left out", one.Name)
+		if !one.HasCompleteBlock() {
+			h.addNote("%q is omitted: it has no complete block", one.Name)
 			continue
 		}
 		all = append(all, one)
 	}
-	slices.SortStableFunc(all, func(a, b *Measured) int { return a.Began.Compare(b.Began) })
-	h.sayElsewhere(all)
+	slices.SortStableFunc(all, func(a, b *Measurements) int { return a.Began.Compare(b.Began) })
+	h.noteExternalTools(all)
 	return all
 }
 
-// sayElsewhere names, once for each tool, what PerfLab did not measure.
-func (h *History) sayElsewhere(all []*Measured) {
+// noteExternalTools adds a note for each tool whose results were imported.
+func (h *History) noteExternalTools(all []*Measurements) {
 	by := map[string][]string{}
 	for _, one := range all {
 		if one.Tool != "" {
@@ -180,29 +177,29 @@ func (h *History) sayElsewhere(all []*Measured) {
 		}
 	}
 	for _, tool := range slices.Sorted(maps.Keys(by)) {
-		h.say("%s %s measured elsewhere by %s: PerfLab saw nothing of what they ran on", prose.Enumerate(by[tool]), prose.Verb(len(by[tool]), "was", "were"), tool)
+		h.addNote("%s %s measured elsewhere by %s: PerfLab did not observe the environment", prose.Enumerate(by[tool]), prose.Verb(len(by[tool]), "was", "were"), tool)
 	}
 }
 
-func (h *History) say(format string, values ...any) {
+func (h *History) addNote(format string, values ...any) {
 	if sentence := fmt.Sprintf(format, values...); !slices.Contains(h.Notes, sentence) {
 		h.Notes = append(h.Notes, sentence)
 	}
 }
 
-// name of a series.
-type name struct {
+// seriesKey identifies a series.
+type seriesKey struct {
 	scenario    v1alpha1.Scenario
 	metric, arm string
 }
 
-// wantedOf are the series asked for, in the order of the experiment measured last.
-func wantedOf(last *Measured, options Options) []name {
+// selectSeries returns the selected series in the order of the latest experiment.
+func selectSeries(last *Measurements, options Options) []seriesKey {
 	metrics := options.Metrics
 	if len(metrics) == 0 {
 		metrics = last.Question.Primary
 	}
-	var wanted []name
+	var wanted []seriesKey
 	for i := range last.Scenarios {
 		scenario := last.Scenarios[i].Declared
 		if len(options.Scenarios) > 0 && !slices.Contains(options.Scenarios, scenario.Name) {
@@ -211,7 +208,7 @@ func wantedOf(last *Measured, options Options) []name {
 		for _, metric := range metrics {
 			for _, arm := range last.Arms {
 				if slices.Contains(options.Arms, arm.Name) || len(options.Arms) == 0 && !arm.Twin {
-					wanted = append(wanted, name{scenario, metric, arm.Name})
+					wanted = append(wanted, seriesKey{scenario, metric, arm.Name})
 				}
 			}
 		}
@@ -219,8 +216,8 @@ func wantedOf(last *Measured, options Options) []name {
 	return wanted
 }
 
-// series gathers the points of experiments that loaded the scenario alike.
-func (h *History) series(wanted name, all []*Measured) (Series, bool) {
+// newSeries collects the points of the experiments that declare the same scenario.
+func (h *History) newSeries(wanted seriesKey, all []*Measurements) (Series, bool) {
 	made := Series{Scenario: wanted.scenario.Name, Metric: wanted.metric, Arm: wanted.arm}
 	for _, one := range all {
 		scenario := one.scenario(made.Scenario)
@@ -228,80 +225,80 @@ func (h *History) series(wanted name, all []*Measured) (Series, bool) {
 			continue
 		}
 		if !equality.Semantic.DeepEqual(scenario.Declared, wanted.scenario) {
-			h.say("%q declares scenario %q differently: its numbers are not of the same load and are left out", one.Name, made.Scenario)
+			h.addNote("%q is omitted: it declares a different scenario %q", one.Name, made.Scenario)
 			continue
 		}
-		arm := one.arm(made.Arm)
+		arm := one.armIndex(made.Arm)
 		values, unit := scenario.values(made.Metric, arm)
 		switch {
-		case len(values) == 0 && arm >= 0 && one.LeftOut > 0:
-			h.say("%q is kept without %s, which would have been too much: %s may have been among them", one.Name, prose.Counted(one.LeftOut, "metric"), made.Metric)
+		case len(values) == 0 && arm >= 0 && one.OmittedMetrics > 0:
+			h.addNote("%q omits %s because of their size, possibly %s", one.Name, prose.Counted(one.OmittedMetrics, "metric"), made.Metric)
 			continue
 		case len(values) == 0:
 			continue
 		case len(made.Points) == 0:
 			made.Unit = unit
 		case made.Unit != unit:
-			h.say("%q measured %s in %q, others in %q: it is left out", one.Name, made.Metric, unit, made.Unit)
+			h.addNote("%q is omitted: it measured %s in %q, others in %q", one.Name, made.Metric, unit, made.Unit)
 			continue
 		}
-		made.Points = append(made.Points, one.point(arm, values))
+		made.Points = append(made.Points, one.newPoint(arm, values))
 	}
 	if len(made.Points) == 0 {
 		return made, false
 	}
-	if more := len(made.Points) - MostPoints; more > 0 {
+	if more := len(made.Points) - MaxPoints; more > 0 {
 		made.Points = made.Points[more:]
-		h.say("the first %d of %d points are left out: changes are sought among %d", more, more+MostPoints, MostPoints)
+		h.addNote("the first %d of %d points are omitted: the limit is %d", more, more+MaxPoints, MaxPoints)
 	}
-	made.describe()
+	made.summarize()
 	return made, true
 }
 
-func (m *Measured) point(arm int, values []float64) Point {
-	return Point{Release: m.Release, Experiment: m.Name, Namespace: m.Namespace, Time: m.Began, Values: values, measured: m, arm: arm}
+func (m *Measurements) newPoint(arm int, values []float64) Point {
+	return Point{Release: m.Release, Experiment: m.Name, Namespace: m.Namespace, Time: m.Began, Values: values, measurements: m, armIndex: arm}
 }
 
-// describe chooses the scale of all points, and gives each its center.
-func (s *Series) describe() {
+// summarize chooses the scale of all points and computes the center of each.
+func (s *Series) summarize() {
 	var all []float64
 	for i := range s.Points {
 		all = append(all, s.Points[i].Values...)
 	}
-	s.Scale = comparison.ScaleOf(s.Unit, all)
+	s.Scale = comparison.ChooseScale(s.Unit, all)
 	for i := range s.Points {
 		point := &s.Points[i]
 		point.Center = s.Scale.Center(point.Values)
-		low, high := stats.Mean(s.Scale.Of(point.Values)).Interval(confidence)
-		point.Low, point.High = s.plain(low), s.plain(high)
+		low, high := stats.Mean(s.Scale.Transform(point.Values)).Interval(confidence)
+		point.Low, point.High = s.unscale(low), s.unscale(high)
 	}
 }
 
 const confidence = 0.95
 
-// plain brings a value on the scale back to the metric's unit.
-func (s *Series) plain(scaled float64) float64 {
+// unscale converts a value on the scale to the metric's unit.
+func (s *Series) unscale(scaled float64) float64 {
 	if s.Scale == comparison.Ratio {
 		return math.Exp(scaled)
 	}
 	return scaled
 }
 
-// find looks for the places where the series changes.
-func (s *Series) find(asked analysisplan.Question, errorRate float64) error {
+// detectChanges finds the points where the series changes.
+func (s *Series) detectChanges(asked analysisplan.Question, errorRate float64) error {
 	points := make([]changepoint.Point, len(s.Points))
 	for i := range s.Points {
-		points[i].Values = s.Scale.Of(s.Points[i].Values)
+		points[i].Values = s.Scale.Transform(s.Points[i].Values)
 	}
-	found, err := changepoint.Find(points, changepoint.Options{ErrorRate: errorRate, Permutations: permutations(errorRate)})
+	found, err := changepoint.Find(points, changepoint.Options{ErrorRate: errorRate, Permutations: permutationCount(errorRate)})
 	if err != nil {
-		return fmt.Errorf("looking for changes of %s in %q under %q: %w", s.Metric, s.Arm, s.Scenario, err)
+		return fmt.Errorf("detecting changes of %s in %q under %q: %w", s.Metric, s.Arm, s.Scenario, err)
 	}
 	for _, change := range found {
 		low, high := change.Delta.Interval(confidence)
 		s.Changes = append(s.Changes, Change{
 			At: change.At, P: change.P,
-			Delta: s.Scale.Told(change.Delta.Value), Low: s.Scale.Told(low), High: s.Scale.Told(high),
+			Delta: s.Scale.Display(change.Delta.Value), Low: s.Scale.Display(low), High: s.Scale.Display(high),
 			Verdict: s.verdict(asked, &change), Differences: s.differences(change.At),
 		})
 	}
@@ -309,26 +306,24 @@ func (s *Series) find(asked analysisplan.Question, errorRate float64) error {
 }
 
 const (
-	// MostPoints of a series are looked at, the last ones: the time it takes grows with
-	// their square.
-	MostPoints = 300
-	// mostPermutations take seconds, and finest is the rate that they still tell.
-	mostPermutations = 99_999
-	finest           = 1e-4
+	// MaxPoints limits the points of a series to the newest: the computation is quadratic.
+	MaxPoints = 300
+	// maxPermutations take seconds. minErrorRate is the smallest rate that they resolve.
+	maxPermutations = 99_999
+	minErrorRate    = 1e-4
 )
 
-// permutations are enough that twenty of them may reach as far as a change at
-// the edge of its half of the rate: its p-value is then known to within a quarter,
-// but at the finest rates.
-func permutations(errorRate float64) int {
+// permutationCount is large enough that twenty permutations may be as extreme as a change at
+// the edge of its half of the rate. This determines the p-value to within a quarter, except at
+// the smallest rates.
+func permutationCount(errorRate float64) int {
 	const reached, least = 2 * 20, 999
-	return min(max(least, int(math.Ceil(reached/errorRate))-1), mostPermutations)
+	return min(max(least, int(math.Ceil(reached/errorRate))-1), maxPermutations)
 }
 
-// verdict on a change that the permutation test found: its direction, if it is
-// larger than what does not matter.
+// verdict on a detected change: its direction, if it exceeds the margin.
 func (s *Series) verdict(asked analysisplan.Question, change *changepoint.Change) verdict.Verdict {
-	low, high := s.Scale.Margin(float64(asked.MarginPercent), s.plain(change.Before))
+	low, high := s.Scale.Margin(float64(asked.MarginPercent), s.unscale(change.Before))
 	direction := asked.Direction(s.Metric, s.Unit)
 	switch worse := change.Delta.Value > 0 == (direction == verdict.LowerIsBetter); {
 	case change.Delta.Value > low && change.Delta.Value < high:
@@ -341,14 +336,14 @@ func (s *Series) verdict(asked analysisplan.Question, change *changepoint.Change
 	return verdict.Better
 }
 
-// Shortest is the number of points a series needs at least to show a change in its
-// middle at an error rate: fewer can't be put in so many orders.
-func Shortest(errorRate float64) int {
+// MinPoints is the number of points that a series needs to show a change in its middle at an
+// error rate: fewer points have too few permutations.
+func MinPoints(errorRate float64) int {
 	const most = 1000
 	for points := 4; points < most; points++ {
 		half := points / 2
-		orders := math.Exp(lgamma(points) - lgamma(half) - lgamma(points-half))
-		// The mirror image of a step reaches as far, and steps have half of the rate.
+		orders := math.Exp(logFactorial(points) - logFactorial(half) - logFactorial(points-half))
+		// The mirror image of a step is as extreme, and steps have half of the rate.
 		if 2/orders <= errorRate/2 {
 			return points
 		}
@@ -356,7 +351,7 @@ func Shortest(errorRate float64) int {
 	return most
 }
 
-func lgamma(n int) float64 {
+func logFactorial(n int) float64 {
 	value, _ := math.Lgamma(float64(n) + 1)
 	return value
 }

@@ -22,10 +22,10 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// told are releases by month, each of six blocks, with check-ins that take so
-// many ms in truth; the module's image is another from the release named on.
-func told(seed uint64, newFrom int, milliseconds ...float64) []releases.Record {
-	var records []releases.Record
+// recordedReleases are monthly releases of six blocks, with the given true durations of
+// check-ins in ms. The module's image changes at the release newFrom.
+func recordedReleases(seed uint64, newFrom int, milliseconds ...float64) []releases.ExperimentRuns {
+	var records []releases.ExperimentRuns
 	for i, truth := range milliseconds {
 		image := "users:1"
 		if i >= newFrom {
@@ -38,14 +38,14 @@ func told(seed uint64, newFrom int, milliseconds ...float64) []releases.Record {
 		experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", i)}
 		experiment.Spec.Analysis.Primary = []string{recorded.CheckIn, recorded.CheckOut}
 		experiment.Spec.Analysis.MarginPercent = 5
-		records = append(records, releases.Record{Experiment: experiment, Runs: runs})
+		records = append(records, releases.ExperimentRuns{Experiment: experiment, Runs: runs})
 	}
 	return records
 }
 
-func measuredOf(t *testing.T, records []releases.Record) []releases.Measured {
+func measureAll(t *testing.T, records []releases.ExperimentRuns) []releases.Measurements {
 	t.Helper()
-	var all []releases.Measured
+	var all []releases.Measurements
 	for _, record := range records {
 		one, err := releases.Measure(record)
 		expect.NoError(t, err)
@@ -54,22 +54,22 @@ func measuredOf(t *testing.T, records []releases.Record) []releases.Measured {
 	return all
 }
 
-func historyOf(t *testing.T, records []releases.Record, options releases.Options) *releases.History {
+func newHistory(t *testing.T, records []releases.ExperimentRuns, options releases.Options) *releases.History {
 	t.Helper()
-	history, err := releases.Of(measuredOf(t, records), options)
+	history, err := releases.NewHistory(measureAll(t, records), options)
 	expect.NoError(t, err)
 	return history
 }
 
-func step(before, after float64) []float64 {
+func stepSeries(before, after float64) []float64 {
 	return slices.Concat(slices.Repeat([]float64{before}, 8), slices.Repeat([]float64{after}, 8))
 }
 
-func TestOfStep(t *testing.T) {
-	records := told(1, 8, step(400, 440)...)
-	// Nobody promises an order.
+func TestNewHistoryDetectsStep(t *testing.T) {
+	records := recordedReleases(1, 8, stepSeries(400, 440)...)
+	// The order of the input does not matter.
 	slices.Reverse(records)
-	history := historyOf(t, records, releases.Options{})
+	history := newHistory(t, records, releases.Options{})
 	if len(history.Series) != 4 || len(history.Regressed()) != 4 {
 		t.Fatalf("%d series, %d regressed, want all of 2 metrics x 2 arms", len(history.Series), len(history.Regressed()))
 	}
@@ -97,17 +97,17 @@ func TestOfStep(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
+func TestChangeVerdicts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before, after float64
 		want          []verdict.Verdict
 	}{
-		"nothing":           {400, 400, nil},
+		"no change":         {400, 400, nil},
 		"faster":            {440, 400, []verdict.Verdict{verdict.Better}},
 		"within the margin": {400, 412, []verdict.Verdict{verdict.Equivalent}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			history := historyOf(t, told(50, 99, step(tc.before, tc.after)...), releases.Options{Arms: []string{recorded.Base}, Metrics: []string{recorded.CheckIn}})
+			history := newHistory(t, recordedReleases(50, 99, stepSeries(tc.before, tc.after)...), releases.Options{Arms: []string{recorded.Base}, Metrics: []string{recorded.CheckIn}})
 			var got []verdict.Verdict
 			for _, change := range history.Series[0].Changes {
 				got = append(got, change.Verdict)
@@ -120,9 +120,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A rise of what another tool measured is better or worse as its unit or the experiment
-// says, and neither where nothing does.
-func TestDirectionsOfChanges(t *testing.T) {
+// The unit or the experiment gives the direction of an imported metric.
+func TestChangeVerdictsOfExternalMetrics(t *testing.T) {
 	const hits = "custom/Serve/hits"
 	for name, tc := range map[string]struct {
 		unit  string
@@ -134,7 +133,7 @@ func TestDirectionsOfChanges(t *testing.T) {
 		"lower":       {"req/s", releases.Question{Lower: []string{"Serve/hits"}}, verdict.Worse},
 		"higher":      {"hits", releases.Question{Higher: []string{"Serve/hits"}}, verdict.Better},
 	} {
-		all := measuredOf(t, told(1, 99, step(400, 440)...))
+		all := measureAll(t, recordedReleases(1, 99, stepSeries(400, 440)...))
 		for i := range all {
 			tc.asked.Primary, tc.asked.MarginPercent = []string{hits}, 5
 			all[i].Tool, all[i].Question = "go test", tc.asked
@@ -142,7 +141,7 @@ func TestDirectionsOfChanges(t *testing.T) {
 			at := slices.IndexFunc(metrics, func(one releases.Metric) bool { return one.Name == recorded.CheckIn })
 			all[i].Scenarios[0].Metrics = []releases.Metric{{Name: hits, Unit: tc.unit, Values: metrics[at].Values}}
 		}
-		history, err := releases.Of(all, releases.Options{Arms: []string{recorded.Base}})
+		history, err := releases.NewHistory(all, releases.Options{Arms: []string{recorded.Base}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,16 +151,16 @@ func TestDirectionsOfChanges(t *testing.T) {
 	}
 }
 
-// What got worse and better again is no regression any more.
-func TestRegressedIsTheLastChange(t *testing.T) {
-	history := historyOf(t, told(80, 99, slices.Concat(step(400, 480), slices.Repeat([]float64{400}, 8))...), releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
+// A recovered regression is not reported.
+func TestRegressedConsidersLastChange(t *testing.T) {
+	history := newHistory(t, recordedReleases(80, 99, slices.Concat(stepSeries(400, 480), slices.Repeat([]float64{400}, 8))...), releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
 	if changes := history.Series[0].Changes; len(changes) != 2 || changes[0].Verdict != verdict.Worse || changes[1].Verdict != verdict.Better || len(history.Regressed()) > 0 {
 		t.Errorf("%+v", changes)
 	}
 }
 
-func TestWhatIsLeftOut(t *testing.T) {
-	records := told(1, 99, slices.Repeat([]float64{400}, 6)...)
+func TestNewHistoryNotesOmissions(t *testing.T) {
+	records := recordedReleases(1, 99, slices.Repeat([]float64{400}, 6)...)
 	records[1].Experiment.Spec.Scenarios[0].Loads[0].CheckInCheckOut.Users = 20
 	records[2].Runs = records[2].Runs[:1]
 	for i := range records[3].Runs {
@@ -170,7 +169,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		}
 	}
 	records[4].Runs[0].Status.Phase = v1alpha1.RunInvalid
-	history := historyOf(t, records, releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
+	history := newHistory(t, records, releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
 	var points []string
 	for _, point := range history.Series[0].Points {
 		points = append(points, point.Release)
@@ -180,77 +179,77 @@ func TestWhatIsLeftOut(t *testing.T) {
 		t.Errorf("-want +got\n%s%s", diff, notes)
 	}
 	expect.Contains(t, notes, []string{
-		`"experiment-2" declares scenario "cico" differently`, `"experiment-3" has no complete block`, `"experiment-4" measured cico/Check-In/average in "s", others in "ms"`,
+		`"experiment-2" is omitted: it declares a different scenario "cico"`, `"experiment-3" is omitted: it has no complete block`, `"experiment-4" is omitted: it measured cico/Check-In/average in "s", others in "ms"`,
 	})
 }
 
-func TestOfNothing(t *testing.T) {
-	records := measuredOf(t, told(1, 99, 400))
+func TestNewHistoryWithoutSeries(t *testing.T) {
+	records := measureAll(t, recordedReleases(1, 99, 400))
 	for name, history := range map[string]func() (*releases.History, error){
-		"no experiment": func() (*releases.History, error) { return releases.Of(nil, releases.Options{}) },
+		"no experiment": func() (*releases.History, error) { return releases.NewHistory(nil, releases.Options{}) },
 		"no such metric": func() (*releases.History, error) {
-			return releases.Of(records, releases.Options{Metrics: []string{"absent"}})
+			return releases.NewHistory(records, releases.Options{Metrics: []string{"absent"}})
 		},
 		"no such arm": func() (*releases.History, error) {
-			return releases.Of(records, releases.Options{Arms: []string{"absent"}})
+			return releases.NewHistory(records, releases.Options{Arms: []string{"absent"}})
 		},
 	} {
-		if _, err := history(); !errors.Is(err, releases.ErrNothing) {
+		if _, err := history(); !errors.Is(err, releases.ErrNoHistory) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestLabels(t *testing.T) {
-	records := told(1, 99, 400, 400, 400)
+func TestLabel(t *testing.T) {
+	records := recordedReleases(1, 99, 400, 400, 400)
 	records[0].Experiment.Annotations[v1alpha1.AnnotationRelease] = " 2026.1\n| hot\tfix "
 	records[1].Experiment.Annotations[v1alpha1.AnnotationRelease] = strings.Repeat("ä", 50)
 	records[2].Experiment.Annotations[v1alpha1.AnnotationRelease] = " "
 	var labels []string
-	for _, point := range historyOf(t, records, releases.Options{}).Series[0].Points {
+	for _, point := range newHistory(t, records, releases.Options{}).Series[0].Points {
 		labels = append(labels, point.Release)
 	}
 	expect.Equal(t, []string{"2026.1 | hot fix", strings.Repeat("ä", 39) + "…", "experiment-3"}, labels)
 }
 
-func TestTooFine(t *testing.T) {
-	records := told(1, 99, step(400, 480)...)
-	if _, err := releases.Of(measuredOf(t, records), releases.Options{ErrorRatePercent: 0.1, Looks: 100}); !errors.Is(err, releases.ErrTooFine) || !strings.Contains(err.Error(), "4 series and 100 looks") {
+func TestNewHistoryRejectsSmallErrorRate(t *testing.T) {
+	records := recordedReleases(1, 99, stepSeries(400, 480)...)
+	if _, err := releases.NewHistory(measureAll(t, records), releases.Options{ErrorRatePercent: 0.1, Analyses: 100}); !errors.Is(err, releases.ErrErrorRateTooSmall) || !strings.Contains(err.Error(), "4 series and 100 analyses") {
 		t.Error(err)
 	}
-	// What can still be told is told.
-	long := told(1, 99, slices.Concat(slices.Repeat([]float64{400}, 12), slices.Repeat([]float64{480}, 12))...)
-	one := releases.Options{ErrorRatePercent: 0.1, Looks: 2, Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}}
-	if history := historyOf(t, long, one); len(history.Regressed()) != 1 {
+	// The smallest accepted error rate detects a large step.
+	long := recordedReleases(1, 99, slices.Concat(slices.Repeat([]float64{400}, 12), slices.Repeat([]float64{480}, 12))...)
+	one := releases.Options{ErrorRatePercent: 0.1, Analyses: 2, Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}}
+	if history := newHistory(t, long, one); len(history.Regressed()) != 1 {
 		t.Errorf("%+v", history.Series[0].Changes)
 	}
 }
 
-func TestManyPoints(t *testing.T) {
-	records := told(1, 999, slices.Repeat([]float64{400}, 310)...)
-	history := historyOf(t, records, releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
-	if points := history.Series[0].Points; len(points) != 300 || points[0].Release != "r10" || !strings.Contains(strings.Join(history.Notes, " "), "first 10 of 310 points are left out") {
+func TestNewHistoryLimitsPoints(t *testing.T) {
+	records := recordedReleases(1, 999, slices.Repeat([]float64{400}, 310)...)
+	history := newHistory(t, records, releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
+	if points := history.Series[0].Points; len(points) != 300 || points[0].Release != "r10" || !strings.Contains(strings.Join(history.Notes, " "), "first 10 of 310 points are omitted") {
 		t.Errorf("%d points from %s; %v", len(points), points[0].Release, history.Notes)
 	}
 }
 
-func TestTooShort(t *testing.T) {
-	history := historyOf(t, told(1, 2, 400, 400, 800, 800), releases.Options{})
-	if remarks := strings.Join(history.Remarks(), " "); !strings.Contains(remarks, "4 points can show no change") {
+func TestMinPoints(t *testing.T) {
+	history := newHistory(t, recordedReleases(1, 2, 400, 400, 800, 800), releases.Options{})
+	if remarks := strings.Join(history.AllNotes(), " "); !strings.Contains(remarks, "4 points can't show a change") {
 		t.Errorf("%q", remarks)
 	}
-	if remarks := historyOf(t, told(1, 99, step(400, 400)...), releases.Options{}).Remarks(); len(remarks) > 0 {
+	if remarks := newHistory(t, recordedReleases(1, 99, stepSeries(400, 400)...), releases.Options{}).AllNotes(); len(remarks) > 0 {
 		t.Errorf("%q", remarks)
 	}
 	for rate, want := range map[float64]int{0.05: 9, 0.0125: 11} {
-		if got := releases.Shortest(rate); got != want {
+		if got := releases.MinPoints(rate); got != want {
 			t.Errorf("at %v a change takes %d points, want %d", rate, got, want)
 		}
 	}
 }
 
-func TestDifferencesOfWhatRan(t *testing.T) {
-	records := told(1, 99, step(400, 480)...)
+func TestDifferencesOfEnvironment(t *testing.T) {
+	records := recordedReleases(1, 99, stepSeries(400, 480)...)
 	for i := range records {
 		effective := &v1alpha1.EffectiveSystem{KafkaVersion: "4.1.0", Nodes: []v1alpha1.EffectiveNode{{Name: "a", InstanceType: "m5.large"}}}
 		effective.Modules = []v1alpha1.EffectiveModule{{Name: "mod-users", ImageID: "docker.io/users@sha256:" + strings.Repeat("a", 64)}}
@@ -263,7 +262,7 @@ func TestDifferencesOfWhatRan(t *testing.T) {
 			records[i].Runs[j].Status.Effective = effective
 		}
 	}
-	changes := historyOf(t, records, releases.Options{}).Series[0].Changes
+	changes := newHistory(t, records, releases.Options{}).Series[0].Changes
 	if len(changes) != 1 {
 		t.Fatalf("%+v", changes)
 	}
@@ -273,9 +272,9 @@ func TestDifferencesOfWhatRan(t *testing.T) {
 	expect.Equal(t, want, changes[0].Differences)
 }
 
-// What differs may leave the cluster: a password is told to differ, and not what it is.
+// Differences may leave the cluster: the values of passwords are hidden.
 func TestDifferencesHideSecrets(t *testing.T) {
-	records := told(1, 99, step(400, 480)...)
+	records := recordedReleases(1, 99, stepSeries(400, 480)...)
 	for i := range records {
 		password := "correct-horse"
 		if i >= 8 {
@@ -285,7 +284,7 @@ func TestDifferencesHideSecrets(t *testing.T) {
 			records[i].Runs[j].Spec.System.Modules[0].Env = []corev1.EnvVar{{Name: "DB_PASSWORD", Value: password}}
 		}
 	}
-	for _, series := range historyOf(t, records, releases.Options{}).Series {
+	for _, series := range newHistory(t, records, releases.Options{}).Series {
 		for _, change := range series.Changes {
 			if told := fmt.Sprint(change.Differences); !strings.Contains(told, "DB_PASSWORD") || strings.Contains(told, "horse") || strings.Contains(told, "staple") {
 				t.Error(told)

@@ -22,7 +22,7 @@ func againstOther(r *record, notes *notes) []block {
 	}
 	other := r.Against.Experiment.Name
 	title := "Against the experiment " + other
-	result, err := crosscompare.Compare(*r.Against, crosscompare.Record{Experiment: &r.Experiment, Runs: r.Runs}, crosscompare.Options{})
+	result, err := crosscompare.Compare(*r.Against, crosscompare.ExperimentRuns{Experiment: &r.Experiment, Runs: r.Runs}, crosscompare.Options{})
 	if err != nil {
 		return titled(title, []block{paragraph(capital(err.Error()) + ".")})
 	}

@@ -31,7 +31,7 @@ func answerOf(r *record, faults []string) *answer {
 	if recorded := r.Experiment.Status.Seed; recorded != nil {
 		seed = *recorded
 	}
-	a := &answer{Answer: analysis.Of(&r.Experiment.Spec, arms.Recorded(armsAsDeclared(r)), seed, r.Runs)}
+	a := &answer{Answer: analysis.Analyze(&r.Experiment.Spec, arms.Recorded(armsAsDeclared(r)), seed, r.Runs)}
 	a.marginPercent, a.confidencePercent = float64(a.Question.MarginPercent), float64(a.Question.ConfidencePercent)
 	a.uncalibrated = a.Uncalibrated()
 	for i := range a.Comparisons {

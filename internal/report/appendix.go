@@ -166,7 +166,7 @@ func identity(r *record) []block {
 	first, last := r.journal.span()
 	status := &r.Experiment.Status
 	// An imported experiment is the one that was measured.
-	measured := provenance.Of(&r.Experiment)
+	measured := provenance.OriginOf(&r.Experiment)
 	seed := dash
 	if status.Seed != nil && !r.isElsewhere() {
 		seed = whole(*status.Seed)

@@ -49,7 +49,7 @@ func (r *Report) Brief() Brief {
 	shown := r.page.Card
 	_, last := r.record.journal.span()
 	result := Brief{
-		Origin: provenance.Of(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
+		Origin: provenance.OriginOf(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
 		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Sure}, shown.Reservations...), " "), Cost: shown.Cost,
 		Runs: len(r.record.counted()), Measured: last.UTC(),
 	}

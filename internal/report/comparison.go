@@ -80,7 +80,7 @@ func directions(a *answer) string {
 // isListed tells the comparisons that the tables list.
 func isListed(c shownComparison) bool {
 	isNothing := c.BaselineCenter == 0 && c.ArmCenter == 0
-	return !c.Twin && !isNothing && (c.Primary || c.metric.IsTelling())
+	return !c.Twin && !isNothing && (c.Primary || c.metric.IsInformative())
 }
 
 // comparisonKinds are those of comparisons, a table each: each comparison is of

@@ -45,7 +45,7 @@ func effectsOf(r *record) []effect {
 	return effects
 }
 
-func effectOf(r *record, of *analysis.Effect, adjusted stats.Adjusted, look stats.Look) effect {
+func effectOf(r *record, of *analysis.Effect, adjusted stats.Adjusted, look stats.Analysis) effect {
 	under := r.under(of.Scenario)
 	unit, center := under.unit(of.Metric), under.at(of.Metric, r.answer.Baseline).center()
 	evidence := verdict.Evidence{
@@ -55,17 +55,17 @@ func effectOf(r *record, of *analysis.Effect, adjusted stats.Adjusted, look stat
 	evidence.Low, evidence.High = of.Scale.Margin(r.answer.marginPercent, center)
 	told := comparison.Comparison{
 		Scenario: of.Scenario, Metric: of.Metric, Unit: unit, Scale: of.Scale, Blocks: int(r.answer.Blocks),
-		BaselineCenter: center, Delta: of.Scale.Told(of.Estimate.Value), Adjusted: adjusted.P,
+		BaselineCenter: center, Delta: of.Scale.Display(of.Estimate.Value), Adjusted: adjusted.P,
 	}
 	told.Withheld = withheldFrom(r.answer, of)
 	decided := verdict.Describe(evidence, r.answer.Question.Alpha())
 	if told.Withheld == "" {
 		decided = verdict.Decide(evidence, r.answer.Question.Alpha())
 	}
-	told.Verdict, told.Low, told.High, told.Confidence = decided.Verdict, of.Scale.Told(decided.Low), of.Scale.Told(decided.High), 100*decided.Confidence
+	told.Verdict, told.Low, told.High, told.Confidence = decided.Verdict, of.Scale.Display(decided.Low), of.Scale.Display(decided.High), 100*decided.Confidence
 	return effect{
 		shownComparison: show(&told), record: r, levels: of.Levels,
-		from: of.Scale.Told(evidence.Low), to: of.Scale.Told(evidence.High), size: math.Abs(of.Estimate.Value) / of.Estimate.StandardError,
+		from: of.Scale.Display(evidence.Low), to: of.Scale.Display(evidence.High), size: math.Abs(of.Estimate.Value) / of.Estimate.StandardError,
 	}
 }
 

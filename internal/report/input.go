@@ -54,7 +54,7 @@ type Input struct {
 	// too much to hold.
 	Traces map[string]*Trace
 	// Against is another experiment, which this one is set against; nil: none.
-	Against *crosscompare.Record
+	Against *crosscompare.ExperimentRuns
 }
 
 // Reader collects recorded objects from streams of YAML or JSON documents: what

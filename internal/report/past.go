@@ -31,7 +31,7 @@ func (r *record) pastOf(kept *corev1.ConfigMap) (*releases.History, error) {
 	if kept == nil {
 		return nil, nil //nolint:nilnil // Most experiments have none.
 	}
-	history, err := regression.History(kept)
+	history, err := regression.DecodeHistory(kept)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
@@ -65,7 +65,7 @@ func againstPast(r *record) []section {
 	for _, group := range groupsOf(r.past.Series) {
 		steps := releasesIn(group)
 		made.Blocks = append(made.Blocks,
-			heading(group[0].Named()),
+			heading(group[0].DisplayName()),
 			block{Charts: []chart{r.overReleases(group, steps)}},
 			block{Table: pastTable(group, steps)})
 	}
@@ -94,7 +94,7 @@ func pastFound(history *releases.History) string {
 		found = fmt.Sprintf("%s %s found among them.", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
 	}
 	return fmt.Sprintf("Each point is what one experiment of the namespace measured under the same load. %s %s; each complete experiment is analyzed. A change needs two points: a single outlier is none.",
-		found, history.Bound())
+		found, history.FalsePositiveRate())
 }
 
 // pastChanges are the changes in words, what differs there, and what to do next.
@@ -170,7 +170,7 @@ func (r *record) pastDifferences() []*table {
 
 // pastTable has a row for each release, and what this one is against it.
 func pastTable(group []releases.Series, steps []release) *table {
-	made := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: []column{{Title: "Release"}, {Title: "Measured", Date: true}}}
+	made := &table{Caption: headed(group[0].DisplayName(), group[0].Unit), Columns: []column{{Title: "Release"}, {Title: "Measured", Date: true}}}
 	for i := range group {
 		one := &group[i]
 		made.Columns = append(made.Columns,

@@ -41,15 +41,15 @@ func withPast(t *testing.T, earlier int) report.Input {
 		for i := range runs {
 			runs[i].Namespace, runs[i].Name, runs[i].Spec.Experiment = "lab", fmt.Sprintf("%s-%d", experiment.Name, i), experiment.Name
 		}
-		this, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
+		this, err := releases.Measure(releases.ExperimentRuns{Experiment: experiment, Runs: runs})
 		expect.NoError(t, err)
 		if n < earlier {
-			before = append(before, regression.Earlier{Measured: this})
+			before = append(before, regression.Earlier{Measurements: this})
 			continue
 		}
-		history, changes, err := regression.Look(this, before)
+		history, changes, err := regression.Detect(this, before)
 		expect.NoError(t, err)
-		kept, err := regression.Object(experiment, this, history, changes)
+		kept, err := regression.NewConfigMap(experiment, this, history, changes)
 		expect.NoError(t, err)
 		return report.Input{Experiment: *experiment, Runs: runs, History: kept}
 	}
@@ -75,7 +75,7 @@ func TestAgainstThePast(t *testing.T) {
 	rows, err := audit.ReadMarkdown(strings.NewReader(page))
 	expect.NoError(t, err)
 	for _, finding := range audit.Check(rows) {
-		if finding.Outcome.Slip() {
+		if finding.Outcome.IsError() {
 			t.Errorf("%+v", finding)
 		}
 	}
@@ -177,7 +177,7 @@ func TestWithoutAPast(t *testing.T) {
 // historyWith has 14 releases; the last so many take a tenth longer.
 func historyWith(t *testing.T, slower int) *releases.History {
 	t.Helper()
-	var all []releases.Measured
+	var all []releases.Measurements
 	for i := range 14 {
 		truth := recorded.Truth{
 			Seed: uint64(i), Blocks: 6, Baseline: 400, Spread: 0.01, Users: 8, Image: "users:1", Arms: map[string]float64{"<small>": 1.3},
@@ -189,11 +189,11 @@ func historyWith(t *testing.T, slower int) *releases.History {
 		experiment, runs := truth.Draw()
 		experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("2026.%d", i+1)}
 		experiment.Spec.Analysis.Primary = []string{recorded.CheckIn}
-		one, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
+		one, err := releases.Measure(releases.ExperimentRuns{Experiment: experiment, Runs: runs})
 		expect.NoError(t, err)
 		all = append(all, one)
 	}
-	history, err := releases.Of(all, releases.Options{})
+	history, err := releases.NewHistory(all, releases.Options{})
 	expect.NoError(t, err)
 	return history
 }

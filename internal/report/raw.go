@@ -174,7 +174,7 @@ func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	load := results.Window{From: start, To: finish}
 	t.takeRestarts(samples, load)
 	if finish.After(start) && len(samples.Rounds) > 0 {
-		for _, gap := range results.Silences(samples, load) {
+		for _, gap := range results.SilentPeriods(samples, load) {
 			t.silent = append(t.silent, band{"not sampled", minutes(start, gap.From), minutes(start, gap.To)})
 		}
 	}

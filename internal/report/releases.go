@@ -27,17 +27,17 @@ func OfReleases(history *releases.History) *Report {
 	made.page = document{
 		Title:    "Results over releases",
 		Subtitle: fmt.Sprintf("%s, %d series", prose.Counted(len(releasesIn(history.Series)), "release"), len(history.Series)),
-		Card:     card{Sentence: foundIn(history), Sure: history.Bound() + "."},
+		Card:     card{Sentence: foundIn(history), Sure: history.FalsePositiveRate() + "."},
 	}
 	if len(changed) > 0 {
 		made.page.Sections = append(made.page.Sections, section{ID: "changes", Title: "Changes", Blocks: changed})
 	}
 	for _, group := range groupsOf(history.Series) {
 		made.page.Sections = append(made.page.Sections, section{
-			ID: slug(group[0].Metric + "-" + group[0].Scenario), Title: group[0].Named(), Blocks: made.record.blocksOf(group),
+			ID: slug(group[0].Metric + "-" + group[0].Scenario), Title: group[0].DisplayName(), Blocks: made.record.blocksOf(group),
 		})
 	}
-	if remarks := history.Remarks(); len(remarks) > 0 {
+	if remarks := history.AllNotes(); len(remarks) > 0 {
 		made.page.Sections = append(made.page.Sections, section{ID: "notes", Title: "Notes", Blocks: list(listOf(remarks))})
 	}
 	made.page.finish()
@@ -152,7 +152,7 @@ func releasesIn(all []releases.Series) []release {
 // blocksOf a metric are its chart and its table.
 func (r *record) blocksOf(group []releases.Series) []block {
 	steps := releasesIn(group)
-	table := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: []column{{Title: "Release"}, {Title: "Measured", Date: true}}}
+	table := &table{Caption: headed(group[0].DisplayName(), group[0].Unit), Columns: []column{{Title: "Release"}, {Title: "Measured", Date: true}}}
 	for _, one := range group {
 		table.Columns = append(table.Columns, column{Title: one.Arm, Number: true, Arm: one.Arm}, column{Title: "95 % interval", Number: true, Arm: one.Arm})
 	}
@@ -181,7 +181,7 @@ func cellsAt(series *releases.Series, step release) []cell {
 // overReleases draws the arms of a metric from release to release.
 func (r *record) overReleases(group []releases.Series, steps []release) chart {
 	drawing := &overReleases{steps: steps}
-	alt := fmt.Sprintf("%s from release to release, in %s. ", group[0].Named(), group[0].Unit)
+	alt := fmt.Sprintf("%s from release to release, in %s. ", group[0].DisplayName(), group[0].Unit)
 	for _, series := range group {
 		one := sequence{arm: r.arms[slices.IndexFunc(r.arms, func(known arm) bool { return known.Name == series.Arm })]}
 		for i := range series.Points {

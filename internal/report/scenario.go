@@ -117,7 +117,7 @@ func (s *scenario) settle() {
 		for _, found := range own {
 			numbers = append(numbers, found.numbers...)
 		}
-		scale := comparison.ScaleOf(s.unit(name), numbers)
+		scale := comparison.ChooseScale(s.unit(name), numbers)
 		if m.IsSlope() {
 			// A change that happens to be above zero in every run is no ratio.
 			scale = comparison.Difference
@@ -267,7 +267,7 @@ func (v *values) interval() (low, high float64) {
 	if v == nil || len(v.numbers) < 2 {
 		return math.NaN(), math.NaN()
 	}
-	low, high = stats.Mean(v.scale.Of(v.numbers)).Interval(v.confidence)
+	low, high = stats.Mean(v.scale.Transform(v.numbers)).Interval(v.confidence)
 	if v.scale == comparison.Ratio {
 		return math.Exp(low), math.Exp(high)
 	}

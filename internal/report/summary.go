@@ -92,7 +92,7 @@ const maxExploratory = 6
 func exploratory(a *answer) []item {
 	found := a.where(func(c shownComparison) bool {
 		isSure := c.Verdict == verdict.Better || c.Verdict == verdict.Worse
-		return !c.Primary && !c.Twin && isSure && c.metric.IsTelling() && !c.metric.Restates()
+		return !c.Primary && !c.Twin && isSure && c.metric.IsInformative() && !c.metric.Restates()
 	})
 	slices.SortStableFunc(found, func(a, b shownComparison) int { return cmp.Compare(b.Size(), a.Size()) })
 	items := a.items(found[:min(len(found), maxExploratory)])

@@ -44,7 +44,7 @@ func validity(r *record) []block {
 
 // deleted are the attempts that were made and are not there any more.
 func (r *record) deleted() []runfilter.Deleted {
-	return runfilter.DeletedOf(&r.Experiment, r.Runs)
+	return runfilter.FindDeleted(&r.Experiment, r.Runs)
 }
 
 // deletedRuns lists the attempts that were deleted.

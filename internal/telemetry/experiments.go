@@ -14,8 +14,7 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// scrapeTimeout bounds a look at the experiments. Prometheus gives up after
-// ten seconds.
+// scrapeTimeout bounds listing the experiments. Prometheus times out after ten seconds.
 const scrapeTimeout = 5 * time.Second
 
 var (
@@ -25,16 +24,15 @@ var (
 		"Planned runs without a valid attempt yet, by the phase of their experiment.", []string{"phase"}, nil)
 )
 
-// phases an experiment can be in; each has a series, be it 0, so that an alert
-// can tell none from no answer.
+// phases of an experiment. Each has a series, even if it is 0, so that an alert can
+// distinguish zero from absent.
 var phases = []v1alpha1.ExperimentPhase{
 	v1alpha1.ExperimentPending, v1alpha1.ExperimentRunning, v1alpha1.ExperimentSuspended,
 	v1alpha1.ExperimentComplete, v1alpha1.ExperimentStalled, v1alpha1.ExperimentDeleting,
 }
 
-// Experiments tells how many experiments and runs there are at the moment of
-// the scrape, as the cluster shows them: a restart of the operator changes
-// nothing in it.
+// Experiments counts the experiments and runs at each scrape, independent of restarts of the
+// operator.
 type Experiments struct {
 	// Reader is best a cached one.
 	Reader client.Reader
@@ -51,8 +49,8 @@ func (Experiments) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect counts. Where the experiments can't be read it tells nothing rather
-// than zero; the other metrics are told all the same.
+// Collect sends the counts. If listing fails, it sends no counts instead of zeros; other
+// metrics are not affected.
 func (e Experiments) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
@@ -73,7 +71,7 @@ func count(all []v1alpha1.PerfExperiment) (experiments, queued map[v1alpha1.Expe
 	experiments, queued = map[v1alpha1.ExperimentPhase]int32{}, map[v1alpha1.ExperimentPhase]int32{}
 	for i := range all {
 		if provenance.IsImported(&all[i]) {
-			// Counted where it was measured; nobody has to do anything about it here.
+			// It was counted where it was measured, and needs no action here.
 			continue
 		}
 		status := &all[i].Status

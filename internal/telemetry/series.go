@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// mostSeries of releases are told, those whose experiments were complete last: people
+// mostSeries of releases are reported, those whose experiments were complete last: people
 // choose names, and Prometheus keeps a series for each.
 const mostSeries = 300
 
@@ -34,17 +34,17 @@ var (
 		"Experiments with at least one series left out, because there are too many.", nil, nil)
 )
 
-// place of a series.
-type place struct{ namespace, scenario, metric, arm string }
+// seriesKey of a series.
+type seriesKey struct{ namespace, scenario, metric, arm string }
 
-// collectSeries tells of each series of releases where it is now.
+// collectSeries describes each series of releases where it is now.
 func collectSeries(all []v1alpha1.PerfExperiment, to chan<- prometheus.Metric) {
-	seen, leftOut := map[place]bool{}, 0
-	for _, experiment := range lastFirst(all) {
+	seen, leftOut := map[seriesKey]bool{}, 0
+	for _, experiment := range newestFirst(all) {
 		left := false
 		for _, at := range primaryResults(experiment) {
 			row := &experiment.Status.Results[at]
-			series := place{experiment.Namespace, row.Scenario, row.Metric, row.Arm}
+			series := seriesKey{experiment.Namespace, row.Scenario, row.Metric, row.Arm}
 			if seen[series] {
 				continue
 			}
@@ -53,18 +53,18 @@ func collectSeries(all []v1alpha1.PerfExperiment, to chan<- prometheus.Metric) {
 				continue
 			}
 			seen[series] = true
-			tellPoint(series, row, releases.NameOf(experiment), to)
+			sendPoint(series, row, releases.ReleaseName(experiment), to)
 		}
 		if left {
 			leftOut++
 		}
 	}
 	to <- prometheus.MustNewConstMetric(leftOutDesc, prometheus.GaugeValue, float64(leftOut))
-	tellChanges(all, seen, to)
+	sendChanges(all, seen, to)
 }
 
-// lastFirst are the experiments that were complete here, the last one first.
-func lastFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
+// newestFirst are the experiments that were complete here, the last one first.
+func newestFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 	var done []*v1alpha1.PerfExperiment
 	for i := range all {
 		if all[i].Status.CompletionTime != nil && !provenance.IsImported(&all[i]) {
@@ -77,7 +77,7 @@ func lastFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 	return done
 }
 
-// primaryResults are the places of those of primary metrics, but of a twin.
+// primaryResults are the places of those of primary metrics, but of a A/A control.
 func primaryResults(experiment *v1alpha1.PerfExperiment) []int {
 	primary := analysisplan.New(&experiment.Spec).Primary
 	twin := ""
@@ -96,7 +96,7 @@ func primaryResults(experiment *v1alpha1.PerfExperiment) []int {
 	return found
 }
 
-func tellPoint(series place, row *v1alpha1.Result, release string, to chan<- prometheus.Metric) {
+func sendPoint(series seriesKey, row *v1alpha1.Result, release string, to chan<- prometheus.Metric) {
 	mean, err := strconv.ParseFloat(row.Mean, 64)
 	if err != nil {
 		return
@@ -107,14 +107,14 @@ func tellPoint(series place, row *v1alpha1.Result, release string, to chan<- pro
 		values[lowDesc], values[highDesc] = estimate.Interval(0.95)
 	}
 	for desc, value := range values {
-		tell(to, desc, value, series.namespace, series.scenario, series.metric, series.arm, row.Unit, release)
+		send(to, desc, value, series.namespace, series.scenario, series.metric, series.arm, row.Unit, release)
 	}
 }
 
-// tellChanges counts those of the series that are told.
-func tellChanges(all []v1alpha1.PerfExperiment, told map[place]bool, to chan<- prometheus.Metric) {
+// sendChanges counts those of the series that are reported.
+func sendChanges(all []v1alpha1.PerfExperiment, told map[seriesKey]bool, to chan<- prometheus.Metric) {
 	type kind struct {
-		place
+		seriesKey
 		verdict v1alpha1.Verdict
 	}
 	counts := map[kind]int{}
@@ -124,19 +124,19 @@ func tellChanges(all []v1alpha1.PerfExperiment, told map[place]bool, to chan<- p
 	for i := range all {
 		for j := range all[i].Status.Changes {
 			change := &all[i].Status.Changes[j]
-			one := kind{place{all[i].Namespace, change.Scenario, change.Metric, change.Arm}, change.Verdict}
+			one := kind{seriesKey{all[i].Namespace, change.Scenario, change.Metric, change.Arm}, change.Verdict}
 			if _, known := counts[one]; known {
 				counts[one]++
 			}
 		}
 	}
 	for one, count := range counts {
-		tell(to, changesDesc, float64(count), one.namespace, one.scenario, one.metric, one.arm, string(one.verdict))
+		send(to, changesDesc, float64(count), one.namespace, one.scenario, one.metric, one.arm, string(one.verdict))
 	}
 }
 
-// tell a gauge; one with a name that Prometheus does not take is left out.
-func tell(to chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
+// send a gauge; one with a name that Prometheus does not take is left out.
+func send(to chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
 	if made, err := prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, labels...); err == nil {
 		to <- made
 	}

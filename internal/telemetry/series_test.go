@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// done is an experiment that was complete on a day, with a mean of six runs.
-func done(day int, mean string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
+// completeExperiment is an experiment that was complete on a day, with a mean of six runs.
+func completeExperiment(day int, mean string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "lab", Name: fmt.Sprintf("nightly-%d", day), Annotations: map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", day)},
 	}}
@@ -37,7 +37,7 @@ func done(day int, mean string, edits ...func(*v1alpha1.PerfExperiment)) *v1alph
 	return experiment
 }
 
-func gathered(t *testing.T, experiments ...*v1alpha1.PerfExperiment) *prometheus.Registry {
+func newRegistry(t *testing.T, experiments ...*v1alpha1.PerfExperiment) *prometheus.Registry {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))
@@ -50,14 +50,14 @@ func gathered(t *testing.T, experiments ...*v1alpha1.PerfExperiment) *prometheus
 	return registry
 }
 
-// Of each series the experiment tells that was complete last; not of imported ones, of twins
-// or of metrics that decide nothing.
+// Of each series the experiment tells that was complete last; not of imported ones, of A/A
+// controls or of metrics that decide nothing.
 func TestSeries(t *testing.T) {
-	registry := gathered(t,
-		done(1, "380"), done(3, "400", func(e *v1alpha1.PerfExperiment) {
+	registry := newRegistry(t,
+		completeExperiment(1, "380"), completeExperiment(3, "400", func(e *v1alpha1.PerfExperiment) {
 			e.Status.Changes = []v1alpha1.SeriesChange{{Scenario: "cico", Metric: "cico/Check-In/average", Arm: "base", Verdict: v1alpha1.VerdictWorse}}
-		}), done(2, "390"),
-		done(9, "9", func(e *v1alpha1.PerfExperiment) {
+		}), completeExperiment(2, "390"),
+		completeExperiment(9, "9", func(e *v1alpha1.PerfExperiment) {
 			e.Annotations[v1alpha1.AnnotationImported] = "x/y u 2026-01-01T00:00:00Z"
 		}),
 	)
@@ -82,12 +82,12 @@ perflab_series_mean{arm="base",metric="cico/Check-In/average",namespace="lab",re
 func TestSeriesAreBounded(t *testing.T) {
 	var all []*v1alpha1.PerfExperiment
 	for n := range 310 {
-		all = append(all, done(1, "400", func(e *v1alpha1.PerfExperiment) {
+		all = append(all, completeExperiment(1, "400", func(e *v1alpha1.PerfExperiment) {
 			e.Name = fmt.Sprintf("other-%d", n)
 			e.Status.Results[0].Scenario = fmt.Sprintf("scenario-%d", n)
 		}))
 	}
-	registry := gathered(t, all...)
+	registry := newRegistry(t, all...)
 	for name, want := range map[string]int{"perflab_series_mean": 300, "perflab_series_high": 300, "perflab_series_changes": 600} {
 		if got, err := testutil.GatherAndCount(registry, name); err != nil || got != want {
 			t.Errorf("%s has %d series, want %d (%v)", name, got, want, err)

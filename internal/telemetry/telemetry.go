@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package telemetry tells Prometheus what the operator does. The names and
-// labels of the metrics are stable: dashboards and alerts outlive releases.
+// Package telemetry exposes metrics of the operator to Prometheus. The names and labels of the
+// metrics are stable: dashboards and alerts outlive releases.
 package telemetry
 
 import (
@@ -65,8 +65,8 @@ var invalidReasons = []string{
 
 func outcome(phase v1alpha1.RunPhase) string { return strings.ToLower(string(phase)) }
 
-// RunOver counts a run that has just come to its end.
-func (m *Metrics) RunOver(run *v1alpha1.PerfRun) {
+// RunFinished counts a run that has just finished.
+func (m *Metrics) RunFinished(run *v1alpha1.PerfRun) {
 	if m == nil || !run.Status.Phase.IsFinal() {
 		return
 	}
@@ -76,15 +76,15 @@ func (m *Metrics) RunOver(run *v1alpha1.PerfRun) {
 	}
 	m.runs.WithLabelValues(outcome(run.Status.Phase), reason).Inc()
 	if run.Status.Phase != v1alpha1.RunSucceeded || run.Status.Durations == nil {
-		// The steps of a run that was cut short would tell of its deadlines.
+		// The steps of a run that was cut short would describe its deadlines.
 		return
 	}
-	for step, took := range stepsOf(run.Status.Durations) {
+	for step, took := range stepDurations(run.Status.Durations) {
 		m.steps.WithLabelValues(step).Observe(took.Seconds())
 	}
 }
 
-func stepsOf(durations *v1alpha1.RunDurations) map[string]time.Duration {
+func stepDurations(durations *v1alpha1.RunDurations) map[string]time.Duration {
 	return map[string]time.Duration{
 		"provision":  durations.Provision.Duration,
 		"ready":      durations.Ready.Duration,

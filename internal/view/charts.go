@@ -17,12 +17,12 @@ type chart struct {
 	SVG   g.Node
 }
 
-// chartsOf draw what the loads of a run told, as far as there is a course to draw.
-func chartsOf(loads map[string][]Word) []chart {
-	of := func(value func(Word) float64) []report.Course {
+// newCharts draws the samples of a run's loads, except series that are all zero.
+func newCharts(loads map[string][]LoadSample) []chart {
+	draw := func(value func(LoadSample) float64) []report.Course {
 		var courses []report.Course
 		for _, load := range slices.Sorted(maps.Keys(loads)) {
-			courses = append(courses, course(load, loads[load], value))
+			courses = append(courses, newCourse(load, loads[load], value))
 		}
 		return courses
 	}
@@ -32,11 +32,11 @@ func chartsOf(loads map[string][]Word) []chart {
 		courses []report.Course
 	}{
 		{"95th percentile since the load began, ms", percentiles(loads)},
-		{"Requests per second", of(func(w Word) float64 { return w.Requests })},
-		{"Failed transactions since the load began, %", of(func(w Word) float64 { return w.Errors })},
-		{"Users", of(func(w Word) float64 { return w.Users })},
+		{"Requests per second", draw(func(w LoadSample) float64 { return w.Requests })},
+		{"Failed transactions since the load began, %", draw(func(w LoadSample) float64 { return w.Errors })},
+		{"Users", draw(func(w LoadSample) float64 { return w.Users })},
 	} {
-		if !rises(one.courses) {
+		if !hasData(one.courses) {
 			continue
 		}
 		if picture := report.Courses(one.title+".", one.courses); picture != nil {
@@ -46,32 +46,32 @@ func chartsOf(loads map[string][]Word) []chart {
 	return shown
 }
 
-// percentiles of each transaction, named with its load where there are several.
-func percentiles(loads map[string][]Word) []report.Course {
+// percentiles of each transaction. The name includes the load if there are several.
+func percentiles(loads map[string][]LoadSample) []report.Course {
 	var courses []report.Course
 	for _, load := range slices.Sorted(maps.Keys(loads)) {
-		for _, transaction := range transactions(loads[load]) {
+		for _, transaction := range transactionNames(loads[load]) {
 			name := transaction
 			if len(loads) > 1 {
 				name = load + "/" + transaction
 			}
-			told := slices.DeleteFunc(slices.Clone(loads[load]), func(w Word) bool { _, has := w.P95[transaction]; return !has })
-			courses = append(courses, course(name, told, func(w Word) float64 { return w.P95[transaction] }))
+			samples := slices.DeleteFunc(slices.Clone(loads[load]), func(w LoadSample) bool { _, has := w.P95[transaction]; return !has })
+			courses = append(courses, newCourse(name, samples, func(w LoadSample) float64 { return w.P95[transaction] }))
 		}
 	}
 	return courses
 }
 
-func course(name string, words []Word, value func(Word) float64) report.Course {
+func newCourse(name string, samples []LoadSample, value func(LoadSample) float64) report.Course {
 	made := report.Course{Name: name}
-	for _, word := range words {
-		made.Points = append(made.Points, report.Point{Minutes: word.At.Minutes(), Value: value(word)})
+	for _, sample := range samples {
+		made.Points = append(made.Points, report.Point{Minutes: sample.At.Minutes(), Value: value(sample)})
 	}
 	return made
 }
 
-// rises: there is something else than nothing, which a table says as well.
-func rises(courses []report.Course) bool {
+// hasData reports whether any point is above zero.
+func hasData(courses []report.Course) bool {
 	return slices.ContainsFunc(courses, func(one report.Course) bool {
 		return slices.ContainsFunc(one.Points, func(at report.Point) bool { return at.Value > 0 })
 	})

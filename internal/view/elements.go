@@ -13,10 +13,10 @@ import (
 	"perflab.dev/perflab/internal/report/elements"
 )
 
-// writer of pages, with the time by which days are named.
+// writer of pages; now decides which times show their day.
 type writer struct{ now time.Time }
 
-// parts of the page, each of which is replaced when it changes.
+// parts of the page. Each is replaced when it changes.
 var parts = []struct {
 	name  string
 	write func(writer, *page) g.Node
@@ -26,11 +26,11 @@ var parts = []struct {
 	{"now", writer.current},
 	{"answer", writer.answer},
 	{"runs", writer.runs},
-	{"seen", writer.seen},
+	{"seen", writer.lastChange},
 }
 
-// document has the report's look, and the living pages' own. Without scripts, it is
-// loaded again as told.
+// document has the report's style and the live page's own. Without scripts, the refresh
+// element reloads it.
 func document(title string, again, body g.Node) g.Node {
 	return elements.Lines(g.Raw("<!DOCTYPE html>"), h.HTML(h.Lang("en"), g.Text("\n"), elements.Lines(
 		h.Head(g.Text("\n"), elements.Lines(
@@ -46,121 +46,121 @@ func document(title string, again, body g.Node) g.Node {
 	)))
 }
 
-// whole page: its state in its parts, which are written already.
-func whole(shown *page, current *state, tag string) g.Node {
+// pageDocument is the page with its rendered parts.
+func pageDocument(shown *page, current *state, tag string) g.Node {
 	written := make([]g.Node, 0, len(parts))
 	for _, one := range parts {
-		of := current.Parts[one.name]
-		written = append(written, h.Div(h.ID("part-"+one.name), h.Data("digest", of.Digest), g.Raw(of.HTML)))
+		part := current.Parts[one.name]
+		written = append(written, h.Div(h.ID("part-"+one.name), h.Data("digest", part.Digest), g.Raw(part.HTML)))
 	}
 	again := h.NoScript(h.Meta(g.Attr("http-equiv", "refresh"), h.Content("10")))
 	return document(shown.Title, again, h.Body(h.Data("tag", tag), g.If(current.Complete, g.Attr("data-complete")), g.Text("\n"), elements.Lines(
-		h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to what it does now")),
+		h.A(h.Class("skip"), h.Href("#main"), g.Text("Skip to current state")),
 		h.Div(h.Class("living"), g.Text("\n"), elements.Lines(
 			h.Header(g.Text("\n"), elements.Lines(h.H1(g.Text(shown.Title)), h.P(g.Text(shown.Subtitle)))),
 			h.P(h.Class("unseen"), h.Role("status"), h.ID("headline"), g.Text(shown.Headline)),
-			h.Div(h.ID("silent")),
+			h.Div(h.ID("offline")),
 			h.Main(h.ID("main"), h.TabIndex("-1"), g.Text("\n"), elements.Lines(written...)),
 		)),
 		h.Script(g.Raw(script)),
 	)))
 }
 
-func (w writer) notices(of *page) g.Node {
-	return elements.Each(of.Notices, func(_ int, one *notice) g.Node {
+func (w writer) notices(p *page) g.Node {
+	return elements.Each(p.Notices, func(_ int, one *notice) g.Node {
 		return h.Aside(h.Class("banner notice"), h.P(h.Strong(g.Text(one.Title)), g.Text(" "+one.Text)))
 	})
 }
 
-func (w writer) progress(of *page) g.Node {
+func (w writer) progress(p *page) g.Node {
 	var phase, waits g.Node
-	if of.Phase != "" {
-		phase = h.P(h.Class("state"), h.Strong(g.Text(of.Phase)))
+	if p.Phase != "" {
+		phase = h.P(h.Class("state"), h.Strong(g.Text(p.Phase)))
 	}
-	if of.Waits != "" {
-		waits = h.P(h.Class("waits"), g.Text("It "+of.Waits+"."))
+	if p.Message != "" {
+		waits = h.P(h.Class("waits"), g.Text(p.Message))
 	}
-	return elements.Lines(phase, bar(of.Progress), w.facts(of), waits, troubles(of.Troubles))
+	return elements.Lines(phase, bar(p.Progress), w.facts(p), waits, problemList(p.Problems))
 }
 
-func bar(of *counts) g.Node {
-	if of == nil {
+func bar(p *counts) g.Node {
+	if p == nil {
 		return nil
 	}
-	return h.Progress(h.Max(digits(of.Planned)), h.Value(digits(of.Done)), h.Aria("label", "Runs done"), ofAll(of.Done, of.Planned))
+	return h.Progress(h.Max(digits(p.Planned)), h.Value(digits(p.Done)), h.Aria("label", "Runs done"), fraction(p.Done, p.Planned))
 }
 
-func digits(of int32) string { return strconv.Itoa(int(of)) }
+func digits(p int32) string { return strconv.Itoa(int(p)) }
 
-func ofAll(part, all int32) g.Node { return g.Textf("%d of %d", part, all) }
+func fraction(part, all int32) g.Node { return g.Textf("%d of %d", part, all) }
 
-func (w writer) facts(of *page) g.Node {
-	runs := of.Progress
+func (w writer) facts(p *page) g.Node {
+	runs := p.Progress
 	if runs == nil {
 		return nil
 	}
-	facts := []g.Node{fact("Runs done", ofAll(runs.Done, runs.Planned))}
+	facts := []g.Node{fact("Runs done", fraction(runs.Done, runs.Planned))}
 	if runs.Block != 0 {
-		facts = append(facts, fact("Block", ofAll(runs.Block, runs.Blocks)))
+		facts = append(facts, fact("Block", fraction(runs.Block, runs.Blocks)))
 	}
 	if runs.Invalid != 0 {
-		facts = append(facts, fact("Attempts that did not count", g.Text(digits(runs.Invalid))))
+		facts = append(facts, fact("Invalid attempts", g.Text(digits(runs.Invalid))))
 	}
-	if of.Verdict != "" {
-		facts = append(facts, fact("Verdicts", g.Text(of.Verdict)))
+	if p.Verdict != "" {
+		facts = append(facts, fact("Verdicts", g.Text(p.Verdict)))
 	}
-	if !of.Ends.IsZero() {
-		facts = append(facts, fact("Expected to end", g.Group{g.Text("about "), moment(of.Ends, minute(of.Ends, w.now))}))
+	if !p.ExpectedEnd.IsZero() {
+		facts = append(facts, fact("Expected to end", g.Group{g.Text("about "), timeElement(p.ExpectedEnd, minute(p.ExpectedEnd, w.now))}))
 	}
 	return h.Dl(h.Class("facts"), g.Text("\n"), elements.Lines(facts...))
 }
 
 func fact(term string, value g.Node) g.Node { return h.Div(h.Dt(g.Text(term)), h.Dd(value)) }
 
-// moment shows a time in words.
-func moment(at time.Time, words string) g.Node {
+// timeElement shows a time as text.
+func timeElement(at time.Time, words string) g.Node {
 	return h.Time(h.DateTime(at.UTC().Format(time.RFC3339)), g.Text(words))
 }
 
-// clockOf a time, if there is one.
-func (w writer) clockOf(at time.Time) g.Node {
+// clock shows a time, unless it is zero.
+func (w writer) clock(at time.Time) g.Node {
 	if at.IsZero() {
 		return nil
 	}
-	return moment(at, clock(at, w.now))
+	return timeElement(at, clock(at, w.now))
 }
 
-func troubles(of []trouble) g.Node {
-	if len(of) == 0 {
+func problemList(p []problem) g.Node {
+	if len(p) == 0 {
 		return nil
 	}
-	return h.Ul(h.Class("plain troubles"), g.Text("\n"), elements.Each(of, func(_ int, one *trouble) g.Node {
-		return h.Li(h.Strong(g.Text(one.What)), g.Text(" "), h.Span(g.Text(one.Text)))
+	return h.Ul(h.Class("plain troubles"), g.Text("\n"), elements.Each(p, func(_ int, one *problem) g.Node {
+		return h.Li(h.Strong(g.Text(one.Condition)), g.Text(" "), h.Span(g.Text(one.Message)))
 	}))
 }
 
-// part of the page with a title of its own.
+// section is a part of the page with its own title.
 func section(name, title string, content ...g.Node) g.Node {
 	id := name + "-title"
 	return h.Section(h.Aria("labelledby", id), elements.Lines(h.H2(h.ID(id), g.Text(title))), elements.Lines(content...))
 }
 
-func (w writer) current(of *page) g.Node {
-	run := of.Run
+func (w writer) current(p *page) g.Node {
+	run := p.Run
 	if run == nil {
 		return g.Group{}
 	}
-	return section("now", "Now", stepsOf(run.Steps), what(run), elements.Text(run.Doing, h.P, h.Class("doing")), w.loads(run), chartsPart(run.Charts))
+	return section("now", "Now", stepList(run.Steps), runLabel(run), elements.Text(run.Activity, h.P, h.Class("doing")), w.loads(run), chartList(run.Charts))
 }
 
-func stepsOf(steps []step) g.Node {
+func stepList(steps []step) g.Node {
 	return h.Ol(h.Class("steps"), h.Aria("label", "Steps of the run"), g.Map(steps, func(one step) g.Node {
-		return h.Li(g.If(one.Current, g.Attr("aria-current", "step")), g.If(one.Past && !one.Current, h.Class("past")), g.Text(one.Name))
+		return h.Li(g.If(one.Current, g.Attr("aria-current", "step")), g.If(one.Done && !one.Current, h.Class("past")), g.Text(one.Name))
 	}))
 }
 
-// what a run is of.
-func what(run *current) g.Node {
+// runLabel names the arm, scenario and block of a run.
+func runLabel(run *currentRun) g.Node {
 	name := h.Code(g.Text(run.Name))
 	if run.Arm == "" {
 		return h.P(name)
@@ -172,7 +172,7 @@ func what(run *current) g.Node {
 	return h.P(h.Strong(g.Text(run.Arm)), g.Text(" under "), h.Strong(g.Text(run.Scenario)), words, name)
 }
 
-// column of a table: numbers are set flush right.
+// column of a table: numbers are aligned right.
 type column struct {
 	title  string
 	number bool
@@ -186,95 +186,95 @@ func table(label, caption string, columns []column, rows g.Node) g.Node {
 		elements.Lines(h.Caption(g.Text(caption)), h.THead(h.Tr(heads))), h.TBody(g.Text("\n"), rows)))
 }
 
-func words(text string) g.Node { return h.Td(g.Text(text)) }
+func textCell(text string) g.Node { return h.Td(g.Text(text)) }
 
-func figures(text string) g.Node { return h.Td(h.Class("n"), g.Text(text)) }
+func numberCell(text string) g.Node { return h.Td(h.Class("n"), g.Text(text)) }
 
-func (w writer) loads(of *current) g.Node {
-	if len(of.Loads) == 0 {
+func (w writer) loads(p *currentRun) g.Node {
+	if len(p.Loads) == 0 {
 		return nil
 	}
 	columns := []column{{"Load", false}, {"p95 so far", false}, {"Failed so far", true}, {"Users", true}, {"Requests/s", true}}
-	if of.Records {
+	if p.Records {
 		columns = append(columns, column{"Records", true})
 	}
-	columns = append(columns, column{"State", false}, column{"Told", false})
-	return table("Loads of the run", "Loads of the run, as last reported", columns, elements.Each(of.Loads, func(_ int, one *loadRow) g.Node {
+	columns = append(columns, column{"State", false}, column{"Reported", false})
+	return table("Loads of the run", "Loads of the run, as last reported", columns, elements.Each(p.Loads, func(_ int, one *loadRow) g.Node {
 		percentiles := g.Map(one.P95, func(line string) g.Node { return h.Span(g.Text(line)) })
 		return h.Tr(
 			h.Th(h.Scope("row"), h.Code(g.Text(one.Name))), h.Td(h.Class("lines"), percentiles),
-			figures(one.Errors), figures(one.Users), figures(one.Requests), g.If(of.Records, figures(one.Records)),
-			words(one.State), h.Td(w.clockOf(one.Told)),
+			numberCell(one.Errors), numberCell(one.Users), numberCell(one.Requests), g.If(p.Records, numberCell(one.Records)),
+			textCell(one.State), h.Td(w.clock(one.LastReport)),
 		)
 	}))
 }
 
-func chartsPart(of []chart) g.Node {
-	if len(of) == 0 {
+func chartList(p []chart) g.Node {
+	if len(p) == 0 {
 		return nil
 	}
 	return g.Group{
-		elements.Lines(h.Div(h.Class("charts"), g.Text("\n"), elements.Each(of, func(_ int, one *chart) g.Node {
+		elements.Lines(h.Div(h.Class("charts"), g.Text("\n"), elements.Each(p, func(_ int, one *chart) g.Node {
 			return h.Figure(h.FigCaption(g.Text(one.Title)), one.SVG)
 		}))),
-		h.P(h.Class("note"), g.Text("One point for each report that was heard since this run was first looked at here.")),
+		h.P(h.Class("note"), g.Text("The charts start when this page was first opened during the run.")),
 	}
 }
 
-func (w writer) answer(of *page) g.Node {
-	if of.Card == nil && of.Unanswered == "" {
+func (w writer) answer(p *page) g.Node {
+	if p.Card == nil && p.SummaryError == "" {
 		return g.Group{}
 	}
-	return section("answer", "The answer so far", elements.Text(of.Unanswered, h.P), of.Card,
-		h.P(h.A(h.Href("report"), g.Text("The report so far"))))
+	return section("answer", "Results so far", elements.Text(p.SummaryError, h.P), p.Card,
+		h.P(h.A(h.Href("report"), g.Text("Report so far"))))
 }
 
-func (w writer) runs(of *page) g.Node {
-	if len(of.Runs) == 0 {
+func (w writer) runs(p *page) g.Node {
+	if len(p.Runs) == 0 {
 		return g.Group{}
 	}
-	columns := []column{{"Arm", false}, {"Scenario", false}, {"Block", true}, {"Ended", false}, {"Took", true}, {"Counts", false}}
-	rows := elements.Each(of.Runs, func(_ int, one *pastRun) g.Node {
+	columns := []column{{"Arm", false}, {"Scenario", false}, {"Block", true}, {"Ended", false}, {"Took", true}, {"Valid", false}}
+	rows := elements.Each(p.Runs, func(_ int, one *finishedRun) g.Node {
 		return h.Tr(
-			h.Th(h.Scope("row"), h.Code(g.Text(one.Arm))), h.Td(h.Code(g.Text(one.Scenario))), figures(digits(one.Block)),
-			h.Td(w.clockOf(one.Ended)), figures(one.Took), h.Td(counting(one)),
+			h.Th(h.Scope("row"), h.Code(g.Text(one.Arm))), h.Td(h.Code(g.Text(one.Scenario))), numberCell(digits(one.Block)),
+			h.Td(w.clock(one.Ended)), numberCell(one.Took), h.Td(validity(one)),
 		)
 	})
 	var more g.Node
-	if of.More > 0 {
-		more = h.P(h.Class("note"), g.Textf("%d more ended before.", of.More))
+	if p.OmittedRuns > 0 {
+		more = h.P(h.Class("note"), g.Textf("%d earlier runs are not listed.", p.OmittedRuns))
 	}
-	return section("runs", "Runs that ended", table("Runs that ended", "The newest first", columns, rows), more)
+	return section("runs", "Finished runs", table("Finished runs", "Newest first", columns, rows), more)
 }
 
-// counting says whether a run counts, and why it does not.
-func counting(of *pastRun) g.Node {
-	if of.Valid {
+// validity shows whether a run is valid, and the reason if it is not.
+func validity(p *finishedRun) g.Node {
+	if p.Valid {
 		return g.Text("yes")
 	}
-	return g.Group{h.Span(h.Class("verdict invalid"), g.Text("no")), g.Text(" " + of.Invalid)}
+	return g.Group{h.Span(h.Class("verdict invalid"), g.Text("no")), g.Text(" " + p.Invalid)}
 }
 
-func (w writer) seen(of *page) g.Node {
-	if of.Seen.IsZero() {
+func (w writer) lastChange(p *page) g.Node {
+	if p.LastChange.IsZero() {
 		return g.Group{}
 	}
 	change := g.Text("Last change")
-	if of.Name != "" {
-		change = g.Group{h.Code(g.Text(of.Name)), g.Text(", last change")}
+	if p.Name != "" {
+		change = g.Group{h.Code(g.Text(p.Name)), g.Text(", last change")}
 	}
-	return elements.Lines(h.P(h.Class("note"), change, g.Text(" seen at "), w.clockOf(of.Seen), g.Text(".")))
+	return elements.Lines(h.P(h.Class("note"), change, g.Text(" seen at "), w.clock(p.LastChange), g.Text(".")))
 }
 
-// list of experiments.
-func list(of []Listed) g.Node {
-	content := h.P(g.Text("There is no experiment yet."))
-	if len(of) > 0 {
-		columns := []column{{"Experiment", false}, {"Namespace", false}, {"Phase", false}, {"Runs", true}, {"Verdict", false}, {"Waits for", false}}
-		content = table("Experiments", "Each with its living page, or its report once it is complete", columns, elements.Each(of, func(_ int, one *Listed) g.Node {
+// experimentList is the page of all experiments.
+func experimentList(items []ListItem) g.Node {
+	content := h.P(g.Text("No experiments."))
+	if len(items) > 0 {
+		columns := []column{{"Experiment", false}, {"Namespace", false}, {"Phase", false}, {"Runs", true}, {"Verdict", false}, {"Message", false}}
+		content = table("Experiments", "Each links to its live page, or to its report after it completes", columns, elements.Each(items, func(_ int, one *ListItem) g.Node {
 			return h.Tr(
-				h.Th(h.Scope("row"), h.A(h.Href(one.Namespace+"/"+one.Name+"/"), g.Text(one.Name))), words(one.Namespace),
-				words(one.Phase), figures(one.Progress), words(one.Verdict), words(one.Waiting),
+				h.Th(h.Scope("row"), h.A(h.Href(one.Namespace+"/"+one.Name+"/"), g.Text(one.Name))), textCell(one.Namespace),
+				textCell(one.Phase), numberCell(one.Progress), textCell(one.Verdict), textCell(one.Message),
 			)
 		}))
 	}

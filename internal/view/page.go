@@ -18,50 +18,50 @@ import (
 	"perflab.dev/perflab/internal/view/progress"
 )
 
-// maxRuns are listed, the newest.
+// maxRuns limits the list of finished runs to the newest.
 const maxRuns = 12
 
-// page is what the living page says, in plain texts.
+// page is the content of the live page, as plain text.
 type page struct {
 	Name, Title, Subtitle string
-	// Headline is the state in a sentence that changes only when something is new.
+	// Headline is announced to screen readers; it changes only with the state.
 	Headline string
 	Notices  []notice
 	Phase    string
 	Progress *counts
-	// Ends is when the experiment is expected to; zero: nobody knows.
-	Ends  time.Time
-	Waits string
-	// Verdict sums up what came out, as the operator does.
+	// ExpectedEnd is zero if it is unknown.
+	ExpectedEnd time.Time
+	Message     string
+	// Verdict is the operator's summary of the results.
 	Verdict  string
-	Troubles []trouble
-	Run      *current
-	// Card is the answer so far, Unanswered why there is none.
-	Card       g.Node
-	Unanswered string
-	Runs       []pastRun
-	// More runs than are listed.
-	More int
-	Seen time.Time
+	Problems []problem
+	Run      *currentRun
+	// Card is the summary so far; SummaryError is why there is none.
+	Card         g.Node
+	SummaryError string
+	Runs         []finishedRun
+	// OmittedRuns counts the finished runs that are not listed.
+	OmittedRuns int
+	LastChange  time.Time
 }
 
-// notice stands above all: what is shown is not what is.
+// notice warns that the page may be out of date.
 type notice struct{ Title, Text string }
 
-type trouble struct{ What, Text string }
+type problem struct{ Condition, Message string }
 
 type counts struct {
 	Done, Planned, Invalid int32
 	Block, Blocks          int32
 }
 
-// current run.
-type current struct {
-	Name, Arm, Scenario, Doing string
-	Block, Attempt             int32
-	Steps                      []step
-	Loads                      []loadRow
-	// Records says that some load tells how many records it imported.
+// currentRun describes the current run.
+type currentRun struct {
+	Name, Arm, Scenario, Activity string
+	Block, Attempt                int32
+	Steps                         []step
+	Loads                         []loadRow
+	// Records means that some load reports how many records it imported.
 	Records bool
 	Charts  []chart
 }
@@ -69,18 +69,18 @@ type current struct {
 // step of a run.
 type step struct {
 	Name    string
-	Past    bool
+	Done    bool
 	Current bool
 }
 
-// loadRow is what a load does now.
+// loadRow is the current state of a load.
 type loadRow struct {
 	Name, State, Users, Requests, Errors, Records string
 	P95                                           []string
-	Told                                          time.Time
+	LastReport                                    time.Time
 }
 
-type pastRun struct {
+type finishedRun struct {
 	position      int32
 	Arm, Scenario string
 	Block         int32
@@ -89,70 +89,70 @@ type pastRun struct {
 	Ended         time.Time
 }
 
-// pageOf says what a sight shows at a time. Answer, title and subtitle are the
-// report's.
-func pageOf(s Sight, now time.Time) page {
+// newPage builds the page of a snapshot. The caller adds title, subtitle and summary of the
+// report.
+func newPage(s Snapshot, now time.Time) page {
 	if s.Experiment == nil {
-		return page{Title: "Looking for the experiment", Headline: "The experiment was not seen yet.", Notices: notices(s), Seen: s.Seen}
+		return page{Title: "Loading the experiment", Headline: "The experiment is not loaded yet.", Notices: notices(s), LastChange: s.LastChange}
 	}
 	experiment := s.Experiment
 	status := &experiment.Status
 	shown := page{
 		Name: experiment.Namespace + "/" + experiment.Name, Title: experiment.Name, Notices: notices(s), Phase: progress.Phase(experiment),
-		Progress: countsOf(s), Waits: prose.Sentence(progress.Waits(status)), Verdict: status.Verdict, Seen: s.Seen,
+		Progress: newCounts(s), Message: prose.Sentence(progress.WaitMessage(status)), Verdict: status.Verdict, LastChange: s.LastChange,
 	}
 	shown.Headline = headline(shown)
-	for _, condition := range progress.Troubles(status) {
-		shown.Troubles = append(shown.Troubles, trouble{condition.Type, condition.Message})
+	for _, condition := range progress.Problems(status) {
+		shown.Problems = append(shown.Problems, problem{condition.Type, condition.Message})
 	}
-	shown.Runs, shown.More = pastRuns(s.Runs)
-	if progress.IsOver(experiment) || provenance.IsImported(experiment) {
+	shown.Runs, shown.OmittedRuns = newestRuns(s.Runs)
+	if progress.IsFinished(experiment) || provenance.IsImported(experiment) {
 		return shown
 	}
-	if left, known := progress.Left(experiment, s.Runs, now); known && !s.Gone {
-		shown.Ends = now.Add(left).Truncate(time.Minute)
+	if left, known := progress.Remaining(experiment, s.Runs, now); known && !s.Deleted {
+		shown.ExpectedEnd = now.Add(left).Truncate(time.Minute)
 	}
-	shown.Run = currentOf(s)
+	shown.Run = newCurrentRun(s)
 	return shown
 }
 
-func notices(s Sight) []notice {
+func notices(s Snapshot) []notice {
 	var found []notice
-	if s.Gone {
-		found = append(found, notice{"The experiment was deleted.", "This is the last that was seen of it."})
+	if s.Deleted {
+		found = append(found, notice{"The experiment was deleted.", "This page shows its last state."})
 	}
-	if s.Lost != nil {
+	if s.Outage != nil {
 		found = append(found, notice{
-			"The cluster does not answer since " + clock(s.Lost.Since, s.Lost.Since) + ".",
-			"What is shown is how things were before; the experiment may go on meanwhile. " + s.Lost.Why,
+			"The cluster is unavailable since " + clock(s.Outage.Since, s.Outage.Since) + ".",
+			"This page shows the state before that; the experiment may continue. " + s.Outage.Reason,
 		})
 	}
 	return found
 }
 
-// headline is what somebody who can't see the page is told when it changes.
+// headline is the sentence that screen readers announce.
 func headline(p page) string {
-	said := p.Phase
+	text := p.Phase
 	if p.Progress != nil {
-		said += fmt.Sprintf(", %s done", prose.Partly(p.Progress.Done, p.Progress.Planned, "run"))
+		text += fmt.Sprintf(", %s done", prose.Partly(p.Progress.Done, p.Progress.Planned, "run"))
 		if p.Progress.Invalid > 0 {
-			said += fmt.Sprintf(", %s not count", prose.Counted(p.Progress.Invalid, "attempt")+" did")
+			text += ", " + prose.Counted(p.Progress.Invalid, "invalid attempt")
 		}
 	}
-	return said + "."
+	return text + "."
 }
 
-func countsOf(s Sight) *counts {
+func newCounts(s Snapshot) *counts {
 	runs := s.Experiment.Status.Runs
 	if runs == nil {
 		return nil
 	}
-	return &counts{runs.Done, runs.Planned, runs.Invalid, blockOf(s), s.Experiment.Spec.DesignOrDefault().Blocks}
+	return &counts{runs.Done, runs.Planned, runs.Invalid, currentBlock(s), s.Experiment.Spec.DesignOrDefault().Blocks}
 }
 
-// blockOf is the one that is on: the current run's, else the last run's.
-func blockOf(s Sight) int32 {
-	if run := progress.Current(s.Experiment, s.Runs); run != nil {
+// currentBlock is the block of the current run, else of the last run.
+func currentBlock(s Snapshot) int32 {
+	if run := progress.CurrentRun(s.Experiment, s.Runs); run != nil {
 		return run.Spec.Block
 	}
 	block := int32(0)
@@ -165,58 +165,58 @@ func blockOf(s Sight) int32 {
 // phases of a run, in their order.
 var phases = []v1alpha1.RunPhase{v1alpha1.RunPending, v1alpha1.RunProvisioning, v1alpha1.RunLoading, v1alpha1.RunCollecting}
 
-func currentOf(s Sight) *current {
+func newCurrentRun(s Snapshot) *currentRun {
 	status := s.Experiment.Status.Current
 	if status == nil {
 		return nil
 	}
-	shown := &current{Name: status.Run, Doing: progress.Doing(status)}
+	shown := &currentRun{Name: status.Run, Activity: progress.Activity(status)}
 	phase := cmp.Or(status.Phase, v1alpha1.RunPending)
 	at := slices.Index(phases, phase)
 	for i, one := range phases {
 		shown.Steps = append(shown.Steps, step{string(one), at < 0 || i < at, i == at})
 	}
-	run := progress.Current(s.Experiment, s.Runs)
+	run := progress.CurrentRun(s.Experiment, s.Runs)
 	if run == nil {
 		return shown
 	}
 	shown.Arm, shown.Scenario, shown.Block, shown.Attempt = run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, run.Spec.Attempt
 	for _, load := range run.Spec.Scenario.Loads {
-		row := loadOf(load.Name, run.Status.Loads)
+		row := newLoadRow(load.Name, run.Status.Loads)
 		shown.Records = shown.Records || row.Records != ""
 		shown.Loads = append(shown.Loads, row)
 	}
-	shown.Charts = chartsOf(s.Courses)
-	if slices.ContainsFunc(shown.Loads, func(row loadRow) bool { return !row.Told.IsZero() }) {
-		// The table says the same, and more.
-		shown.Doing = ""
+	shown.Charts = newCharts(s.Loads)
+	if slices.ContainsFunc(shown.Loads, func(row loadRow) bool { return !row.LastReport.IsZero() }) {
+		// The table of loads has the same information and more.
+		shown.Activity = ""
 	}
 	return shown
 }
 
-func loadOf(name string, loads []v1alpha1.LoadStatus) loadRow {
+func newLoadRow(name string, loads []v1alpha1.LoadStatus) loadRow {
 	row := loadRow{Name: name, State: "waiting"}
 	at := slices.IndexFunc(loads, func(load v1alpha1.LoadStatus) bool { return load.Name == name })
 	if at < 0 {
 		return row
 	}
 	load := loads[at]
-	row.State = stateOf(load)
-	told := load.Progress
-	if told == nil {
+	row.State = loadState(load)
+	reported := load.Progress
+	if reported == nil {
 		return row
 	}
-	row.Users, row.Requests, row.Errors, row.Told = fmt.Sprint(told.Users), told.RequestsPerSecond, told.ErrorPercent+" %", told.Time.Time
-	for _, p95 := range told.P95 {
+	row.Users, row.Requests, row.Errors, row.LastReport = fmt.Sprint(reported.Users), reported.RequestsPerSecond, reported.ErrorPercent+" %", reported.Time.Time
+	for _, p95 := range reported.P95 {
 		row.P95 = append(row.P95, p95.Transaction+" "+p95.Milliseconds+" ms")
 	}
-	if told.Records != nil {
-		row.Records = fmt.Sprint(*told.Records)
+	if reported.Records != nil {
+		row.Records = fmt.Sprint(*reported.Records)
 	}
 	return row
 }
 
-func stateOf(load v1alpha1.LoadStatus) string {
+func loadState(load v1alpha1.LoadStatus) string {
 	switch {
 	case load.Outcome != "":
 		return strings.ToLower(string(load.Outcome))
@@ -230,27 +230,29 @@ func stateOf(load v1alpha1.LoadStatus) string {
 	return "waiting"
 }
 
-// pastRuns are those that ended, the newest first, and how many are left out.
-func pastRuns(runs []v1alpha1.PerfRun) ([]pastRun, int) {
-	var shown []pastRun
+// newestRuns returns the newest finished runs, newest first, and how many are omitted.
+func newestRuns(runs []v1alpha1.PerfRun) ([]finishedRun, int) {
+	var shown []finishedRun
 	for i := range runs {
 		run := &runs[i]
 		if !run.Status.Phase.IsFinal() {
 			continue
 		}
-		ended := pastRun{position: run.Spec.Position, Arm: run.Spec.Arm, Scenario: run.Spec.Scenario.Name, Block: run.Spec.Block, Valid: run.Status.Phase == v1alpha1.RunSucceeded}
+		ended := finishedRun{position: run.Spec.Position, Arm: run.Spec.Arm, Scenario: run.Spec.Scenario.Name, Block: run.Spec.Block, Valid: run.Status.Phase == v1alpha1.RunSucceeded}
 		if !ended.Valid {
 			ended.Invalid = run.Status.Message
 		}
-		ended.Ended, ended.Took = span(run.Status.Timings.ProvisionStart, run.Status.Timings.Finish)
+		ended.Ended, ended.Took = runDuration(run.Status.Timings.ProvisionStart, run.Status.Timings.Finish)
 		shown = append(shown, ended)
 	}
-	slices.SortStableFunc(shown, func(a, b pastRun) int { return cmp.Or(b.Ended.Compare(a.Ended), cmp.Compare(b.position, a.position)) })
+	slices.SortStableFunc(shown, func(a, b finishedRun) int {
+		return cmp.Or(b.Ended.Compare(a.Ended), cmp.Compare(b.position, a.position))
+	})
 	listed := min(len(shown), maxRuns)
 	return shown[:listed], len(shown) - listed
 }
 
-func span(from, to *metav1.Time) (end time.Time, took string) {
+func runDuration(from, to *metav1.Time) (end time.Time, took string) {
 	if to == nil {
 		return time.Time{}, ""
 	}
@@ -260,8 +262,7 @@ func span(from, to *metav1.Time) (end time.Time, took string) {
 	return to.Time, took
 }
 
-// clock is a time as a person reads it, with its day where that is another than the
-// reader's.
+// clock formats a time, with its date unless that is today.
 func clock(at, now time.Time) string {
 	if !isSameDay(at, now) {
 		return minute(at, now)
@@ -269,7 +270,7 @@ func clock(at, now time.Time) string {
 	return at.UTC().Format("15:04:05 UTC")
 }
 
-// minute is a clock without seconds.
+// minute formats a time like clock, without seconds.
 func minute(at, now time.Time) string {
 	if !isSameDay(at, now) {
 		return at.UTC().Format("2 January 15:04 UTC")

@@ -22,8 +22,8 @@ import (
 
 const proxied = "/api/v1/namespaces/perflab-system/services/perflab-view:http/proxy"
 
-// apiServer passes requests on as the API server does for services/proxy: by the same
-// code, under a path of its own, with the name it was called by.
+// apiServer proxies requests with the code of the API server's services/proxy, under a path of
+// its own.
 func apiServer(t *testing.T, pages http.Handler) *httptest.Server {
 	t.Helper()
 	pod := httptest.NewServer(pages)
@@ -40,19 +40,19 @@ func apiServer(t *testing.T, pages http.Handler) *httptest.Server {
 			return
 		}
 		transport := &proxyutil.Transport{Scheme: "http", Host: r.Host, PathPrepend: proxied, RoundTripper: http.DefaultTransport}
-		proxyutil.NewUpgradeAwareHandler(location, transport, false, false, failed{t}).ServeHTTP(w, r)
+		proxyutil.NewUpgradeAwareHandler(location, transport, false, false, failingErrorHandler{t}).ServeHTTP(w, r)
 	}))
 	t.Cleanup(served.Close)
 	return served
 }
 
-type failed struct{ *testing.T }
+type failingErrorHandler struct{ *testing.T }
 
-func (f failed) Error(_ http.ResponseWriter, _ *http.Request, err error) { f.T.Error(err) }
+func (f failingErrorHandler) Error(_ http.ResponseWriter, _ *http.Request, err error) { f.T.Error(err) }
 
-// parsed is a page as a browser reads it. The API server writes some elements anew,
-// which changes the spelling of their attributes.
-func parsed(t *testing.T, page string) string {
+// browserHTML parses and renders a page as a browser does. The API server rewrites some
+// elements, which changes the spelling of their attributes.
+func browserHTML(t *testing.T, page string) string {
 	t.Helper()
 	tree, err := html.Parse(strings.NewReader(page))
 	expect.NoError(t, err)
@@ -61,12 +61,12 @@ func parsed(t *testing.T, page string) string {
 	return out.String()
 }
 
-// The API server rewrites what it passes on; the page comes through all the same, with
-// its policy and the scripts that this lets run, and what it asks for is found below the path.
-func TestThePagesComeThroughTheAPIServer(t *testing.T) {
+// The API server rewrites pages. Their policy still allows their script, and their addresses
+// resolve below the proxy's path.
+func TestPagesWorkThroughAPIServerProxy(t *testing.T) {
 	const name = "api.example.org"
-	direct := newBuilding("one")
-	front := apiServer(t, view.Guard(append(slices.Clone(view.Loopback), name), newBuilding("one")))
+	direct := newTestServer("one")
+	front := apiServer(t, view.Secure(append(slices.Clone(view.Loopback), name), newTestServer("one")))
 	through := func(host, path string) (int, http.Header, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, front.URL+proxied+path, nil)
 		expect.NoError(t, err)
@@ -81,7 +81,7 @@ func TestThePagesComeThroughTheAPIServer(t *testing.T) {
 		code, header, body := through(name+":6443", path)
 		want := get(direct, path).Body.String()
 		if header.Get("Content-Type") != "application/json" {
-			want, body = parsed(t, want), parsed(t, body)
+			want, body = browserHTML(t, want), browserHTML(t, body)
 		}
 		if code != http.StatusOK || body != want {
 			t.Errorf("%s: %d, (-direct +through):\n%s", path, code, cmp.Diff(strings.Split(want, "\n"), strings.Split(body, "\n")))

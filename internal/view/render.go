@@ -21,27 +21,27 @@ var (
 	style string
 )
 
-// policy lets the page run its own script and ask its own server, nothing else.
-// frame-ancestors counts in a header only, which is where this stands.
+// policy allows the page its own script and requests to its own server, nothing else. Browsers
+// honor frame-ancestors only in a header.
 var policy = func() string {
 	digest := sha256.Sum256([]byte(script))
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) +
 		"'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }()
 
-// part as the page has it. The digest tells whether it is another.
+// part of the page. Its digest changes with its content.
 type part struct {
 	Digest string `json:"digest"`
 	HTML   string `json:"html"`
 }
 
-// state is what an open page asks for.
+// state is the response to an open page.
 type state struct {
 	Title    string `json:"title"`
 	Headline string `json:"headline"`
-	// Complete: there is a report to be shown in the page's place.
+	// Complete means that the report can replace the page.
 	Complete bool `json:"complete"`
-	// Ended: nothing will change any more.
+	// Ended means that nothing changes any more.
 	Ended bool            `json:"ended"`
 	Parts map[string]part `json:"parts"`
 }
@@ -49,32 +49,32 @@ type state struct {
 // rendered is a page in both forms.
 type rendered struct {
 	page, state []byte
-	// tag tells states apart.
+	// tag is the ETag of the state.
 	tag string
 }
 
-func render(s Sight, shown *page, now time.Time) (*rendered, error) {
-	current := &state{Title: shown.Title, Headline: shown.Headline, Complete: s.isComplete(), Ended: s.Gone, Parts: map[string]part{}}
+func render(s Snapshot, shown *page, now time.Time) (*rendered, error) {
+	current := &state{Title: shown.Title, Headline: shown.Headline, Complete: s.isComplete(), Ended: s.Deleted, Parts: map[string]part{}}
 	for _, one := range parts {
 		text, err := elements.Bytes(one.write(writer{now}, shown))
 		if err != nil {
 			return nil, fmt.Errorf("writing %s: %w", one.name, err)
 		}
-		current.Parts[one.name] = part{digestOf(text)[:16], string(text)}
+		current.Parts[one.name] = part{hexDigest(text)[:16], string(text)}
 	}
 	result := &rendered{}
 	var err error
 	if result.state, err = json.Marshal(current); err != nil {
 		return nil, fmt.Errorf("encoding the state: %w", err)
 	}
-	result.tag = `"` + digestOf(result.state)[:32] + `"`
-	if result.page, err = elements.Bytes(whole(shown, current, result.tag)); err != nil {
+	result.tag = `"` + hexDigest(result.state)[:32] + `"`
+	if result.page, err = elements.Bytes(pageDocument(shown, current, result.tag)); err != nil {
 		return nil, fmt.Errorf("writing the page: %w", err)
 	}
 	return result, nil
 }
 
-func digestOf(text []byte) string {
+func hexDigest(text []byte) string {
 	digest := sha256.Sum256(text)
 	return hex.EncodeToString(digest[:])
 }

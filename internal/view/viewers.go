@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// maxRequests are answered at a time for each viewer: an open page sends one every two
-	// seconds.
+	// maxRequests limits the requests in flight of each viewer: an open page sends one every
+	// two seconds.
 	maxRequests = 16
-	// maxViewer are the bytes of a viewer's name that are kept.
-	maxViewer = 128
-	// writePatience is how long a viewer may take to read an answer.
-	writePatience = time.Minute
+	// maxViewerBytes limits the length of a viewer's name.
+	maxViewerBytes = 128
+	// writeTimeout is how long a client may take to read each part of a response.
+	writeTimeout = time.Minute
 )
 
-// Viewer tells viewers apart: by the last value of a header, which is what the proxy in front
-// has added to what it was sent, or without one by the address that connects.
-func Viewer(header string) func(*http.Request) string {
+// IdentifyViewer identifies a viewer by the last value of a header, which the proxy in front
+// appends, or without a header by the client's address.
+func IdentifyViewer(header string) func(*http.Request) string {
 	return func(r *http.Request) string {
 		values := strings.Split(strings.Join(r.Header.Values(header), ","), ",")
 		if last := strings.TrimSpace(values[len(values)-1]); header != "" && last != "" {
-			return last[:min(len(last), maxViewer)]
+			return last[:min(len(last), maxViewerBytes)]
 		}
 		host, _, err := net.SplitHostPort(r.RemoteAddr)
 		if err != nil {
@@ -41,75 +41,75 @@ func Viewer(header string) func(*http.Request) string {
 	}
 }
 
-// Limit rejects requests of a viewer with too many in flight, and ends responses that are not
-// read.
-func Limit(viewer func(*http.Request) string, next http.Handler) http.Handler {
+// LimitRequests rejects requests of a viewer with too many in flight, and ends responses that
+// are not read.
+func LimitRequests(viewer func(*http.Request) string, next http.Handler) http.Handler {
 	var mu sync.Mutex
 	busy := map[string]int{}
-	enter := func(who string) bool {
+	enter := func(viewer string) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		if busy[who] >= maxRequests {
+		if busy[viewer] >= maxRequests {
 			return false
 		}
-		busy[who]++
+		busy[viewer]++
 		return true
 	}
-	leave := func(who string) {
+	leave := func(viewer string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if busy[who]--; busy[who] == 0 {
-			delete(busy, who)
+		if busy[viewer]--; busy[viewer] == 0 {
+			delete(busy, viewer)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := viewer(r)
-		if !enter(who) {
+		viewer := viewer(r)
+		if !enter(viewer) {
 			w.Header().Set("Retry-After", "2")
 			http.Error(w, "Too many requests at a time: try again when earlier ones are answered.", http.StatusTooManyRequests)
 			return
 		}
-		defer leave(who)
-		next.ServeHTTP(&patient{w}, r)
+		defer leave(viewer)
+		next.ServeHTTP(&deadlineWriter{w}, r)
 	})
 }
 
-// patient gives a reader so long for each part of an answer.
-type patient struct{ http.ResponseWriter }
+// deadlineWriter sets a deadline before each write.
+type deadlineWriter struct{ http.ResponseWriter }
 
-func (p *patient) Write(body []byte) (int, error) {
-	// What can't set a deadline, as in a test, has none.
-	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(writePatience))
+func (p *deadlineWriter) Write(body []byte) (int, error) {
+	// A writer without deadlines, as in a test, returns an error.
+	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTimeout))
 	return p.ResponseWriter.Write(body)
 }
 
-// Unwrap is for http.ResponseController.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+// Unwrap implements http.ResponseController's interface.
+func (p *deadlineWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// lookers are when viewers looked into a room last.
-type lookers map[string]time.Time
+// viewers of a page, with the time of their last request.
+type viewers map[string]time.Time
 
-// since forgets who has not looked since.
-func (l lookers) since(at time.Time) {
+// expire removes viewers without a request since a time.
+func (l viewers) expire(at time.Time) {
 	maps.DeleteFunc(l, func(_ string, looked time.Time) bool { return looked.Before(at) })
 }
 
-// only reports whether one viewer looks alone.
-func (l lookers) only(viewer string) bool {
+// isOnlyViewer reports whether the page has no other viewer.
+func (l viewers) isOnlyViewer(viewer string) bool {
 	_, looks := l[viewer]
 	return looks && len(l) == 1
 }
 
-// taken is the room that a viewer may have in place of the one who keeps it alone: of the
-// viewer who keeps most, if that is at least two more than this one has, the one looked into
-// least recently. So a viewer who opens every experiment does not keep others out, and the
-// pages of one viewer do not replace each other.
-func (h *Hall) taken(viewer string) (types.NamespacedName, bool) {
+// evictionCandidate returns the page to close for a viewer who needs one. It belongs to the
+// viewer with the most unshared pages, if those are at least two more than this viewer has,
+// and is the least recently used of them. So a viewer who opens every experiment does not
+// block others, and the pages of one viewer do not replace each other.
+func (h *Server) evictionCandidate(viewer string) (types.NamespacedName, bool) {
 	alone := map[string][]types.NamespacedName{}
-	for name, room := range h.rooms {
-		for who := range room.lookers {
-			if room.lookers.only(who) {
-				alone[who] = append(alone[who], name)
+	for name, room := range h.pages {
+		for viewer := range room.viewers {
+			if room.viewers.isOnlyViewer(viewer) {
+				alone[viewer] = append(alone[viewer], name)
 			}
 		}
 	}
@@ -121,6 +121,6 @@ func (h *Hall) taken(viewer string) (types.NamespacedName, bool) {
 		return types.NamespacedName{}, false
 	}
 	return slices.MinFunc(alone[most], func(a, b types.NamespacedName) int {
-		return cmp.Or(h.rooms[a].lookers[most].Compare(h.rooms[b].lookers[most]), cmp.Compare(a.String(), b.String()))
+		return cmp.Or(h.pages[a].viewers[most].Compare(h.pages[b].viewers[most]), cmp.Compare(a.String(), b.String()))
 	}), true
 }

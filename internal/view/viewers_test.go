@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-func TestViewersAreToldApart(t *testing.T) {
+func TestIdentifyViewer(t *testing.T) {
 	for name, one := range map[string]struct {
 		header, from string
 		sent         []string
@@ -36,56 +36,55 @@ func TestViewersAreToldApart(t *testing.T) {
 	} {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.RemoteAddr, request.Header["X-Viewer"] = one.from, one.sent
-		if got := view.Viewer(one.header)(request); got != one.want {
+		if got := view.IdentifyViewer(one.header)(request); got != one.want {
 			t.Errorf("%s: %q, want %q", name, got, one.want)
 		}
 	}
 }
 
-// look into an experiment as somebody.
-func (b *building) look(viewer string, experiment int) int {
-	return ask(b, http.MethodGet, fmt.Sprintf("/lab/e%d/", experiment), http.Header{"X-Viewer": {viewer}}).Code
+// status of a viewer's request for an experiment's page.
+func (b *testServer) status(viewer string, experiment int) int {
+	return request(b, http.MethodGet, fmt.Sprintf("/lab/e%d/", experiment), http.Header{"X-Viewer": {viewer}}).Code
 }
 
-// A viewer who opens every experiment does not keep others out, and the pages of one viewer
-// do not replace each other.
-func TestRoomsAreShared(t *testing.T) {
+// A viewer who opens every experiment does not block others, and the pages of one viewer do
+// not replace each other.
+func TestPagesAreSharedFairly(t *testing.T) {
 	var names []string
 	for i := range 12 {
 		names = append(names, fmt.Sprintf("e%d", i))
 	}
-	b := newBuilding(names...)
+	b := newTestServer(names...)
 	for i := range 8 {
 		b.now = b.now.Add(time.Second)
-		expect.Equal(t, http.StatusOK, b.look("greedy", i), "a room that is free")
+		expect.Equal(t, http.StatusOK, b.status("greedy", i), "a room that is free")
 	}
-	expect.Equal(t, http.StatusServiceUnavailable, b.look("greedy", 8), "a ninth")
-	// Others get four, those that were looked into least recently.
-	expect.Equal(t, http.StatusOK, b.look("greedy", 0), "the first is used again")
+	expect.Equal(t, http.StatusServiceUnavailable, b.status("greedy", 8), "a ninth")
+	// Others get four pages, the least recently used.
+	expect.Equal(t, http.StatusOK, b.status("greedy", 0), "the first is used again")
 	for i := range 3 {
-		expect.Equal(t, http.StatusOK, b.look("ada", 8+i), "another viewer's")
+		expect.Equal(t, http.StatusOK, b.status("ada", 8+i), "another viewer's")
 	}
 	for i, open := range []bool{true, false, false, false, true, true, true, true, true, true, true} {
 		if _, is := b.open[b.listed[i].NamespacedName]; is != open {
 			t.Errorf("e%d is open: %t", i, is)
 		}
 	}
-	expect.Equal(t, http.StatusOK, b.look("ada", 11), "as many as the other")
-	expect.Equal(t, http.StatusServiceUnavailable, b.look("ada", 1), "more than the other")
-	expect.Equal(t, http.StatusServiceUnavailable, b.look("greedy", 1), "its own again")
-	// A room that two viewers have open is not taken.
+	expect.Equal(t, http.StatusOK, b.status("ada", 11), "as many as the other")
+	expect.Equal(t, http.StatusServiceUnavailable, b.status("ada", 1), "more than the other")
+	expect.Equal(t, http.StatusServiceUnavailable, b.status("greedy", 1), "its own again")
+	// A page with two viewers is not evicted.
 	for _, i := range []int{0, 5, 6, 7, 8, 9, 10, 11} {
-		expect.Equal(t, http.StatusOK, b.look("eve", i), "a room of others")
+		expect.Equal(t, http.StatusOK, b.status("eve", i), "a room of others")
 	}
-	expect.Equal(t, http.StatusServiceUnavailable, b.look("bob", 1), "where all are shared")
+	expect.Equal(t, http.StatusServiceUnavailable, b.status("bob", 1), "where all are shared")
 	b.now = b.now.Add(6 * time.Minute)
-	expect.Equal(t, http.StatusOK, b.look("bob", 1), "after they have left")
+	expect.Equal(t, http.StatusOK, b.status("bob", 1), "after they have left")
 }
 
-// A viewer has at most 16 requests in flight, and does not block others.
-func TestRequestsOfAViewerAreLimited(t *testing.T) {
+func TestLimitRequestsOfViewer(t *testing.T) {
 	answers, asked := make(chan struct{}), make(chan struct{})
-	pages := view.Limit(view.Viewer("X-Viewer"), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	pages := view.LimitRequests(view.IdentifyViewer("X-Viewer"), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			asked <- struct{}{}
 			<-answers
@@ -93,49 +92,48 @@ func TestRequestsOfAViewerAreLimited(t *testing.T) {
 	}))
 	var waiting sync.WaitGroup
 	for range 16 {
-		waiting.Go(func() { ask(pages, http.MethodGet, "/slow", http.Header{"X-Viewer": {"greedy"}}) })
+		waiting.Go(func() { request(pages, http.MethodGet, "/slow", http.Header{"X-Viewer": {"greedy"}}) })
 		<-asked
 	}
 	greedy, ada := http.Header{"X-Viewer": {"greedy"}}, http.Header{"X-Viewer": {"ada"}}
-	refused := ask(pages, http.MethodGet, "/", greedy)
+	refused := request(pages, http.MethodGet, "/", greedy)
 	expect.Equal(t, http.StatusTooManyRequests, refused.Code, "one too many")
 	expect.Equal(t, "2", refused.Header().Get("Retry-After"), "when to try again")
-	expect.Equal(t, http.StatusOK, ask(pages, http.MethodGet, "/", ada).Code, "another's")
+	expect.Equal(t, http.StatusOK, request(pages, http.MethodGet, "/", ada).Code, "another's")
 	close(answers)
 	waiting.Wait()
-	expect.Equal(t, http.StatusOK, ask(pages, http.MethodGet, "/", greedy).Code, "when they are answered")
+	expect.Equal(t, http.StatusOK, request(pages, http.MethodGet, "/", greedy).Code, "when they are answered")
 }
 
-// deadlines notes whether somebody bounds the time for an answer.
-type deadlines struct {
+// deadlineConn records the write deadlines.
+type deadlineConn struct {
 	net.Conn
 	set chan time.Time
 }
 
-func (d deadlines) SetWriteDeadline(at time.Time) error {
+func (d deadlineConn) SetWriteDeadline(at time.Time) error {
 	if !at.IsZero() {
 		d.set <- at
 	}
 	return d.Conn.SetWriteDeadline(at)
 }
 
-type listening struct {
+type deadlineListener struct {
 	net.Listener
 	set chan time.Time
 }
 
-func (l listening) Accept() (net.Conn, error) {
+func (l deadlineListener) Accept() (net.Conn, error) {
 	connection, err := l.Listener.Accept()
-	return deadlines{connection, l.set}, err
+	return deadlineConn{connection, l.set}, err
 }
 
-// A response that is not read has a deadline.
-func TestAnswersAreNotWaitedForForever(t *testing.T) {
+func TestResponsesHaveWriteDeadline(t *testing.T) {
 	set := make(chan time.Time, 10)
-	server := httptest.NewUnstartedServer(view.Limit(view.Viewer(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewUnstartedServer(view.LimitRequests(view.IdentifyViewer(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "a page")
 	})))
-	server.Listener = listening{server.Listener, set}
+	server.Listener = deadlineListener{server.Listener, set}
 	server.Start()
 	defer server.Close()
 	connection, err := net.Dial("tcp", server.Listener.Addr().String())

@@ -85,7 +85,7 @@ func TestEmulatedMissingObjects(t *testing.T) {
 		}
 		absent := open(t, server.at(t, "another"), archive.Options{})
 		// The emulators' error messages differ from those of the stores.
-		if _, err := absent.Keep(t.Context(), record(1)); !archive.IsOne(err) || !strings.Contains(err.Error(), "bucket") {
+		if _, err := absent.Keep(t.Context(), record(1)); !archive.IsError(err) || !strings.Contains(err.Error(), "bucket") {
 			t.Errorf("in a missing bucket: %v", err)
 		}
 	})
@@ -103,7 +103,7 @@ func TestEmulatedIsPruned(t *testing.T) {
 		if _, err := store.Put(t.Context(), []byte("superfluous")); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := later.Collect(t.Context(), archive.Policy{}, nil)
+		sum, err := later.Collect(t.Context(), archive.CollectionPolicy{}, nil)
 		if err != nil || sum.Objects != 1 || !slices.Equal(server.names(t), kept) {
 			t.Errorf("%+v (%v), left are %v", sum, err, server.names(t))
 		}

@@ -45,28 +45,28 @@ func TestStoreFaults(t *testing.T) {
 		want    error
 		message string
 	}{
-		"away: hangs up":                     {hangsUp, archive.ErrAway, "breaks off"},
-		"away: hangs up when it is done":     {hangsUpAfter, archive.ErrAway, "breaks off"},
-		"away: 503":                          {answers(503, "SlowDown"), archive.ErrAway, "answers 503 SlowDown"},
-		"away: 500 without a body":           {answers(500, ""), archive.ErrAway, "answers 500"},
-		"away: 502 of a gateway":             {answers(502, ""), archive.ErrAway, "answers 502"},
-		"slow: no answer":                    {isSlow, archive.ErrAway, "does not answer within 2s"},
-		"slow: the answer never ends":        {only(isRead, trickles), archive.ErrAway, "does not answer within 2s"},
+		"away: hangs up":                     {hangsUp, archive.ErrUnavailable, "breaks off"},
+		"away: hangs up when it is done":     {hangsUpAfter, archive.ErrUnavailable, "breaks off"},
+		"away: 503":                          {answers(503, "SlowDown"), archive.ErrUnavailable, "answers 503 SlowDown"},
+		"away: 500 without a body":           {answers(500, ""), archive.ErrUnavailable, "answers 500"},
+		"away: 502 of a gateway":             {answers(502, ""), archive.ErrUnavailable, "answers 502"},
+		"slow: no answer":                    {isSlow, archive.ErrUnavailable, "does not answer within 2s"},
+		"slow: the answer never ends":        {only(isRead, trickles), archive.ErrUnavailable, "does not answer within 2s"},
 		"full":                               {only(isWrite, answers(507, "XMinioStorageFull")), archive.ErrFull, "make room"},
 		"full: a quota":                      {only(isWrite, answers(403, "QuotaExceeded")), archive.ErrFull, "make room"},
 		"forbids writing":                    {only(isWrite, answers(403, "AccessDenied")), archive.ErrForbidden, "answers 403 AccessDenied"},
 		"forbids reading":                    {only(isRead, answers(403, "AccessDenied")), archive.ErrForbidden, "answers 403 AccessDenied"},
-		"cuts uploads":                       {only(isWrite, cutsUploads), archive.ErrAway, "breaks off"},
-		"cuts downloads":                     {only(isRead, cutsDownloads), archive.ErrAway, "breaks off"},
-		"changes uploads":                    {only(isWrite, changesUploads), archive.ErrAway, ""},
+		"cuts uploads":                       {only(isWrite, cutsUploads), archive.ErrUnavailable, "breaks off"},
+		"cuts downloads":                     {only(isRead, cutsDownloads), archive.ErrUnavailable, "breaks off"},
+		"changes uploads":                    {only(isWrite, changesUploads), archive.ErrUnavailable, ""},
 		"returns other bytes":                {only(isRead, gives(flip)), archive.ErrMismatch, "are not those"},
 		"returns half":                       {only(isRead, gives(half)), archive.ErrMismatch, "bytes where"},
 		"returns nothing":                    {only(isRead, gives(func([]byte) []byte { return nil })), archive.ErrMismatch, "it has 0 bytes"},
 		"returns an older object":            {only(isRead, gives(old)), archive.ErrMismatch, "bytes where"},
 		"forgets what it accepted":           {only(isWrite, forgets), archive.ErrNotFound, "not there"},
 		"reports that the bucket is missing": {answers(404, "NoSuchBucket"), archive.ErrNotFound, "no such bucket"},
-		"does not support conditions":        {only(isWrite, answers(501, "NotImplemented")), archive.ErrLocation, "can't write only"},
-		"is in another region":               {answers(301, "PermanentRedirect"), archive.ErrLocation, "another region"},
+		"does not support conditions":        {only(isWrite, answers(501, "NotImplemented")), archive.ErrInvalidLocation, "can't write only"},
+		"is in another region":               {answers(301, "PermanentRedirect"), archive.ErrInvalidLocation, "another region"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,10 +133,10 @@ func TestReadsAreVerified(t *testing.T) {
 		"half":           {gives(func(body []byte) []byte { return body[:len(body)/2] }), archive.ErrMismatch},
 		"more":           {gives(func(body []byte) []byte { return append(body, ' ') }), archive.ErrMismatch},
 		"another object": {gives(func([]byte) []byte { return raw(9) }), archive.ErrMismatch},
-		"cut off":        {cutsDownloads, archive.ErrAway},
+		"cut off":        {cutsDownloads, archive.ErrUnavailable},
 		"forbidden":      {answers(403, "AccessDenied"), archive.ErrForbidden},
 		"missing":        {answers(404, "NoSuchKey"), archive.ErrNotFound},
-		"an error page":  {answers(502, ""), archive.ErrAway},
+		"an error page":  {answers(502, ""), archive.ErrUnavailable},
 		"a page of a firewall": {func(_ *proxy, writer http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(writer, "<html>log in</html>")
 		}, archive.ErrMismatch},
@@ -150,7 +150,7 @@ func TestReadsAreVerified(t *testing.T) {
 			if got, err := store.Get(t.Context(), archive.Sum(raw(1))); !errors.Is(err, test.want) || got != nil {
 				t.Errorf("getting gives %v, want %v", err, test.want)
 			}
-			if kept, err := store.IsKept(t.Context(), reference); kept || err != nil && !errors.Is(err, test.want) {
+			if kept, err := store.Exists(t.Context(), reference); kept || err != nil && !errors.Is(err, test.want) {
 				t.Errorf("it is stored: %v, %v", kept, err)
 			}
 		})
@@ -217,7 +217,7 @@ func TestUnreachableStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := open(t, at(t, test.address, bucket), archive.Options{Timeout: 5 * time.Second})
 			_, err := store.Put(t.Context(), []byte("x"))
-			if !errors.Is(err, archive.ErrAway) || !strings.Contains(err.Error(), test.message) {
+			if !errors.Is(err, archive.ErrUnavailable) || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("error %v (%s), want %q", err, store.Detail(err), test.message)
 			}
 			t.Log(err)
@@ -235,7 +235,7 @@ func TestWrongCredentialsAndBuckets(t *testing.T) {
 		"another secret":     {func(l *archive.Location) { l.Credentials.Secret = "wrong-and-hidden" }, archive.ErrForbidden},
 		"another access key": {func(l *archive.Location) { l.Credentials.ID = "wrong-and-hidden" }, archive.ErrForbidden},
 		"another bucket":     {func(l *archive.Location) { l.Bucket = "no-such-bucket" }, archive.ErrNotFound},
-		"another region":     {func(l *archive.Location) { l.Parameters[archive.ParameterRegion] = "elsewhere" }, archive.ErrLocation},
+		"another region":     {func(l *archive.Location) { l.Parameters[archive.ParameterRegion] = "elsewhere" }, archive.ErrInvalidLocation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			location := at(t, "http://"+server.address, bucket)
@@ -333,7 +333,7 @@ func TestPruneRealStore(t *testing.T) {
 		}
 	}
 	later := directly(t, bucket, archive.Options{Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})
-	policy := archive.Policy{Runs: archive.Retention{Count: 2}, DryRun: true}
+	policy := archive.CollectionPolicy{Runs: archive.Retention{Count: 2}, DryRun: true}
 	would, err := later.Collect(t.Context(), policy, nil)
 	expect.NoError(t, err)
 	before := len(files(t, bucket))

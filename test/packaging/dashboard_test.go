@@ -103,7 +103,7 @@ func metricNames(t *testing.T) map[string]bool {
 	scheme := runtime.NewScheme()
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	registry := prometheus.NewRegistry()
-	telemetry.New(registry).RunOver(&v1alpha1.PerfRun{Status: v1alpha1.PerfRunStatus{
+	telemetry.New(registry).RunFinished(&v1alpha1.PerfRun{Status: v1alpha1.PerfRunStatus{
 		Phase: v1alpha1.RunSucceeded, Durations: &v1alpha1.RunDurations{},
 	}})
 	done := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "done"}}

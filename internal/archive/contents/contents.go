@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contents says what of an experiment and its runs is kept in an archive, and
-// puts an experiment together again from what is there. What an item holds is a YAML
-// document as perflab export writes it, so that nothing but an archive's objects is
-// needed to report on them.
+// Package contents converts experiments and runs into records of an archive and back. An item
+// is a YAML document as perflab export writes it, so the objects of an archive are sufficient
+// for reports.
 package contents
 
 import (
@@ -21,47 +20,47 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// ErrNotOver says that something goes on, and can't be kept yet.
-var ErrNotOver = errors.New("it is not over yet")
+// ErrNotFinished means that an experiment or a run is not finished.
+var ErrNotFinished = errors.New("it is not over yet")
 
 const mediaType = "application/yaml"
 
-// Run is the record of a run that is over: the run itself, and the ConfigMaps of its raw
-// results. It fails with ErrNotOver. That its conditions changed when it finished is all that is
-// kept of when they did: so the record is the same whenever it is made, before the run's status is
-// written and ever after, and is kept once.
-func Run(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun, raw []corev1.ConfigMap) (archive.Record, error) {
+// RunRecord returns the record of a finished run: the run and the ConfigMaps of its raw
+// results. It fails with ErrNotFinished. The times of its conditions are replaced by the time
+// it finished, so the record is the same before and after the run's status is written, and is
+// stored once.
+func RunRecord(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun, raw []corev1.ConfigMap) (archive.Record, error) {
 	finish := run.Status.Timings.Finish
 	if finish == nil || !run.Status.Phase.IsFinal() {
-		return archive.Record{}, fmt.Errorf("run %q: %w", run.Name, ErrNotOver)
+		return archive.Record{}, fmt.Errorf("run %q: %w", run.Name, ErrNotFinished)
 	}
 	ended := run.DeepCopy()
 	for i := range ended.Status.Conditions {
 		ended.Status.Conditions[i].LastTransitionTime = *finish
 	}
 	documents, err := report.RunDocuments(ended, raw)
-	return archive.Record{Identity: IdentityOfRun(experiment, run), At: finish.Time, Items: itemsOf(documents)}, err
+	return archive.Record{Identity: RunIdentity(experiment, run), At: finish.Time, Items: itemsOf(documents)}, err
 }
 
-// IdentityOfRun is what a run is called in an archive.
-func IdentityOfRun(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) archive.Identity {
-	identity := IdentityOf(experiment)
+// RunIdentity returns the identity of a run.
+func RunIdentity(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) archive.Identity {
+	identity := ExperimentIdentity(experiment)
 	identity.Run, identity.RunUID, identity.Attempt = run.Name, string(run.UID), run.Spec.Attempt
 	return identity
 }
 
-// IdentityOf is what an experiment is called in an archive.
-func IdentityOf(experiment *v1alpha1.PerfExperiment) archive.Identity {
+// ExperimentIdentity returns the identity of an experiment.
+func ExperimentIdentity(experiment *v1alpha1.PerfExperiment) archive.Identity {
 	return archive.Identity{Namespace: experiment.Namespace, Experiment: experiment.Name, ExperimentUID: string(experiment.UID)}
 }
 
-// Experiment is the record of an experiment that has ended: the experiment, the digests
-// of what was recorded, what its notes are kept in, its stored report, its plan, and what a
-// history needs of its runs. It rests on the records of its runs.
-func Experiment(recorded report.Input, stored *corev1.ConfigMap, runs []archive.Reference) (archive.Record, error) {
-	at := endOf(&recorded)
+// ExperimentRecord returns the record of a finished experiment: the experiment, its manifest
+// of digests, its notes, its stored report, its plan and its measurements for histories. It
+// refers to the records of its runs.
+func ExperimentRecord(recorded report.Input, stored *corev1.ConfigMap, runs []archive.Reference) (archive.Record, error) {
+	at := endTime(&recorded)
 	if at.IsZero() {
-		return archive.Record{}, fmt.Errorf("experiment %q: %w", recorded.Experiment.Name, ErrNotOver)
+		return archive.Record{}, fmt.Errorf("experiment %q: %w", recorded.Experiment.Name, ErrNotFinished)
 	}
 	rest := recorded
 	rest.Runs, rest.Raw = nil, nil
@@ -72,15 +71,15 @@ func Experiment(recorded report.Input, stored *corev1.ConfigMap, runs []archive.
 	if err != nil {
 		return archive.Record{}, err
 	}
-	record := archive.Record{Identity: IdentityOf(&recorded.Experiment), At: at, Items: itemsOf(documents), Runs: runs}
-	if err := keepPlan(&record, &recorded.Experiment); err != nil {
+	record := archive.Record{Identity: ExperimentIdentity(&recorded.Experiment), At: at, Items: itemsOf(documents), Runs: runs}
+	if err := addPlan(&record, &recorded.Experiment); err != nil {
 		return record, err
 	}
-	return record, place(&record, &recorded.Experiment, recorded.Runs)
+	return record, addSeriesEntry(&record, &recorded.Experiment, recorded.Runs)
 }
 
-// endOf an experiment is its completion or, of one that stalled, the end of its last run.
-func endOf(recorded *report.Input) time.Time {
+// endTime of an experiment is its completion or, if it stalled, the end of its last run.
+func endTime(recorded *report.Input) time.Time {
 	if done := recorded.Experiment.Status.CompletionTime; done != nil {
 		return done.Time
 	}
@@ -101,7 +100,7 @@ func itemsOf(documents []report.Document) []archive.Item {
 	return items
 }
 
-// Read puts an experiment together again: its own record, and those of its runs.
+// Read assembles an experiment from its record and those of its runs.
 func Read(ctx context.Context, store *archive.Store, experiment archive.Reference) (report.Input, error) {
 	var reader report.Reader
 	record, err := store.Load(ctx, experiment)

@@ -56,18 +56,18 @@ func rawOf(input report.Input, run *v1alpha1.PerfRun) []corev1.ConfigMap {
 }
 
 // What comes back from an archive is what perflab export would have written.
-func TestWhatIsReadIsWhatWasKept(t *testing.T) {
+func TestReadReturnsStoredExperiment(t *testing.T) {
 	input, kept := experiment(), archives.New(t)
 	var references []archive.Reference
 	for i := range input.Runs {
-		record, err := contents.Run(&input.Experiment, &input.Runs[i], rawOf(input, &input.Runs[i]))
+		record, err := contents.RunRecord(&input.Experiment, &input.Runs[i], rawOf(input, &input.Runs[i]))
 		expect.NoError(t, err)
 		reference, err := kept.Keep(t.Context(), record)
 		expect.NoError(t, err)
 		references = append(references, reference)
 	}
 	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: naming.Report(input.Experiment.Name), Namespace: input.Experiment.Namespace}}
-	record, err := contents.Experiment(input, stored, references)
+	record, err := contents.ExperimentRecord(input, stored, references)
 	expect.NoError(t, err)
 	reference, err := kept.Keep(t.Context(), record)
 	expect.NoError(t, err)
@@ -79,7 +79,7 @@ func TestWhatIsReadIsWhatWasKept(t *testing.T) {
 }
 
 // The plan that is kept is the one that the runs of real experiments followed.
-func TestThePlanIsKept(t *testing.T) {
+func TestExperimentRecordHasPlan(t *testing.T) {
 	examples, err := filepath.Glob("../../docs/examples/*.yaml.gz")
 	if err != nil || len(examples) == 0 {
 		t.Fatalf("%d examples: %v", len(examples), err)
@@ -88,7 +88,7 @@ func TestThePlanIsKept(t *testing.T) {
 		t.Run(filepath.Base(example), func(t *testing.T) {
 			t.Parallel()
 			input := read(t, example)
-			record, err := contents.Experiment(input, nil, nil)
+			record, err := contents.ExperimentRecord(input, nil, nil)
 			expect.NoError(t, err)
 			kept := planOf(t, record)
 			status := &input.Experiment.Status
@@ -147,15 +147,15 @@ func exported(t *testing.T, input report.Input) string {
 	return out.String()
 }
 
-func TestWhatIsNotOverIsNotKept(t *testing.T) {
+func TestRecordsNeedFinishedRuns(t *testing.T) {
 	input := experiment()
 	run := &input.Runs[0]
 	run.Status.Timings.Finish = nil
-	if _, err := contents.Run(&input.Experiment, run, nil); !errors.Is(err, contents.ErrNotOver) {
+	if _, err := contents.RunRecord(&input.Experiment, run, nil); !errors.Is(err, contents.ErrNotFinished) {
 		t.Errorf("a run that has not finished: %v", err)
 	}
 	input.Experiment.Status.CompletionTime, input.Runs = nil, nil
-	if _, err := contents.Experiment(input, nil, nil); !errors.Is(err, contents.ErrNotOver) {
+	if _, err := contents.ExperimentRecord(input, nil, nil); !errors.Is(err, contents.ErrNotFinished) {
 		t.Errorf("an experiment that has not ended: %v", err)
 	}
 }

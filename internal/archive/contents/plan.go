@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// kindPlan is the item that says what was to be done, in which order.
+	// kindPlan is the item that describes what was to be done, in which order.
 	kindPlan      = "Plan"
 	mediaTypePlan = "application/json"
 )
@@ -26,9 +26,9 @@ type plannedRun struct {
 	Scenario string `json:"scenario"`
 }
 
-// keepPlan adds the plan that the experiment's runs followed, which its status gives
+// addPlan adds the plan that the experiment's runs followed, which its status gives
 // whole: the order is drawn with the seed. What was measured elsewhere has none.
-func keepPlan(record *archive.Record, experiment *v1alpha1.PerfExperiment) error {
+func addPlan(record *archive.Record, experiment *v1alpha1.PerfExperiment) error {
 	status := &experiment.Status
 	each := int32(len(status.Arms) * len(experiment.Spec.Scenarios))
 	if status.PlanHash == "" || status.Seed == nil || status.Runs == nil || each == 0 {

@@ -20,40 +20,40 @@ import (
 )
 
 const (
-	// kindMeasured is the item that a series needs of an experiment.
+	// kindMeasured is the item with an experiment's measurements for series.
 	kindMeasured      = "Measured"
 	mediaTypeMeasured = "application/json"
 )
 
-// place gives an experiment's record what a history needs of it, and its place in the
-// series of its scenarios. One without a complete block has none.
-func place(record *archive.Record, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) error {
-	measured, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
+// addSeriesEntry adds the measurements to an experiment's record, and its entry in the series
+// of its scenarios. An experiment without a complete block has none.
+func addSeriesEntry(record *archive.Record, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) error {
+	measured, err := releases.Measure(releases.ExperimentRuns{Experiment: experiment, Runs: runs})
 	if err != nil {
 		return err
 	}
 	text, err := measured.Encode()
-	if errors.Is(err, releases.ErrNoPoint) {
+	if errors.Is(err, releases.ErrNoCompleteBlock) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	record.Items = append(record.Items, archive.Item{Kind: kindMeasured, Name: experiment.Name, MediaType: mediaTypeMeasured, Bytes: text})
-	record.Place = &archive.Place{At: measured.Began, Item: archive.Sum(text)}
+	record.SeriesEntry = &archive.SeriesEntry{At: measured.Began, Item: archive.Sum(text)}
 	for i := range measured.Scenarios {
-		series, err := seriesOf(&measured.Scenarios[i].Declared)
+		series, err := seriesName(&measured.Scenarios[i].Declared)
 		if err != nil {
 			return err
 		}
-		record.Place.Series = append(record.Place.Series, series)
+		record.SeriesEntry.Series = append(record.SeriesEntry.Series, series)
 	}
 	return nil
 }
 
-// seriesOf a scenario is its name and a digest of its declaration: numbers under other
-// declarations are not of the same load.
-func seriesOf(scenario *v1alpha1.Scenario) (string, error) {
+// seriesName is the name of a scenario and a digest of its declaration: measurements under
+// other declarations are not comparable.
+func seriesName(scenario *v1alpha1.Scenario) (string, error) {
 	const digits = 32
 	text, err := json.Marshal(scenario)
 	if err != nil {
@@ -63,30 +63,29 @@ func seriesOf(scenario *v1alpha1.Scenario) (string, error) {
 	return scenario.Name + "." + hex.EncodeToString(sum[:])[:digits], nil
 }
 
-// scenarioOf a series is the name of its scenario.
-func scenarioOf(series string) string { return series[:max(strings.LastIndex(series, "."), 0)] }
+// scenarioName returns the name of a series' scenario.
+func scenarioName(series string) string { return series[:max(strings.LastIndex(series, "."), 0)] }
 
-// Indexed says what became of the experiments' records of an archive.
-type Indexed struct {
-	// Entered are those that stand in the index, Measured those of them of which what a
-	// history needs was not kept before.
+// IndexResult counts the indexed records of experiments.
+type IndexResult struct {
+	// Entered are the current records in the index; Measured those whose measurements were
+	// added.
 	Entered, Measured int
-	// Without a complete block.
-	Without int
+	// Incomplete counts experiments without a complete block.
+	Incomplete int
 }
 
-// Restored says what became of the manifests of an archive.
-type Restored struct {
-	// Restored are those that have a reference now. Broken are records that were never
-	// kept to the end, or are not whole any more.
+// RestoreResult counts the manifests of an archive.
+type RestoreResult struct {
+	// Restored have a reference now. Broken records were never completed or lost objects.
 	Restored, Broken int
 }
 
-// Restore makes the references of all records anew from the objects. It can end anywhere
-// and be done again.
-func Restore(ctx context.Context, store *archive.Store) (Restored, error) {
-	var sum Restored
-	restore := func(ctx context.Context, kept archive.Kept) (bool, error) {
+// Restore rebuilds the references of all records from the objects. It can be interrupted and
+// repeated.
+func Restore(ctx context.Context, store *archive.Store) (RestoreResult, error) {
+	var sum RestoreResult
+	restore := func(ctx context.Context, kept archive.StoredRecord) (bool, error) {
 		err := store.Restore(ctx, kept.Reference)
 		if errors.Is(err, archive.ErrNotFound) {
 			return false, nil
@@ -106,49 +105,51 @@ func Restore(ctx context.Context, store *archive.Store) (Restored, error) {
 	return sum, nil
 }
 
-// Index makes the index of series anew from the records that are kept. Of experiments
-// that were kept before there was an index it reads the runs, and keeps them once more
-// with what a history needs. It can end anywhere and be done again.
-func Index(ctx context.Context, store *archive.Store) (Indexed, error) {
-	var sum Indexed
-	for one, err := range archive.InParallel(ctx, store.Groups(ctx, archive.ExperimentsPrefix), func(ctx context.Context, group []archive.Kept) (Indexed, error) { return index(ctx, store, group) }) {
+// Index rebuilds the index of series from the stored records. For experiments that were stored
+// before there was an index, it reads the runs and stores a record with measurements. It can
+// be interrupted and repeated.
+func Index(ctx context.Context, store *archive.Store) (IndexResult, error) {
+	var sum IndexResult
+	for one, err := range archive.InParallel(ctx, store.Groups(ctx, archive.ExperimentsPrefix), func(ctx context.Context, group []archive.StoredRecord) (IndexResult, error) {
+		return index(ctx, store, group)
+	}) {
 		if err != nil {
 			return sum, err
 		}
-		sum.Entered, sum.Measured, sum.Without = sum.Entered+one.Entered, sum.Measured+one.Measured, sum.Without+one.Without
+		sum.Entered, sum.Measured, sum.Incomplete = sum.Entered+one.Entered, sum.Measured+one.Measured, sum.Incomplete+one.Incomplete
 	}
 	return sum, nil
 }
 
 // index the records of one experiment.
-func index(ctx context.Context, store *archive.Store, group []archive.Kept) (Indexed, error) {
+func index(ctx context.Context, store *archive.Store, group []archive.StoredRecord) (IndexResult, error) {
 	for _, kept := range group {
 		if err := store.Index(ctx, kept); err != nil {
-			return Indexed{}, err
+			return IndexResult{}, err
 		}
 	}
-	last := slices.MaxFunc(group, archive.Kept.Compare)
-	if last.Manifest.Place != nil {
-		return Indexed{Entered: 1}, nil
+	last := slices.MaxFunc(group, archive.StoredRecord.Compare)
+	if last.Manifest.SeriesEntry != nil {
+		return IndexResult{Entered: 1}, nil
 	}
 	record, err := store.Load(ctx, last.Reference)
 	if err != nil {
-		return Indexed{}, err
+		return IndexResult{}, err
 	}
 	recorded, err := readRuns(ctx, store, record)
 	if err != nil {
-		return Indexed{}, fmt.Errorf("measuring %s: %w", last.Reference, err)
+		return IndexResult{}, fmt.Errorf("measuring %s: %w", last.Reference, err)
 	}
-	if err := place(&record, &recorded.Experiment, recorded.Runs); err != nil || record.Place == nil {
-		return Indexed{Without: 1}, err
+	if err := addSeriesEntry(&record, &recorded.Experiment, recorded.Runs); err != nil || record.SeriesEntry == nil {
+		return IndexResult{Incomplete: 1}, err
 	}
 	if _, err := store.Keep(ctx, record); err != nil {
-		return Indexed{}, err
+		return IndexResult{}, err
 	}
-	return Indexed{Entered: 1, Measured: 1}, nil
+	return IndexResult{Entered: 1, Measured: 1}, nil
 }
 
-// readRuns gives an experiment with its runs, without their raw results.
+// readRuns reads an experiment with its runs, without raw results.
 func readRuns(ctx context.Context, store *archive.Store, record archive.Record) (report.Input, error) {
 	var reader report.Reader
 	if err := add(&reader, record); err != nil {
@@ -181,88 +182,88 @@ func readRuns(ctx context.Context, store *archive.Store, record archive.Record) 
 
 const kindRun = "PerfRun"
 
-// ErrNoIndex says that an archive has experiments, and none of them in its index.
+// ErrNoIndex means that an archive has experiments, but none in its index.
 var ErrNoIndex = errors.New("the archive has no index of its series")
 
-// Asked says what of an archive a history is to tell of.
-type Asked struct {
+// HistoryQuery selects the series of a history.
+type HistoryQuery struct {
 	Namespace string
-	// Experiment whose series are meant; empty: those of the one that was measured last.
+	// Experiment whose series are read; empty: the latest.
 	Experiment string
-	// Scenarios and Metrics by name; empty: all of the experiment's, and the primary ones.
+	// Scenarios and Metrics by name; empty: all scenarios, the primary metrics.
 	Scenarios, Metrics []string
 }
 
-// Found is what an archive has of it.
-type Found struct {
-	// Measured in the order of their times, without the metrics that were not asked for.
-	Measured []releases.Measured
-	// Notes are sentences on what is left out.
+// HistoryData is the stored data of a history.
+type HistoryData struct {
+	// Measurements sorted by time, with the selected metrics only.
+	Measurements []releases.Measurements
+	// Notes on omitted data.
 	Notes []string
 }
 
-// History reads what a history needs: of each series the points that are looked at, and
-// no run. It fails with releases.ErrNothing or ErrNoIndex where there is none.
-func History(ctx context.Context, store *archive.Store, asked Asked) (Found, error) {
-	h := &history{store: store, asked: asked, series: map[string]*series{}, indexed: map[string]bool{}}
-	if err := h.list(ctx); err != nil {
-		return Found{}, err
+// History reads the measurements of a history: the newest points of each series, and no run.
+// It fails with releases.ErrNoHistory or ErrNoIndex.
+func History(ctx context.Context, store *archive.Store, asked HistoryQuery) (HistoryData, error) {
+	h := &historyReader{store: store, query: asked, series: map[string]*seriesPoints{}, indexed: map[string]bool{}}
+	if err := h.listIndex(ctx); err != nil {
+		return HistoryData{}, err
 	}
-	if err := h.choose(ctx); err != nil {
-		return Found{}, err
+	if err := h.chooseSeries(ctx); err != nil {
+		return HistoryData{}, err
 	}
 	points, err := h.points(ctx)
 	if err != nil {
-		return Found{}, err
+		return HistoryData{}, err
 	}
 	err = h.read(ctx, points)
-	return h.found, err
+	return h.data, err
 }
 
-// history that is being read.
-type history struct {
+// historyReader reads a history.
+type historyReader struct {
 	store *archive.Store
-	asked Asked
-	// series of the namespace by their names, and those that are told of.
-	series map[string]*series
+	query HistoryQuery
+	// series of the namespace by name, and the chosen ones.
+	series map[string]*seriesPoints
 	chosen []string
-	// indexed are the UIDs of experiments that have a point.
+	// indexed are the UIDs of experiments with a point.
 	indexed map[string]bool
-	found   Found
+	data    HistoryData
 }
 
-// series of points, of which the last ones are looked at.
-type series struct {
+// seriesPoints are the newest points of a series.
+type seriesPoints struct {
 	last  []entry
 	total int
 }
 
-// entry is a point, which may have been kept several times with other contents.
+// entry is a point, which may be stored in several versions.
 type entry struct {
 	archive.Point
 	others []archive.Digest
 }
 
-func (h *history) say(format string, values ...any) {
-	h.found.Notes = append(h.found.Notes, fmt.Sprintf(format, values...))
+func (h *historyReader) addNote(format string, values ...any) {
+	h.data.Notes = append(h.data.Notes, fmt.Sprintf(format, values...))
 }
 
-// list the index of the namespace. In memory is no more than what is looked at.
-func (h *history) list(ctx context.Context) error {
-	for point, err := range h.store.Points(ctx, h.asked.Namespace, "") {
+// listIndex lists the index of the namespace. It keeps only the newest points in memory.
+func (h *historyReader) listIndex(ctx context.Context) error {
+	for point, err := range h.store.Points(ctx, h.query.Namespace, "") {
 		if err != nil {
 			return err
 		}
 		h.indexed[point.ExperimentUID] = true
 		one := h.series[point.Series]
 		if one == nil {
-			one = &series{}
+			one = &seriesPoints{}
 			h.series[point.Series] = one
 		}
 		one.add(point)
 	}
 	unindexed := map[string]bool{}
-	for reference, err := range h.store.List(ctx, archive.ExperimentsPrefix+h.asked.Namespace+"/") {
+	for reference, err := range h.store.List(ctx, archive.ExperimentsPrefix+h.query.Namespace+"/") {
 		if err != nil {
 			return err
 		}
@@ -273,74 +274,74 @@ func (h *history) list(ctx context.Context) error {
 	const build = "perflab archive index enters what has one"
 	switch {
 	case len(unindexed) == 0 && len(h.series) == 0:
-		return fmt.Errorf("%w: the archive %s has no experiment of namespace %q", releases.ErrNothing, h.store, h.asked.Namespace)
+		return fmt.Errorf("%w: the archive %s has no experiment of namespace %q", releases.ErrNoHistory, h.store, h.query.Namespace)
 	case len(h.series) == 0:
-		return fmt.Errorf("%w: %s of namespace %q in %s, without a complete block or kept before there was an index; %s", ErrNoIndex, prose.Counted(len(unindexed), "experiment"), h.asked.Namespace, h.store, build)
+		return fmt.Errorf("%w: %s of namespace %q in %s, without a complete block or kept before there was an index; %s", ErrNoIndex, prose.Counted(len(unindexed), "experiment"), h.query.Namespace, h.store, build)
 	case len(unindexed) > 0:
-		h.say("%s of the archive %s left out: without a complete block, or kept before there was an index; %s", prose.Counted(len(unindexed), "experiment"), prose.Verb(len(unindexed), "is", "are"), build)
+		h.addNote("%s of the archive %s left out: without a complete block, or kept before there was an index; %s", prose.Counted(len(unindexed), "experiment"), prose.Verb(len(unindexed), "is", "are"), build)
 	}
 	return nil
 }
 
-func (s *series) add(point archive.Point) {
+func (s *seriesPoints) add(point archive.Point) {
 	if n := len(s.last); n > 0 && s.last[n-1].ExperimentUID == point.ExperimentUID {
 		s.last[n-1].others = append(s.last[n-1].others, point.Item)
 		return
 	}
 	s.total++
-	if len(s.last) == releases.MostPoints {
+	if len(s.last) == releases.MaxPoints {
 		s.last = append(s.last[:0], s.last[1:]...)
 	}
 	s.last = append(s.last, entry{Point: point})
 }
 
-// choose the series of the experiment that is named, or was measured last.
-func (h *history) choose(ctx context.Context) error {
-	of, err := h.named(ctx)
+// chooseSeries chooses the series of the named or the latest experiment.
+func (h *historyReader) chooseSeries(ctx context.Context) error {
+	of, err := h.seriesOfExperiment(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range of {
-		if len(h.asked.Scenarios) == 0 || slices.Contains(h.asked.Scenarios, scenarioOf(name)) {
+		if len(h.query.Scenarios) == 0 || slices.Contains(h.query.Scenarios, scenarioName(name)) {
 			h.chosen = append(h.chosen, name)
 		}
 	}
 	if len(h.chosen) == 0 {
 		var scenarios []string
 		for _, name := range of {
-			scenarios = append(scenarios, scenarioOf(name))
+			scenarios = append(scenarios, scenarioName(name))
 		}
-		return fmt.Errorf("%w: the experiment has no scenario %s, but %s", releases.ErrNothing, strings.Join(h.asked.Scenarios, ", "), strings.Join(scenarios, ", "))
+		return fmt.Errorf("%w: the experiment has no scenario %s, but %s", releases.ErrNoHistory, strings.Join(h.query.Scenarios, ", "), strings.Join(scenarios, ", "))
 	}
 	for _, name := range h.chosen {
-		h.tellOthers(name)
+		h.noteOtherSeries(name)
 	}
 	return nil
 }
 
-// named are the series of the experiment that is named, or was measured last.
-func (h *history) named(ctx context.Context) ([]string, error) {
-	if h.asked.Experiment == "" {
-		return h.latest(), nil
+// seriesOfExperiment returns the series of the named or the latest experiment.
+func (h *historyReader) seriesOfExperiment(ctx context.Context) ([]string, error) {
+	if h.query.Experiment == "" {
+		return h.latestSeries(), nil
 	}
-	last, err := h.store.Last(ctx, archive.Identity{Namespace: h.asked.Namespace, Experiment: h.asked.Experiment}.Prefix())
+	last, err := h.store.Latest(ctx, archive.Identity{Namespace: h.query.Namespace, Experiment: h.query.Experiment}.Prefix())
 	if err != nil {
 		return nil, err
 	}
-	name := h.asked.Namespace + "/" + h.asked.Experiment
+	name := h.query.Namespace + "/" + h.query.Experiment
 	switch {
 	case last == nil:
-		return nil, fmt.Errorf("%w: the archive %s does not have experiment %q: list what it has with perflab archive list", releases.ErrNothing, h.store, name)
-	case last.Manifest.Place == nil:
+		return nil, fmt.Errorf("%w: the archive %s does not have experiment %q: list what it has with perflab archive list", releases.ErrNoHistory, h.store, name)
+	case last.Manifest.SeriesEntry == nil:
 		return nil, fmt.Errorf("%w: experiment %q has no complete block, or was kept before there was an index: perflab archive index enters what has one", ErrNoIndex, name)
-	case h.series[last.Manifest.Place.Series[0]] == nil:
+	case h.series[last.Manifest.SeriesEntry.Series[0]] == nil:
 		return nil, fmt.Errorf("%w: experiment %q is not in it: perflab archive index rebuilds it", ErrNoIndex, name)
 	}
-	return last.Manifest.Place.Series, nil
+	return last.Manifest.SeriesEntry.Series, nil
 }
 
-// latest are the series in which the point is that was measured last.
-func (h *history) latest() []string {
+// latestSeries returns the series with the latest point.
+func (h *historyReader) latestSeries() []string {
 	var latest archive.Point
 	for _, one := range h.series {
 		end := one.last[len(one.last)-1].Point
@@ -358,28 +359,28 @@ func (h *history) latest() []string {
 	return names
 }
 
-// tellOthers says how much of a scenario is left out of a series.
-func (h *history) tellOthers(name string) {
-	one, scenario := h.series[name], scenarioOf(name)
+// noteOtherSeries notes which points of a scenario are in another series.
+func (h *historyReader) noteOtherSeries(name string) {
+	one, scenario := h.series[name], scenarioName(name)
 	if one == nil {
 		return
 	}
 	if more := one.total - len(one.last); more > 0 {
-		h.say("the first %d of %d points under scenario %q are left out: changes are sought among %d", more, one.total, scenario, len(one.last))
+		h.addNote("the first %d of %d points under scenario %q are left out: changes are sought among %d", more, one.total, scenario, len(one.last))
 	}
 	differently := 0
 	for other, of := range h.series {
-		if other != name && scenarioOf(other) == scenario {
+		if other != name && scenarioName(other) == scenario {
 			differently += of.total
 		}
 	}
 	if differently > 0 {
-		h.say("%s of the archive %s scenario %q differently: their numbers are not of the same load and are left out", prose.Counted(differently, "more experiment"), prose.Verb(differently, "declares", "declare"), scenario)
+		h.addNote("%s of the archive %s scenario %q differently: their numbers are not of the same load and are left out", prose.Counted(differently, "more experiment"), prose.Verb(differently, "declares", "declare"), scenario)
 	}
 }
 
-// points of the chosen series, one of each experiment, in the order of their times.
-func (h *history) points(ctx context.Context) ([]archive.Point, error) {
+// points of the chosen series, one for each experiment, sorted by time.
+func (h *historyReader) points(ctx context.Context) ([]archive.Point, error) {
 	found := map[string]entry{}
 	for _, name := range h.chosen {
 		if one := h.series[name]; one != nil {
@@ -394,7 +395,7 @@ func (h *history) points(ctx context.Context) ([]archive.Point, error) {
 	points := make([]archive.Point, 0, len(found))
 	for _, one := range found {
 		if len(one.others) > 0 {
-			stands, err := h.standing(ctx, one)
+			stands, err := h.currentItem(ctx, one)
 			if err != nil {
 				return nil, err
 			}
@@ -408,36 +409,35 @@ func (h *history) points(ctx context.Context) ([]archive.Point, error) {
 	return points, nil
 }
 
-// standing is what the record that stands has of an experiment of which several were
-// kept.
-func (h *history) standing(ctx context.Context, of entry) (archive.Digest, error) {
-	measured, err := h.measured(ctx, of.Point, none)
+// currentItem returns the item in the current record of an experiment with several points.
+func (h *historyReader) currentItem(ctx context.Context, of entry) (archive.Digest, error) {
+	measured, err := h.readMeasurements(ctx, of.Point, noMetric)
 	if err != nil {
 		return archive.Digest{}, err
 	}
 	identity := archive.Identity{Namespace: measured.Namespace, Experiment: measured.Name, ExperimentUID: measured.UID}
-	last, err := h.store.Last(ctx, identity.Prefix())
+	last, err := h.store.Latest(ctx, identity.Prefix())
 	if err != nil {
 		return archive.Digest{}, err
 	}
-	if last == nil || last.Manifest.Place == nil {
+	if last == nil || last.Manifest.SeriesEntry == nil {
 		return of.Item, nil
 	}
-	return last.Manifest.Place.Item, nil
+	return last.Manifest.SeriesEntry.Item, nil
 }
 
-// read the points, the last one first: it says what is wanted of the others.
-func (h *history) read(ctx context.Context, points []archive.Point) error {
-	last, err := h.measured(ctx, points[len(points)-1], none)
+// read the points, the latest first: it determines the wanted metrics of the others.
+func (h *historyReader) read(ctx context.Context, points []archive.Point) error {
+	last, err := h.readMeasurements(ctx, points[len(points)-1], noMetric)
 	if err != nil {
 		return err
 	}
-	metrics, scenarios := h.asked.Metrics, []string{}
+	metrics, scenarios := h.query.Metrics, []string{}
 	if len(metrics) == 0 {
 		metrics = last.Question.Primary
 	}
 	for _, name := range h.chosen {
-		scenarios = append(scenarios, scenarioOf(name))
+		scenarios = append(scenarios, scenarioName(name))
 	}
 	each := func(yield func(archive.Point, error) bool) {
 		for _, point := range points {
@@ -447,8 +447,8 @@ func (h *history) read(ctx context.Context, points []archive.Point) error {
 		}
 	}
 	gone := 0
-	for one, err := range archive.InParallel(ctx, each, func(ctx context.Context, point archive.Point) (releases.Measured, error) {
-		return h.measured(ctx, point, func(metric string) bool { return slices.Contains(metrics, metric) })
+	for one, err := range archive.InParallel(ctx, each, func(ctx context.Context, point archive.Point) (releases.Measurements, error) {
+		return h.readMeasurements(ctx, point, func(metric string) bool { return slices.Contains(metrics, metric) })
 	}) {
 		switch {
 		case errors.Is(err, archive.ErrNotFound):
@@ -456,31 +456,31 @@ func (h *history) read(ctx context.Context, points []archive.Point) error {
 		case err != nil:
 			return err
 		default:
-			one.Keep(scenarios)
-			h.found.Measured = append(h.found.Measured, one)
+			one.KeepScenarios(scenarios)
+			h.data.Measurements = append(h.data.Measurements, one)
 		}
 	}
 	if gone > 0 {
-		h.say("%s %s to what is not in the archive any more, and %s left out", prose.Counted(gone, "point"), prose.Verb(gone, "leads", "lead"), prose.Verb(gone, "is", "are"))
+		h.addNote("%s %s to what is not in the archive any more, and %s left out", prose.Counted(gone, "point"), prose.Verb(gone, "leads", "lead"), prose.Verb(gone, "is", "are"))
 	}
 	return nil
 }
 
-// none of the metrics.
-func none(string) bool { return false }
+// noMetric selects no metric.
+func noMetric(string) bool { return false }
 
-// measured is what a point leads to, with the metrics that are wanted.
-func (h *history) measured(ctx context.Context, point archive.Point, wanted func(metric string) bool) (releases.Measured, error) {
+// readMeasurements reads the measurements of a point with the wanted metrics.
+func (h *historyReader) readMeasurements(ctx context.Context, point archive.Point, wanted func(metric string) bool) (releases.Measurements, error) {
 	text, err := h.store.Get(ctx, point.Item)
 	if err != nil {
-		return releases.Measured{}, err
+		return releases.Measurements{}, err
 	}
-	measured, err := releases.DecodeOnly(text, wanted)
+	measured, err := releases.DecodeMetrics(text, wanted)
 	if err != nil {
-		return releases.Measured{}, fmt.Errorf("reading %s of the archive %s: %w; read it with the version of PerfLab that wrote it, or a later one", point, h.store, err)
+		return releases.Measurements{}, fmt.Errorf("reading %s of the archive %s: %w; read it with the version of PerfLab that wrote it, or a later one", point, h.store, err)
 	}
 	if measured.Namespace != point.Namespace || measured.UID != point.ExperimentUID {
-		return releases.Measured{}, fmt.Errorf("%w: %s of the archive %s leads to experiment %q, UID %q; delete that key", releases.ErrNotMeasured, point, h.store, measured.Namespace+"/"+measured.Name, measured.UID)
+		return releases.Measurements{}, fmt.Errorf("%w: %s of the archive %s leads to experiment %q, UID %q; delete that key", releases.ErrInvalidEncoding, point, h.store, measured.Namespace+"/"+measured.Name, measured.UID)
 	}
 	return measured, nil
 }

@@ -55,8 +55,8 @@ func release(n int, users int32) report.Input {
 	return report.Input{Experiment: *experiment, Runs: runs}
 }
 
-// kept keeps an experiment, with its runs where they are asked for.
-func kept(t *testing.T, store *archive.Store, input report.Input, change func(*archive.Record)) archive.Reference {
+// keepInput keeps an experiment, with its runs where they are requested.
+func keepInput(t *testing.T, store *archive.Store, input report.Input, change func(*archive.Record)) archive.Reference {
 	t.Helper()
 	var runs []archive.Reference
 	if change != nil {
@@ -65,19 +65,19 @@ func kept(t *testing.T, store *archive.Store, input report.Input, change func(*a
 	return archives.Keep(t, store, &input, runs, change)
 }
 
-func historyOf(t *testing.T, store *archive.Store, asked contents.Asked) contents.Found {
+func readHistory(t *testing.T, store *archive.Store, asked contents.HistoryQuery) contents.HistoryData {
 	t.Helper()
 	found, err := contents.History(t.Context(), store, asked)
 	expect.NoError(t, err)
 	return found
 }
 
-// written is what was found as text.
-func written(t *testing.T, found contents.Found) string {
+// encodeHistory is what was found as text.
+func encodeHistory(t *testing.T, found contents.HistoryData) string {
 	t.Helper()
 	lines := slices.Clone(found.Notes)
-	for i := range found.Measured {
-		text, err := found.Measured[i].Encode()
+	for i := range found.Measurements {
+		text, err := found.Measurements[i].Encode()
 		expect.NoError(t, err)
 		lines = append(lines, string(text))
 	}
@@ -86,13 +86,13 @@ func written(t *testing.T, found contents.Found) string {
 
 // asBefore is a record as it was kept before there was an index.
 func asBefore(record *archive.Record) {
-	record.Place = nil
+	record.SeriesEntry = nil
 	record.Items = slices.DeleteFunc(record.Items, func(item archive.Item) bool { return item.Kind == "Measured" })
 }
 
 // What was kept before there was an index is measured from its runs, and told as if it
 // had been there.
-func TestIndexMeasuresWhatWasKeptBefore(t *testing.T) {
+func TestIndexMeasuresOlderRecords(t *testing.T) {
 	before, now := inMemory(t), inMemory(t)
 	for n := range 3 {
 		input := release(n, 8)
@@ -100,19 +100,19 @@ func TestIndexMeasuresWhatWasKeptBefore(t *testing.T) {
 			// Its second arm never ran.
 			input.Runs = input.Runs[:1]
 		}
-		kept(t, before, input, asBefore)
-		kept(t, now, input, func(*archive.Record) {})
+		keepInput(t, before, input, asBefore)
+		keepInput(t, now, input, func(*archive.Record) {})
 	}
-	if _, err := contents.History(t.Context(), before, contents.Asked{Namespace: "lab"}); !errors.Is(err, contents.ErrNoIndex) {
+	if _, err := contents.History(t.Context(), before, contents.HistoryQuery{Namespace: "lab"}); !errors.Is(err, contents.ErrNoIndex) {
 		t.Errorf("without an index: %v", err)
 	}
-	want := historyOf(t, now, contents.Asked{Namespace: "lab"})
-	for _, sum := range []contents.Indexed{{Entered: 2, Measured: 2, Without: 1}, {Entered: 2, Without: 1}} {
+	want := readHistory(t, now, contents.HistoryQuery{Namespace: "lab"})
+	for _, sum := range []contents.IndexResult{{Entered: 2, Measured: 2, Incomplete: 1}, {Entered: 2, Incomplete: 1}} {
 		if got, err := contents.Index(t.Context(), before); err != nil || got != sum {
 			t.Errorf("%+v, %v, want %+v", got, err, sum)
 		}
-		got := historyOf(t, before, contents.Asked{Namespace: "lab"})
-		if diff := cmp.Diff(written(t, want), written(t, got)); diff != "" || len(got.Measured) != 2 {
+		got := readHistory(t, before, contents.HistoryQuery{Namespace: "lab"})
+		if diff := cmp.Diff(encodeHistory(t, want), encodeHistory(t, got)); diff != "" || len(got.Measurements) != 2 {
 			t.Errorf("as it was kept at once, and measured later (-at once +later):\n%s", diff)
 		}
 	}
@@ -122,20 +122,20 @@ func TestIndexMeasuresWhatWasKeptBefore(t *testing.T) {
 }
 
 // Of a long series its end is read, and what is left out is said.
-func TestHistoryReadsTheEndOfASeries(t *testing.T) {
+func TestHistoryReadsNewestPoints(t *testing.T) {
 	store := inMemory(t)
 	for n := range 305 {
-		kept(t, store, release(n, 8), nil)
+		keepInput(t, store, release(n, 8), nil)
 	}
 	for n := 305; n < 307; n++ {
-		kept(t, store, release(n, 16), nil)
+		keepInput(t, store, release(n, 16), nil)
 	}
-	found := historyOf(t, store, contents.Asked{Namespace: "lab", Experiment: release(7, 8).Experiment.Name, Metrics: []string{recorded.CheckOut}})
-	if len(found.Measured) != 300 || found.Measured[0].Name != release(5, 8).Experiment.Name || found.Measured[299].Name != release(304, 8).Experiment.Name {
-		t.Errorf("%d are read, from %s on", len(found.Measured), found.Measured[0].Name)
+	found := readHistory(t, store, contents.HistoryQuery{Namespace: "lab", Experiment: release(7, 8).Experiment.Name, Metrics: []string{recorded.CheckOut}})
+	if len(found.Measurements) != 300 || found.Measurements[0].Name != release(5, 8).Experiment.Name || found.Measurements[299].Name != release(304, 8).Experiment.Name {
+		t.Errorf("%d are read, from %s on", len(found.Measurements), found.Measurements[0].Name)
 	}
-	for i := range found.Measured {
-		if metrics := found.Measured[i].Scenarios[0].Metrics; len(metrics) != 1 || metrics[0].Name != recorded.CheckOut {
+	for i := range found.Measurements {
+		if metrics := found.Measurements[i].Scenarios[0].Metrics; len(metrics) != 1 || metrics[0].Name != recorded.CheckOut {
 			t.Fatalf("in memory are %+v", metrics)
 		}
 	}
@@ -146,13 +146,13 @@ func TestHistoryReadsTheEndOfASeries(t *testing.T) {
 		t.Errorf("notes %q", found.Notes)
 	}
 	// The one that was measured last is of the other series.
-	if found := historyOf(t, store, contents.Asked{Namespace: "lab"}); len(found.Measured) != 2 || found.Measured[0].Scenarios[0].Metrics[0].Name != recorded.CheckIn {
-		t.Errorf("%+v", found.Measured)
+	if found := readHistory(t, store, contents.HistoryQuery{Namespace: "lab"}); len(found.Measurements) != 2 || found.Measurements[0].Scenarios[0].Metrics[0].Name != recorded.CheckIn {
+		t.Errorf("%+v", found.Measurements)
 	}
 }
 
 // What a point leads to is believed only if it is what it has to be.
-func TestHistoryBelievesNothingFalse(t *testing.T) {
+func TestHistoryVerifiesItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *testing.T, path string)
 		want error
@@ -170,7 +170,7 @@ func TestHistoryBelievesNothingFalse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := archives.New(t)
 			for n := range 3 {
-				kept(t, store, release(n, 8), nil)
+				keepInput(t, store, release(n, 8), nil)
 			}
 			for point, err := range store.Points(t.Context(), "lab", "") {
 				expect.NoError(t, err)
@@ -179,22 +179,22 @@ func TestHistoryBelievesNothingFalse(t *testing.T) {
 					c.harm(t, filepath.Join(strings.TrimPrefix(store.String(), "file://"), "objects/sha256", digits[:2], digits))
 				}
 			}
-			found, err := contents.History(t.Context(), store, contents.Asked{Namespace: "lab"})
+			found, err := contents.History(t.Context(), store, contents.HistoryQuery{Namespace: "lab"})
 			if c.want != nil && (!errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says)) {
 				t.Errorf("told is %v", err)
 			}
-			if c.want == nil && (err != nil || len(found.Measured) != 2 || !strings.Contains(strings.Join(found.Notes, " "), c.says)) {
-				t.Errorf("%d are read, %q, %v", len(found.Measured), found.Notes, err)
+			if c.want == nil && (err != nil || len(found.Measurements) != 2 || !strings.Contains(strings.Join(found.Notes, " "), c.says)) {
+				t.Errorf("%d are read, %q, %v", len(found.Measurements), found.Notes, err)
 			}
 		})
 	}
 	// A key that leads to another namespace's experiment tells nothing of it.
 	store := archives.New(t)
 	input := release(0, 8)
-	kept(t, store, input, nil)
+	keepInput(t, store, input, nil)
 	root := strings.TrimPrefix(store.String(), "file://")
 	expect.NoError(t, os.Rename(filepath.Join(root, "series/lab"), filepath.Join(root, "series/other")))
-	if _, err := contents.History(t.Context(), store, contents.Asked{Namespace: "other"}); !errors.Is(err, releases.ErrNotMeasured) {
+	if _, err := contents.History(t.Context(), store, contents.HistoryQuery{Namespace: "other"}); !errors.Is(err, releases.ErrInvalidEncoding) {
 		t.Errorf("another namespace's key: %v", err)
 	}
 }

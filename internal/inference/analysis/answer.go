@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// Answer is all that an experiment's runs say on its question.
+// Answer is the result of an experiment's runs.
 type Answer struct {
 	Question analysisplan.Question
 	// Baseline and Twin are arms; Twin is empty where there is none.
@@ -26,11 +26,11 @@ type Answer struct {
 	Blocks int32
 	// Runs the answer rests on.
 	Runs int32
-	// Comparisons of every metric and arm, the twin's among them, by scenario,
-	// metric and arm. None where there is nothing to compare.
+	// Comparisons of every metric and arm, the A/A control's among them, by scenario, metric
+	// and arm. None where there is nothing to compare.
 	Comparisons []comparison.Comparison
-	// Pairs are the primary comparisons with other arms than the baseline, as the
-	// question asks for them.
+	// Pairs are the primary comparisons with other arms than the baseline, as the question
+	// requests them.
 	Pairs []comparison.Comparison
 	// Slowdowns under background load, primary metrics first.
 	Slowdowns []Slowdown
@@ -40,12 +40,11 @@ type Answer struct {
 	Warnings []string
 }
 
-// Of answers an experiment's question from its runs: those that count, of the
-// blocks that are complete. It is the same for the same runs in any order. A
-// value that can't be read or compared is left out, with a warning that names
-// it.
-func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
-	answer := ask(spec, all, CompleteBlocks(all, spec.Scenarios, runs))
+// Analyze answers an experiment's question from its runs: those that are valid, of the blocks
+// that are complete. It is the same for the same runs in any order. A value that can't be read
+// or compared is left out, with a warning that names it.
+func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
+	answer := newAnswer(spec, all, CompleteBlocks(all, spec.Scenarios, runs))
 	counted := within(InOrder(runs), answer.Blocks)
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
@@ -65,7 +64,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 			answer.Pairs = append(answer.Pairs, one)
 		}
 	}
-	answer.unmeasured()
+	answer.warnMissingMetrics()
 	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
 	answer.Slowdowns = slowdowns(answer.Question, table, all)
 	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)
@@ -75,19 +74,19 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	return answer
 }
 
-// ask is the question, before anything is known but how many blocks are complete.
-func ask(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) Answer {
+// newAnswer is the question, before anything is known but how many blocks are complete.
+func newAnswer(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) Answer {
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
 	return Answer{Question: analysisplan.New(spec), Baseline: baseline.Name, Twin: twin.Name, Blocks: blocks}
 }
 
-// look at the complete blocks.
-func (a *Answer) look() stats.Look { return a.Question.Looks.At(int(a.Blocks)) }
+// currentAnalysis at the complete blocks.
+func (a *Answer) currentAnalysis() stats.Analysis { return a.Question.Looks.At(int(a.Blocks)) }
 
-// Level at which intervals are told: that of the look, so that they hold at all looks
-// together.
-func (a *Answer) Level() float64 { return a.look().Level(a.Question.Alpha()) }
+// Level at which intervals are reported: that of the interim analysis, so that they hold at
+// all analyses together.
+func (a *Answer) Level() float64 { return a.currentAnalysis().Level(a.Question.Alpha()) }
 
 func (a *Answer) warn(sentence string) {
 	if !slices.Contains(a.Warnings, sentence) {
@@ -117,21 +116,20 @@ func (a *Answer) withPairs(options comparison.Options, spec *v1alpha1.PerfExperi
 	return options
 }
 
-// Uncalibrated are the primary comparisons in which the twin differs from the
-// baseline.
+// Uncalibrated are the primary comparisons in which the A/A control differs from the baseline.
 func (a *Answer) Uncalibrated() []comparison.Comparison {
 	return comparison.Uncalibrated(a.Comparisons, a.Question.Alpha())
 }
 
-// Needed is the number of blocks that verdicts take: that of the first look.
+// Needed is the number of blocks of the first analysis.
 func (a *Answer) Needed() int32 { return max(verdict.MinimumBlocks, int32(a.Question.Looks.First)) }
 
-// Enough tells whether there are blocks enough for verdicts.
+// Enough reports whether there are blocks enough for verdicts.
 func (a *Answer) Enough() bool { return a.Blocks >= a.Needed() }
 
-// unmeasured warns of primary metrics that no run has: a slip of the pen that
+// warnMissingMetrics warns of primary metrics that no run has: a slip of the pen that
 // admission can't see.
-func (a *Answer) unmeasured() {
+func (a *Answer) warnMissingMetrics() {
 	for _, metric := range a.Question.Primary {
 		found := slices.ContainsFunc(a.Comparisons, func(c comparison.Comparison) bool { return c.Metric == metric })
 		if !found {
@@ -140,25 +138,25 @@ func (a *Answer) unmeasured() {
 	}
 }
 
-// place of a run in the design.
-type place struct {
+// runPosition of a run in the design.
+type runPosition struct {
 	block         int32
 	arm, scenario string
 }
 
-// CompleteBlocks is the number of blocks, from the first on, in which every arm
-// has a run that counts under every scenario.
+// CompleteBlocks is the number of blocks, from the first on, in which every arm has a valid
+// run under every scenario.
 func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) int32 {
-	done := map[place]bool{}
+	done := map[runPosition]bool{}
 	for i := range runs {
 		if run := &runs[i]; run.Status.Phase == v1alpha1.RunSucceeded {
-			done[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = true
+			done[runPosition{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = true
 		}
 	}
 	complete := func(block int32) bool {
 		for _, arm := range all {
 			for _, scenario := range scenarios {
-				if !done[place{block, arm.Name, scenario.Name}] {
+				if !done[runPosition{block, arm.Name, scenario.Name}] {
 					return false
 				}
 			}
@@ -172,7 +170,7 @@ func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alph
 	return blocks
 }
 
-// InOrder sorts runs as they were done, attempts that did not count included.
+// InOrder sorts runs as they were done, attempts that was invalid included.
 func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
 	ordered := make([]*v1alpha1.PerfRun, 0, len(runs))
 	for i := range runs {
@@ -184,7 +182,7 @@ func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
 	return ordered
 }
 
-// within keeps the runs that count, up to a block.
+// within keeps the runs that are valid, up to a block.
 func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
 	var kept []*v1alpha1.PerfRun
 	for _, run := range runs {
@@ -201,7 +199,7 @@ func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*compa
 	table, reader := comparison.NewTable(), observation.Reader{}
 	for _, run := range runs {
 		block := strconv.Itoa(int(run.Spec.Block))
-		reader.Read(run.Name, observation.Counted(run), func(of *v1alpha1.Observation, value float64) error {
+		reader.Read(run.Name, observation.OfValidRun(run), func(of *v1alpha1.Observation, value float64) error {
 			if wanted != nil && !wanted(of.Metric) {
 				return nil
 			}

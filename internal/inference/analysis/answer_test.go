@@ -19,11 +19,11 @@ import (
 
 const checkIn, checkOut = "cico/Check-In/average", "cico/Check-Out/average"
 
-func says(sentences []string, part string) bool {
+func containsPart(sentences []string, part string) bool {
 	return slices.ContainsFunc(sentences, func(sentence string) bool { return strings.Contains(sentence, part) })
 }
 
-func comparisonOf(t *testing.T, answer analysis.Answer, metric, arm string) comparison.Comparison {
+func findComparison(t *testing.T, answer analysis.Answer, metric, arm string) comparison.Comparison {
 	t.Helper()
 	for _, c := range answer.Comparisons {
 		if c.Metric == metric && c.Arm == arm {
@@ -34,15 +34,15 @@ func comparisonOf(t *testing.T, answer analysis.Answer, metric, arm string) comp
 	return comparison.Comparison{}
 }
 
-func tenth(at stand) float64 {
+func tenth(at position) float64 {
 	if at.arm == "slow" {
 		return 440
 	}
 	return 400
 }
 
-func TestOnlyCompleteBlocksAndRunsThatCountAreCompared(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01, value: tenth}
+func TestAnalyzeUsesValidRunsOfCompleteBlocks(t *testing.T) {
+	made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01, value: tenth}
 	runs := made.runs()
 	// A run of the last block is still on, and one of the first was tried
 	// before in vain.
@@ -50,49 +50,49 @@ func TestOnlyCompleteBlocksAndRunsThatCountAreCompared(t *testing.T) {
 	vain := *runs[0].DeepCopy()
 	vain.Name, vain.Status.Phase, vain.Status.Observations[0].Value = "vain", v1alpha1.RunInvalid, "1"
 	runs[0].Spec.Attempt = 2
-	answer := analysis.Of(made.spec(), made.arms, 1, append(runs, vain))
-	got := comparisonOf(t, answer, checkIn, "slow")
+	answer := analysis.Analyze(made.spec(), made.arms, 1, append(runs, vain))
+	got := findComparison(t, answer, checkIn, "slow")
 	if answer.Blocks != 7 || answer.Runs != 14 || got.Blocks != 7 || got.Verdict != verdict.Worse || !got.Primary {
 		t.Errorf("%d blocks, %d runs, %+v", answer.Blocks, answer.Runs, got)
 	}
-	if !says(answer.Warnings, `no run has the primary metric "cico/Check-Out/average"`) {
+	if !containsPart(answer.Warnings, `no run has the primary metric "cico/Check-Out/average"`) {
 		t.Errorf("warnings %q do not name the metric that is not there", answer.Warnings)
 	}
 	slices.Reverse(runs)
-	again := analysis.Of(made.spec(), made.arms, 1, append(runs, vain))
+	again := analysis.Analyze(made.spec(), made.arms, 1, append(runs, vain))
 	if diff := cmp.Diff(answer, again, cmpopts.IgnoreUnexported(comparison.Comparison{}), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the same runs in another order:\n%s", diff)
 	}
 }
 
-func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn, checkOut}, spread: 0.01}
+func TestAnalyzeWarnsOfUnreadableValues(t *testing.T) {
+	made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn, checkOut}, spread: 0.01}
 	runs := made.runs()
 	runs[2].Status.Observations[0].Value = "many"
 	runs[3].Status.Observations[1].Unit = "s"
-	answer := analysis.Of(made.spec(), made.arms, 1, runs)
-	if !says(answer.Warnings, `run "run-3" is left out: metric "cico/Check-In/average": reading "many"`) || !says(answer.Warnings, `run "run-4" is left out`) {
+	answer := analysis.Analyze(made.spec(), made.arms, 1, runs)
+	if !containsPart(answer.Warnings, `run "run-3" is left out: metric "cico/Check-In/average": reading "many"`) || !containsPart(answer.Warnings, `run "run-4" is left out`) {
 		t.Errorf("warnings %q", answer.Warnings)
 	}
-	if c := comparisonOf(t, answer, checkIn, "slow"); c.Blocks != 5 || c.Verdict != verdict.None {
+	if c := findComparison(t, answer, checkIn, "slow"); c.Blocks != 5 || c.Verdict != verdict.None {
 		t.Errorf("a metric that lacks a run: %+v", c)
 	}
 }
 
-func TestNothingToCompare(t *testing.T) {
-	none := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}}
-	if answer := analysis.Of(none.spec(), none.arms, 1, nil); answer.Summary(false) != "" || answer.Question.Hash() == "" || len(answer.Warnings) != 0 {
+func TestAnalyzeWithoutBlocks(t *testing.T) {
+	none := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}}
+	if answer := analysis.Analyze(none.spec(), none.arms, 1, nil); answer.Summary(false) != "" || answer.Question.Hash() == "" || len(answer.Warnings) != 0 {
 		t.Errorf("before the first run: %+v", answer)
 	}
-	alone := bench{arms: armsOf("base"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn}}
-	if answer := analysis.Of(alone.spec(), alone.arms, 1, alone.runs()); len(answer.Comparisons) != 0 || len(answer.Warnings) != 0 {
+	alone := bench{arms: newArms("base"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn}}
+	if answer := analysis.Analyze(alone.spec(), alone.arms, 1, alone.runs()); len(answer.Comparisons) != 0 || len(answer.Warnings) != 0 {
 		t.Errorf("one arm: %+v", answer)
 	}
 }
 
-func TestCarryOverIsFound(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow", "hungry"), scenarios: []string{"s"}, blocks: 10, metrics: []string{checkIn, checkOut}, spread: 0.01}
-	made.value = func(at stand) float64 {
+func TestAnalyzeDetectsCarryOver(t *testing.T) {
+	made := bench{arms: newArms("base", "slow", "hungry"), scenarios: []string{"s"}, blocks: 10, metrics: []string{checkIn, checkOut}, spread: 0.01}
+	made.value = func(at position) float64 {
 		switch {
 		case at.metric == checkIn && at.before == "hungry":
 			return 440
@@ -101,38 +101,38 @@ func TestCarryOverIsFound(t *testing.T) {
 		}
 		return 400
 	}
-	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
+	answer := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	for metric, part := range map[string]string{
 		checkIn:  "carry-over: the arm that ran before explains part of Check-In average response time under s",
 		checkOut: "carry-over: where a run stands in its block explains part of Check-Out average response time under s",
 	} {
-		if !says(answer.Warnings, part) || !says(comparisonOf(t, answer, metric, "slow").Warnings, part) {
+		if !containsPart(answer.Warnings, part) || !containsPart(findComparison(t, answer, metric, "slow").Warnings, part) {
 			t.Errorf("%q is not told among %q", part, answer.Warnings)
 		}
 	}
-	if says(answer.Warnings, "drift") {
+	if containsPart(answer.Warnings, "drift") {
 		t.Errorf("warnings %q: nothing drifts", answer.Warnings)
 	}
 }
 
-func TestDriftIsFoundAndTakenOut(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.005}
-	made.value = func(at stand) float64 { return tenth(at) * math.Pow(1.05, float64(at.block)) }
-	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
-	if !says(answer.Warnings, "drift: Check-In average response time under s changes by +5 % from block to block") {
+func TestAnalyzeDetectsAndRemovesDrift(t *testing.T) {
+	made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.005}
+	made.value = func(at position) float64 { return tenth(at) * math.Pow(1.05, float64(at.block)) }
+	answer := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
+	if !containsPart(answer.Warnings, "drift: Check-In average response time under s changes by +5 % from block to block") {
 		t.Errorf("warnings %q", answer.Warnings)
 	}
-	if c := comparisonOf(t, answer, checkIn, "slow"); !(c.Low < 10 && c.High > 10 && c.High-c.Low < 3) {
+	if c := findComparison(t, answer, checkIn, "slow"); !(c.Low < 10 && c.High > 10 && c.High-c.Low < 3) {
 		t.Errorf("the drift is in the delta: %+v", c)
 	}
 }
 
 // An experiment with nothing to find is suspected once in twenty at most.
-func TestSoundRunsAreRarelySuspected(t *testing.T) {
+func TestDriftFalsePositiveRate(t *testing.T) {
 	suspected := 0
 	const experiments = 40
 	for n := range experiments {
-		made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn, checkOut}, spread: 0.03}
+		made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn, checkOut}, spread: 0.03}
 		runs := made.runs()
 		// Other runs for each experiment: their noise moves on by one.
 		for i := range runs {
@@ -141,7 +141,7 @@ func TestSoundRunsAreRarelySuspected(t *testing.T) {
 				runs[i].Status.Observations[j].Value, other.Status.Observations[j].Value = other.Status.Observations[j].Value, runs[i].Status.Observations[j].Value
 			}
 		}
-		if answer := analysis.Of(made.spec(), made.arms, 1, runs); len(answer.Warnings) > 0 {
+		if answer := analysis.Analyze(made.spec(), made.arms, 1, runs); len(answer.Warnings) > 0 {
 			suspected++
 		}
 	}
@@ -153,8 +153,8 @@ func TestSoundRunsAreRarelySuspected(t *testing.T) {
 
 func TestSlowdownUnderBackgroundLoad(t *testing.T) {
 	alone, during := checkIn+"@alone", checkIn+"@during-create-5k"
-	made := bench{arms: armsOf("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn, alone, during}, spread: 0.01}
-	made.value = func(at stand) float64 {
+	made := bench{arms: newArms("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn, alone, during}, spread: 0.01}
+	made.value = func(at position) float64 {
 		value := 400.0
 		if at.metric == during {
 			value *= 1.5
@@ -164,7 +164,7 @@ func TestSlowdownUnderBackgroundLoad(t *testing.T) {
 		}
 		return value
 	}
-	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
+	answer := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	got := answer.BoundedSlowdowns()
 	if len(got) != 1 || got[0].Metric != checkIn || got[0].During != "create-5k" || got[0].Arm != "slow" {
 		t.Fatalf("slowdowns %+v, want one of the arm", got)
@@ -183,10 +183,10 @@ func TestFactorsOfAMatrix(t *testing.T) {
 		{Name: "partitions", Levels: []v1alpha1.Level{{Name: "two"}, {Name: "one", Baseline: true}}},
 		{Name: "split", Levels: []v1alpha1.Level{{Name: "off"}, {Name: "on"}}},
 	}}
-	made := bench{arms: armsOf("one-off", "two-off", "two-on", "one-on", "twin"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01}
+	made := bench{arms: newArms("one-off", "two-off", "two-on", "one-on", "twin"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01}
 	// As the matrix makes them: two-off, two-on, one-off, one-on.
 	made.arms = append(slices.Clone(made.arms[1:3]), made.arms[0], made.arms[3], made.arms[4])
-	made.value = func(at stand) float64 {
+	made.value = func(at position) float64 {
 		value := 400.0
 		if strings.HasPrefix(at.arm, "two") {
 			value *= 1.1
@@ -201,7 +201,7 @@ func TestFactorsOfAMatrix(t *testing.T) {
 	}
 	spec := made.spec()
 	spec.Matrix = matrix
-	answer := analysis.Of(spec, made.arms, 1, made.runs())
+	answer := analysis.Analyze(spec, made.arms, 1, made.runs())
 	// Main effects are averages over the other factor: half of the interaction
 	// is in each.
 	half := math.Sqrt(1.3)
@@ -218,15 +218,15 @@ func TestFactorsOfAMatrix(t *testing.T) {
 	}
 	spec.Matrix.Exclude = []map[string]string{{"partitions": "two", "split": "on"}}
 	made.arms = slices.Delete(made.arms, 1, 2)
-	if fewer := analysis.Of(spec, made.arms, 1, made.runs()); !says(fewer.Warnings, "no main effects of the factors: the matrix has 3 of 4 combinations") {
+	if fewer := analysis.Analyze(spec, made.arms, 1, made.runs()); !containsPart(fewer.Warnings, "no main effects of the factors: the matrix has 3 of 4 combinations") {
 		t.Errorf("warnings %q do not say why there are no main effects", fewer.Warnings)
 	}
 }
 
-// Verdicts are missing until a look shows them; guards and the twin count for nothing.
+// Verdicts are missing until a look shows them; guards and the A/A control count for nothing.
 func TestStanding(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 20, metrics: []string{checkIn, "cico/Check-In/p95"}, spread: 0.02}
-	made.value = func(at stand) float64 {
+	made := bench{arms: newArms("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 20, metrics: []string{checkIn, "cico/Check-In/p95"}, spread: 0.02}
+	made.value = func(at position) float64 {
 		if at.arm == "slow" {
 			return 440
 		}
@@ -235,46 +235,46 @@ func TestStanding(t *testing.T) {
 	runs, spec := made.runs(), made.spec()
 	spec.Design = v1alpha1.Design{Blocks: 6, Target: &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 20}}
 	spec.Analysis.Primary = []string{checkIn}
-	early := analysis.StandingOf(spec, made.arms, 1, runs, 6)
+	early := analysis.ComputeStanding(spec, made.arms, 1, runs, 6)
 	if early.Compared != 1 || early.Undecided != 1 || early.Arm != "slow" || early.Metric != checkIn || early.Chance < 0.9 {
 		t.Errorf("the first look, whose level no sign-flip test of 6 blocks can reach: %+v", early)
 	}
-	if later := analysis.StandingOf(spec, made.arms, 1, runs, 14); later.Compared != 1 || later.Undecided != 0 {
+	if later := analysis.ComputeStanding(spec, made.arms, 1, runs, 14); later.Compared != 1 || later.Undecided != 0 {
 		t.Errorf("a difference of five deviations after 14 blocks: %+v", later)
 	}
-	answer := analysis.Of(spec, made.arms, 1, runs)
+	answer := analysis.Analyze(spec, made.arms, 1, runs)
 	fixed := *spec
 	fixed.Design.Target = nil
-	at, once := comparisonOf(t, answer, checkIn, "slow"), comparisonOf(t, analysis.Of(&fixed, made.arms, 1, runs), checkIn, "slow")
+	at, once := findComparison(t, answer, checkIn, "slow"), findComparison(t, analysis.Analyze(&fixed, made.arms, 1, runs), checkIn, "slow")
 	if !(at.High-at.Low > once.High-once.Low) || !(at.P > once.P) || answer.Level() >= 0.05 {
 		t.Errorf("with looks %+v (level %v), without %+v", at, answer.Level(), once)
 	}
 	spec.Analysis.Primary = []string{"cico/Check-In/p50"}
-	if none := analysis.StandingOf(spec, made.arms, 1, runs, 6); none.Compared != 0 {
+	if none := analysis.ComputeStanding(spec, made.arms, 1, runs, 6); none.Compared != 0 {
 		t.Errorf("a metric that is not there gives %+v", none)
 	}
 }
 
 func TestPrecision(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn, "cico/Check-In/p99"}, spread: 0.02}
+	made := bench{arms: newArms("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn, "cico/Check-In/p99"}, spread: 0.02}
 	runs := made.runs()
-	got := analysis.PrecisionOf(made.spec(), made.arms, runs, 6)
-	answer := analysis.Of(made.spec(), made.arms, 1, runs)
+	got := analysis.ComputePrecision(made.spec(), made.arms, runs, 6)
+	answer := analysis.Analyze(made.spec(), made.arms, 1, runs)
 	// The interval by itself, whichever decided.
-	c := comparisonOf(t, answer, checkIn, "slow")
+	c := findComparison(t, answer, checkIn, "slow")
 	low, high := c.Interval(95)
 	if want := (high - low) / 2; !got.Measured || got.Arm != "slow" || got.Metric != checkIn || math.Abs(got.HalfWidthPercent-want) > 1e-9 {
 		t.Errorf("got %+v, want %v of %s in slow", got, want, checkIn)
 	}
-	if fewer := analysis.PrecisionOf(made.spec(), made.arms, runs, 3); !(fewer.HalfWidthPercent > got.HalfWidthPercent) {
+	if fewer := analysis.ComputePrecision(made.spec(), made.arms, runs, 3); !(fewer.HalfWidthPercent > got.HalfWidthPercent) {
 		t.Errorf("three blocks give %v, six %v", fewer.HalfWidthPercent, got.HalfWidthPercent)
 	}
-	if one := analysis.PrecisionOf(made.spec(), made.arms[:2], runs, 1); !math.IsInf(one.HalfWidthPercent, 1) {
+	if one := analysis.ComputePrecision(made.spec(), made.arms[:2], runs, 1); !math.IsInf(one.HalfWidthPercent, 1) {
 		t.Errorf("one block gives %+v", one)
 	}
 	scripted := made.spec()
 	scripted.Analysis.Primary = []string{"cico/Check-In/p50"}
-	if none := analysis.PrecisionOf(scripted, made.arms, runs, 6); none.Measured {
+	if none := analysis.ComputePrecision(scripted, made.arms, runs, 6); none.Measured {
 		t.Errorf("a metric that is not there gives %+v", none)
 	}
 }

@@ -23,8 +23,8 @@ type Slowdown struct {
 	Baseline, More stats.Estimate
 }
 
-// slowdowns compares each metric while a background load is on with the same
-// metric alone. Primary metrics come first.
+// slowdowns compares each metric under a background load with the same metric alone. Primary
+// metrics come first.
 func slowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.Arm) []Slowdown {
 	var found []Slowdown
 	for _, scenario := range table.Scenarios() {
@@ -32,7 +32,7 @@ func slowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.
 			name, window := metric.CutWindow(recorded)
 			during, isDuring := metric.CutDuring(window)
 			if isDuring && (asked.IsPrimary(name) || asked.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
-				found = append(found, slowdownsOf(asked, table, all, scenario, name, during)...)
+				found = append(found, metricSlowdowns(asked, table, all, scenario, name, during)...)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func rank(first bool) int {
 	return 0
 }
 
-func slowdownsOf(asked analysisplan.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
+func metricSlowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
 	loaded, _ := fit(table, scenario, metric.In(name, metric.During(during)), all)
 	alone, found := fit(table, scenario, metric.In(name, metric.Alone), all)
 	// Blocks are counted per series; where one of them lacks some, the two

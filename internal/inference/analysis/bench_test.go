@@ -18,8 +18,8 @@ import (
 // the processors', all of them together, which does not depend on what else the
 // machine does.
 const (
-	mostSeconds   = 2
-	mostMegabytes = 200
+	maxSeconds   = 2
+	maxMegabytes = 200
 )
 
 // largest is 100 arms x 30 blocks x 200 metrics.
@@ -28,7 +28,7 @@ func largest() bench {
 	for arm := 1; arm < 99; arm++ {
 		names = append(names, fmt.Sprintf("arm-%d", arm))
 	}
-	made := bench{arms: armsOf(append(names, "twin")...), scenarios: []string{"cico-8"}, blocks: 30, spread: 0.03}
+	made := bench{arms: newArms(append(names, "twin")...), scenarios: []string{"cico-8"}, blocks: 30, spread: 0.03}
 	made.metrics = []string{checkIn, checkOut}
 	for len(made.metrics) < 200 {
 		made.metrics = append(made.metrics, fmt.Sprintf("cico/step-%d/p95", len(made.metrics)))
@@ -46,7 +46,7 @@ func BenchmarkFromRunsToStatus(b *testing.B) {
 	began := processorTime(b)
 	for b.Loop() {
 		held = max(held, peak(func() {
-			answer := analysis.Of(spec, made.arms, 7, runs)
+			answer := analysis.Analyze(spec, made.arms, 7, runs)
 			if listed := answer.Bounded(); len(answer.Comparisons) != 99*200 || len(listed) != 300 {
 				b.Fatalf("%d comparisons, %d listed", len(answer.Comparisons), len(listed))
 			}
@@ -56,8 +56,8 @@ func BenchmarkFromRunsToStatus(b *testing.B) {
 	each := (processorTime(b) - began).Seconds() / float64(b.N)
 	b.ReportMetric(held, "MB-peak")
 	b.ReportMetric(each, "cpu-s/op")
-	if each > mostSeconds || held > mostMegabytes {
-		b.Errorf("%.2f s and %.0f MB, want at most %d s and %d MB", each, held, mostSeconds, mostMegabytes)
+	if each > maxSeconds || held > maxMegabytes {
+		b.Errorf("%.2f s and %.0f MB, want at most %d s and %d MB", each, held, maxSeconds, maxMegabytes)
 	}
 }
 

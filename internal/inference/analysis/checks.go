@@ -13,16 +13,14 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// leastForDrift is the number of blocks from which a slope over them is looked
-// at.
-const leastForDrift = 5
+// minRunsForDrift is the number of blocks from which a slope over them is analyzed.
+const minRunsForDrift = 5
 
-// check looks for what the random order spreads over the arms, but does not
-// take away: carry-over from run to run, and drift over the blocks. Its p-values
-// are adjusted together, so that an experiment without either is suspected once
-// in twenty.
+// check checks for what the random order spreads over the arms, but does not remove:
+// carry-over from run to run, and drift over the blocks. Its p-values are adjusted together,
+// so that an experiment without either is suspected once in twenty.
 func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) {
-	sequence := sequenceOf(all, ordered, scenarios)
+	sequence := newSequence(all, ordered, scenarios)
 	var found suspicions
 	for _, scenario := range table.Scenarios() {
 		for _, metric := range a.Question.Primary {
@@ -30,14 +28,14 @@ func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alp
 			if !ok {
 				continue
 			}
-			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.part }),
+			found.test(fitted, sequence.levels(fitted, scenario, func(s sequenceEntry) int { return s.part }),
 				"carry-over: where a run stands in its block explains part of")
-			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.before }),
+			found.test(fitted, sequence.levels(fitted, scenario, func(s sequenceEntry) int { return s.before }),
 				"carry-over: the arm that ran before explains part of")
 			found.drift(fitted, 1-a.Question.Alpha())
 		}
 	}
-	for _, one := range found.sure(a.Question.Alpha()) {
+	for _, one := range found.significant(a.Question.Alpha()) {
 		a.warn(one.sentence)
 		a.attach(one)
 	}
@@ -87,8 +85,8 @@ type suspicion struct {
 
 type suspicions []suspicion
 
-// sure are those that are left when p is adjusted for all of them.
-func (s suspicions) sure(alpha float64) []suspicion {
+// significant are those that are left when p is adjusted for all of them.
+func (s suspicions) significant(alpha float64) []suspicion {
 	p := make([]float64, len(s))
 	for i := range s {
 		p[i] = s[i].p
@@ -115,7 +113,7 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 // drift fits a line through the blocks, with the arms' effects taken out.
 func (s *suspicions) drift(of fitted, confidence float64) {
 	blocks := len(of.series.Blocks)
-	if blocks < leastForDrift {
+	if blocks < minRunsForDrift {
 		return
 	}
 	sum, count := make([]float64, blocks), make([]float64, blocks)
@@ -140,16 +138,16 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 		unit = "%"
 	}
 	low, high := slope.Interval(confidence)
-	shown := of.series.Scale.Told
+	shown := of.series.Scale.Display
 	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks remove it from the deltas, but the system does not return to its initial state: check reset",
 		metric.Parse(of.metric).Under(of.scenario), shown(slope.Value), unit, shown(low), shown(high))
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
 }
 
-// sequence says where runs that count stood among the others.
-type sequence map[place]spot
+// sequence specifies where runs that are valid stood among the others.
+type sequence map[runPosition]sequenceEntry
 
-type spot struct {
+type sequenceEntry struct {
 	// part of the block, from 0: the first, second or last third.
 	part int
 	// before is the arm of the run before, whether that counted or not; -1:
@@ -157,7 +155,7 @@ type spot struct {
 	before int
 }
 
-func sequenceOf(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequence {
+func newSequence(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequence {
 	number := map[string]int{}
 	for i, arm := range all {
 		number[arm.Name] = i
@@ -167,7 +165,7 @@ func sequenceOf(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequ
 		const parts = 3
 		position := int(run.Spec.Position-1) - int(run.Spec.Block-1)*runs
 		if run.Status.Phase == v1alpha1.RunSucceeded {
-			spots[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = spot{position * parts / runs, before}
+			spots[runPosition{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = sequenceEntry{position * parts / runs, before}
 		}
 		if at, known := number[run.Spec.Arm]; known {
 			before = at
@@ -176,8 +174,8 @@ func sequenceOf(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequ
 	return spots
 }
 
-// levels gives each cell of a series its level of a further factor.
-func (s sequence) levels(of fitted, scenario string, level func(spot) int) []int {
+// levels returns each cell of a series its level of a further factor.
+func (s sequence) levels(of fitted, scenario string, level func(sequenceEntry) int) []int {
 	levels := make([]int, len(of.series.Scaled))
 	byPlace := map[[2]string]int{}
 	for at, stood := range s {

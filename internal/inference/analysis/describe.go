@@ -69,13 +69,13 @@ func importance(name string) int {
 }
 
 func gather(runs []v1alpha1.PerfRun) map[cell]sample {
-	// Runs in the order of the plan, so that sums come out the same each time.
+	// Runs are sorted by the plan, so that floating-point sums are reproducible.
 	ordered := slices.Clone(runs)
 	slices.SortFunc(ordered, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
 	samples, reader := map[cell]sample{}, observation.Reader{}
 	for i := range ordered {
 		run := &ordered[i]
-		reader.Read(run.Name, observation.Counted(run), func(of *v1alpha1.Observation, value float64) error {
+		reader.Read(run.Name, observation.OfValidRun(run), func(of *v1alpha1.Observation, value float64) error {
 			at := cell{run.Spec.Scenario.Name, of.Metric, run.Spec.Arm}
 			samples[at] = sample{unit: of.Unit, values: append(samples[at].values, value)}
 			return nil
@@ -105,8 +105,8 @@ func delta(found, base sample) string {
 	if !ok {
 		return ""
 	}
-	// Hundredths of a percent are beyond what any run can tell. Adding zero
-	// takes the sign off a zero.
+	// Hundredths of a percent are beyond the precision of any run. Adding zero removes the sign
+	// of a zero.
 	return strconv.FormatFloat(math.Round(percent*100)/100+0, 'f', 2, 64)
 }
 

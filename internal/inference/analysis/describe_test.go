@@ -103,7 +103,7 @@ func TestDescribeDoesNotDependOnTheOrderOfRuns(t *testing.T) {
 	}
 }
 
-func TestADeltaThatRoundsToNothingHasNoSign(t *testing.T) {
+func TestZeroDeltaHasNoSign(t *testing.T) {
 	got := describe(t, succeeded(1, "one", "z", observed{"m": "100"}), succeeded(2, "two", "z", observed{"m": "99.9999"}))
 	expect.Equal(t, "0.00", got[0].DeltaPercent, "delta")
 }
@@ -123,7 +123,7 @@ func TestDescribeIsBounded(t *testing.T) {
 }
 
 // Figures of ninety modules in one arm leave no arm without its response times.
-func TestDescribeShowsWhatMattersOfEachArm(t *testing.T) {
+func TestDescribeShowsImportantMetricsOfEachArm(t *testing.T) {
 	values := observed{"cico/Check-In/average": "400", "cico/Check-In/average@before": "390"}
 	for n := range 1500 {
 		values[fmt.Sprintf("module/mod-%04d/cpu/average", n)] = "1"
@@ -140,7 +140,7 @@ func TestDescribeShowsWhatMattersOfEachArm(t *testing.T) {
 }
 
 // A value that can't be read is named in the answer; the others are summed up.
-func TestDescribeLeavesOutWhatIsNoNumber(t *testing.T) {
+func TestDescribeOmitsInvalidNumbers(t *testing.T) {
 	got := analysis.Describe(compared, scenarios, []v1alpha1.PerfRun{
 		succeeded(1, "one", "z", observed{"m": "fast", "n": "2", "o": "NaN"}), succeeded(2, "one", "z", observed{"m": "3"}),
 	})

@@ -35,16 +35,16 @@ func effects(asked analysisplan.Question, table *comparison.Table, matrix *v1alp
 	if matrix == nil {
 		return nil, nil
 	}
-	numbered := numberedLevels(matrix)
+	numbered := newNumbering(matrix)
 	var found []Effect
 	for _, scenario := range table.Scenarios() {
 		for _, metric := range asked.Primary {
-			// The twin comes after the combinations, which numbers them alike.
+			// The A/A control comes after the combinations and does not change their numbers.
 			fitted, ok := fit(table, scenario, metric, all)
 			if !ok {
 				continue
 			}
-			of, err := effectsOf(fitted, numbered)
+			of, err := factorEffects(fitted, numbered)
 			if err != nil {
 				return nil, err
 			}
@@ -54,14 +54,14 @@ func effects(asked analysisplan.Question, table *comparison.Table, matrix *v1alp
 	return found, nil
 }
 
-func effectsOf(fitted fitted, numbered numbering) ([]Effect, error) {
+func factorEffects(fitted fitted, numbered numbering) ([]Effect, error) {
 	main, err := stats.MainEffects(&fitted.model, numbered.arms)
 	if err != nil {
 		return nil, err
 	}
 	var found []Effect
 	add := func(estimate stats.Estimate, levels ...FactorLevel) {
-		found = append(found, Effect{fitted.scenario, fitted.metric, nameOf(levels), levels, fitted.series.Scale, estimate})
+		found = append(found, Effect{fitted.scenario, fitted.metric, effectName(levels), levels, fitted.series.Scale, estimate})
 	}
 	for _, effect := range main {
 		add(effect.Estimate, numbered.level(effect.Factor, effect.Level))
@@ -85,7 +85,7 @@ type numbering struct {
 	arms [][]int
 }
 
-func numberedLevels(matrix *v1alpha1.Matrix) numbering {
+func newNumbering(matrix *v1alpha1.Matrix) numbering {
 	numbered := numbering{matrix: matrix}
 	for _, factor := range matrix.Factors {
 		var names []string
@@ -112,7 +112,7 @@ func (n numbering) level(factor, level int) FactorLevel {
 	return FactorLevel{n.matrix.Factors[factor].Name, n.levels[factor][level], n.levels[factor][0]}
 }
 
-func nameOf(levels []FactorLevel) string {
+func effectName(levels []FactorLevel) string {
 	names := make([]string, 0, len(levels))
 	for _, one := range levels {
 		names = append(names, one.Factor+"="+one.Level)

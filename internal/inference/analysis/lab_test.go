@@ -19,13 +19,13 @@ type bench struct {
 	blocks    int
 	metrics   []string
 	// value of a metric in a run, before noise; nil: 400.
-	value func(at stand) float64
+	value func(at position) float64
 	// spread of a run, as a share.
 	spread float64
 }
 
-// stand is where a run stands.
-type stand struct {
+// position is where a run stands.
+type position struct {
 	arm, scenario, metric string
 	block, position       int
 	// before is the arm of the run before.
@@ -47,7 +47,7 @@ func (b bench) runs() []v1alpha1.PerfRun {
 			for _, metric := range b.metrics {
 				value := 400.0
 				if b.value != nil {
-					value = b.value(stand{arm, scenario, metric, block, at + 1, before})
+					value = b.value(position{arm, scenario, metric, block, at + 1, before})
 				}
 				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{
 					Metric: metric, Unit: "ms", Value: decimal.Format(value * math.Exp(b.spread*random.NormFloat64())),
@@ -70,8 +70,8 @@ func (b bench) spec() *v1alpha1.PerfExperimentSpec {
 	return spec
 }
 
-// armsOf are a baseline and others.
-func armsOf(names ...string) []arms.Arm {
+// newArms are a baseline and others.
+func newArms(names ...string) []arms.Arm {
 	var all []arms.Arm
 	for i, name := range names {
 		all = append(all, arms.Arm{Name: name, Baseline: i == 0, Twin: name == "twin"})

@@ -14,10 +14,10 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// PrecisionOf finds the widest interval over the blocks up to the one given. The
-// twin's count for nothing: nobody asks how it compares.
-func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) analysisplan.Precision {
-	asked := ask(spec, all, blocks)
+// ComputePrecision finds the widest interval over the blocks up to the one given. The A/A
+// control is ignored.
+func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) analysisplan.Precision {
+	asked := newAnswer(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), asked.Question.IsPrimary)
 	// The seed is for p-values, which play no part here.
 	compared, err := table.Compare(asked.options(0, runs))
@@ -34,10 +34,10 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 	return widest
 }
 
-// StandingOf counts the primary comparisons that have no verdict yet, over the blocks up
+// ComputeStanding counts the primary comparisons that have no verdict yet, over the blocks up
 // to the one given. The twin's count for nothing.
-func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.VerdictProgress {
-	asked := ask(spec, all, blocks)
+func ComputeStanding(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.VerdictProgress {
+	asked := newAnswer(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
 		return asked.Question.IsPrimary(name) || comparison.IsErrors(name)
 	})

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// routing is what says which server of PostgreSQL a query goes to.
+// routing is what lists which server of PostgreSQL a query goes to.
 type routing struct {
 	Instances int32
 	Split     *v1alpha1.ReadWriteSplit
@@ -32,16 +32,16 @@ func routings(runs []v1alpha1.PerfRun) map[string]routing {
 	return found
 }
 
-// isRouted tells the metrics that follow from where queries go: how many connections a
-// server of PostgreSQL has, and all that its replicas do.
+// isRouted reports whether a metric follows from the routing of queries: the connections of
+// PostgreSQL's servers, and everything about its replicas.
 func isRouted(name string) bool {
 	of := metric.Parse(name)
 	return of.Component == metric.Postgres &&
 		(strings.HasPrefix(of.Resource, metric.AllConnections) || strings.HasPrefix(metric.Name(metric.Postgres, of.Of), metric.Replica))
 }
 
-// isSet tells the metrics that the settings of two arms change by themselves, unless
-// somebody asked about them.
+// isSet selects the metrics that the settings of two arms change directly, unless they are
+// primary or guardrails.
 func (a *Answer) isSet(by map[string]routing) func(metric, arm, against string) bool {
 	return func(metric, arm, against string) bool {
 		isAsked := a.Question.IsPrimary(metric) || slices.Contains(a.Question.Guards, metric)

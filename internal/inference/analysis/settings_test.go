@@ -12,7 +12,7 @@ import (
 )
 
 // What an arm's own settings change is neither better nor worse, unless somebody asks.
-func TestWhatSettingsChangeByThemselves(t *testing.T) {
+func TestConfiguredMetricsHaveNoVerdict(t *testing.T) {
 	const (
 		ofReplica, ofPrimary = "postgres/replica-1/connections/total/average", "postgres/primary/connections/idle/average"
 		cpuOfReplica         = "postgres/replica-1/cpu/average"
@@ -33,17 +33,17 @@ func TestWhatSettingsChangeByThemselves(t *testing.T) {
 		"another database": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: metrics, spread: 0.01, value: tenth}
+			made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: metrics, spread: 0.01, value: tenth}
 			runs := made.runs()
 			for i := range runs {
 				runs[i].Spec.System.Postgres = map[string]*v1alpha1.Postgres{"base": &tc.base, "slow": &tc.slow}[runs[i].Spec.Arm]
 			}
 			spec := made.spec()
 			spec.Analysis.Guards = tc.guards
-			answer := analysis.Of(spec, made.arms, 1, runs)
+			answer := analysis.Analyze(spec, made.arms, 1, runs)
 			var neutral []string
 			for _, metric := range metrics {
-				if got := comparisonOf(t, answer, metric, "slow"); got.Verdict != verdict.Worse {
+				if got := findComparison(t, answer, metric, "slow"); got.Verdict != verdict.Worse {
 					expect.Equal(t, "the arms' settings change it by themselves", got.Withheld, "%s is %q because", metric, got.Verdict)
 					neutral = append(neutral, metric)
 				}

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// What a status can hold beside everything else in it.
+// Limits of the status.
 const (
 	maxComparisons = 300
 	maxSlowdowns   = 100
@@ -37,9 +37,9 @@ func (a *Answer) Status() v1alpha1.AnalysisStatus {
 	return status
 }
 
-// Bounded are the comparisons a status has room for: every primary one, then
-// those of guards, then of the exploratory ones those that stand out most from
-// the noise. The twin shows with primary metrics only.
+// Bounded returns the comparisons that fit into a status: every primary one, then those of
+// guardrails, then the most significant exploratory ones. The A/A control appears with primary
+// metrics only.
 func (a *Answer) Bounded() []v1alpha1.Comparison {
 	const primary, guard, exploratory, none = 0, 1, 2, 3
 	class := func(c *comparison.Comparison) int {
@@ -98,7 +98,7 @@ func row(c *comparison.Comparison) v1alpha1.Comparison {
 	}
 	var own []string
 	for _, warning := range c.Warnings {
-		// The field primary says so already.
+		// The field primary reports it already.
 		if !strings.HasPrefix(warning, comparison.ExploratoryWarning) {
 			own = append(own, warning)
 		}
@@ -113,7 +113,7 @@ func (a *Answer) BoundedSlowdowns() []v1alpha1.Slowdown {
 	for _, found := range a.Slowdowns[:min(len(a.Slowdowns), maxSlowdowns)] {
 		row := v1alpha1.Slowdown{
 			Scenario: found.Scenario, Metric: found.Metric, During: found.During, Arm: found.Arm,
-			PValue: probability(a.look().Adjust(found.More.P())),
+			PValue: probability(a.currentAnalysis().Adjust(found.More.P())),
 		}
 		row.BaselinePercent, row.BaselineLow, row.BaselineHigh = a.interval(comparison.Ratio, found.Baseline)
 		row.MorePercent, row.Low, row.High = a.interval(comparison.Ratio, found.More)
@@ -128,7 +128,7 @@ func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 	for _, found := range a.Effects[:min(len(a.Effects), maxEffects)] {
 		row := v1alpha1.FactorEffect{
 			Scenario: found.Scenario, Metric: found.Metric, Effect: found.Name, Scale: string(found.Scale),
-			PValue: probability(a.look().Adjust(found.Estimate.P())),
+			PValue: probability(a.currentAnalysis().Adjust(found.Estimate.P())),
 		}
 		row.Delta, row.Low, row.High = a.interval(found.Scale, found.Estimate)
 		rows = append(rows, row)
@@ -139,7 +139,7 @@ func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 // interval writes an estimate with its interval.
 func (a *Answer) interval(scale comparison.Scale, estimate stats.Estimate) (value, low, high string) {
 	from, to := estimate.Interval(1 - a.Level())
-	return number(scale.Told(estimate.Value)), number(scale.Told(from)), number(scale.Told(to))
+	return number(scale.Display(estimate.Value)), number(scale.Display(from)), number(scale.Display(to))
 }
 
 // number is empty for what is not known.

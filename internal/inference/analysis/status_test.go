@@ -19,15 +19,15 @@ func number(t *testing.T, text string) float64 {
 	return value
 }
 
-// many is more than a status can list: one metric of each kind that is listed
+// largeBench is more than a status can list: one metric of each kind that is listed
 // first, and others of which the last stand out most.
-func many() bench {
-	made := bench{arms: armsOf("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 6, spread: 0.02}
+func largeBench() bench {
+	made := bench{arms: newArms("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 6, spread: 0.02}
 	for i := range 400 {
 		made.metrics = append(made.metrics, fmt.Sprintf("cico/step-%d/p50", i))
 	}
 	made.metrics = append(made.metrics, "cico/Check-In/p95", checkIn)
-	made.value = func(at stand) float64 {
+	made.value = func(at position) float64 {
 		var step int
 		if _, err := fmt.Sscanf(at.metric, "cico/step-%d/", &step); err != nil || at.arm != "slow" {
 			return 400
@@ -37,9 +37,9 @@ func many() bench {
 	return made
 }
 
-func TestAStatusListsWhatMattersFirst(t *testing.T) {
-	made := many()
-	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
+func TestStatusListsImportantComparisonsFirst(t *testing.T) {
+	made := largeBench()
+	answer := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	got := answer.Bounded()
 	if len(got) != 300 || len(answer.Comparisons) != 2*402 || answer.Status().Comparisons != 804 {
 		t.Fatalf("%d of %d comparisons are listed, want 300 of 804", len(got), len(answer.Comparisons))
@@ -66,18 +66,18 @@ func TestAStatusListsWhatMattersFirst(t *testing.T) {
 	}
 }
 
-func TestProbabilitiesAreNeverZero(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 12, metrics: []string{checkIn}, spread: 0.0001, value: tenth}
-	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
+func TestStatusProbabilitiesAreNeverZero(t *testing.T) {
+	made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 12, metrics: []string{checkIn}, spread: 0.0001, value: tenth}
+	answer := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	if c := answer.Bounded()[0]; c.PValue != "0.000001" || c.PPermutation != "0.000488" || c.Delta == "" || len(c.Delta) > 9 {
 		t.Errorf("got %+v", c)
 	}
 }
 
 func TestSummary(t *testing.T) {
-	made := bench{arms: armsOf("base", "slow", "same"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01, value: tenth}
+	made := bench{arms: newArms("base", "slow", "same"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01, value: tenth}
 	spec := made.spec()
-	answer := analysis.Of(spec, made.arms, 1, made.runs())
+	answer := analysis.Analyze(spec, made.arms, 1, made.runs())
 	if final, early := answer.Summary(true), answer.Summary(false); final != "1 worse, 1 equivalent" || early != "so far 1 worse, 1 equivalent" {
 		t.Errorf("the end %q, before %q", final, early)
 	}
@@ -86,12 +86,12 @@ func TestSummary(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 	spec.Analysis.Primary = []string{"cico/Check-In/p50"}
-	exploring := analysis.Of(spec, made.arms, 1, made.runs())
+	exploring := analysis.Analyze(spec, made.arms, 1, made.runs())
 	if got := exploring.Summary(true); got != "no primary metric" {
 		t.Errorf("without a primary metric: %q", got)
 	}
 	made.blocks = 5
-	few := analysis.Of(made.spec(), made.arms, 1, made.runs())
+	few := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	if got := few.Summary(true); got != "none below 6 blocks" {
 		t.Errorf("with five blocks: %q", got)
 	}

@@ -17,15 +17,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Calibration says what the baseline's twin shows.
+// Calibration describes what the baseline's A/A control shows.
 type Calibration struct {
-	// Known is false before there is anything to say.
+	// Known is false before there is a result.
 	Known, Calibrated bool
 	// Reason is that of the condition, Message its sentence.
 	Reason, Message string
 }
 
-// Calibration of the experiment; only with a twin.
+// Calibration of the experiment; only with a A/A control.
 func (a *Answer) Calibration() Calibration {
 	own := a.twins()
 	switch {
@@ -43,7 +43,7 @@ func (a *Answer) Calibration() Calibration {
 	if differing := a.Uncalibrated(); len(differing) > 0 {
 		return Calibration{
 			Known: true, Reason: v1alpha1.ReasonTwinDiffers,
-			Message: fmt.Sprintf("the twin %q is configured as the baseline, yet differs: %s; so would any arm, and every verdict is Inconclusive: look for what else changes between runs", a.Twin, several(differing)),
+			Message: fmt.Sprintf("the twin %q is configured as the baseline, yet differs: %s; so would any arm, and every verdict is Inconclusive: look for what else changes between runs", a.Twin, joinMetrics(differing)),
 		}
 	}
 	widest := slices.MaxFunc(own, func(x, y comparison.Comparison) int { return cmp.Compare(math.Abs(x.Delta), math.Abs(y.Delta)) })
@@ -53,7 +53,7 @@ func (a *Answer) Calibration() Calibration {
 	}
 }
 
-// twins are the primary comparisons of the twin.
+// A/A controls are the primary comparisons of the A/A control.
 func (a *Answer) twins() []comparison.Comparison {
 	return a.primary(func(c *comparison.Comparison) bool { return c.Twin })
 }
@@ -77,7 +77,7 @@ func (a *Answer) primary(wanted func(*comparison.Comparison) bool) []comparison.
 // inconclusive". It is empty before there are any.
 func (a *Answer) Summary(final bool) string {
 	candidates := a.candidates()
-	summary := counted(candidates)
+	summary := countVerdicts(candidates)
 	switch {
 	case len(a.Comparisons) == 0:
 		return ""
@@ -94,7 +94,7 @@ func (a *Answer) Summary(final bool) string {
 	return summary
 }
 
-func counted(comparisons []comparison.Comparison) string {
+func countVerdicts(comparisons []comparison.Comparison) string {
 	count := map[verdict.Verdict]int{}
 	for i := range comparisons {
 		count[comparisons[i].Verdict]++
@@ -111,8 +111,8 @@ func counted(comparisons []comparison.Comparison) string {
 	return strings.Join(parts, ", ")
 }
 
-// ArmVerdicts sums up what an arm's primary comparisons show; nil where it has
-// none, and for the baseline and its twin.
+// ArmVerdicts sums up what an arm's primary comparisons show; nil where it has none, and for
+// the baseline and its A/A control.
 func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 	if arm.Baseline || arm.Twin {
 		return nil
@@ -129,7 +129,7 @@ func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 		case a.Question.IsGuard(c.Metric):
 			guarded = append(guarded, c.Verdict)
 			if c.Verdict == verdict.Worse {
-				worse = append(worse, metric.Named(c.Metric, c.Scenario))
+				worse = append(worse, metric.DisplayName(c.Metric, c.Scenario))
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func count(summed *v1alpha1.ArmVerdicts, of verdict.Verdict) {
 	}
 }
 
-// Sentences say what each arm shows, one sentence per arm.
+// Sentences describe the result of each arm, in one sentence each.
 func (a *Answer) Sentences(all []arms.Arm) []string {
 	var sentences []string
 	for _, arm := range all {
@@ -173,13 +173,13 @@ func (a *Answer) Sentences(all []arms.Arm) []string {
 		case len(verdicts.WorseGuards) > 0 && verdicts.Better > 0:
 			wins = "does not win, for guarded metrics are worse (" + prose.Enumerate(verdicts.WorseGuards) + "): "
 		}
-		sentences = append(sentences, fmt.Sprintf("arm %q %s%s", arm.Name, wins, several(of)))
+		sentences = append(sentences, fmt.Sprintf("arm %q %s%s", arm.Name, wins, joinMetrics(of)))
 	}
 	return sentences
 }
 
-// several tells comparisons, the first few in full.
-func several(comparisons []comparison.Comparison) string {
+// joinMetrics lists comparisons, the first few in full.
+func joinMetrics(comparisons []comparison.Comparison) string {
 	const maxSentences = 4
 	var parts []string
 	for i := range comparisons[:min(len(comparisons), maxSentences)] {
@@ -192,8 +192,8 @@ func several(comparisons []comparison.Comparison) string {
 	return text
 }
 
-// sentence tells a comparison: cico/Check-In/average of cico-8 Worse by +10.0 %
-// (+9.1 to +10.9).
+// sentence describes a comparison: cico/Check-In/average of cico-8 Worse by +10.0 % (+9.1 to
+// +10.9).
 func sentence(c *comparison.Comparison) string {
 	word := ""
 	if c.Verdict != verdict.None && !c.Twin {
@@ -205,5 +205,5 @@ func sentence(c *comparison.Comparison) string {
 	} else if unit == "%" {
 		unit = "points"
 	}
-	return fmt.Sprintf("%s%s by %+.3g %s (%+.3g to %+.3g)", metric.Named(c.Metric, c.Scenario), word, c.Delta, unit, c.Low, c.High)
+	return fmt.Sprintf("%s%s by %+.3g %s (%+.3g to %+.3g)", metric.DisplayName(c.Metric, c.Scenario), word, c.Delta, unit, c.Low, c.High)
 }

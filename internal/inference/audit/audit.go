@@ -19,35 +19,35 @@ import (
 type Outcome string
 
 const (
-	// Follows says that the delta is what the numbers give.
+	// Follows states that the delta is what the numbers give.
 	Follows Outcome = "follows"
-	// Rounding says that it is within one unit of its last digit, and is right if the
-	// numbers were rounded after it was taken.
+	// Rounding states that it is within one unit of its last digit, and is right if the numbers
+	// were rounded after it was taken.
 	Rounding Outcome = "rounding"
-	// Adjusted says that the page marks the delta as one that does not follow.
+	// Adjusted states that the page marks the delta as one that does not follow.
 	Adjusted Outcome = "adjusted"
-	// Digit says that the last digit is wrong: what is subtracted needs no rounding.
+	// Digit states that the last digit is wrong: what is subtracted needs no rounding.
 	Digit Outcome = "last digit"
-	// Cut says that digits were cut off instead of rounded.
+	// Cut states that digits were cut off instead of rounded.
 	Cut Outcome = "cut"
-	// Coarse says that the numbers have too few digits to show it.
+	// Coarse states that the numbers have too few digits to show it.
 	Coarse Outcome = "too few digits"
-	// Sign says that the size is right, the sign is not.
+	// Sign states that the size is right, the sign is not.
 	Sign Outcome = "sign"
-	// Base says that it is percent of the other side.
+	// Base states that it is percent of the other side.
 	Base Outcome = "base"
-	// SignAndBase says that both are wrong.
+	// SignAndBase states that both are wrong.
 	SignAndBase Outcome = "sign and base"
-	// Size says that no reading of the numbers gives it.
+	// Size means that no reading of the numbers gives the delta.
 	Size Outcome = "size"
-	// Runs says of a number, not of a delta, that the runs give another.
+	// Runs means that the runs give another number.
 	Runs Outcome = "runs"
-	// Unchecked says that the numbers it must come from are not there.
+	// Unchecked means that the operands are missing.
 	Unchecked Outcome = "unchecked"
 )
 
-// Slip tells whether the delta does not follow.
-func (o Outcome) Slip() bool {
+// IsError reports whether the delta does not follow.
+func (o Outcome) IsError() bool {
 	return !slices.Contains([]Outcome{Follows, Rounding, Adjusted, Unchecked}, o)
 }
 
@@ -66,40 +66,40 @@ type Finding struct {
 	Note string
 }
 
-// place is what can be compared: one metric in one scenario of a report.
-type place struct{ report, scenario, metric string }
+// metricKey is what can be compared: one metric in one scenario of a report.
+type metricKey struct{ report, scenario, metric string }
 
-// sheet is a table, in which numbers are printed alike, those with an exponent apart.
-type sheet struct {
+// tableKey is a table, in which numbers are printed alike, those with an exponent apart.
+type tableKey struct {
 	report, table, unit string
 	delta, exponent     bool
 }
 
-// desk holds the rows while deltas are checked.
-type desk struct {
-	measured map[place][]Row
-	decimals map[sheet]int
+// auditor holds the rows while deltas are checked.
+type auditor struct {
+	measured map[metricKey][]Row
+	decimals map[tableKey]int
 }
 
 // Check checks every delta, in the order of the rows.
 func Check(rows []Row) []Finding {
-	at := desk{measured: map[place][]Row{}, decimals: map[sheet]int{}}
-	groups := map[group][]Row{}
-	var order []group
+	at := auditor{measured: map[metricKey][]Row{}, decimals: map[tableKey]int{}}
+	groups := map[rowGroup][]Row{}
+	var order []rowGroup
 	for _, row := range rows {
-		printed := sheetOf(row)
+		printed := newTableKey(row)
 		most, known := at.decimals[printed]
 		if !known || row.decimals > most {
 			at.decimals[printed] = row.decimals
 		}
 		if !row.delta {
 			for _, metric := range row.names() {
-				found := place{row.Report, row.Scenario, metric}
+				found := metricKey{row.Report, row.Scenario, metric}
 				at.measured[found] = append(at.measured[found], row)
 			}
 			continue
 		}
-		of := group{row.Report, row.Table, row.Configuration}
+		of := rowGroup{row.Report, row.Table, row.Configuration}
 		if groups[of] == nil {
 			order = append(order, of)
 		}
@@ -113,30 +113,30 @@ func Check(rows []Row) []Finding {
 	return findings
 }
 
-func sheetOf(row Row) sheet {
-	return sheet{row.Report, row.Table, row.Unit, row.delta, row.decimals < 0}
+func newTableKey(row Row) tableKey {
+	return tableKey{row.Report, row.Table, row.Unit, row.delta, row.decimals < 0}
 }
 
 var aside = regexp.MustCompile(`\s*\([^)]*\)`)
 
-// bare leaves out what is in parentheses: a metric may be told apart there
-// only where tables stand side by side.
-func bare(metric string) string { return aside.ReplaceAllString(metric, "") }
+// withoutParentheses removes text in parentheses: it may distinguish a metric only in adjacent
+// tables.
+func withoutParentheses(metric string) string { return aside.ReplaceAllString(metric, "") }
 
 // names under which a number is found: in a report of our own it has but one.
 func (r Row) names() []string {
 	if r.asPrinted {
 		return []string{r.Metric}
 	}
-	return slices.Compact([]string{r.Metric, bare(r.Metric)})
+	return slices.Compact([]string{r.Metric, withoutParentheses(r.Metric)})
 }
 
-// candidates are the measured numbers that a delta can come from: those of its
-// own table if it has two sides, else those of the report.
-func (d *desk) candidates(delta Row) []Row {
-	all := d.measured[place{delta.Report, delta.Scenario, delta.Metric}]
+// candidates are the measured numbers that a delta can result from: those of its own table if
+// it has two operands, else those of the report.
+func (d *auditor) candidates(delta Row) []Row {
+	all := d.measured[metricKey{delta.Report, delta.Scenario, delta.Metric}]
 	if len(all) == 0 {
-		all = d.measured[place{delta.Report, delta.Scenario, bare(delta.Metric)}]
+		all = d.measured[metricKey{delta.Report, delta.Scenario, withoutParentheses(delta.Metric)}]
 	}
 	var own []Row
 	sides := map[string]bool{}
@@ -153,7 +153,7 @@ func (d *desk) candidates(delta Row) []Row {
 }
 
 // check sets a delta against its two sides.
-func (d *desk) check(delta, minuend, subtrahend Row) Finding {
+func (d *auditor) check(delta, minuend, subtrahend Row) Finding {
 	found := Finding{Delta: delta, Outcome: Unchecked, Minuend: minuend, Subtrahend: subtrahend}
 	if delta.adjusted {
 		found.Outcome = Adjusted
@@ -200,7 +200,7 @@ func isPoints(unit string) bool {
 	return slices.Contains([]string{"percentage points", "percentage point", "points", "pp", "p.p."}, unit)
 }
 
-func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
+func (d *auditor) readings(delta, minuend, subtrahend Row) []reading {
 	factor, alike := unit.Factor(subtrahend.Unit, minuend.Unit)
 	if !alike {
 		return nil
@@ -216,14 +216,14 @@ func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
 		readings = append(readings, reading{expected: (a - b) * to, swapped: math.NaN(), printed: half, measured: (halfA + halfB) * to, absolute: true})
 	}
 	if unit.Canonical(delta.Unit) == percent {
-		readings = append(readings, ofPercent(a, b, halfA, halfB, half))
+		readings = append(readings, percentReading(a, b, halfA, halfB, half))
 	}
 	return readings
 }
 
-// ofPercent is a delta in percent. Of zero there is none but zero itself, however
+// percentReading is a delta in percent. Of zero there is none but zero itself, however
 // the numbers were rounded.
-func ofPercent(a, b, halfA, halfB, half float64) reading {
+func percentReading(a, b, halfA, halfB, half float64) reading {
 	made := reading{expected: 100 * (a - b) / math.Abs(b), swapped: 100 * (a - b) / math.Abs(a), printed: half}
 	switch {
 	case a == 0 && b == 0:
@@ -235,10 +235,10 @@ func ofPercent(a, b, halfA, halfB, half float64) reading {
 }
 
 // half a unit of a number's last digit.
-func (d *desk) half(row Row) float64 {
+func (d *auditor) half(row Row) float64 {
 	decimals := row.decimals
 	if !row.asPrinted {
-		decimals = d.decimals[sheetOf(row)]
+		decimals = d.decimals[newTableKey(row)]
 	}
 	return math.Pow10(-decimals) / 2
 }
@@ -248,22 +248,22 @@ func (r reading) judge(value float64) Outcome {
 	case near(value, r.expected, r.printed):
 		return Follows
 	case near(value, r.expected, r.printed+r.measured):
-		return r.imprecise(value)
-	case r.rounded(value, r.expected):
+		return r.judgeImprecise(value)
+	case r.matchesRounded(value, r.expected):
 		return Cut
-	case r.rounded(value, -r.expected):
+	case r.matchesRounded(value, -r.expected):
 		return Sign
-	case r.rounded(value, r.swapped):
+	case r.matchesRounded(value, r.swapped):
 		return Base
-	case r.rounded(value, -r.swapped):
+	case r.matchesRounded(value, -r.swapped):
 		return SignAndBase
 	}
 	return Size
 }
 
-// imprecise says what became of a delta that unrounded numbers may give. What is
+// judgeImprecise describes what became of a delta that unrounded numbers may give. What is
 // subtracted is as exact as it is printed, so its last digit has no excuse.
-func (r reading) imprecise(value float64) Outcome {
+func (r reading) judgeImprecise(value float64) Outcome {
 	switch unit := 2 * r.printed; {
 	case r.absolute && near(r.measured, 0, unit):
 		return Digit
@@ -273,8 +273,8 @@ func (r reading) imprecise(value float64) Outcome {
 	return Coarse
 }
 
-// rounded allows for digits that were rounded or cut.
-func (r reading) rounded(value, expected float64) bool {
+// matchesRounded allows for digits that were rounded or cut.
+func (r reading) matchesRounded(value, expected float64) bool {
 	cut := math.Abs(value) <= math.Abs(expected) && math.Abs(expected)-math.Abs(value) < 2*r.printed && value*expected >= 0
 	return cut || near(value, expected, r.printed+r.measured)
 }

@@ -24,8 +24,8 @@ func check(t *testing.T, rows string) []audit.Finding {
 	return audit.Check(read)
 }
 
-// one checks a single delta of two sides.
-func one(t *testing.T, a, b, unit, delta, deltaUnit string) audit.Finding {
+// auditDelta checks a single delta of two sides.
+func auditDelta(t *testing.T, a, b, unit, delta, deltaUnit string) audit.Finding {
 	t.Helper()
 	found := check(t, fmt.Sprintf("r,t,new,s,m,%s,%s,measured\nr,t,old,s,m,%s,%s,measured\nr,t,new minus old,s,m,%s,%s,published_delta\n", a, unit, b, unit, delta, deltaUnit))
 	if len(found) != 1 {
@@ -83,18 +83,18 @@ func TestOutcomes(t *testing.T) {
 		"other units":                {"5", "4", "records/s", "1", "ms", audit.Unchecked, 0},
 	}
 	for name, tc := range cases {
-		found := one(t, tc.a, tc.b, tc.unit, tc.delta, tc.deltaUnit)
+		found := auditDelta(t, tc.a, tc.b, tc.unit, tc.delta, tc.deltaUnit)
 		if found.Outcome != tc.want || found.Expected != tc.expected && !(math.Abs(found.Expected-tc.expected) <= 1e-4) {
 			t.Errorf("%s: %s, expected value %v, want %s and %v", name, found.Outcome, found.Expected, tc.want, tc.expected)
 		}
-		if slip := found.Outcome.Slip(); slip && (found.Note == "" || found.Off != found.Delta.Value-found.Expected) {
+		if slip := found.Outcome.IsError(); slip && (found.Note == "" || found.Off != found.Delta.Value-found.Expected) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }
 
-// The two sides may be told in units of their own.
-func TestSidesInOtherUnits(t *testing.T) {
+// The two sides may be reported in units of their own.
+func TestOperandsInOtherUnits(t *testing.T) {
 	for _, tc := range []struct {
 		delta, unit string
 		want        audit.Outcome
@@ -108,7 +108,7 @@ func TestSidesInOtherUnits(t *testing.T) {
 }
 
 // The words of a column may leave out what both sides share.
-func TestSidesByWords(t *testing.T) {
+func TestOperandsByWords(t *testing.T) {
 	measured := ""
 	for name, value := range map[string]string{"split on, 2 partitions": "110", "split on, 1 partition": "107", "split off, 2 partitions": "140", "split off, 1 partition": "121"} {
 		measured += fmt.Sprintf("r,t,\"%s\",s,m,%s,ms,measured\n", name, value)
@@ -130,7 +130,7 @@ func TestSidesByWords(t *testing.T) {
 
 // Without words, the pair that explains the column is taken, and one delta that
 // does not fit is a slip.
-func TestSidesByNumbers(t *testing.T) {
+func TestOperandsByNumbers(t *testing.T) {
 	rows := ""
 	for i, values := range [][3]int{{90, 62, 79}, {151, 94, 119}, {87, 54, 74}} {
 		for arm, value := range values {
@@ -152,7 +152,7 @@ func TestSidesByNumbers(t *testing.T) {
 
 // A column may be percent of the wrong side throughout, in whatever order the
 // sides are printed. The numbers are of a published page.
-func TestSidesByNumbersOfTheWrongBase(t *testing.T) {
+func TestOperandsByNumbersOfWrongBase(t *testing.T) {
 	type change struct{ now, before, printed string }
 	changes := []change{{"0.467", "0.534", "-14"}, {"0.554", "1.041", "-87"}, {"0.735", "0.909", "-23"}, {"0.856", "1.462", "-70"}}
 	for _, order := range [][2]int{{0, 1}, {1, 0}} {
@@ -179,13 +179,13 @@ func TestUnchecked(t *testing.T) {
 		"other scenario":   "r,t,new,s1,m,5,ms,measured\nr,t,old,s1,m,4,ms,measured\nr,t,new minus old,s2,m,1,ms,published_delta\n",
 		"other report":     "q,t,new,s,m,5,ms,measured\nq,t,old,s,m,4,ms,measured\nr,t,new minus old,s,m,1,ms,published_delta\n",
 	} {
-		if found := check(t, rows); found[0].Outcome != audit.Unchecked || found[0].Note == "" || found[0].Outcome.Slip() {
+		if found := check(t, rows); found[0].Outcome != audit.Unchecked || found[0].Note == "" || found[0].Outcome.IsError() {
 			t.Errorf("%s: %+v", name, found[0])
 		}
 	}
 }
 
-// A metric may be told apart in parentheses in the table of deltas alone.
+// A metric may be distinguished in parentheses in the table of deltas alone.
 func TestParentheses(t *testing.T) {
 	found := check(t, "r,t,new,s,m,5,ms,measured\nr,t,old,s,m,4,ms,measured\nr,d,new minus old,s,m (no import),1,ms,published_delta\n")
 	if found[0].Outcome != audit.Follows {

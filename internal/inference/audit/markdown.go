@@ -15,16 +15,16 @@ import (
 	"perflab.dev/perflab/internal/text/number"
 )
 
-// What a report's tables call the columns with the two sides of a delta; the second
-// side stands right of the first.
+// Column headings of a report's tables: the second operand of a delta is right of the first.
 const (
 	ofBaseline  = " (baseline)"
 	deltaColumn = "Delta"
-	// metricColumn is the first, or stands behind the verdicts.
+	// metricColumn is the first column, or follows the verdicts.
 	metricColumn = "Metric"
 )
 
-// adjustedMark stands behind a delta of which the page says that it does not follow.
+// adjustedMark follows a delta that, according to the page, does not follow from the shown
+// values.
 const adjustedMark = "†"
 
 // longestLine of Markdown that is read.
@@ -63,7 +63,7 @@ type markdown struct {
 	names map[string]string
 }
 
-// folded is what a table's title stands behind where the table is folded.
+// folded precedes the title of a folded table.
 const folded = "<details><summary>"
 
 func (m *markdown) read(line string) {
@@ -112,7 +112,7 @@ func (m *markdown) row(values []string) {
 	})
 }
 
-// name remembers what an arm is called in the experiment, where the page tells that.
+// name records the name of an arm in the experiment, if the page has it.
 func (m *markdown) name(values []string) {
 	label, name := slices.Index(m.header, "Arm"), slices.Index(m.header, "Name")
 	if label >= 0 && name >= 0 && len(values) == len(m.header) && values[name] != "" {
@@ -120,8 +120,8 @@ func (m *markdown) name(values []string) {
 	}
 }
 
-// said finds both sides and the delta of a sentence. A duration may stand on a clock
-// as well. Earlier releases said that an arm "has" its value.
+// said finds both operands and the delta of a sentence. A duration may be a clock time.
+// Earlier releases wrote that an arm "has" its value.
 var said = regexp.MustCompile(`^(?:\S.*?: )?(.+): (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?, (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?: ([+−]?[\d.]+ ?[^( ,]*)(.*)$`)
 
 func (m *markdown) sentence(text string) {
@@ -142,7 +142,7 @@ func (m *markdown) sentence(text string) {
 // compared is a delta with its two sides, as printed.
 type compared struct {
 	table, scenario, metric, baseline, arm, from, to, delta string
-	// inWords: the metric is told in words, not by its name.
+	// inWords: the metric is reported in words, not by its name.
 	inWords bool
 }
 
@@ -166,7 +166,7 @@ func (m *markdown) add(c compared) {
 		row.Metric, row.Configuration = c.metric+" of "+c.arm, one.configuration
 		row.asPrinted = true
 		if !c.inWords {
-			row.of = series{c.scenario, c.metric, cmp.Or(m.names[one.arm], one.arm)}
+			row.of = seriesKey{c.scenario, c.metric, cmp.Or(m.names[one.arm], one.arm)}
 		}
 		m.rows = append(m.rows, row)
 	}

@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// group are the deltas of one column: all come from the same two sides.
-type group struct{ report, table, configuration string }
+// rowGroup are the deltas of one column: all have the same operands.
+type rowGroup struct{ report, table, configuration string }
 
-// sides names the two configurations of a delta.
-type sides struct{ minuend, subtrahend string }
+// operands names the two configurations of a delta.
+type operands struct{ minuend, subtrahend string }
 
-// checkGroup finds the two sides of a column, by its words if they say, else by
-// what explains most of its numbers.
-func (d *desk) checkGroup(deltas []Row) []Finding {
+// checkGroup finds the operands of a column by its words, else by the operands that explain
+// most of its numbers.
+func (d *auditor) checkGroup(deltas []Row) []Finding {
 	pairs := d.pairs(deltas)
-	pair, known := byWords(deltas[0].Configuration, pairs)
+	pair, known := pairByWords(deltas[0].Configuration, pairs)
 	if !known {
-		pair, known = d.byNumbers(deltas, pairs)
+		pair, known = d.pairByNumbers(deltas, pairs)
 	}
 	var findings []Finding
 	for _, delta := range deltas {
@@ -36,10 +36,10 @@ func (d *desk) checkGroup(deltas []Row) []Finding {
 	return findings
 }
 
-func (d *desk) checkPair(delta Row, pair sides) Finding {
+func (d *auditor) checkPair(delta Row, pair operands) Finding {
 	candidates := d.candidates(delta)
-	minuend, hasMinuend := of(candidates, pair.minuend)
-	subtrahend, hasSubtrahend := of(candidates, pair.subtrahend)
+	minuend, hasMinuend := findRow(candidates, pair.minuend)
+	subtrahend, hasSubtrahend := findRow(candidates, pair.subtrahend)
 	if !hasMinuend || !hasSubtrahend {
 		missing := pair.minuend
 		if hasMinuend {
@@ -52,7 +52,7 @@ func (d *desk) checkPair(delta Row, pair sides) Finding {
 	return found
 }
 
-func of(rows []Row, configuration string) (Row, bool) {
+func findRow(rows []Row, configuration string) (Row, bool) {
 	i := slices.IndexFunc(rows, func(row Row) bool { return row.Configuration == configuration })
 	if i < 0 {
 		return Row{}, false
@@ -60,8 +60,8 @@ func of(rows []Row, configuration string) (Row, bool) {
 	return rows[i], true
 }
 
-// note says what slipped, in a sentence.
-func (d *desk) note(found Finding, candidates []Row) string {
+// note describes what slipped, in a sentence.
+func (d *auditor) note(found Finding, candidates []Row) string {
 	switch found.Outcome {
 	case Sign:
 		return "the sign is the wrong way round"
@@ -93,7 +93,7 @@ func (d *desk) note(found Finding, candidates []Row) string {
 }
 
 // pairs are all ordered pairs of configurations measured for any of the deltas.
-func (d *desk) pairs(deltas []Row) []sides {
+func (d *auditor) pairs(deltas []Row) []operands {
 	var names []string
 	for _, delta := range deltas {
 		for _, row := range d.candidates(delta) {
@@ -102,11 +102,11 @@ func (d *desk) pairs(deltas []Row) []sides {
 			}
 		}
 	}
-	var pairs []sides
+	var pairs []operands
 	for _, a := range names {
 		for _, b := range names {
 			if a != b {
-				pairs = append(pairs, sides{a, b})
+				pairs = append(pairs, operands{a, b})
 			}
 		}
 	}
@@ -118,15 +118,15 @@ var (
 	word    = regexp.MustCompile(`[\pL\pN#][\pL\pN#./-]*`)
 )
 
-// byWords reads "A minus B", where either side may leave out what both share,
+// pairByWords reads "A minus B", where either side may leave out what both share,
 // as in "x, two parts minus one part".
-func byWords(configuration string, pairs []sides) (sides, bool) {
+func pairByWords(configuration string, pairs []operands) (operands, bool) {
 	parts := between.Split(configuration, -1)
 	if len(parts) != 2 {
-		return sides{}, false
+		return operands{}, false
 	}
 	left, right := words(parts[0]), words(parts[1])
-	best, second, chosen := -1, -1, sides{}
+	best, second, chosen := -1, -1, operands{}
 	for _, pair := range pairs {
 		score := fitness(words(pair.minuend), words(pair.subtrahend), left, right)
 		if score > best {
@@ -146,20 +146,20 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// fitness tells how well two names fit the words left and right of the minus.
-// What tells the names apart must be on its side; what they share, anywhere.
-// It is -1 where one side is not named at all.
+// fitness scores how well two names match the words left and right of the minus.
+// Distinguishing words must be on their side; common words may be anywhere. It is -1 if one
+// side is not named at all.
 func fitness(a, b, left, right map[string]bool) int {
 	score, namedA, namedB := 0, 0, 0
 	for w := range a {
 		switch {
 		case b[w]:
-			score += truth(left[w] || right[w])
+			score += boolToInt(left[w] || right[w])
 		case left[w] && right[w]:
 		case left[w]:
 			namedA++
 		default:
-			score -= 1 + truth(right[w])
+			score -= 1 + boolToInt(right[w])
 		}
 	}
 	for w := range b {
@@ -168,7 +168,7 @@ func fitness(a, b, left, right map[string]bool) int {
 		case right[w]:
 			namedB++
 		default:
-			score -= 1 + truth(left[w])
+			score -= 1 + boolToInt(left[w])
 		}
 	}
 	if namedA == 0 || namedB == 0 {
@@ -177,18 +177,18 @@ func fitness(a, b, left, right map[string]bool) int {
 	return score + namedA + namedB
 }
 
-func truth(is bool) int {
+func boolToInt(is bool) int {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// byNumbers takes the pair that explains most of a column's deltas. A pair
+// pairByNumbers takes the pair that explains most of a column's deltas. A pair
 // that needs a slip explains less than one that needs none.
-func (d *desk) byNumbers(deltas []Row, pairs []sides) (sides, bool) {
+func (d *auditor) pairByNumbers(deltas []Row, pairs []operands) (operands, bool) {
 	worth := map[Outcome]int{Follows: 6, Adjusted: 6, Rounding: 5, Digit: 5, Cut: 5, Coarse: 4, Base: 3, SignAndBase: 1, Sign: 2}
-	best, chosen := -1, sides{}
+	best, chosen := -1, operands{}
 	for _, pair := range pairs {
 		score := 0
 		for _, delta := range deltas {

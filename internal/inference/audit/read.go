@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/text/unit"
 )
 
-// ErrRows says that a file is no list of published numbers.
+// ErrRows means that a file is no list of published numbers.
 var ErrRows = errors.New("the published numbers are invalid")
 
 // Kinds of rows that are read; others are passed over.
@@ -29,9 +29,8 @@ const (
 type Row struct {
 	// Line is that of the file read.
 	Line int
-	// Report, Table, Configuration, Scenario and Metric say what the number
-	// is. The configuration of a delta names its two sides, as in "new minus
-	// old".
+	// Report, Table, Configuration, Scenario and Metric identify the number. The configuration
+	// of a delta names its operands, as in "new minus old".
 	Report, Table, Configuration, Scenario, Metric string
 	Value                                          float64
 	Unit                                           string
@@ -39,16 +38,16 @@ type Row struct {
 	// decimals are the digits printed behind the point; less than 0 where an exponent
 	// leaves out digits before it.
 	decimals int
-	// asPrinted: they are this number's own. In CSV a zero at the end may be lost, so
-	// the longest number of a table tells for all.
+	// asPrinted means that the digits are this number's own. CSV may lose trailing zeros, so
+	// the longest number of a table determines the digits.
 	asPrinted bool
-	// adjusted: the page says that the delta does not follow.
+	// adjusted: the page states that the delta does not follow.
 	adjusted bool
-	// of is what a number next to a delta stands for, where it has a name.
-	of series
+	// of is what a number next to a delta represents, where it has a name.
+	of seriesKey
 }
 
-// maxBadRows is how many bad rows are told before reading ends.
+// maxBadRows is how many bad rows are reported before reading ends.
 const maxBadRows = 10
 
 // columns that a file must have. Others may be there in any place.
@@ -75,13 +74,13 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 	return readRows(reader, at)
 }
 
-// isMissing tells what stands in tables where nothing was measured. A delta from it is
+// isMissing reports whether a cell means that nothing was measured. A delta from it is
 // Unchecked.
 func isMissing(text string) bool {
 	return slices.Contains([]string{"", "-", "–", "—", "n/a", "na", "nan", "null", "none"}, strings.ToLower(text))
 }
 
-// valueIn reads a value and its unit, which may stand behind it, as in 20 %.
+// valueIn reads a value and its unit, which may follow it, as in 20 %.
 func valueIn(text, column string) (number.Number, string, error) {
 	digits := strings.TrimRightFunc(text, func(letter rune) bool { return !unicode.IsDigit(letter) })
 	own := strings.TrimSpace(text[len(digits):])

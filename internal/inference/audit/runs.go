@@ -17,20 +17,20 @@ import (
 	"perflab.dev/perflab/internal/text/number"
 )
 
-// series is one metric of one arm under one scenario.
-type series struct{ scenario, metric, arm string }
+// seriesKey is one metric of one arm under one scenario.
+type seriesKey struct{ scenario, metric, arm string }
 
-// Measured are the values of runs, as a report's CSV lists them.
-type Measured struct {
-	units  map[series]string
-	values map[series]map[string]float64
+// RunTable are the values of runs, as a report's CSV lists them.
+type RunTable struct {
+	units  map[seriesKey]string
+	values map[seriesKey]map[string]float64
 	// cells are the arms and scenarios that a block has.
 	cells map[string]map[[2]string]bool
 }
 
 // ReadRuns reads a report's CSV: one row per run and metric.
-func ReadRuns(in io.Reader) (*Measured, error) {
-	m := &Measured{units: map[series]string{}, values: map[series]map[string]float64{}, cells: map[string]map[[2]string]bool{}}
+func ReadRuns(in io.Reader) (*RunTable, error) {
+	m := &RunTable{units: map[seriesKey]string{}, values: map[seriesKey]map[string]float64{}, cells: map[string]map[[2]string]bool{}}
 	reader := delimited.NewReader(in)
 	for first := true; ; first = false {
 		fields, err := reader.Read()
@@ -49,14 +49,14 @@ func ReadRuns(in io.Reader) (*Measured, error) {
 			line, _ := reader.FieldPos(5)
 			return nil, fmt.Errorf("%w: line %d: the value %w", ErrRows, line, err)
 		}
-		m.take(fields[0], series{text(fields[2]), metric.Plain(text(fields[3])), text(fields[1])}, text(fields[4]), read.Value)
+		m.add(fields[0], seriesKey{text(fields[2]), metric.Plain(text(fields[3])), text(fields[1])}, text(fields[4]), read.Value)
 	}
 }
 
 // text of a cell that may be quoted against spreadsheets.
 func text(cell string) string { return strings.TrimPrefix(cell, "'") }
 
-func (m *Measured) take(block string, of series, unit string, value float64) {
+func (m *RunTable) add(block string, of seriesKey, unit string, value float64) {
 	if m.values[of] == nil {
 		m.values[of] = map[string]float64{}
 	}
@@ -67,9 +67,9 @@ func (m *Measured) take(block string, of series, unit string, value float64) {
 	m.cells[block][[2]string{of.scenario, of.arm}] = true
 }
 
-// complete tells the blocks that a report rests on: those with a run of every arm
-// under every scenario, or all where no block is complete.
-func (m *Measured) complete() func(block string) bool {
+// completeBlocks selects the blocks that a report rests on: those with a run of every arm
+// under every scenario, or all if no block is complete.
+func (m *RunTable) completeBlocks() func(block string) bool {
 	most, any := map[[2]string]bool{}, false
 	for _, cells := range m.cells {
 		for cell := range cells {
@@ -85,10 +85,10 @@ func (m *Measured) complete() func(block string) bool {
 
 // CheckRuns checks the numbers next to the deltas of a report against the runs of its
 // CSV: each must be the center of the arm's runs, rounded.
-func CheckRuns(rows []Row, runs *Measured) []Finding {
-	complete := runs.complete()
-	values := map[series][]float64{}
-	scales := map[series]comparison.Scale{}
+func CheckRuns(rows []Row, runs *RunTable) []Finding {
+	complete := runs.completeBlocks()
+	values := map[seriesKey][]float64{}
+	scales := map[seriesKey]comparison.Scale{}
 	for of, byBlock := range runs.values {
 		for block, value := range byBlock {
 			if complete(block) {
@@ -98,20 +98,20 @@ func CheckRuns(rows []Row, runs *Measured) []Finding {
 		slices.Sort(values[of])
 	}
 	for of, own := range values {
-		all := series{of.scenario, of.metric, ""}
-		scale := comparison.ScaleOf(runs.units[of], own)
+		all := seriesKey{of.scenario, of.metric, ""}
+		scale := comparison.ChooseScale(runs.units[of], own)
 		if scales[all] != comparison.Difference {
 			scales[all] = scale
 		}
 	}
 	var findings []Finding
 	for _, row := range rows {
-		if row.delta || row.of == (series{}) {
+		if row.delta || row.of == (seriesKey{}) {
 			continue
 		}
 		center := math.NaN()
 		if own := values[row.of]; len(own) > 0 {
-			center = scales[series{row.of.scenario, row.of.metric, ""}].Center(own)
+			center = scales[seriesKey{row.of.scenario, row.of.metric, ""}].Center(own)
 		}
 		findings = append(findings, centerFinding(row, center))
 	}

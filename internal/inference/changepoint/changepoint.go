@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package changepoint finds where a series of measurements bends, with a rate
-// of false alarms that is chosen beforehand. It is pure, and knows nothing of
-// experiments: callers give it points in order, it gives places back.
+// Package changepoint detects changes in a series of measurements at a given false-positive
+// rate. It is pure and has no notion of experiments.
 package changepoint
 
 import (
@@ -16,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 )
 
-// ErrPoint says that a point can't be used.
+// ErrPoint means that a point can't be used.
 var ErrPoint = errors.New("a point of a series needs at least one finite value")
 
 // Point is what was measured at one time, or of one release.
@@ -27,7 +26,7 @@ type Point struct {
 	Values []float64
 }
 
-// Options say how sure one wants to be.
+// Options describe how sure one wants to be.
 type Options struct {
 	// ErrorRate is the share of series without any change in which one may be
 	// found all the same. Default 0.05.
@@ -44,13 +43,13 @@ type Options struct {
 const (
 	defaultErrorRate    = 0.05
 	defaultPermutations = 999
-	defaultLeast        = 2
+	defaultMinPoints    = 2
 )
 
 func (o Options) withDefaults() Options {
 	o.ErrorRate = cmp.Or(o.ErrorRate, defaultErrorRate)
 	o.Permutations = cmp.Or(o.Permutations, defaultPermutations)
-	o.LeastPoints = cmp.Or(o.LeastPoints, defaultLeast)
+	o.LeastPoints = cmp.Or(o.LeastPoints, defaultMinPoints)
 	return o
 }
 
@@ -60,10 +59,10 @@ type Change struct {
 	At int
 	// P is the permutation test's, when it was found.
 	P float64
-	// Delta is the mean of the points from here to the next change, less that of
-	// those from the one before to here, in the points' unit. The error is that
-	// of all points around the means of their segments. It knows nothing of the
-	// place having been sought, which makes intervals somewhat too narrow.
+	// Delta is the mean of the points from here to the next change, minus that since the
+	// previous change, in the points' unit. The error is that of all points around the means of
+	// their segments. It ignores that the position was searched for, which makes intervals
+	// somewhat too narrow.
 	Delta stats.Estimate
 	// Before and After are those two means.
 	Before, After float64
@@ -71,20 +70,18 @@ type Change struct {
 
 // Find returns the changes of a series in order.
 //
-// It is the E-divisive procedure (Matteson and James, A Nonparametric Approach
-// for Multiple Change Point Analysis of Multivariate Data, JASA 2014), which
-// MongoDB uses for its performance tests (Daly et al., ICPE 2020): the place
-// where the energy distance between what lies before and after is largest is
-// tested by permuting the points of each segment; if few enough of the
-// permutations reach as far, it is a change and the search goes on on both
-// sides, until a place is none. Changes that stay and those that pass are tested
-// apart, each at half of ErrorRate. A series in which nothing changes and whose
-// points may be exchanged for each other is told to have changed with a chance
-// of ErrorRate, whatever the distribution; where neighbours are alike (drift,
-// serial correlation), more often.
+// It is the E-divisive procedure (Matteson and James, A Nonparametric Approach for Multiple
+// Change Point Analysis of Multivariate Data, JASA 2014), which MongoDB uses for its
+// performance tests (Daly et al., ICPE 2020): the position with the largest energy distance
+// between the points before and after it is tested by permuting the points of each segment. If
+// few enough permutations are as extreme, it is a change, and the search continues on both
+// sides until no position is significant. Permanent and temporary changes are tested
+// separately, each at half of ErrorRate. A series of exchangeable points is reported as
+// changed with a probability of ErrorRate, whatever the distribution; with drift or serial
+// correlation, more often.
 //
-// Points that vary more because they have fewer runs weigh less: by the inverse
-// of the variance between points plus that of the mean of their runs.
+// Points that vary more because they have fewer runs weigh less: by the inverse of the
+// variance between points plus that of the mean of their runs.
 func Find(points []Point, options Options) ([]Change, error) {
 	options = options.withDefaults()
 	centers := make([]float64, len(points))
@@ -97,7 +94,7 @@ func Find(points []Point, options Options) ([]Change, error) {
 		Options: options, centers: centers, cuts: []int{0, len(points)},
 		random: rand.New(rand.NewPCG(options.Seed, uint64(len(points)))),
 	}
-	search.prepare(weightsOf(points, centers))
+	search.prepare(pointWeights(points, centers))
 	search.run()
 	return search.changes(), nil
 }
@@ -108,7 +105,7 @@ type search struct {
 	centers, weights []float64
 	// distances of the points from each other, weighted.
 	distances [][]float64
-	// pairs is what bestOf works with: at i and j, where i is not above j, the distances of
+	// pairs is what bestSplit works with: at i and j, where i is not above j, the distances of
 	// the first i points of a segment to its first j. Its row 0 stays empty.
 	pairs [][]float64
 	// weight of the first i points of a segment, and what 1 is divided by it.
@@ -119,22 +116,22 @@ type search struct {
 	random *rand.Rand
 }
 
-// kind of a change.
-type kind int
+// stepKind of a change.
+type stepKind int
 
 // What changed stays so to the end of the segment; or it passes, and is looked for
 // with all ends of what follows it, which are many more and hide the former where
 // they share one test. Each kind has half of the error rate.
 const (
-	stays kind = iota
-	passes
+	permanentStep stepKind = iota
+	temporaryStep
 	kinds
 )
 
 func (s *search) run() {
 	s.p = map[int]float64{}
 	for {
-		seen := s.widest(s.segments())
+		seen := s.largestSteps(s.segments())
 		found, p, real := s.test(seen)
 		if !real {
 			return
@@ -159,7 +156,7 @@ func (s *search) segments() [][]int {
 // test permutes the points within each segment and counts how often the largest
 // energy of any of them reaches the one that was seen. It stops as soon as no
 // further permutation can make any kind rare (Besag and Clifford 1991).
-func (s *search) test(seen [kinds]place) (found kind, p float64, real bool) {
+func (s *search) test(seen [kinds]candidate) (found stepKind, p float64, real bool) {
 	most := int(s.ErrorRate/float64(kinds)*float64(s.Permutations+1)) - 1
 	var reached [kinds]int
 	segments := s.segments()
@@ -167,35 +164,35 @@ func (s *search) test(seen [kinds]place) (found kind, p float64, real bool) {
 		for _, segment := range segments {
 			s.random.Shuffle(len(segment), func(a, b int) { segment[a], segment[b] = segment[b], segment[a] })
 		}
-		drawn := s.widest(segments)
+		drawn := s.largestSteps(segments)
 		for kind := range drawn {
 			// Sums that differ by rounding alone are alike.
 			if drawn[kind].energy >= seen[kind].energy*(1-1e-10) {
 				reached[kind]++
 			}
 		}
-		if min(reached[stays], reached[passes]) > most {
+		if min(reached[permanentStep], reached[temporaryStep]) > most {
 			return 0, 1, false
 		}
 	}
-	if reached[passes] < reached[stays] {
-		found = passes
+	if reached[temporaryStep] < reached[permanentStep] {
+		found = temporaryStep
 	}
 	p = float64(kinds) * float64(reached[found]+1) / float64(s.Permutations+1)
 	return found, p, reached[found] <= most
 }
 
-// place is where a segment falls apart most: before its point number at.
-type place struct {
+// candidate is where a segment falls apart most: before its point number at.
+type candidate struct {
 	segment, at int
 	energy      float64
 }
 
-// widest is the place of all segments where the energy is largest.
-func (s *search) widest(segments [][]int) [kinds]place {
-	var widest [kinds]place
+// largestSteps is the place of all segments where the energy is largest.
+func (s *search) largestSteps(segments [][]int) [kinds]candidate {
+	var widest [kinds]candidate
 	for i, segment := range segments {
-		for kind, one := range s.bestOf(segment) {
+		for kind, one := range s.bestSplit(segment) {
 			if one.energy > widest[kind].energy {
 				one.segment = i
 				widest[kind] = one
@@ -226,11 +223,11 @@ func square(count int) [][]float64 {
 	return rows
 }
 
-// bestOf looks at each place of a segment. The energy of a place is that of Matteson and
+// bestSplit reads each place of a segment. The energy of a place is that of Matteson and
 // James, left*right/(left+right) * (2*between/(left*right) - inside/left² - within/right²),
 // multiplied out, so that only one division is left to each.
-func (s *search) bestOf(points []int) [kinds]place {
-	var best [kinds]place
+func (s *search) bestSplit(points []int) [kinds]candidate {
+	var best [kinds]candidate
 	count := len(points)
 	if count < 2*s.LeastPoints {
 		return best
@@ -243,11 +240,11 @@ func (s *search) bestOf(points []int) [kinds]place {
 			right := s.weight[end] - left
 			within := s.pairs[end][end] - 2*row[end] + inside
 			energy := (2*(row[end]-inside) - insidePerLeft*right - within*left/right) * s.share[end]
-			if energy > best[passes].energy {
-				best[passes] = place{at: at, energy: energy}
+			if energy > best[temporaryStep].energy {
+				best[temporaryStep] = candidate{at: at, energy: energy}
 			}
-			if end == count && energy > best[stays].energy {
-				best[stays] = place{at: at, energy: energy}
+			if end == count && energy > best[permanentStep].energy {
+				best[permanentStep] = candidate{at: at, energy: energy}
 			}
 		}
 	}
@@ -300,11 +297,11 @@ func (s *search) changes() []Change {
 	return found
 }
 
-// weightsOf are the inverse variances of the points' means, 1 on average. That
+// pointWeights are the inverse variances of the points' means, 1 on average. That
 // between points is taken from neighbours (Rice 1984), among which few differ by
 // a change; that within points from all of them.
-func weightsOf(points []Point, centers []float64) []float64 {
-	within, share := withinOf(points, centers)
+func pointWeights(points []Point, centers []float64) []float64 {
+	within, share := withinVariance(points, centers)
 	between := 0.0
 	for i := 1; i < len(centers); i++ {
 		between += (centers[i] - centers[i-1]) * (centers[i] - centers[i-1])
@@ -327,9 +324,9 @@ func weightsOf(points []Point, centers []float64) []float64 {
 	return weights
 }
 
-// withinOf is the variance of runs around their point's mean, and the average
+// withinVariance is the variance of runs around their point's mean, and the average
 // share of it that is left in such a mean.
-func withinOf(points []Point, centers []float64) (variance, share float64) {
+func withinVariance(points []Point, centers []float64) (variance, share float64) {
 	squares, degrees := 0.0, 0
 	for i, point := range points {
 		for _, value := range point.Values {

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// noisy gives a point for each mean, with as many runs each, that differ by 1.
+// noisy returns a point for each mean, with as many runs each, that differ by 1.
 func noisy(seed uint64, runs int, means ...float64) []Point {
 	random := rand.New(rand.NewPCG(seed, 0))
 	points := make([]Point, len(means))
@@ -28,7 +28,7 @@ func noisy(seed uint64, runs int, means ...float64) []Point {
 // level repeats a mean.
 func level(mean float64, times int) []float64 { return slices.Repeat([]float64{mean}, times) }
 
-func places(t *testing.T, points []Point, options Options) []int {
+func findPositions(t *testing.T, points []Point, options Options) []int {
 	t.Helper()
 	changes, err := Find(points, options)
 	expect.NoError(t, err)
@@ -55,21 +55,21 @@ func TestFind(t *testing.T) {
 		"no point":                      {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect.Equal(t, tc.want, places(t, noisy(7, 4, tc.means...), Options{}))
+			expect.Equal(t, tc.want, findPositions(t, noisy(7, 4, tc.means...), Options{}))
 		})
 	}
 }
 
 // Points that are all alike have no spread, and no change.
 func TestFindWithoutSpread(t *testing.T) {
-	if found := places(t, []Point{{[]float64{3}}, {[]float64{3}}, {[]float64{3}}, {[]float64{3}}, {[]float64{3}}}, Options{}); found != nil {
+	if found := findPositions(t, []Point{{[]float64{3}}, {[]float64{3}}, {[]float64{3}}, {[]float64{3}}, {[]float64{3}}}, Options{}); found != nil {
 		t.Errorf("found %v", found)
 	}
 	step := slices.Concat(slices.Repeat([]Point{{[]float64{3}}}, 8), slices.Repeat([]Point{{[]float64{4}}}, 8))
-	expect.Equal(t, []int{8}, places(t, step, Options{}))
+	expect.Equal(t, []int{8}, findPositions(t, step, Options{}))
 }
 
-func TestFindRefuses(t *testing.T) {
+func TestFindRejectsInvalidPoints(t *testing.T) {
 	for name, bad := range map[string][]float64{"no run": nil, "not a number": {1, math.NaN()}, "infinite": {math.Inf(1)}} {
 		if _, err := Find([]Point{{[]float64{1}}, {bad}}, Options{}); !errors.Is(err, ErrPoint) {
 			t.Errorf("%s: %v", name, err)
@@ -94,7 +94,7 @@ func TestDelta(t *testing.T) {
 }
 
 // The energy in one walk is that of its definition.
-func TestBestOfIsTheDefinition(t *testing.T) {
+func TestBestSplitMatchesDefinition(t *testing.T) {
 	points := noisy(5, 3, slices.Concat(level(0, 6), level(2, 5), level(1, 4))...)
 	points[3].Values, points[8].Values = points[3].Values[:1], points[8].Values[:2]
 	centers := make([]float64, len(points))
@@ -103,21 +103,21 @@ func TestBestOfIsTheDefinition(t *testing.T) {
 		centers[i], order[i] = mean(points[i].Values), i
 	}
 	s := &search{Options: Options{}.withDefaults(), centers: centers}
-	s.prepare(weightsOf(points, centers))
+	s.prepare(pointWeights(points, centers))
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-	var want [kinds]place
+	var want [kinds]candidate
 	for at := s.LeastPoints; at+s.LeastPoints <= len(order); at++ {
 		for end := at + s.LeastPoints; end <= len(order); end++ {
 			energy := s.energy(order[:at], order[at:end])
-			if energy > want[passes].energy {
-				want[passes] = place{at: at, energy: energy}
+			if energy > want[temporaryStep].energy {
+				want[temporaryStep] = candidate{at: at, energy: energy}
 			}
-			if end == len(order) && energy > want[stays].energy {
-				want[stays] = place{at: at, energy: energy}
+			if end == len(order) && energy > want[permanentStep].energy {
+				want[permanentStep] = candidate{at: at, energy: energy}
 			}
 		}
 	}
-	for kind, got := range s.bestOf(order) {
+	for kind, got := range s.bestSplit(order) {
 		if got.at != want[kind].at || math.Abs(got.energy-want[kind].energy) > 1e-9 {
 			t.Errorf("%+v, want %+v", got, want[kind])
 		}
@@ -152,7 +152,7 @@ func TestWeights(t *testing.T) {
 	for i := range points {
 		centers[i] = mean(points[i].Values)
 	}
-	weights := weightsOf(points, centers)
+	weights := pointWeights(points, centers)
 	if ratio := weights[39] / weights[0]; ratio < 1.5 || ratio > 4.01 {
 		t.Errorf("a point of four runs weighs %.2f times one of a single run, want up to 4", ratio)
 	}
@@ -164,23 +164,23 @@ func TestWeights(t *testing.T) {
 // The answer is the series' and the seed's, and it turns with the series.
 func TestFindIsReproducible(t *testing.T) {
 	points := noisy(11, 3, slices.Concat(level(0, 9), level(1.5, 9), level(0, 9))...)
-	first := places(t, points, Options{Seed: 4})
-	expect.Equal(t, first, places(t, points, Options{Seed: 4}))
+	first := findPositions(t, points, Options{Seed: 4})
+	expect.Equal(t, first, findPositions(t, points, Options{Seed: 4}))
 	scaled := make([]Point, len(points))
 	for i, point := range points {
 		for _, value := range point.Values {
 			scaled[i].Values = append(scaled[i].Values, -2*value+100)
 		}
 	}
-	expect.Equal(t, first, places(t, scaled, Options{Seed: 4}))
+	expect.Equal(t, first, findPositions(t, scaled, Options{Seed: 4}))
 }
 
-// Of series without change, as many are told to have one as were asked for.
-func TestFalseAlarms(t *testing.T) {
+// Of series without change, as many are reported to have one as were requested.
+func TestFindFalsePositiveRate(t *testing.T) {
 	const series, asked = 400, 0.1
 	alarms := 0
 	for seed := range uint64(series) {
-		if places(t, noisy(1000+seed, 2, level(0, 16)...), Options{ErrorRate: asked, Permutations: 199, Seed: seed}) != nil {
+		if findPositions(t, noisy(1000+seed, 2, level(0, 16)...), Options{ErrorRate: asked, Permutations: 199, Seed: seed}) != nil {
 			alarms++
 		}
 	}

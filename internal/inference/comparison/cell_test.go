@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestCellsAreNoFormulas(t *testing.T) {
+func TestCellEscapesFormulas(t *testing.T) {
 	for text, want := range map[string]string{
 		"xmx": "xmx", "-3.5": "-3.5", "+1e-3": "+1e-3", "%": "%", "1-2": "1-2", "'": "'", "it's": "it's",
 		"=1+1": "'=1+1", "+cmd": "'+cmd", "-1+1": "'-1+1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "'=1": "''=1",

@@ -16,16 +16,16 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// Options say what is compared and how sure one wants to be.
+// Options select the comparisons and the error rate.
 type Options struct {
 	// Baseline is the arm that the others are compared with.
 	Baseline string
-	// Twin is an arm that is configured as the baseline, if there is one. It
-	// stands outside the families of the others; where it differs from the
-	// baseline, the experiment can't tell effects from noise.
+	// Twin is the A/A control arm, configured as the baseline, if there is one. It is outside
+	// the families of the others; if it differs from the baseline, the experiment can't
+	// distinguish effects from noise.
 	Twin string
-	// Pairs are compared beside each arm with the baseline, in primary metrics
-	// alone, which are adjusted with the others'.
+	// Pairs are compared in addition to each arm with the baseline, in primary metrics only,
+	// which are adjusted with the others.
 	Pairs []Pair
 	// MarginPercent of the baseline's center is the difference that does not
 	// matter.
@@ -33,34 +33,33 @@ type Options struct {
 	// ConfidencePercent of the intervals; the error share of verdicts is what
 	// is left to 100.
 	ConfidencePercent float64
-	// Primary tells the metrics that the experiment is to decide. Their
-	// p-values are adjusted by Holm's procedure over all scenarios and arms,
-	// those of the rest by Benjamini and Hochberg's. nil: all are primary.
+	// Primary selects the primary metrics. Their p-values are adjusted by Holm's procedure over
+	// all scenarios and arms, those of other metrics by Benjamini and Hochberg's. nil: all are
+	// primary.
 	Primary func(metric string) bool
-	// Direction tells which way a metric gets better. nil: when lower.
+	// Direction of a metric. nil: lower is better.
 	Direction func(metric, unit string) verdict.Direction
-	// IsSet tells the metrics that the settings of two arms change by themselves, so
-	// that a difference is neither better nor worse. nil: none.
+	// IsSet selects the metrics that the settings of two arms change directly, so that a
+	// difference is neither better nor worse. nil: none.
 	IsSet func(metric, arm, against string) bool
-	// Looks are the blocks after which one looks, to stop if that is enough. The zero
-	// value: once, when all blocks are there.
-	Looks stats.Looks
+	// Looks are the interim analyses. The zero value: a single analysis of all blocks.
+	Looks stats.InterimAnalyses
 	// Seed of the sign-flip test where it samples.
 	Seed uint64
 }
 
 func (o Options) alpha() float64 { return 1 - o.ConfidencePercent/100 }
 
-// Pair is an arm and the one it is compared with, which stands for the baseline.
+// Pair is an arm and the one it is compared with, which represents the baseline.
 type Pair struct{ Arm, Against string }
 
-// Comparison is one arm against the baseline, for one metric of one scenario.
-// Numbers that can't be told are NaN.
+// Comparison is one arm against the baseline, for one metric of one scenario. Numbers that
+// can't be reported are NaN.
 type Comparison struct {
 	Scenario, Metric, Unit, Arm, Baseline string
 	Primary                               bool
-	// Twin tells that the arm is the baseline's twin: no candidate, whatever
-	// its verdict.
+	// Twin means that the arm is the baseline's A/A control: no candidate, whatever its
+	// verdict.
 	Twin bool
 	// Blocks hold both the arm and the baseline.
 	Blocks int
@@ -68,15 +67,15 @@ type Comparison struct {
 	// arithmetic means otherwise, over all runs of the arm.
 	BaselineCenter, ArmCenter float64
 	Scale                     Scale
-	// Delta is the effect of the arm, Low and High the interval that decided, as
-	// verdict.Decide says, EquivalenceLow and EquivalenceHigh the interval of the
-	// equivalence test; percent of the baseline on the ratio scale, else in the
-	// unit. With several looks, intervals hold at all of them together.
+	// Delta is the effect of the arm, Low and High the interval that decided, as verdict.Decide
+	// says, EquivalenceLow and EquivalenceHigh the interval of the equivalence test; percent of
+	// the baseline on the ratio scale, else in the unit. With several interim analyses,
+	// intervals hold at all of them together.
 	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
 	// Confidence of Low and High, in percent.
 	Confidence float64
-	// P is the t test's, Permutation the sign-flip test's, both adjusted for all
-	// looks; Adjusted is P adjusted for its family.
+	// P is the t test's, Permutation the sign-flip test's, both adjusted for all interim
+	// analyses; Adjusted is P adjusted for its family.
 	P, Permutation, Adjusted float64
 	Verdict                  verdict.Verdict
 	// Withheld is why there is no verdict; empty where there is one.
@@ -88,18 +87,18 @@ type Comparison struct {
 	Warnings []string
 
 	evidence verdict.Evidence
-	// pair tells that the baseline is not the experiment's.
+	// pair means that the baseline is not the experiment's.
 	pair bool
-	// uncalibrated tells that it would have a verdict if the twin did not differ.
+	// uncalibrated means that it would have a verdict if the A/A control did not differ.
 	uncalibrated bool
-	// isSet tells that the arm's settings change the metric by themselves.
+	// isSet means that the arm's settings change the metric directly.
 	isSet bool
 }
 
-// Chance is that of a verdict which says more than Inconclusive at the last of the
-// looks, if effect and spread are as estimated; 0 where error shares differ. A comparison
-// of which there are too few blocks has every chance.
-func (c *Comparison) Chance(looks stats.Looks, alpha float64) float64 {
+// Chance is the probability of a conclusive verdict at the last interim analysis, if effect
+// and spread are as estimated; 0 if error rates differ. It is 1 for a comparison with too few
+// blocks.
+func (c *Comparison) Chance(looks stats.InterimAnalyses, alpha float64) float64 {
 	switch {
 	case c.Blocks < verdict.MinimumBlocks:
 		return 1
@@ -109,14 +108,12 @@ func (c *Comparison) Chance(looks stats.Looks, alpha float64) float64 {
 	return verdict.Chance(c.evidence, looks.At(looks.Last), looks.Last, alpha)
 }
 
-// Effect of the arm as it was estimated, on logarithms or plain values as Scale
-// says.
+// Effect is the estimated effect, on logarithms or plain values according to Scale.
 func (c *Comparison) Effect() stats.Estimate { return c.evidence.Effect }
 
-// IsBeyondMargin tells whether the whole interval lies beyond the margin: the effect
-// is not only there but matters.
+// IsBeyondMargin reports whether the whole interval lies beyond the margin.
 func (c *Comparison) IsBeyondMargin() bool {
-	return c.Low > c.Scale.Told(c.evidence.High) || c.High < c.Scale.Told(c.evidence.Low)
+	return c.Low > c.Scale.Display(c.evidence.High) || c.High < c.Scale.Display(c.evidence.Low)
 }
 
 // Size of the effect in standard errors; 0 where that is not known.
@@ -127,16 +124,16 @@ func (c *Comparison) Size() float64 {
 	return 0
 }
 
-// Interval of the delta at a confidence in percent, whatever else is compared. With
-// several looks it holds at all of them together.
+// Interval of the delta at a confidence in percent, whatever else is compared. With several
+// interim analyses it holds at all of them together.
 func (c *Comparison) Interval(confidencePercent float64) (low, high float64) {
 	described := verdict.Describe(c.evidence, 1-confidencePercent/100)
-	return c.Scale.Told(described.Low), c.Scale.Told(described.High)
+	return c.Scale.Display(described.Low), c.Scale.Display(described.High)
 }
 
-// Compare compares every arm with the baseline, sorted by scenario, metric and
-// arm, and then the pairs that are asked for, whose Baseline is another. It fails
-// where no observation is of the baseline, or none of another arm.
+// Compare compares every arm with the baseline, sorted by scenario, metric and arm, and then
+// the pairs that are requested, whose Baseline is another. It fails where no observation is of
+// the baseline, or none of another arm.
 func (t *Table) Compare(options Options) ([]Comparison, error) {
 	if _, known := t.arms.number[options.Baseline]; !known {
 		return nil, fmt.Errorf("baseline %q: %w; the arms are %s", options.Baseline, errNoBaseline, quoted(t.Arms()))
@@ -156,11 +153,11 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	for _, part := range parts {
 		comparisons = append(comparisons, part...)
 	}
-	comparisons = append(comparisons, common.pairs(all)...)
+	comparisons = append(comparisons, common.allPairs(all)...)
 	adjust(comparisons, options.alpha())
 	refused := differentErrors(comparisons, options.alpha())
-	judged := judgement{alpha: options.alpha(), refused: refused, tooEarly: len(common.blocks) < options.Looks.First, looks: options.Looks}
-	eachInParallel(len(comparisons), func(i int) { judged.of(&comparisons[i]) })
+	judged := judge{alpha: options.alpha(), refused: refused, tooEarly: len(common.blocks) < options.Looks.First, looks: options.Looks}
+	eachInParallel(len(comparisons), func(i int) { judged.apply(&comparisons[i]) })
 	if options.Twin != "" {
 		withdrawVerdicts(comparisons, options.alpha())
 	}
@@ -185,7 +182,7 @@ type comparer struct {
 	table        *Table
 	options      Options
 	arms, blocks []int
-	look         stats.Look
+	look         stats.Analysis
 }
 
 // compare fits one series and compares its arms.
@@ -201,20 +198,20 @@ func (s comparer) compare(observed *series) []Comparison {
 	return comparisons
 }
 
-// pairs compares each pair as if its second arm were the baseline: the model of a
-// series is the same, whichever arm effects are told against. Shares of errors are
-// compared as well, because verdicts hang on them.
-func (s comparer) pairs(all []*series) []Comparison {
+// allPairs compares each pair as if its second arm were the baseline: the model of a series is
+// the same, whichever arm effects are reported against. Shares of errors are compared as well,
+// because verdicts hang on them.
+func (s comparer) allPairs(all []*series) []Comparison {
 	wanted := slices.DeleteFunc(slices.Clone(all), func(observed *series) bool {
 		return !s.decides(observed.metric) && !IsErrors(observed.metric)
 	})
 	parts := make([][]Comparison, len(wanted))
-	eachInParallel(len(wanted), func(i int) { parts[i] = s.pairsOf(wanted[i]) })
+	eachInParallel(len(wanted), func(i int) { parts[i] = s.comparePairs(wanted[i]) })
 	return slices.Concat(parts...)
 }
 
-// pairsOf one series; what is told against one arm rests on one fit.
-func (s comparer) pairsOf(observed *series) []Comparison {
+// comparePairs one series; what is reported against one arm rests on one fit.
+func (s comparer) comparePairs(observed *series) []Comparison {
 	var comparisons []Comparison
 	fits := map[string]fit{}
 	for _, pair := range s.options.Pairs {
@@ -242,7 +239,8 @@ func (s comparer) decides(metric string) bool {
 	return s.options.Primary == nil || s.options.Primary(metric)
 }
 
-// IsErrors tells the shares of errors, on which verdicts on other metrics hang.
+// IsErrors reports whether a metric is an error rate, on which verdicts on other metrics
+// depend.
 func IsErrors(name string) bool { return metric.Parse(name).Statistic == metric.Errors }
 
 func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
@@ -258,11 +256,11 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result.BaselineCenter, result.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
 	effect := fitted.effect(arm)
 	result.P = s.look.Adjust(effect.P())
-	result.Permutation = s.look.Adjust(stats.SignFlip(differences, seedOf(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
-	result.Delta = fitted.displayed(effect.Value)
+	result.Permutation = s.look.Adjust(stats.SignFlip(differences, seriesSeed(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
+	result.Delta = fitted.display(effect.Value)
 	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Look: s.look}
 	equivalence := verdict.Describe(result.evidence, 2*s.options.alpha())
-	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(equivalence.Low), fitted.displayed(equivalence.High)
+	result.EquivalenceLow, result.EquivalenceHigh = fitted.display(equivalence.Low), fitted.display(equivalence.High)
 	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
 	if s.options.Direction != nil {
 		result.evidence.Direction = s.options.Direction(observed.metric, observed.unit)
@@ -285,18 +283,18 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	return result
 }
 
-// seedOf gives each comparison a seed of its own, so that its numbers don't
-// change with what else is compared.
-func seedOf(seed uint64, names ...string) uint64 {
+// seriesSeed returns each comparison a seed of its own, so that its numbers don't change with
+// what else is compared.
+func seriesSeed(seed uint64, names ...string) uint64 {
 	hash := fnv.New64a()
 	// A hash takes every write.
 	_, _ = fmt.Fprintf(hash, "%d %q", seed, names)
 	return hash.Sum64()
 }
 
-// adjust fills in the adjusted p-values and levels. The twin's are families of their own,
-// so that a twin takes no power from the arms. Of a pair only what is primary is
-// told, so that the rest takes none from others.
+// adjust fills in the adjusted p-values and levels. The A/A control's are families of their
+// own, so that a A/A control takes no power from the arms. Of a pair only what is primary is
+// reported, so that the rest takes none from others.
 func adjust(comparisons []Comparison, alpha float64) {
 	type family struct{ primary, twin, untold bool }
 	members := map[family][]int{}
@@ -323,15 +321,15 @@ func adjust(comparisons []Comparison, alpha float64) {
 
 // Differs reports whether the arm differs from the baseline, even by less than the margin.
 func (c *Comparison) Differs(alpha float64) bool {
-	decision := verdict.Apart(c.evidence, alpha)
+	decision := verdict.DecideDifference(c.evidence, alpha)
 	return decision.Low > 0 || decision.High < 0
 }
 
-// Uncalibrated are the comparisons of primary metrics in which the baseline's
-// twin differs from it, adjusted by Holm's procedure over the twin's primary
-// comparisons. Without any cause that happens to
-// the share alpha of all experiments, however many primary metrics they have;
-// intervals that are not adjusted would exclude 0 in one experiment of five with four.
+// Uncalibrated are the comparisons of primary metrics in which the baseline's A/A control
+// differs from it, adjusted by Holm's procedure over the A/A control's primary comparisons.
+// Without any cause that happens to the share alpha of all experiments, however many primary
+// metrics they have; intervals that are not adjusted would exclude 0 in one experiment of five
+// with four.
 func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	var found []Comparison
 	for i := range comparisons {
@@ -342,14 +340,14 @@ func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	return found
 }
 
-// withdrawVerdicts takes back every verdict where the twin differs.
+// withdrawVerdicts takes back every verdict where the A/A control differs.
 func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 	differing := Uncalibrated(comparisons, alpha)
 	if len(differing) == 0 {
 		return
 	}
 	first := differing[0]
-	warning := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.Named(first.Metric, first.Scenario), first.Low, first.High)
+	warning := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.DisplayName(first.Metric, first.Scenario), first.Low, first.High)
 	if more := len(differing) - 1; more > 0 {
 		warning += fmt.Sprintf(" and %d more", more)
 	}
@@ -359,45 +357,46 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 		if c.Verdict == verdict.None {
 			continue
 		}
-		c.Verdict, c.Withheld, c.uncalibrated = verdict.None, whyUncalibrated, true
+		c.Verdict, c.Withheld, c.uncalibrated = verdict.None, uncalibratedReason, true
 		if !c.Twin {
 			c.show(verdict.Describe(c.evidence, alpha))
 		}
 	}
 }
 
-// whyUncalibrated says why no comparison has a verdict where the twin differs.
-const whyUncalibrated = "the baseline differs from its own twin"
+// uncalibratedReason describes why no comparison has a verdict where the A/A control differs.
+const uncalibratedReason = "the baseline differs from its own twin"
 
-// ExploratoryWarning is told of every comparison that is not primary.
+// ExploratoryWarning is reported every comparison that is not primary.
 const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"
 
 // DirectionUnknown is the warning for a difference whose metric has an unknown direction.
-const DirectionUnknown = "no verdict: " + verdict.WhyNoDirection + "; set --higher-is-better or --lower-is-better"
+const DirectionUnknown = "no verdict: " + verdict.NoDirectionReason + "; set --higher-is-better or --lower-is-better"
 
-// whySet says why a difference has no verdict that the arms' settings make by themselves.
-const whySet = "the arms' settings change it by themselves"
+// configuredReason describes why a difference has no verdict that the arms' settings make by
+// themselves.
+const configuredReason = "the arms' settings change it by themselves"
 
 // DescriptiveOnly begins the warning of a comparison that is too early for a verdict.
 const DescriptiveOnly = "descriptive only"
 
-// judgement is what verdicts hang on beside the numbers of a comparison.
-type judgement struct {
+// judge has what verdicts depend on in addition to the numbers of a comparison.
+type judge struct {
 	alpha float64
 	// refused are the error shares that differ.
-	refused map[errorsOf]string
-	// tooEarly: the first look is still to come.
+	refused map[errorKey]string
+	// tooEarly means that the first analysis is still to come.
 	tooEarly bool
-	looks    stats.Looks
+	looks    stats.InterimAnalyses
 }
 
-// of a comparison adds the verdict, the interval that it rests on, and the sentences
+// apply a comparison adds the verdict, the interval that it rests on, and the sentences
 // that go with it.
-func (j judgement) of(c *Comparison) {
+func (j judge) apply(c *Comparison) {
 	if !c.Primary {
 		c.Warnings = append(c.Warnings, ExploratoryWarning)
 	}
-	if how, why := j.withheld(c); why != "" {
+	if how, why := j.withholdReason(c); why != "" {
 		c.Withheld = why
 		c.warn("%s: %s", how, why)
 		c.decide(verdict.Describe(c.evidence, j.alpha))
@@ -406,30 +405,30 @@ func (j judgement) of(c *Comparison) {
 	c.decide(verdict.Decide(c.evidence, j.alpha))
 	switch {
 	case c.Verdict != verdict.None:
-	case c.isSet && c.evidence.Effect.Sure():
-		c.Withheld = whySet
-		c.warn("no verdict: %s", whySet)
-	case c.evidence.Effect.Sure():
-		c.Withheld = verdict.WhyNoDirection
+	case c.isSet && c.evidence.Effect.HasInterval():
+		c.Withheld = configuredReason
+		c.warn("no verdict: %s", configuredReason)
+	case c.evidence.Effect.HasInterval():
+		c.Withheld = verdict.NoDirectionReason
 		c.warn(DirectionUnknown)
 	default:
 		c.Withheld = string(stats.WarningNoInterval)
 	}
 	if c.Twin {
-		// Of a twin one asks whether it differs at all.
-		c.show(verdict.Apart(c.evidence, j.alpha))
+		// The A/A control is only tested for any difference.
+		c.show(verdict.DecideDifference(c.evidence, j.alpha))
 	}
 	if (c.P < j.alpha) != (c.Permutation <= j.alpha) && c.Verdict != verdict.Equivalent {
 		c.warn("the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
 	}
 	if c.Verdict == verdict.Inconclusive {
-		c.tellFurtherBlocks(j.alpha)
+		c.setFurtherBlocks(j.alpha)
 	}
 }
 
-// withheld is how a comparison without a verdict is to be read, and why it gets none;
+// withholdReason is how a comparison without a verdict is to be read, and why it gets none;
 // empty where it gets one.
-func (j judgement) withheld(c *Comparison) (how, why string) {
+func (j judge) withholdReason(c *Comparison) (how, why string) {
 	if c.Blocks < verdict.MinimumBlocks {
 		hold := fmt.Sprintf("%d blocks hold", c.Blocks)
 		if c.Blocks == 1 {
@@ -440,7 +439,7 @@ func (j judgement) withheld(c *Comparison) (how, why string) {
 	if j.tooEarly {
 		return DescriptiveOnly, fmt.Sprintf("the first look, which may give a verdict, is after %d blocks", j.looks.First)
 	}
-	if metric, found := c.refusedBy(j.refused); found {
+	if metric, found := c.withheldByErrors(j.refused); found {
 		return "not compared", fmt.Sprintf("the error shares (%s) differ, so the values are not of the same requests", metric)
 	}
 	return "", ""
@@ -453,11 +452,11 @@ func (c *Comparison) decide(decision verdict.Decision) {
 
 // show the interval of a decision.
 func (c *Comparison) show(decision verdict.Decision) {
-	c.Low, c.High = c.Scale.Told(decision.Low), c.Scale.Told(decision.High)
+	c.Low, c.High = c.Scale.Display(decision.Low), c.Scale.Display(decision.High)
 	c.Confidence = 100 * decision.Confidence
 }
 
-func (c *Comparison) tellFurtherBlocks(alpha float64) {
+func (c *Comparison) setFurtherBlocks(alpha float64) {
 	further, known := verdict.FurtherBlocks(c.evidence, alpha)
 	c.FurtherBlocks = further
 	switch {
@@ -474,32 +473,32 @@ func (c *Comparison) warn(format string, values ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, values...))
 }
 
-// errorsOf names the error share of one arm, in a window of the run or, where
+// errorKey names the error share of one arm, in a window of the run or, where
 // that is empty, in the whole of it.
-type errorsOf struct{ scenario, arm, against, of, window string }
+type errorKey struct{ scenario, arm, against, of, window string }
 
-// alikeErrors is the largest difference of error shares, in percentage points,
-// that counts as none where no test says otherwise.
-const alikeErrors = 0.5
+// errorRateTolerance is the largest difference of error rates, in percentage points, that is
+// ignored unless a test is significant.
+const errorRateTolerance = 0.5
 
 // differentErrors finds the loads whose error shares differ between an arm and
 // the baseline: the interval excludes no difference, or it is large.
-func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]string {
-	different := map[errorsOf]string{}
+func differentErrors(comparisons []Comparison, alpha float64) map[errorKey]string {
+	different := map[errorKey]string{}
 	for i := range comparisons {
 		c := &comparisons[i]
 		parsed := metric.Parse(c.Metric)
-		if !parsed.IsServer() && parsed.Statistic == metric.Errors && c.Unit == metric.UnitPercent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
+		if !parsed.IsServer() && parsed.Statistic == metric.Errors && c.Unit == metric.UnitPercent && (math.Abs(c.Delta) > errorRateTolerance || c.Delta != 0 && c.P < alpha) {
 			of := parsed.Holders()[0]
-			different[errorsOf{c.Scenario, c.Arm, c.Baseline, of, parsed.Window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", metric.Plain(c.Metric), c.ArmCenter, c.BaselineCenter)
+			different[errorKey{c.Scenario, c.Arm, c.Baseline, of, parsed.Window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", metric.Plain(c.Metric), c.ArmCenter, c.BaselineCenter)
 		}
 	}
 	return different
 }
 
-// refusedBy finds the error share that a metric hangs on: that of its load or
+// withheldByErrors finds the error share that a metric hangs on: that of its load or
 // transaction, or of one that holds it.
-func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
+func (c *Comparison) withheldByErrors(different map[errorKey]string) (string, bool) {
 	if len(different) == 0 {
 		return "", false
 	}
@@ -508,7 +507,7 @@ func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
 		return "", false
 	}
 	for _, of := range parsed.Holders() {
-		if shares, differ := different[errorsOf{c.Scenario, c.Arm, c.Baseline, of, parsed.Window}]; differ {
+		if shares, differ := different[errorKey{c.Scenario, c.Arm, c.Baseline, of, parsed.Window}]; differ {
 			return shares, true
 		}
 	}

@@ -215,7 +215,7 @@ func TestDifferentErrorSharesInAWindow(t *testing.T) {
 }
 
 // Arms whose runs are all alike do not differ, whatever a third arm does; and where they
-// differ, the answer says that nothing spreads.
+// differ, the answer states that nothing spreads.
 func TestConstants(t *testing.T) {
 	for _, value := range []string{"10", "253.4", "0.1", "0", "1e-9", "123456789.123"} {
 		constant := slices.Repeat([]string{value}, 7)
@@ -229,9 +229,9 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// With many primary metrics one or the other interval of the twin excludes 0 by
-// chance; adjusted, that is no difference.
-func TestATwinMayDifferByChance(t *testing.T) {
+// With many primary metrics one or the other interval of the A/A control excludes 0 by chance;
+// adjusted, that is no difference.
+func TestControlMayDifferByChance(t *testing.T) {
 	calibrated := options
 	calibrated.Twin = "same"
 	alike := map[string][]string{"a": base, "same": {"401", "409", "405", "396", "401", "400"}}
@@ -246,7 +246,7 @@ func TestATwinMayDifferByChance(t *testing.T) {
 	}
 }
 
-func TestTwin(t *testing.T) {
+func TestControlArm(t *testing.T) {
 	arms := map[string][]string{"a": base, "b": slower, "same": {"401", "409", "405", "396", "401", "400"}}
 	calibrated := options
 	calibrated.Twin = "same"
@@ -289,10 +289,9 @@ func TestOutliersAreListed(t *testing.T) {
 	}
 }
 
-// An arm that spreads more than the others is told, with what its own runs give:
-// the paired t interval, here of differences -3, -2, -1, 1, 2, 3, 4 and 4 ten
-// times over.
-func TestUnevenSpreadIsTold(t *testing.T) {
+// An arm that spreads more than the others is reported, with what its own runs give: the
+// paired t interval, here of differences -3, -2, -1, 1, 2, 3, 4 and 4 ten times over.
+func TestUnevenSpreadWarning(t *testing.T) {
 	arms := map[string][]string{}
 	for block, off := range []int{-30, -20, -10, 10, 20, 30, 40, 40} {
 		calm := 100 + block%2
@@ -328,7 +327,7 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestCompareRefuses(t *testing.T) {
+func TestCompareRejectsInvalidTables(t *testing.T) {
 	table, err := comparison.ReadCSV(strings.NewReader(comparison.Header + "\n1,b,s,m,ms,1\n1,c,s,m,ms,2\n"))
 	expect.NoError(t, err)
 	if _, err := table.Compare(options); err == nil || !strings.Contains(err.Error(), `baseline "a": no such arm; the arms are "b", "c"`) {
@@ -342,7 +341,7 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-func TestReadCSVRefuses(t *testing.T) {
+func TestReadCSVRejectsInvalidInput(t *testing.T) {
 	good := "1,a,s,m,ms,400\n"
 	cases := map[string]struct{ text, want string }{
 		"nothing":          {"", "there is no line at all"},
@@ -383,7 +382,7 @@ func shifted() string {
 }
 
 // Whatever a spreadsheet makes of a table, it says the same.
-func TestReadCSVTakesSpreadsheets(t *testing.T) {
+func TestReadCSVAcceptsSpreadsheets(t *testing.T) {
 	plain := comparison.Header + "\n1,a,\"s, t\",m,ms,1400.5\n1,b,\"s, t\",m,ms,1600\n"
 	read := func(text string) comparison.Comparison {
 		table, err := comparison.ReadCSV(strings.NewReader(text))
@@ -414,7 +413,7 @@ func TestReadCSVTakesSpreadsheets(t *testing.T) {
 
 // A pair is what a comparison with its second arm as the baseline gives, but for the
 // p-value, which is adjusted for all that decides.
-func TestAPairIsAComparisonWithAnotherBaseline(t *testing.T) {
+func TestPairIsComparisonWithOtherBaseline(t *testing.T) {
 	arms := map[string][]string{
 		"a": base, "b": slower,
 		"c": {"500", "511", "506", "495", "502", "499"}, "d": {"402", "409", "404", "397", "401", "400"},
@@ -453,7 +452,7 @@ func TestAPairIsAComparisonWithAnotherBaseline(t *testing.T) {
 }
 
 // A pair whose arms fail differently often is not judged.
-func TestAPairWithDifferentErrorsIsNotJudged(t *testing.T) {
+func TestPairWithDifferentErrorRatesHasNoVerdict(t *testing.T) {
 	arms := map[string][]string{"a": base, "b": slower, "c": {"460", "471", "466", "455", "462", "459"}}
 	errors := map[string][]string{"a": {"0", "0", "0", "0", "0", "0"}, "b": {"0", "0", "0", "0", "0", "0"}, "c": {"9", "9", "8", "9", "9", "9"}}
 	asked := options

@@ -19,10 +19,10 @@ import (
 // Header is the first line of a file of observations.
 const Header = "block,arm,scenario,metric,unit,value"
 
-// maxBadRows is how many bad rows are told before reading ends.
+// maxBadRows is how many bad rows are reported before reading ends.
 const maxBadRows = 10
 
-// ErrRows says that a file holds no observations that could be compared.
+// ErrRows means that a file holds no observations that could be compared.
 var ErrRows = errors.New("the observations are invalid")
 
 // ReadCSV reads observations, one per row, in any order. It fails with a
@@ -47,7 +47,7 @@ func ReadCSV(in io.Reader) (*Table, error) {
 			return nil, fmt.Errorf("reading observations: %w", err)
 		}
 		if broken != nil {
-			// What a stray quote swallows can't be told, so reading ends.
+			// What a stray quote swallows can't be reported, so reading ends.
 			bad = append(bad, fmt.Errorf("line %d: %w", broken.Line, broken.Err))
 			break
 		}
@@ -104,13 +104,13 @@ func addRow(table *Table, fields []string, line int) error {
 		return fmt.Errorf("the value %w", err)
 	}
 	return table.Add(Observation{
-		Block: textOf(fields[0]), Arm: textOf(fields[1]), Scenario: textOf(fields[2]), Metric: textOf(fields[3]), Unit: unit.Canonical(textOf(fields[4])),
+		Block: unquoteCell(fields[0]), Arm: unquoteCell(fields[1]), Scenario: unquoteCell(fields[2]), Metric: unquoteCell(fields[3]), Unit: unit.Canonical(unquoteCell(fields[4])),
 		Value: read.Value, Line: line,
 	})
 }
 
-// Cell is a text as a cell that no spreadsheet takes for a formula, whoever chose
-// the text: with a quote in front, which ReadCSV takes off. Numbers stay.
+// Cell escapes a text so that no spreadsheet takes it for a formula: with a leading quote,
+// which ReadCSV removes. Numbers are not changed.
 func Cell(text string) string {
 	if isFormula(text) {
 		return "'" + text
@@ -118,16 +118,16 @@ func Cell(text string) string {
 	return text
 }
 
-// textOf is the text of a Cell.
-func textOf(cell string) string {
+// unquoteCell is the text of a Cell.
+func unquoteCell(cell string) string {
 	if rest, quoted := strings.CutPrefix(cell, "'"); quoted && isFormula(rest) {
 		return rest
 	}
 	return cell
 }
 
-// isFormula says whether a spreadsheet would reckon with a cell, however many
-// quotes are in front of it by now.
+// isFormula reports whether a spreadsheet would reckon with a cell, however many quotes are in
+// front of it by now.
 func isFormula(text string) bool {
 	bare := strings.TrimLeft(text, "'")
 	if bare == "" || !strings.ContainsRune("=+-@\t\r\n", rune(bare[0])) {

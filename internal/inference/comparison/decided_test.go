@@ -82,14 +82,14 @@ func drawExperiment(random *rand.Rand) drawnExperiment {
 	drawn := drawnExperiment{comparison.NewTable(), comparison.Options{
 		Baseline: "arm-0", MarginPercent: float64(1 + random.IntN(10)), ConfidencePercent: []float64{90, 95, 99}[random.IntN(3)],
 		Primary:   func(name string) bool { return name[1] == 'p' },
-		Direction: func(name, _ string) verdict.Direction { return verdict.DirectionOf(name[0] == 'h', true) },
+		Direction: func(name, _ string) verdict.Direction { return verdict.NewDirection(name[0] == 'h', true) },
 		Seed:      random.Uint64(),
 	}}
 	if arms > 2 && random.IntN(2) == 0 {
 		drawn.options.Twin = "arm-1"
 	}
 	if random.IntN(3) == 0 {
-		drawn.options.Looks = stats.Looks{First: 6, Last: 6 + random.IntN(10)}
+		drawn.options.Looks = stats.InterimAnalyses{First: 6, Last: 6 + random.IntN(10)}
 	}
 	for number := range metrics {
 		name := fmt.Sprintf("%c%c-%d", "lh"[random.IntN(2)], "pe"[random.IntN(2)], number)

@@ -116,12 +116,12 @@ func (s comparer) names(blocks []int) []string {
 
 // choose settles the scale.
 func (f *fit) choose(unit string) {
-	f.scale = ScaleOf(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
+	f.scale = ChooseScale(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
 	if f.scale == Difference && unit != metric.UnitPercent {
 		f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
 	}
 	for arm, values := range f.plain {
-		f.scaled[arm] = f.scale.Of(values)
+		f.scaled[arm] = f.scale.Transform(values)
 	}
 }
 
@@ -158,8 +158,8 @@ func (f *fit) center(arm int) float64 {
 	return f.scale.Center(values)
 }
 
-// displayed turns an effect into what people read: percent, or the unit.
-func (f *fit) displayed(effect float64) float64 { return f.scale.Told(effect) }
+// display turns an effect into what people read: percent, or the unit.
+func (f *fit) display(effect float64) float64 { return f.scale.Display(effect) }
 
 func (f *fit) warnings(arm int) []string {
 	warnings := append([]string{}, f.shared...)
@@ -170,8 +170,8 @@ func (f *fit) warnings(arm int) []string {
 	return warnings
 }
 
-// unevenLevel is the p-value under which an arm's spread is told to be larger than
-// that of the rest.
+// unevenLevel is the p-value under which an arm's spread is reported to be larger than that of
+// the rest.
 const unevenLevel = 0.01
 
 // blockTotal is what the runs of a block add up to.
@@ -186,9 +186,9 @@ func blockTotals(cells []stats.Cell, blocks int) []blockTotal {
 	return totals
 }
 
-// unevenSpread is how many times as much as the other arms an arm spreads; false
-// where the F test of its part of the residual, its differences to the mean of
-// the others, against the rest does not tell.
+// unevenSpread is the ratio of an arm's spread to that of the others; false unless the F test
+// of its part of the residual, its differences to the mean of the others, against the rest is
+// significant.
 func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
 	var differences, weights []float64
 	for block, value := range f.scaled[arm] {
@@ -211,9 +211,8 @@ func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
 	return math.Sqrt(ratio), distuv.F{D1: own, D2: rest}.Survival(ratio) < unevenLevel
 }
 
-// spreadWarning tells that the pooled interval is too narrow for an arm that
-// spreads more than the others, or whose baseline does, and what its own
-// differences give.
+// spreadWarning warns that the pooled interval is too narrow for an arm that spreads more than
+// the others, or whose baseline does, with the interval of its own differences.
 func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) (string, bool) {
 	for _, suspect := range []struct {
 		arm  int
@@ -222,7 +221,7 @@ func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) 
 		if times, found := f.uneven[suspect.arm]; found {
 			low, high := stats.Mean(differences).Interval(confidence)
 			return fmt.Sprintf("%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
-				suspect.name, times, f.displayed(low), f.displayed(high)), true
+				suspect.name, times, f.display(low), f.display(high)), true
 		}
 	}
 	return "", false
@@ -231,11 +230,10 @@ func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) 
 // outlying is the chance that a sound series lists any run.
 const outlying = 0.01
 
-// listOutliers names the runs that the model can hardly explain: those whose
-// externally studentised residual is beyond the t quantile of 1 % over all
-// runs (Cook and Weisberg 1982). They stay in: only a person can tell a
-// broken run from a rare one. Leverage is taken as alike, which is exact for
-// complete blocks.
+// listOutliers names the runs that the model can hardly explain: those whose externally
+// studentised residual is beyond the t quantile of 1 % over all runs (Cook and Weisberg 1982).
+// They are not removed: only a person can distinguish a broken run from a rare one. The same
+// leverage is assumed for all, which is exact for complete blocks.
 func (f *fit) listOutliers(cells []stats.Cell, blocks []string) {
 	degrees := float64(f.model.DegreesOfFreedom)
 	if f.model.DegreesOfFreedom < 3 || f.model.Deviation == 0 {

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The whole way from runs to verdicts, against what scipy and statsmodels make
-// of the same file: testdata/reference.py says how.
+// The whole way from runs to verdicts, against what scipy and statsmodels make of the same
+// file: testdata/reference.py describes how.
 func TestCompareAgainstReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	expect.NoError(t, err)
@@ -69,7 +69,7 @@ func comparedRuns(t *testing.T) []comparison.Comparison {
 			return strings.HasSuffix(metric, "average") || strings.Contains(metric, "throughput")
 		},
 		Direction: func(metric, _ string) verdict.Direction {
-			return verdict.DirectionOf(strings.Contains(metric, "throughput"), true)
+			return verdict.NewDirection(strings.Contains(metric, "throughput"), true)
 		},
 	})
 	expect.NoError(t, err)

@@ -12,17 +12,16 @@ import (
 // Scale is how an arm's value is set against the baseline's.
 type Scale string
 
-// Ratio compares on logarithms and speaks in percent of the baseline.
-// Difference compares plain values and speaks in the metric's unit.
+// Ratio compares logarithms and reports percent of the baseline. Difference compares plain
+// values and reports the metric's unit.
 const (
 	Ratio      Scale = "ratio"
 	Difference Scale = "difference"
 )
 
-// ScaleOf values in a unit: logarithms where every value is above zero, since
-// effects on times and rates are shares and the spread grows with the value.
-// NaN stands for no value.
-func ScaleOf(unit string, values []float64) Scale {
+// ChooseScale values in a unit: logarithms where every value is above zero, since effects on
+// times and rates are shares and the spread grows with the value. NaN represents no value.
+func ChooseScale(unit string, values []float64) Scale {
 	if unit == metric.UnitPercent {
 		return Difference
 	}
@@ -34,8 +33,8 @@ func ScaleOf(unit string, values []float64) Scale {
 	return Ratio
 }
 
-// Of brings values onto the scale.
-func (s Scale) Of(values []float64) []float64 {
+// Transform brings values onto the scale.
+func (s Scale) Transform(values []float64) []float64 {
 	if s != Ratio {
 		return values
 	}
@@ -54,7 +53,7 @@ func (s Scale) Center(values []float64) float64 {
 	return stats.Describe(values).Mean
 }
 
-// CenterWord says what the center is.
+// CenterWord describes what the center is.
 func (s Scale) CenterWord() string {
 	if s == Ratio {
 		return "geometric mean"
@@ -74,9 +73,9 @@ func (s Scale) Margin(marginPercent, center float64) (low, high float64) {
 	return -high, high
 }
 
-// Told turns an effect on the scale of a fit into what people read: percent, or
+// Display turns an effect on the scale of a fit into what people read: percent, or
 // the metric's unit.
-func (s Scale) Told(effect float64) float64 {
+func (s Scale) Display(effect float64) float64 {
 	if s == Ratio {
 		return 100 * math.Expm1(effect)
 	}

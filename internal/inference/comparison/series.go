@@ -14,15 +14,14 @@ import (
 type Series struct {
 	Unit  string
 	Scale Scale
-	// Plain values as they were measured, Scaled as they are to be fitted:
-	// logarithms on the ratio scale. Arms count as they were asked for, blocks
-	// as in Blocks.
+	// Plain values as they were measured, Scaled as they are to be fitted: logarithms on the
+	// ratio scale. Arms count as they were requested, blocks as in Blocks.
 	Plain, Scaled []stats.Cell
 	Blocks        []string
 }
 
-// Series gives the values of a metric for the arms asked for, by block and then
-// by arm; false where there are none.
+// Series returns the values of a metric for the arms requested, by block and then by arm;
+// false where there are none.
 func (t *Table) Series(scenario, name string, arms []string) (Series, bool) {
 	observed, known := t.series[scenario][name]
 	if !known {

@@ -47,7 +47,7 @@ func NewTable() *Table {
 	return &Table{arms: newNames(), blocks: newNames(), series: map[string]map[string]*series{}}
 }
 
-// names gives each name a number.
+// names returns each name a number.
 type names struct {
 	number map[string]int
 	list   []string
@@ -73,7 +73,7 @@ func (n *names) sorted() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return natural(n.list[a], n.list[b]) })
+	slices.SortFunc(order, func(a, b int) int { return compareNatural(n.list[a], n.list[b]) })
 	return order
 }
 
@@ -104,10 +104,10 @@ func (t *Table) Add(o Observation) error {
 	if math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
 		return fmt.Errorf("the value %v %w", o.Value, errNotFinite)
 	}
-	found := t.seriesOf(o)
+	found := t.getSeries(o)
 	if found.unit != o.Unit {
 		return fmt.Errorf("metric %q of scenario %q %w, %q, than before%s, %q: give each metric one unit",
-			o.Metric, o.Scenario, errUnits, o.Unit, onLine(found.line), found.unit)
+			o.Metric, o.Scenario, errUnits, o.Unit, linePrefix(found.line), found.unit)
 	}
 	arm, block := t.arms.index(o.Arm), t.blocks.index(o.Block)
 	if arm >= maxArms || block >= maxBlocks {
@@ -118,28 +118,28 @@ func (t *Table) Add(o Observation) error {
 	cell := &found.runs[arm][block]
 	if cell.place != 0 {
 		return fmt.Errorf("metric %q of scenario %q in block %q and arm %q is %w%s: a run gives one value per metric",
-			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, alsoOnLine(int(cell.place)-1))
+			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, duplicateLine(int(cell.place)-1))
 	}
 	*cell = run{value: o.Value, place: int32(o.Line) + 1}
 	return nil
 }
 
-// onLine names a line, where there is one.
-func onLine(line int) string {
+// linePrefix names a line, where there is one.
+func linePrefix(line int) string {
 	if line == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" on line %d", line)
 }
 
-func alsoOnLine(line int) string {
+func duplicateLine(line int) string {
 	if line == 0 {
 		return ""
 	}
-	return ", here and" + onLine(line)
+	return ", here and" + linePrefix(line)
 }
 
-func (t *Table) seriesOf(o Observation) *series {
+func (t *Table) getSeries(o Observation) *series {
 	metrics, known := t.series[o.Scenario]
 	if !known {
 		metrics = map[string]*series{}
@@ -156,7 +156,7 @@ func (t *Table) seriesOf(o Observation) *series {
 // Arms are the names of all arms, in order.
 func (t *Table) Arms() []string {
 	arms := slices.Clone(t.arms.list)
-	slices.SortFunc(arms, natural)
+	slices.SortFunc(arms, compareNatural)
 	return arms
 }
 
@@ -169,10 +169,10 @@ func (t *Table) sorted() []*series {
 		}
 	}
 	slices.SortFunc(all, func(a, b *series) int {
-		if order := natural(a.scenario, b.scenario); order != 0 {
+		if order := compareNatural(a.scenario, b.scenario); order != 0 {
 			return order
 		}
-		return natural(a.metric, b.metric)
+		return compareNatural(a.metric, b.metric)
 	})
 	return all
 }
@@ -186,8 +186,8 @@ func grow[T any](list []T, length int) []T {
 	return append(list, make([]T, length-len(list))...)
 }
 
-// natural orders names as people do: "arm-2" comes before "arm-10".
-func natural(a, b string) int {
+// compareNatural orders numbers in names by value: "arm-2" before "arm-10".
+func compareNatural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
 		if isDigit(x[0]) && isDigit(y[0]) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crosscompare compares two experiments with each other. Arms of one
-// experiment share blocks, those of two share nothing but their baseline, if
-// that: so the baselines are looked at first, and arms are compared through
-// them. It is pure.
+// Package crosscompare compares two experiments with each other. Arms of one experiment share
+// blocks, those of two share nothing but their baseline, if that: so the baselines are
+// analyzed first, and arms are compared through them. It is pure.
 package crosscompare
 
 import (
@@ -26,11 +25,11 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// ErrNothing says that two experiments have nothing that could be compared.
-var ErrNothing = errors.New("there is nothing to compare")
+// ErrNothingToCompare means that two experiments have nothing that could be compared.
+var ErrNothingToCompare = errors.New("there is nothing to compare")
 
-// Record is an experiment and its runs.
-type Record struct {
+// ExperimentRuns is an experiment and its runs.
+type ExperimentRuns struct {
 	Experiment *v1alpha1.PerfExperiment
 	Runs       []v1alpha1.PerfRun
 }
@@ -38,7 +37,7 @@ type Record struct {
 // Pair is an arm of the first experiment and one of the second.
 type Pair struct{ First, Second string }
 
-// Options say what is compared.
+// Options select the comparisons.
 type Options struct {
 	// MarginPercent is the difference of the baselines, and of the arms, that
 	// does not matter; 0: the smaller of what the experiments declare.
@@ -54,18 +53,17 @@ type Comparison struct {
 	Scenario, Metric, Unit string
 	// Pair of arms; of baselines, both baselines.
 	Pair
-	// FirstValue and SecondValue are, of baselines, the centers of their runs in
-	// the metric's unit; of other arms, their deltas to their own baselines as
-	// Scale tells them.
+	// FirstValue and SecondValue are, for baselines, the centers of their runs in the metric's
+	// unit; for other arms, their deltas to their own baselines on Scale.
 	FirstValue, SecondValue float64
 	Scale                   comparison.Scale
 	// Delta is the second against the first, Low and High its interval,
 	// EquivalenceLow and EquivalenceHigh that of the equivalence test; percent
 	// of the first on the ratio scale, else in the unit.
 	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
-	// P is that of Welch's t test, Adjusted the same by Holm's procedure over
-	// all pairs and metrics; of baselines, P is that of the equivalence test and
-	// stands as it is: all of them have to be alike.
+	// P is that of Welch's t test, Adjusted the same by Holm's procedure over all pairs and
+	// metrics. For baselines, P is that of the equivalence test and is not adjusted, because
+	// all of them must be equivalent.
 	P, Adjusted float64
 	// Verdict of a pair of arms. Of baselines it is Equivalent, or none.
 	Verdict verdict.Verdict
@@ -78,13 +76,13 @@ type Comparison struct {
 	direction verdict.Direction
 }
 
-// Result is what a comparison of two experiments gives.
+// Result of comparing two experiments.
 type Result struct {
 	// MarginPercent and ConfidencePercent that were used.
 	MarginPercent, ConfidencePercent float64
 	// Baselines against each other, in every primary metric both have.
 	Baselines []Comparison
-	// Alike tells that all of them are, so that arms are compared.
+	// Alike means that all baselines are equivalent, so that arms are compared.
 	Alike bool
 	// Arms against each other, through their baselines; none unless Alike.
 	Arms []Comparison
@@ -93,9 +91,9 @@ type Result struct {
 }
 
 // Compare sets the second experiment against the first. It fails with
-// ErrNothing where they share no primary metric of a scenario that was loaded
+// ErrNothingToCompare where they share no primary metric of a scenario that was loaded
 // alike, and on a pair of arms that they don't have.
-func Compare(first, second Record, options Options) (*Result, error) {
+func Compare(first, second ExperimentRuns, options Options) (*Result, error) {
 	a, err := newSide(first)
 	if err != nil {
 		return nil, err
@@ -111,17 +109,17 @@ func Compare(first, second Record, options Options) (*Result, error) {
 	if made.MarginPercent == 0 {
 		made.MarginPercent = float64(min(a.answer.Question.MarginPercent, b.answer.Question.MarginPercent))
 	}
-	pairs, err := pairsOf(a, b, options.Pairs)
+	pairs, err := selectPairs(a, b, options.Pairs)
 	if err != nil {
 		return nil, err
 	}
-	made.note(a, b)
-	shared := made.shared(a, b)
+	made.noteDifferences(a, b)
+	shared := made.sharedSeries(a, b)
 	for _, series := range shared {
-		made.Baselines = append(made.Baselines, made.baselines(a, b, series))
+		made.Baselines = append(made.Baselines, made.compareBaselines(a, b, series))
 	}
 	if len(made.Baselines) == 0 {
-		return nil, fmt.Errorf("%w: %s and %s share no primary metric of a scenario with the same load: %s", ErrNothing, a.name, b.name, strings.Join(made.Notes, "; "))
+		return nil, fmt.Errorf("%w: %s and %s share no primary metric of a scenario with the same load: %s", ErrNothingToCompare, a.name, b.name, strings.Join(made.Notes, "; "))
 	}
 	made.Alike = !slices.ContainsFunc(made.Baselines, func(c Comparison) bool { return c.Verdict != verdict.Equivalent })
 	if made.Alike {
@@ -135,16 +133,16 @@ func (r *Result) alpha() float64 { return 1 - r.ConfidencePercent/100 }
 // side is one of the two experiments.
 type side struct {
 	name   string
-	record Record
+	record ExperimentRuns
 	answer analysis.Answer
-	// arms but the baseline and its twin.
+	// arms but the baseline and its A/A control.
 	arms []string
 }
 
-func newSide(of Record) (*side, error) {
+func newSide(of ExperimentRuns) (*side, error) {
 	status := &of.Experiment.Status
 	if len(status.Arms) == 0 || status.Seed == nil {
-		return nil, fmt.Errorf("%w: experiment %q has not begun", ErrNothing, of.Experiment.Name)
+		return nil, fmt.Errorf("%w: experiment %q has not begun", ErrNothingToCompare, of.Experiment.Name)
 	}
 	made := &side{name: fmt.Sprintf("%q", of.Experiment.Name), record: of}
 	for _, arm := range status.Arms {
@@ -152,21 +150,21 @@ func newSide(of Record) (*side, error) {
 			made.arms = append(made.arms, arm.Name)
 		}
 	}
-	made.answer = analysis.Of(&of.Experiment.Spec, arms.Recorded(status.Arms), *status.Seed, of.Runs)
+	made.answer = analysis.Analyze(&of.Experiment.Spec, arms.Recorded(status.Arms), *status.Seed, of.Runs)
 	if made.answer.Blocks == 0 {
-		return nil, fmt.Errorf("%w: experiment %q has no complete block", ErrNothing, of.Experiment.Name)
+		return nil, fmt.Errorf("%w: experiment %q has no complete block", ErrNothingToCompare, of.Experiment.Name)
 	}
 	return made, nil
 }
 
-func pairsOf(a, b *side, wanted []Pair) ([]Pair, error) {
+func selectPairs(a, b *side, wanted []Pair) ([]Pair, error) {
 	for _, pair := range wanted {
 		for _, has := range []struct {
 			side *side
 			arm  string
 		}{{a, pair.First}, {b, pair.Second}} {
 			if !slices.Contains(has.side.arms, has.arm) {
-				return nil, fmt.Errorf("%w: experiment %s has no arm %q beside its baseline; it has %s", ErrNothing, has.side.name, has.arm, strings.Join(has.side.arms, ", "))
+				return nil, fmt.Errorf("%w: experiment %s has no arm %q beside its baseline; it has %s", ErrNothingToCompare, has.side.name, has.arm, strings.Join(has.side.arms, ", "))
 			}
 		}
 	}
@@ -188,24 +186,24 @@ func pairsOf(a, b *side, wanted []Pair) ([]Pair, error) {
 	return all, nil
 }
 
-// series is a metric of a scenario.
-type series struct{ scenario, metric string }
+// seriesKey is a metric of a scenario.
+type seriesKey struct{ scenario, metric string }
 
-// shared are the primary metrics of both, in scenarios that were loaded alike.
-func (r *Result) shared(a, b *side) []series {
-	var both []series
+// sharedSeries are the primary metrics of both, in scenarios that were loaded alike.
+func (r *Result) sharedSeries(a, b *side) []seriesKey {
+	var both []seriesKey
 	for _, own := range a.record.Experiment.Spec.Scenarios {
 		at := slices.IndexFunc(b.record.Experiment.Spec.Scenarios, func(s v1alpha1.Scenario) bool { return s.Name == own.Name })
 		switch {
 		case at < 0:
-			r.say("scenario %q is only in %s", own.Name, a.name)
+			r.addNote("scenario %q is only in %s", own.Name, a.name)
 			continue
 		case !equality.Semantic.DeepEqual(own, b.record.Experiment.Spec.Scenarios[at]):
-			r.say("scenario %q is declared differently: its numbers are not of the same load and are not compared", own.Name)
+			r.addNote("scenario %q is declared differently: its numbers are not of the same load and are not compared", own.Name)
 			continue
 		}
 		for _, metric := range a.answer.Question.Primary {
-			of := series{own.Name, metric}
+			of := seriesKey{own.Name, metric}
 			if b.answer.Question.IsPrimary(metric) && a.hasBaseline(of) && b.hasBaseline(of) {
 				both = append(both, of)
 			}
@@ -214,25 +212,25 @@ func (r *Result) shared(a, b *side) []series {
 	return both
 }
 
-// hasBaseline tells whether a run of the baseline that counts has the metric.
-func (s *side) hasBaseline(of series) bool {
+// hasBaseline reports whether a run of the baseline that counts has the metric.
+func (s *side) hasBaseline(of seriesKey) bool {
 	values, _ := s.baseline(of)
 	return len(values) > 0
 }
 
-// baseline is what its runs that count measured, and in what unit.
-func (s *side) baseline(of series) (values []float64, unit string) {
-	return observation.Values(s.record.Runs, observation.Place{
+// baseline is what its runs that are valid measured, and in what unit.
+func (s *side) baseline(of seriesKey) (values []float64, unit string) {
+	return observation.Values(s.record.Runs, observation.SeriesKey{
 		Arm: s.answer.Baseline, Scenario: of.scenario, Metric: of.metric, Blocks: s.answer.Blocks,
 	})
 }
 
-// baselines against each other, as two independent samples.
-func (r *Result) baselines(a, b *side, of series) Comparison {
+// compareBaselines against each other, as two independent samples.
+func (r *Result) compareBaselines(a, b *side, of seriesKey) Comparison {
 	first, unit := a.baseline(of)
 	second, otherUnit := b.baseline(of)
 	made := Comparison{Scenario: of.scenario, Metric: of.metric, Unit: unit, Pair: Pair{a.answer.Baseline, b.answer.Baseline}}
-	made.Scale = comparison.ScaleOf(made.Unit, slices.Concat(first, second))
+	made.Scale = comparison.ChooseScale(made.Unit, slices.Concat(first, second))
 	if otherUnit != unit {
 		made.FirstValue, made.SecondValue = math.NaN(), math.NaN()
 		made.Warnings = append(made.Warnings, fmt.Sprintf("measured in %q and in %q", unit, otherUnit))
@@ -241,7 +239,7 @@ func (r *Result) baselines(a, b *side, of series) Comparison {
 	}
 	made.FirstValue, made.SecondValue = made.Scale.Center(first), made.Scale.Center(second)
 	made.low, made.high = made.Scale.Margin(r.MarginPercent, made.FirstValue)
-	made.set(stats.Difference(stats.Mean(made.Scale.Of(second)), stats.Mean(made.Scale.Of(first))), r.alpha())
+	made.set(stats.Difference(stats.Mean(made.Scale.Transform(second)), stats.Mean(made.Scale.Transform(first))), r.alpha())
 	made.P = made.estimate.Equivalence(made.low, made.high)
 	made.Adjusted = made.P
 	if made.P <= r.alpha() {
@@ -250,29 +248,29 @@ func (r *Result) baselines(a, b *side, of series) Comparison {
 	return made
 }
 
-// set fills in what the estimate gives.
+// set sets the fields of the estimate.
 func (c *Comparison) set(estimate stats.Estimate, alpha float64) {
 	c.estimate = estimate
-	c.Delta, c.P = c.Scale.Told(estimate.Value), estimate.P()
+	c.Delta, c.P = c.Scale.Display(estimate.Value), estimate.P()
 	low, high := estimate.Interval(1 - alpha)
-	c.Low, c.High = c.Scale.Told(low), c.Scale.Told(high)
+	c.Low, c.High = c.Scale.Display(low), c.Scale.Display(high)
 	low, high = estimate.Interval(1 - 2*alpha)
-	c.EquivalenceLow, c.EquivalenceHigh = c.Scale.Told(low), c.Scale.Told(high)
+	c.EquivalenceLow, c.EquivalenceHigh = c.Scale.Display(low), c.Scale.Display(high)
 	for _, warning := range estimate.Warnings {
 		c.Warnings = append(c.Warnings, string(warning))
 	}
 }
 
-// compareArms compares pairs of arms by their effects against their own
-// baselines (Bucher and others 1997), which takes away what the experiments
-// have each to themselves: another day, another node.
-func (r *Result) compareArms(a, b *side, pairs []Pair, shared []series) {
+// compareArms compares pairs of arms by their effects against their own baselines (Bucher and
+// others 1997), which removes what the experiments have each to themselves: another day,
+// another node.
+func (r *Result) compareArms(a, b *side, pairs []Pair, shared []seriesKey) {
 	for _, pair := range pairs {
-		r.noteArms(a, b, pair)
+		r.noteArmDifferences(a, b, pair)
 		for _, of := range shared {
 			first, second := a.comparison(of, pair.First), b.comparison(of, pair.Second)
 			if first != nil && second != nil {
-				r.Arms = append(r.Arms, r.arms(a, first, second, pair))
+				r.Arms = append(r.Arms, r.comparePair(a, first, second, pair))
 			}
 		}
 	}
@@ -288,7 +286,7 @@ func (r *Result) compareArms(a, b *side, pairs []Pair, shared []series) {
 	}
 }
 
-func (s *side) comparison(of series, arm string) *comparison.Comparison {
+func (s *side) comparison(of seriesKey, arm string) *comparison.Comparison {
 	at := slices.IndexFunc(s.answer.Comparisons, func(c comparison.Comparison) bool {
 		return c.Scenario == of.scenario && c.Metric == of.metric && c.Arm == arm
 	})
@@ -298,7 +296,7 @@ func (s *side) comparison(of series, arm string) *comparison.Comparison {
 	return &s.answer.Comparisons[at]
 }
 
-func (r *Result) arms(a *side, first, second *comparison.Comparison, pair Pair) Comparison {
+func (r *Result) comparePair(a *side, first, second *comparison.Comparison, pair Pair) Comparison {
 	made := Comparison{
 		Scenario: first.Scenario, Metric: first.Metric, Unit: first.Unit, Pair: pair,
 		FirstValue: first.Delta, SecondValue: second.Delta, Scale: first.Scale,
@@ -306,7 +304,7 @@ func (r *Result) arms(a *side, first, second *comparison.Comparison, pair Pair) 
 	}
 	made.direction = a.answer.Question.Direction(first.Metric, first.Unit)
 	if first.Scale != second.Scale {
-		made.refuse("one experiment compares it as a ratio, the other as a difference")
+		made.setInconclusive("one experiment compares it as a ratio, the other as a difference")
 		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())
 		return made
 	}
@@ -314,14 +312,14 @@ func (r *Result) arms(a *side, first, second *comparison.Comparison, pair Pair) 
 	made.set(stats.Difference(second.Effect(), first.Effect()), r.alpha())
 	for _, own := range []*comparison.Comparison{first, second} {
 		if own.Blocks >= verdict.MinimumBlocks && own.Verdict == verdict.None {
-			made.refuse("arm %q has no verdict in its own experiment: %s", own.Arm, strings.Join(own.Warnings, "; "))
+			made.setInconclusive("arm %q has no verdict in its own experiment: %s", own.Arm, strings.Join(own.Warnings, "; "))
 		}
 	}
 	return made
 }
 
-// refuse takes the verdict away before it is given.
-func (c *Comparison) refuse(format string, values ...any) {
+// setInconclusive takes the verdict away before it is given.
+func (c *Comparison) setInconclusive(format string, values ...any) {
 	c.blocks = 0
 	c.Warnings = append(c.Warnings, "no verdict: "+fmt.Sprintf(format, values...))
 }
@@ -336,11 +334,11 @@ func uncalibrated(sides ...*side) string {
 	return ""
 }
 
-// judge gives the verdict. Runs of two experiments stand in no pairs whose signs
-// one could flip, so it rests on the t test alone.
+// judge returns the verdict. Runs of two experiments are not paired, so it rests on the t test
+// alone.
 func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful string) {
 	if doubtful != "" {
-		c.refuse("%s", doubtful)
+		c.setInconclusive("%s", doubtful)
 		return
 	}
 	if c.blocks == 0 {
@@ -354,24 +352,24 @@ func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful stri
 		Effect: c.estimate, Low: c.low, High: c.high, Adjusted: adjusted,
 		Permutation: 0, Blocks: c.blocks, Direction: c.direction,
 	}, alpha)
-	c.Verdict, c.Low, c.High = decision.Verdict, c.Scale.Told(decision.Low), c.Scale.Told(decision.High)
+	c.Verdict, c.Low, c.High = decision.Verdict, c.Scale.Display(decision.Low), c.Scale.Display(decision.High)
 }
 
-func (r *Result) say(format string, values ...any) {
+func (r *Result) addNote(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
 }
 
-// mostDifferences are listed of two systems.
-const mostDifferences = 10
+// maxDifferences are listed of two systems.
+const maxDifferences = 10
 
-// note tells what differs between the experiments.
-func (r *Result) note(a, b *side) {
+// noteDifferences describes the differences between the experiments.
+func (r *Result) noteDifferences(a, b *side) {
 	for _, one := range []*side{a, b} {
 		if said := provenance.Elsewhere(one.record.Experiment); said != "" {
-			r.say("%s was %s: PerfLab saw nothing of its system", one.name, said)
+			r.addNote("%s was %s: PerfLab saw nothing of its system", one.name, said)
 		}
 	}
-	r.differences("the baselines", differing(a, b, a.answer.Baseline, b.answer.Baseline))
+	r.addDifferences("the baselines", settingDifferences(a, b, a.answer.Baseline, b.answer.Baseline))
 	own, other := &a.record.Experiment.Spec, &b.record.Experiment.Spec
 	for _, part := range []struct {
 		name  string
@@ -382,29 +380,29 @@ func (r *Result) note(a, b *side) {
 		{"validity", equality.Semantic.DeepEqual(own.Validity, other.Validity)},
 	} {
 		if !part.alike {
-			r.say("the experiments declare spec.%s differently", part.name)
+			r.addNote("the experiments declare spec.%s differently", part.name)
 		}
 	}
 	if x, y := a.answer.Question, b.answer.Question; x.MarginPercent != y.MarginPercent || x.ConfidencePercent != y.ConfidencePercent {
-		r.say("margins are %d %% and %d %%, confidences %d %% and %d %%: the smaller margin and the larger confidence are used where no other is given",
+		r.addNote("margins are %d %% and %d %%, confidences %d %% and %d %%: the smaller margin and the larger confidence are used where no other is given",
 			x.MarginPercent, y.MarginPercent, x.ConfidencePercent, y.ConfidencePercent)
 	}
 }
 
-// noteArms tells what differs between two arms beyond their baselines.
-func (r *Result) noteArms(a, b *side, pair Pair) {
+// noteArmDifferences describes the differences between two arms beyond their baselines.
+func (r *Result) noteArmDifferences(a, b *side, pair Pair) {
 	what := fmt.Sprintf("the arms %q", pair.First)
 	if pair.First != pair.Second {
 		what = fmt.Sprintf("the arms %q and %q", pair.First, pair.Second)
 	}
-	known := differing(a, b, a.answer.Baseline, b.answer.Baseline)
-	r.differences(what, slices.DeleteFunc(differing(a, b, pair.First, pair.Second), func(d v1alpha1.Difference) bool {
+	known := settingDifferences(a, b, a.answer.Baseline, b.answer.Baseline)
+	r.addDifferences(what, slices.DeleteFunc(settingDifferences(a, b, pair.First, pair.Second), func(d v1alpha1.Difference) bool {
 		return slices.Contains(known, d)
 	}))
 }
 
-// differing are the settings in which an arm of one differs from one of the other.
-func differing(a, b *side, first, second string) []v1alpha1.Difference {
+// settingDifferences are the settings in which an arm of one differs from one of the other.
+func settingDifferences(a, b *side, first, second string) []v1alpha1.Difference {
 	before, after := arms.RecordedSystem(a.record.Runs, first), arms.RecordedSystem(b.record.Runs, second)
 	if before == nil || after == nil {
 		return nil
@@ -412,12 +410,12 @@ func differing(a, b *side, first, second string) []v1alpha1.Difference {
 	return arms.Differences(*before, *after)
 }
 
-func (r *Result) differences(what string, differing []v1alpha1.Difference) {
+func (r *Result) addDifferences(what string, differing []v1alpha1.Difference) {
 	changes := arms.Changes(differing)
-	for _, change := range changes[:min(len(changes), mostDifferences)] {
-		r.say("%s differ in %s: %s, then %s", what, change.Setting, change.Baseline, change.Arm)
+	for _, change := range changes[:min(len(changes), maxDifferences)] {
+		r.addNote("%s differ in %s: %s, then %s", what, change.Setting, change.Baseline, change.Arm)
 	}
-	if more := len(changes) - mostDifferences; more > 0 {
-		r.say("%s differ in %s more settings", what, strconv.Itoa(more))
+	if more := len(changes) - maxDifferences; more > 0 {
+		r.addNote("%s differ in %s more settings", what, strconv.Itoa(more))
 	}
 }

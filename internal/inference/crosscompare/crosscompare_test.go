@@ -16,24 +16,24 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-func record(of recorded.Truth) crosscompare.Record {
+func newRecord(of recorded.Truth) crosscompare.ExperimentRuns {
 	experiment, runs := of.Draw()
-	return crosscompare.Record{Experiment: experiment, Runs: runs}
+	return crosscompare.ExperimentRuns{Experiment: experiment, Runs: runs}
 }
 
-// usual is an experiment that finds what there is.
-func usual(seed uint64, small float64) recorded.Truth {
+// defaultTruth is an experiment that finds what there is.
+func defaultTruth(seed uint64, small float64) recorded.Truth {
 	return recorded.Truth{Seed: seed, Blocks: 8, Baseline: 400, Spread: 0.005, Users: 8, Image: "users:1", Arms: map[string]float64{"small": small}}
 }
 
 func compare(t *testing.T, first, second recorded.Truth, options crosscompare.Options) *crosscompare.Result {
 	t.Helper()
-	result, err := crosscompare.Compare(record(first), record(second), options)
+	result, err := crosscompare.Compare(newRecord(first), newRecord(second), options)
 	expect.NoError(t, err)
 	return result
 }
 
-func TestArmsAreComparedThroughAlikeBaselines(t *testing.T) {
+func TestCompareArmsOverEquivalentBaselines(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		first, second float64
@@ -44,7 +44,7 @@ func TestArmsAreComparedThroughAlikeBaselines(t *testing.T) {
 		{"better", 1.2, 1.05, verdict.Better},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			result := compare(t, usual(1, c.first), usual(2, c.second), crosscompare.Options{})
+			result := compare(t, defaultTruth(1, c.first), defaultTruth(2, c.second), crosscompare.Options{})
 			if !result.Alike || len(result.Baselines) != 2 || len(result.Arms) != 2 {
 				t.Fatalf("alike %v, %d baselines, %d arms", result.Alike, len(result.Baselines), len(result.Arms))
 			}
@@ -61,10 +61,10 @@ func TestArmsAreComparedThroughAlikeBaselines(t *testing.T) {
 	}
 }
 
-func TestBaselinesThatDifferCompareNoArms(t *testing.T) {
-	slower := usual(2, 1.2)
+func TestCompareSkipsArmsIfBaselinesDiffer(t *testing.T) {
+	slower := defaultTruth(2, 1.2)
 	slower.Baseline *= 1.2
-	result := compare(t, usual(1, 1.2), slower, crosscompare.Options{})
+	result := compare(t, defaultTruth(1, 1.2), slower, crosscompare.Options{})
 	if result.Alike || len(result.Arms) != 0 {
 		t.Errorf("alike %v, %d arms", result.Alike, len(result.Arms))
 	}
@@ -73,27 +73,27 @@ func TestBaselinesThatDifferCompareNoArms(t *testing.T) {
 			t.Errorf("the baselines' %s differ by %.1f %% (%.1f to %.1f), %q, truly 20", c.Metric, c.Delta, c.Low, c.High, c.Verdict)
 		}
 	}
-	if wide := compare(t, usual(1, 1.2), slower, crosscompare.Options{MarginPercent: 30}); !wide.Alike || len(wide.Arms) != 2 {
+	if wide := compare(t, defaultTruth(1, 1.2), slower, crosscompare.Options{MarginPercent: 30}); !wide.Alike || len(wide.Arms) != 2 {
 		t.Errorf("with a margin of 30 %% alike is %v", wide.Alike)
 	}
 }
 
-// TestNoiseIsNotAlike: what can't be told apart is not yet alike.
-func TestNoiseIsNotAlike(t *testing.T) {
-	first, second := usual(1, 1), usual(2, 1)
+// TestCompareNoisyBaselines: what can't be distinguished is not yet alike.
+func TestCompareNoisyBaselines(t *testing.T) {
+	first, second := defaultTruth(1, 1), defaultTruth(2, 1)
 	first.Spread, second.Spread = 0.1, 0.1
 	if result := compare(t, first, second, crosscompare.Options{}); result.Alike {
 		t.Errorf("runs that spread by 10 %% are taken as alike: %+v", result.Baselines)
 	}
 }
 
-// TestAtTheMarginsEdge: baselines that differ by just the margin are taken as
+// TestCompareAtMargin: baselines that differ by just the margin are taken as
 // alike in no more than the error share.
-func TestAtTheMarginsEdge(t *testing.T) {
+func TestCompareAtMargin(t *testing.T) {
 	const pairs = 600
 	found := 0
 	for i := range uint64(pairs) {
-		first, second := usual(2*i+1, 1), usual(2*i+2, 1)
+		first, second := defaultTruth(2*i+1, 1), defaultTruth(2*i+2, 1)
 		first.Spread, second.Spread = 0.01, 0.01
 		second.Baseline *= 1.05
 		result := compare(t, first, second, crosscompare.Options{})
@@ -109,8 +109,8 @@ func TestAtTheMarginsEdge(t *testing.T) {
 	}
 }
 
-func TestTooFewBlocks(t *testing.T) {
-	first, second := usual(1, 1.2), usual(2, 1.5)
+func TestCompareTooFewBlocks(t *testing.T) {
+	first, second := defaultTruth(1, 1.2), defaultTruth(2, 1.5)
 	second.Blocks = 5
 	result := compare(t, first, second, crosscompare.Options{})
 	if !result.Alike || len(result.Arms) == 0 {
@@ -124,7 +124,7 @@ func TestTooFewBlocks(t *testing.T) {
 }
 
 func TestUncalibratedExperiments(t *testing.T) {
-	first, second := usual(1, 1.2), usual(2, 1.5)
+	first, second := defaultTruth(1, 1.2), defaultTruth(2, 1.5)
 	second.Arms["twin"] = 1.3
 	for _, arm := range compare(t, first, second, crosscompare.Options{}).Arms {
 		if arm.Verdict != verdict.None || !strings.Contains(strings.Join(arm.Warnings, " "), "not calibrated") {
@@ -134,7 +134,7 @@ func TestUncalibratedExperiments(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
-	first, second := usual(1, 1.2), usual(2, 1.2)
+	first, second := defaultTruth(1, 1.2), defaultTruth(2, 1.2)
 	second.Arms = map[string]float64{"medium": 1.1, "large": 0.9}
 	if got := compare(t, first, second, crosscompare.Options{}).Arms; len(got) != 4 {
 		t.Errorf("%d comparisons of one arm with two in two metrics", len(got))
@@ -143,50 +143,50 @@ func TestPairs(t *testing.T) {
 	if len(got) != 2 || got[0].Second != "large" || got[0].Verdict != verdict.Better {
 		t.Errorf("small against large: %+v", got)
 	}
-	_, err := crosscompare.Compare(record(first), record(second), crosscompare.Options{Pairs: []crosscompare.Pair{{First: "small", Second: "huge"}}})
-	if !errors.Is(err, crosscompare.ErrNothing) || !strings.Contains(err.Error(), `no arm "huge"`) {
+	_, err := crosscompare.Compare(newRecord(first), newRecord(second), crosscompare.Options{Pairs: []crosscompare.Pair{{First: "small", Second: "huge"}}})
+	if !errors.Is(err, crosscompare.ErrNothingToCompare) || !strings.Contains(err.Error(), `no arm "huge"`) {
 		t.Errorf("an arm that is not there: %v", err)
 	}
 }
 
-func TestWhatDiffersIsTold(t *testing.T) {
-	first, second := usual(1, 1.2), usual(2, 1.2)
+func TestCompareNotesDifferences(t *testing.T) {
+	first, second := defaultTruth(1, 1.2), defaultTruth(2, 1.2)
 	second.Image = "users:2"
 	notes := strings.Join(compare(t, first, second, crosscompare.Options{}).Notes, "\n")
 	if want := "the baselines differ in modules.image (mod-users): users:1, then users:2"; notes != want {
 		t.Errorf("the notes are %q, want %q once", notes, want)
 	}
-	later := record(second)
+	later := newRecord(second)
 	for i := range later.Runs {
 		if later.Runs[i].Spec.Arm == "small" {
 			later.Runs[i].Spec.System.Modules[0].Image = "users:3"
 		}
 	}
-	result, err := crosscompare.Compare(record(first), later, crosscompare.Options{})
+	result, err := crosscompare.Compare(newRecord(first), later, crosscompare.Options{})
 	if want := `the arms "small" differ in modules.image (mod-users): users:1, then users:3`; err != nil || !slices.Contains(result.Notes, want) {
 		t.Errorf("%v, the notes are %q, want %q among them", err, result.Notes, want)
 	}
 }
 
-func TestNothingToCompare(t *testing.T) {
-	first, other := usual(1, 1.2), usual(2, 1.2)
+func TestCompareWithoutSharedSeries(t *testing.T) {
+	first, other := defaultTruth(1, 1.2), defaultTruth(2, 1.2)
 	other.Users = 20
-	begun, bare := usual(3, 1), crosscompare.Record{Experiment: &v1alpha1.PerfExperiment{}}
+	begun, bare := defaultTruth(3, 1), crosscompare.ExperimentRuns{Experiment: &v1alpha1.PerfExperiment{}}
 	begun.Blocks = 0
-	for want, second := range map[string]crosscompare.Record{
-		`scenario "cico" is declared differently`: record(other),
+	for want, second := range map[string]crosscompare.ExperimentRuns{
+		`scenario "cico" is declared differently`: newRecord(other),
 		"has not begun":         bare,
-		"has no complete block": record(begun),
+		"has no complete block": newRecord(begun),
 	} {
-		if _, err := crosscompare.Compare(record(first), second, crosscompare.Options{}); !errors.Is(err, crosscompare.ErrNothing) || !strings.Contains(err.Error(), want) {
+		if _, err := crosscompare.Compare(newRecord(first), second, crosscompare.Options{}); !errors.Is(err, crosscompare.ErrNothingToCompare) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
 
-// TestTheOtherWayRound: the same comparison from the other side.
-func TestTheOtherWayRound(t *testing.T) {
-	forth, back := compare(t, usual(1, 1.2), usual(2, 1.35), crosscompare.Options{}), compare(t, usual(2, 1.35), usual(1, 1.2), crosscompare.Options{})
+// TestCompareIsAntisymmetric: the same comparison from the other side.
+func TestCompareIsAntisymmetric(t *testing.T) {
+	forth, back := compare(t, defaultTruth(1, 1.2), defaultTruth(2, 1.35), crosscompare.Options{}), compare(t, defaultTruth(2, 1.35), defaultTruth(1, 1.2), crosscompare.Options{})
 	for i := range forth.Arms {
 		a, b := forth.Arms[i], back.Arms[i]
 		if math.Abs((1+a.Delta/100)*(1+b.Delta/100)-1) > 1e-12 || math.Abs(a.P-b.P) > 1e-12 {

@@ -16,13 +16,12 @@ type Cell struct {
 	Value      float64
 }
 
-// BlockModel is the additive model value = arm + block + error, fitted by
-// least squares. Blocks take away what all arms share, such as drift between
-// blocks. The residual is pooled over all arms, which assumes that they spread
-// alike (Montgomery, Design and Analysis of Experiments, chapter 4; unbalanced
-// data as in Searle, Linear Models, chapter 7).
+// BlockModel is the additive model value = arm + block + error, fitted by least squares.
+// Blocks remove what all arms share, such as drift between blocks. The residual is pooled over
+// all arms, which assumes that they spread alike (Montgomery, Design and Analysis of
+// Experiments, chapter 4; unbalanced data as in Searle, Linear Models, chapter 7).
 type BlockModel struct {
-	// Reference is the arm that effects are told against.
+	// Reference is the arm that effects are reported against.
 	Reference int
 	// Deviation is the standard deviation of the residual; NaN without
 	// degrees of freedom.
@@ -81,8 +80,8 @@ func FitBlocks(cells []Cell, arms, blocks, reference int) (BlockModel, error) {
 	return model, nil
 }
 
-// connect tells the arms that share a block with the reference, or with an
-// arm that does, and so on.
+// connect marks the arms that share a block with the reference, or with an arm that does, and
+// so on.
 func connect(cells []Cell, arms, blocks, reference int) []bool {
 	inBlock := make([][]int, blocks)
 	ofArm := make([][]int, arms)
@@ -165,7 +164,7 @@ func (m *BlockModel) solve(cells []Cell, sums []blockSum, unknown int) error {
 	return nil
 }
 
-// judge computes the residuals and what they tell of the spread.
+// judge computes the residuals and the spread that they show.
 func (m *BlockModel) judge(cells []Cell, sums []blockSum, unknown int) {
 	filled, used := 0, 0
 	means := make([]float64, len(sums))

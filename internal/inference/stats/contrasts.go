@@ -75,8 +75,8 @@ type MainEffect struct {
 	Estimate
 }
 
-// Interaction is how much the effect of one factor's level changes with
-// another factor's level. Zero says that the two effects add up.
+// Interaction is how much the effect of one factor's level changes with another factor's
+// level. Zero states that the two effects add up.
 type Interaction struct {
 	Factors, Levels [2]int
 	Estimate

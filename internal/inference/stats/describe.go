@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stats describes and compares samples of numbers. It knows nothing
-// of experiments: callers give it values, it gives numbers back.
+// Package stats describes and compares samples of numbers. It has no notion of experiments.
 package stats
 
 import "math"
@@ -12,8 +11,8 @@ type Summary struct {
 	N int
 	// Mean is the arithmetic mean; NaN without values.
 	Mean float64
-	// StandardDeviation is that of the sample (divisor N-1); NaN below two
-	// values, where a spread can't be told.
+	// StandardDeviation is that of the sample (divisor N-1); NaN below two values, where a
+	// spread can't be reported.
 	StandardDeviation float64
 }
 

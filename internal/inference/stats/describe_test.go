@@ -54,8 +54,8 @@ func near(a, b float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b))
 }
 
-// line of n points from x on, with a level and a slope of its own, under noise.
-func line(random *rand.Rand, n int, x, level, slope, noise float64) stats.Line {
+// newLine of n points from x on, with a level and a slope of its own, under noise.
+func newLine(random *rand.Rand, n int, x, level, slope, noise float64) stats.Line {
 	var drawn stats.Line
 	for i := range n {
 		at := x + float64(i)/10
@@ -65,9 +65,9 @@ func line(random *rand.Rand, n int, x, level, slope, noise float64) stats.Line {
 }
 
 // The levels of parallel lines say nothing of their slope.
-func TestCommonSlopeKnowsNoLevels(t *testing.T) {
+func TestCommonSlopeIgnoresLevels(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	before, after := line(random, 12, 0, 100, 3, 1), line(random, 9, 1.5, 20, 3, 1)
+	before, after := newLine(random, 12, 0, 100, 3, 1), newLine(random, 9, 1.5, 20, 3, 1)
 	got, err := stats.CommonSlope(before, after)
 	expect.NoError(t, err)
 	for i := range after.Y {
@@ -75,20 +75,20 @@ func TestCommonSlopeKnowsNoLevels(t *testing.T) {
 	}
 	shifted, err := stats.CommonSlope(before, after)
 	expect.NoError(t, err)
-	alike(t, "slope", shifted.Value, got.Value)
-	alike(t, "error", shifted.StandardError, got.StandardError)
+	checkEqual(t, "slope", shifted.Value, got.Value)
+	checkEqual(t, "error", shifted.StandardError, got.StandardError)
 	if got.DegreesOfFreedom != 12+9-3 {
 		t.Errorf("%d degrees of freedom, want those that two levels and a slope leave of 21 points", got.DegreesOfFreedom)
 	}
 }
 
 // Intervals of the common slope hold the true one as often as they say.
-func TestCommonSlopeHoldsTheTruth(t *testing.T) {
+func TestCommonSlopeCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const draws = 4000
 	held := 0
 	for range draws {
-		got, err := stats.CommonSlope(line(random, 6, 0, 5, 2, 1), line(random, 3, 4, -5, 2, 1), line(random, 1, 9, 0, 2, 1))
+		got, err := stats.CommonSlope(newLine(random, 6, 0, 5, 2, 1), newLine(random, 3, 4, -5, 2, 1), newLine(random, 1, 9, 0, 2, 1))
 		expect.NoError(t, err)
 		if low, high := got.Interval(0.95); low <= 2 && 2 <= high {
 			held++
@@ -99,7 +99,7 @@ func TestCommonSlopeHoldsTheTruth(t *testing.T) {
 	}
 }
 
-func TestCommonSlopeRefuses(t *testing.T) {
+func TestCommonSlopeRejectsInvalidInput(t *testing.T) {
 	for why, lines := range map[string][]stats.Line{
 		"no lines":               nil,
 		"points, each by itself": {{X: []float64{1}, Y: []float64{2}}, {X: []float64{3}, Y: []float64{4}}},

@@ -13,7 +13,7 @@ import (
 )
 
 // Cells shuffled, and blocks shifted by a constant, give the same effects.
-func TestBlockModelKnowsNoOrder(t *testing.T) {
+func TestBlockModelIgnoresOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var cells []stats.Cell
 	for arm := range 4 {
@@ -41,7 +41,7 @@ func TestBlockModelKnowsNoOrder(t *testing.T) {
 func TestBlockModelWithoutInterval(t *testing.T) {
 	one := fit(t, []stats.Cell{{Arm: 0, Value: 1}, {Arm: 1, Value: 3}}, false)
 	got := one.Effect(1)
-	if math.Abs(got.Value-2) > 1e-12 || got.Sure() || !math.IsNaN(got.P()) || !slices.Contains(got.Warnings, stats.WarningNoInterval) {
+	if math.Abs(got.Value-2) > 1e-12 || got.HasInterval() || !math.IsNaN(got.P()) || !slices.Contains(got.Warnings, stats.WarningNoInterval) {
 		t.Errorf("one block gives %+v", got)
 	}
 	if low, _ := got.Interval(0.95); !math.IsNaN(low) {
@@ -84,7 +84,7 @@ func TestBlockModelWithoutSpread(t *testing.T) {
 	}
 }
 
-func TestBlockModelRefuses(t *testing.T) {
+func TestBlockModelRejectsInvalidInput(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"reference": func() error { _, err := stats.FitBlocks(nil, 2, 1, 2); return err },
 		"arm":       func() error { _, err := stats.FitBlocks([]stats.Cell{{Arm: 2}}, 2, 1, 0); return err },
@@ -217,7 +217,7 @@ func TestLevelsAgreeWithAdjustedP(t *testing.T) {
 	}
 }
 
-func TestMatrixMustBeFull(t *testing.T) {
+func TestEffectsNeedFullMatrix(t *testing.T) {
 	model := fit(t, []stats.Cell{{Arm: 0, Value: 1}, {Arm: 1, Value: 1}, {Arm: 2, Value: 1}}, false)
 	for name, levels := range map[string][][]int{
 		"missing": {{0, 0}, {0, 1}, {1, 0}}, "twice": {{0}, {1}, {1}}, "ragged": {{0, 0}, {1}}, "none": {}, "negative": {{0}, {-1}},
@@ -231,7 +231,7 @@ func TestMatrixMustBeFull(t *testing.T) {
 	}
 }
 
-func TestAddedFactorThatCanNotBeTold(t *testing.T) {
+func TestAddedFactorNotEstimable(t *testing.T) {
 	var cells []stats.Cell
 	var byArm, byCell []int
 	for arm := range 3 {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Warning says what a number can't show. It travels with the number.
+// Warning describes what a number can't show. It travels with the number.
 type Warning string
 
 // Warnings of this package.
@@ -18,8 +18,8 @@ const (
 	// WarningNoInterval: no residual degrees of freedom are left, so the
 	// spread is unknown.
 	WarningNoInterval Warning = "too few runs for an interval"
-	// WarningNoSpread: the model fits without any residual. The interval has
-	// no width, which says that the values are alike, not that they are sure.
+	// WarningNoSpread: the model fits without any residual. The interval has no width, which
+	// states that the values are alike, not that they are sure.
 	WarningNoSpread Warning = "the runs show no spread at all"
 	// WarningUnconnected: no chain of shared blocks leads to the reference.
 	WarningUnconnected Warning = "shares no block with the baseline, directly or through other arms"
@@ -32,21 +32,21 @@ type Estimate struct {
 	Value float64
 	// StandardError is that of Value; NaN without degrees of freedom.
 	StandardError float64
-	// DegreesOfFreedom are those of the residual the error comes from.
+	// DegreesOfFreedom of the residual that estimates the error.
 	DegreesOfFreedom int
-	// Warnings tell what the estimate can't show.
+	// Warnings on the limits of the estimate.
 	Warnings []Warning
 }
 
-// Sure tells whether the estimate has an interval.
-func (e Estimate) Sure() bool {
+// HasInterval reports whether the estimate has an interval.
+func (e Estimate) HasInterval() bool {
 	return e.DegreesOfFreedom > 0 && !math.IsNaN(e.Value) && !math.IsNaN(e.StandardError)
 }
 
 // Interval is the two-sided t interval (Student 1908) at a confidence between
 // 0 and 1. Both ends are NaN where the estimate has none.
 func (e Estimate) Interval(confidence float64) (low, high float64) {
-	if !e.Sure() {
+	if !e.HasInterval() {
 		return math.NaN(), math.NaN()
 	}
 	half := TQuantile((1+confidence)/2, e.DegreesOfFreedom) * e.StandardError
@@ -56,7 +56,7 @@ func (e Estimate) Interval(confidence float64) (low, high float64) {
 // P is the two-sided p-value of the t test against no effect; NaN where the
 // estimate has no interval.
 func (e Estimate) P() float64 {
-	if !e.Sure() {
+	if !e.HasInterval() {
 		return math.NaN()
 	}
 	return 2 * upperTail(math.Abs(e.Value), e.StandardError, e.DegreesOfFreedom)
@@ -66,7 +66,7 @@ func (e Estimate) P() float64 {
 // larger of the p-values against "at most low" and "at least high". It is at
 // most alpha exactly where the 1-2*alpha interval lies within the bounds.
 func (e Estimate) Equivalence(low, high float64) float64 {
-	if !e.Sure() {
+	if !e.HasInterval() {
 		return math.NaN()
 	}
 	return math.Max(
@@ -103,8 +103,8 @@ func TQuantile(probability float64, degrees int) float64 {
 	return value
 }
 
-// A quantile takes long to find, and an experiment asks for the same few for
-// each of its metrics.
+// A quantile takes long to find, and an experiment requests the same few for each of its
+// metrics.
 type quantile struct {
 	probability float64
 	degrees     int
@@ -123,7 +123,7 @@ var (
 // widens the interval. Of two sample means this is Welch's t test.
 func Difference(value, base Estimate) Estimate {
 	difference := Estimate{Value: value.Value - base.Value, StandardError: math.NaN()}
-	if !value.Sure() || !base.Sure() {
+	if !value.HasInterval() || !base.HasInterval() {
 		difference.Warnings = []Warning{WarningNoInterval}
 		return difference
 	}

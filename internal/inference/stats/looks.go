@@ -15,58 +15,56 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Looks is a plan to compare arms after every block from the first to the last, and
-// to stop as soon as they tell enough. Who looks again and again with one and the same
-// test finds a difference sooner or later, be there one or not; so each look gets a
-// level of its own, and all looks together err as often as a single one would.
+// InterimAnalyses is a plan to compare arms after every block from the first to the last, and
+// to stop as soon as the result is conclusive. Testing repeatedly with the same test
+// eventually finds a difference even if there is none; so each analysis has its own level, and
+// all together have the error rate of a single one.
 //
-// By the time the share t of the last look's blocks is done, the share t² of the error
-// may have been spent (Kim and DeMets 1987, after Lan and DeMets 1983). The levels
-// follow from the joint normal distribution of the estimates at all looks, by
-// integration from look to look (Armitage, McPherson and Rowe 1969), and hold for t
-// tests as levels of significance (Jennison and Turnbull, Group Sequential Methods,
-// 2000, chapters 7 and 9).
-type Looks struct{ First, Last int }
+// When the share t of the last analysis' blocks is complete, the share t² of the error rate
+// may be spent (Kim and DeMets 1987, after Lan and DeMets 1983). The levels follow from the
+// joint normal distribution of the estimates at all analyses, by integration from analysis to
+// analysis (Armitage, McPherson and Rowe 1969), and hold for t tests as levels of significance
+// (Jennison and Turnbull, Group Sequential Methods, 2000, chapters 7 and 9).
+type InterimAnalyses struct{ First, Last int }
 
-// Look is one of several at growing data. The zero value is the only one.
-type Look struct{ levels *levels }
+// Analysis is one of several at growing data. The zero value is the only one.
+type Analysis struct{ levels *levels }
 
-// At is the look after so many blocks: the last one beyond it, the only one where there
-// is just one. Before the first there is none, and no verdict to be had; what At gives
-// there describes, as an only look would.
-func (l Looks) At(blocks int) Look {
+// At returns the analysis after the given number of blocks: the last one beyond it, the only
+// one if there is just one. Before the first analysis there is no verdict; the result
+// describes the data as a single analysis would.
+func (l InterimAnalyses) At(blocks int) Analysis {
 	if l.First >= l.Last || blocks < l.First {
-		return Look{}
+		return Analysis{}
 	}
-	return Look{l.levels()[min(blocks, l.Last)-l.First]}
+	return Analysis{l.levels()[min(blocks, l.Last)-l.First]}
 }
 
-// Level at which this look tests, so that all looks together err with the given chance.
-// Tests, and intervals, are two-sided.
-func (l Look) Level(all float64) float64 {
+// Level of this analysis, so that all analyses together have the given error rate. Tests and
+// intervals are two-sided.
+func (l Analysis) Level(all float64) float64 {
 	if l.levels == nil {
 		return all
 	}
-	return twoSided(l.levels.own.Predict(quantileOf(all)))
+	return twoSided(l.levels.own.Predict(twoSidedQuantile(all)))
 }
 
-// Adjust is the smallest chance of error of all looks at which this one would reject
-// with the p-value that it found: the repeated p-value (Jennison and Turnbull 1984).
-// NaN stays NaN.
-func (l Look) Adjust(p float64) float64 {
+// Adjust is the smallest chance of error of all interim analyses at which this one would reject with the
+// p-value that it found: the repeated p-value (Jennison and Turnbull 1984). NaN stays NaN.
+func (l Analysis) Adjust(p float64) float64 {
 	if l.levels == nil || math.IsNaN(p) {
 		return p
 	}
 	if p >= l.levels.largest {
 		return 1
 	}
-	return twoSided(l.levels.all.Predict(quantileOf(p)))
+	return twoSided(l.levels.all.Predict(twoSidedQuantile(p)))
 }
 
-// levels are those of one look. Both curves are of normal quantiles, between which
-// they are nearly straight.
+// levels of one analysis. Both curves are of normal quantiles, between which they are nearly
+// straight.
 type levels struct {
-	// own is the look's level over that of all looks, all the other way round.
+	// own is the analysis' level as a function of the total error rate; all is the inverse.
 	own, all interp.FritschButland
 	// largest level that was computed.
 	largest float64
@@ -74,22 +72,22 @@ type levels struct {
 
 // Quantiles for which levels are computed; curves run between.
 const (
-	leastQuantile    = 0.05
-	greatestQuantile = 7.25
-	quantileStep     = 0.4
+	minQuantile  = 0.05
+	maxQuantile  = 7.25
+	quantileStep = 0.4
 )
 
-// planned are the levels of plans that were asked for: a second is much for a plan of
-// a hundred looks, and the same is asked for at every comparison.
+// planned are the levels of plans that were requested: a second is much for a plan of a
+// hundred interim analyses, and the same is requested at every comparison.
 var planned sync.Map
 
-func (l Looks) levels() []*levels {
+func (l InterimAnalyses) levels() []*levels {
 	if known, found := planned.Load(l); found {
 		return known.([]*levels)
 	}
 	var quantiles []float64
 	own := make([][]float64, l.Last-l.First+1)
-	for z := leastQuantile; z <= greatestQuantile; z += quantileStep {
+	for z := minQuantile; z <= maxQuantile; z += quantileStep {
 		quantiles = append(quantiles, z)
 		for look, boundary := range l.boundaries(twoSided(z)) {
 			own[look] = append(own[look], boundary)
@@ -112,54 +110,54 @@ func fit(curve *interp.FritschButland, x, y []float64) {
 	}
 }
 
-// spent is the share of the error that may have been at a share of the blocks.
-func spent(t float64) float64 { return t * t }
+// spentAlpha is the share of the error that may have been at a share of the blocks.
+func spentAlpha(t float64) float64 { return t * t }
 
-// boundaries are the smallest absolute values of a normal statistic that reject, by
-// look, if all looks together err with the given chance where there is no effect.
-func (l Looks) boundaries(all float64) []float64 {
+// boundaries are the smallest absolute values of a normal statistic that reject, by analysis,
+// if all analyses together have the given error rate.
+func (l InterimAnalyses) boundaries(all float64) []float64 {
 	share := float64(l.First) / float64(l.Last)
-	boundary := quantileOf(all * spent(share))
+	boundary := twoSidedQuantile(all * spentAlpha(share))
 	found := []float64{boundary}
-	going := startOf(boundary, share)
+	going := newSumDensity(boundary, share)
 	for blocks := l.First + 1; blocks <= l.Last; blocks++ {
 		next := float64(blocks) / float64(l.Last)
 		going.step = math.Sqrt(next - share)
-		boundary = going.boundary(all/2*(spent(next)-spent(share)), math.Sqrt(next))
+		boundary = going.boundary(all/2*(spentAlpha(next)-spentAlpha(share)), math.Sqrt(next))
 		found = append(found, boundary)
-		going, share = going.onwards(boundary*math.Sqrt(next)), next
+		going, share = going.next(boundary*math.Sqrt(next)), next
 	}
 	return found
 }
 
-// walk is the density of the sum of all blocks, in units of its deviation at the last
-// look, among experiments that have not stopped. It is even, and kept from 0 on.
-type walk struct {
+// sumDensity is the density of the sum of all blocks, in units of its deviation at the last
+// analysis, among experiments that have not stopped. It is even, and stored from 0 on.
+type sumDensity struct {
 	at, weight, density []float64
-	// step is the deviation of what the next look adds.
+	// step is the deviation of what the next analysis adds.
 	step float64
 }
 
-// nodesPerStep resolve what one look adds.
+// nodesPerStep resolve what one analysis adds.
 const (
 	nodesPerStep = 2.5
-	leastNodes   = 64
+	minNodes     = 64
 )
 
-// startOf is the walk after the first look, at a share of the blocks.
-func startOf(boundary, share float64) walk {
+// newSumDensity is the density after the first analysis, at a share of the blocks.
+func newSumDensity(boundary, share float64) sumDensity {
 	deviation := math.Sqrt(share)
-	// As fine as for a later look.
-	started := walkTo(boundary*deviation, deviation/8)
+	// As fine as for a later analysis.
+	started := newGrid(boundary*deviation, deviation/8)
 	for i, at := range started.at {
 		started.density[i] = distuv.Normal{Sigma: deviation}.Prob(at)
 	}
 	return started
 }
 
-func walkTo(end, resolved float64) walk {
-	nodes := max(leastNodes, int(math.Ceil(nodesPerStep*end/resolved)))
-	made := walk{at: make([]float64, nodes), weight: make([]float64, nodes), density: make([]float64, nodes)}
+func newGrid(end, resolved float64) sumDensity {
+	nodes := max(minNodes, int(math.Ceil(nodesPerStep*end/resolved)))
+	made := sumDensity{at: make([]float64, nodes), weight: make([]float64, nodes), density: make([]float64, nodes)}
 	quad.Legendre{}.FixedLocations(made.at, made.weight, 0, end)
 	// From the lowest on; the nodes lie alike on both sides of the middle, as do their weights.
 	if made.at[0] > made.at[nodes-1] {
@@ -168,9 +166,9 @@ func walkTo(end, resolved float64) walk {
 	return made
 }
 
-// boundary of the next look's statistic, which that many go beyond on either side. The
-// sum's deviation there is given.
-func (w walk) boundary(beyond, deviation float64) float64 {
+// boundary of the next analysis' statistic, with the given share beyond it on either side.
+// deviation is that of the sum.
+func (w sumDensity) boundary(beyond, deviation float64) float64 {
 	low, high := 0.0, 12.0
 	for range 50 {
 		middle := (low + high) / 2
@@ -183,19 +181,19 @@ func (w walk) boundary(beyond, deviation float64) float64 {
 	return high
 }
 
-// beyond is the share that goes above a sum with the next look.
-func (w walk) beyond(sum float64) float64 {
+// beyond is the share above a sum at the next analysis.
+func (w sumDensity) beyond(sum float64) float64 {
 	total := 0.0
 	// What is further below than one step goes adds nothing.
 	for i := w.from(sum - reach*w.step); i < len(w.at); i++ {
-		total += w.weight[i] * w.density[i] * (above((sum-w.at[i])/w.step) + above((sum+w.at[i])/w.step))
+		total += w.weight[i] * w.density[i] * (upperNormalTail((sum-w.at[i])/w.step) + upperNormalTail((sum+w.at[i])/w.step))
 	}
 	return total
 }
 
-// onwards is the walk after the next look, of those within an end.
-func (w walk) onwards(end float64) walk {
-	next := walkTo(end, w.step)
+// next is the density after the next analysis, of those within an end.
+func (w sumDensity) next(end float64) sumDensity {
+	next := newGrid(end, w.step)
 	for i, to := range next.at {
 		sum := 0.0
 		for j := w.from(to - reach*w.step); j < len(w.at) && w.at[j] < to+reach*w.step; j++ {
@@ -211,27 +209,27 @@ func (w walk) onwards(end float64) walk {
 const reach = 9
 
 // from is the first place that is not below.
-func (w walk) from(at float64) int { return sort.SearchFloat64s(w.at, at) }
+func (w sumDensity) from(at float64) int { return sort.SearchFloat64s(w.at, at) }
 
-// above is the share of a normal distribution above z. It keeps its digits where it is
+// upperNormalTail is the share of a normal distribution above z. It keeps its digits where it is
 // small.
-func above(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+func upperNormalTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
-func twoSided(z float64) float64 { return 2 * above(z) }
+func twoSided(z float64) float64 { return 2 * upperNormalTail(z) }
 
-// quantileOf a two-sided chance.
-func quantileOf(p float64) float64 { return -distuv.UnitNormal.Quantile(p / 2) }
+// twoSidedQuantile a two-sided chance.
+func twoSidedQuantile(p float64) float64 { return -distuv.UnitNormal.Quantile(p / 2) }
 
-// stopped is the number of experiments drawn to tell when looks stop them.
+// stopped is the number of simulated experiments for MeanBlocks.
 const stopped = 1000
 
-// MeanBlocks is the mean number of blocks of experiments that stop at the first look at
-// which every comparison of the family is decided, and the share of them that are so by
-// the last look, where each has the same effect: by synthetic experiments with normal
-// noise, the same at every call. Decided is what lies within the margin, or what both the
-// t test and the sign-flip test tell from none. Low and high are the margin's ends, on the
-// scale of the effect.
-func (d Design) MeanBlocks(looks Looks, effect, low, high float64) (blocks, decided float64) {
+// MeanBlocks is the mean number of blocks of experiments that stop at the first analysis at
+// which every comparison of the family is decided, and the share of them that are decided by
+// the last analysis, if each has the same effect: by synthetic experiments with normal noise,
+// the same at every call. A comparison is decided if it lies within the margin, or if both the
+// t test and the sign-flip test detect a difference. Low and high are the margin's ends, on
+// the scale of the effect.
+func (d Design) MeanBlocks(looks InterimAnalyses, effect, low, high float64) (blocks, decided float64) {
 	random := rand.New(rand.NewPCG(3, 4))
 	rules := d.rules(looks, low, high)
 	for range stopped {
@@ -254,11 +252,11 @@ func (d Design) MeanBlocks(looks Looks, effect, low, high float64) (blocks, deci
 	return blocks / stopped, decided / stopped
 }
 
-// rule is what decides at a look: quantiles for an effect and for the margin, and the
-// level of the sign-flip test.
+// rule decides at an analysis: quantiles for an effect and for the margin, and the level of
+// the sign-flip test.
 type rule struct{ apart, reach, flips, low, high float64 }
 
-func (d Design) rules(looks Looks, low, high float64) []rule {
+func (d Design) rules(looks InterimAnalyses, low, high float64) []rule {
 	rules := make([]rule, 0, looks.Last-looks.First+1)
 	for blocks := looks.First; blocks <= looks.Last; blocks++ {
 		d.Look = looks.At(blocks)
@@ -270,8 +268,8 @@ func (d Design) rules(looks Looks, low, high float64) []rule {
 	return rules
 }
 
-// decides reports whether differences within blocks lie within the margin, or tell an
-// effect from none. Beyond a few blocks the sign-flip test adds nothing to the t test.
+// decides reports whether differences within blocks lie within the margin, or show an effect.
+// Beyond a few blocks the sign-flip test adds nothing to the t test.
 func (r rule) decides(differences []float64) bool {
 	summary := Describe(differences)
 	deviation := summary.StandardDeviation / math.Sqrt(float64(len(differences)))

@@ -13,9 +13,9 @@ import (
 )
 
 // The levels are those of the joint distribution, which another algorithm integrates.
-func TestLevelsOfLooks(t *testing.T) {
+func TestInterimAnalysisLevels(t *testing.T) {
 	for _, plan := range readReference(t).Looks {
-		looks := stats.Looks{First: plan.First, Last: plan.Last}
+		looks := stats.InterimAnalyses{First: plan.First, Last: plan.Last}
 		for i, want := range plan.Boundaries {
 			level := looks.At(plan.First + i).Level(plan.Alpha)
 			if got := -distuv.UnitNormal.Quantile(level / 2); math.Abs(got-want) > 1e-3 {
@@ -25,11 +25,11 @@ func TestLevelsOfLooks(t *testing.T) {
 	}
 }
 
-// All looks together err as often as was asked for, whatever the plan.
-func TestAllLooksErrTogether(t *testing.T) {
+// All looks together err as often as was requested, whatever the plan.
+func TestInterimAnalysesShareErrorRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 1))
 	const experiments = 40000
-	for _, looks := range []stats.Looks{{First: 6, Last: 20}, {First: 6, Last: 100}, {First: 19, Last: 20}, {First: 1, Last: 40}} {
+	for _, looks := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}, {First: 19, Last: 20}, {First: 1, Last: 40}} {
 		for _, alpha := range []float64{0.05, 0.3} {
 			erred := 0
 			boundaries := make([]float64, looks.Last+1)
@@ -54,10 +54,10 @@ func TestAllLooksErrTogether(t *testing.T) {
 	}
 }
 
-// A p-value that is adjusted for all looks is below a level just where the look rejects
-// at it.
-func TestAdjustForLooksIsTheOtherWayRound(t *testing.T) {
-	for _, looks := range []stats.Looks{{First: 6, Last: 20}, {First: 6, Last: 100}} {
+// A p-value that is adjusted for all interim analyses is below a level just where the look
+// rejects at it.
+func TestAdjustInvertsLevel(t *testing.T) {
+	for _, looks := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}} {
 		for blocks := looks.First; blocks <= looks.Last; blocks += 7 {
 			look := looks.At(blocks)
 			last := 0.0
@@ -78,13 +78,13 @@ func TestAdjustForLooksIsTheOtherWayRound(t *testing.T) {
 	}
 }
 
-func TestTheOnlyLook(t *testing.T) {
-	for _, only := range []stats.Look{{}, stats.Looks{}.At(7), stats.Looks{First: 6, Last: 6}.At(6), stats.Looks{First: 6, Last: 20}.At(5)} {
+func TestSingleAnalysis(t *testing.T) {
+	for _, only := range []stats.Analysis{{}, stats.InterimAnalyses{}.At(7), stats.InterimAnalyses{First: 6, Last: 6}.At(6), stats.InterimAnalyses{First: 6, Last: 20}.At(5)} {
 		if only.Level(0.05) != 0.05 || only.Adjust(0.03) != 0.03 {
 			t.Errorf("%+v: level %v, p %v", only, only.Level(0.05), only.Adjust(0.03))
 		}
 	}
-	plan := stats.Looks{First: 6, Last: 20}
+	plan := stats.InterimAnalyses{First: 6, Last: 20}
 	if plan.At(21) != plan.At(20) {
 		t.Error("beyond the last look there is another")
 	}
@@ -94,7 +94,7 @@ func TestTheOnlyLook(t *testing.T) {
 // beyond it, the sooner.
 func TestMeanBlocks(t *testing.T) {
 	design := stats.Design{Arms: 2, Deviation: 0.04, Alpha: 0.05}
-	looks := stats.Looks{First: 6, Last: 20}
+	looks := stats.InterimAnalyses{First: 6, Last: 20}
 	mean := map[string]float64{}
 	for name, effect := range map[string]float64{"none": 0, "margin": 0.05, "twice": 0.1, "large": 0.5} {
 		blocks, decided := design.MeanBlocks(looks, effect, -0.05, 0.05)

@@ -19,8 +19,8 @@ type FTest struct {
 	F float64
 	// Between and Within are the degrees of freedom of both.
 	Between, Within int
-	// P is the p-value; NaN where the factor can't be told from arms and
-	// blocks, or nothing is left for a residual.
+	// P is the p-value; NaN where the factor can't be distinguished from arms and blocks, or nothing
+	// is left for a residual.
 	P float64
 }
 

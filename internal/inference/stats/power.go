@@ -22,19 +22,19 @@ type Design struct {
 	// Family is the number of comparisons that share alpha by Holm's
 	// procedure; 0 counts as 1. Planning takes the strictest step.
 	Family int
-	// Look at the blocks that is planned for: the last of several has a stricter
-	// level than an only one. What earlier ones find as well is not counted.
-	Look Look
+	// Look is the planned analysis: the last of several has a stricter level than a single one.
+	// Detections by earlier analyses are not counted.
+	Look Analysis
 }
 
 const (
 	// maxBlocks ends the search for a number of blocks.
 	maxBlocks = 1000
-	// maxFlipBlocks is the number of blocks up to which the sign-flip test,
-	// whose p-values are coarse there, costs power beside the t test.
+	// maxFlipBlocks is the number of blocks up to which the sign-flip test, whose p-values are
+	// coarse there, reduces the power of the t test.
 	maxFlipBlocks = 12
-	// syntheticExperiments is the number of experiments drawn to tell that cost. The
-	// share is sure to within two points.
+	// syntheticExperiments is the number of simulated experiments for this reduction. The share
+	// is accurate to two points.
 	syntheticExperiments = 4000
 )
 
@@ -54,11 +54,10 @@ func (d Design) HalfWidth() float64 {
 	return TQuantile(1-d.Look.Level(d.Alpha)/2, d.degrees()) * d.standardError()
 }
 
-// Power is the chance to tell an effect of the given size from none: that the
-// t test is below alpha (adjusted for the family) and the sign-flip test at
-// most alpha. The t test's is by the noncentral t distribution (Cohen,
-// Statistical Power Analysis, 1988); where the sign-flip test costs power, by
-// synthetic experiments with normal noise, the same at every call.
+// Power is the probability of detecting an effect of the given size: that the t test is below
+// alpha (adjusted for the family) and the sign-flip test at most alpha. The t test's is by the
+// noncentral t distribution (Cohen, Statistical Power Analysis, 1988); where the sign-flip
+// test reduces the power, by synthetic experiments with normal noise, the same at every call.
 func (d Design) Power(effect float64) float64 {
 	if d.degrees() < 1 {
 		return 0
@@ -75,7 +74,7 @@ func (d Design) Power(effect float64) float64 {
 	return d.draw(math.Abs(effect) / d.Deviation)
 }
 
-// flippable tells whether the sign-flip test can reach alpha at all.
+// flippable reports whether the sign-flip test can reach alpha at all.
 func (d Design) flippable() bool { return math.Ldexp(2, -d.Blocks) <= d.Look.Level(d.Alpha) }
 
 // draw is the share of synthetic experiments that show an effect, given in
@@ -85,7 +84,7 @@ func (d Design) draw(effect float64) float64 {
 		return 0
 	}
 	shown := 0
-	d.experiments(effect, func(seen drawn) {
+	d.experiments(effect, func(seen syntheticExperiment) {
 		if seen.isApart {
 			shown++
 		}
@@ -96,7 +95,7 @@ func (d Design) draw(effect float64) float64 {
 // Chances are those of the verdicts on one comparison; what is left to 1 is that of
 // Inconclusive.
 type Chances struct {
-	// Equivalent: the effect lies within the margin.
+	// Equivalent is the probability that the effect is shown to lie within the margin.
 	Equivalent float64
 	// Apart: the difference is significant, and its equivalence interval leaves the margin.
 	Apart float64
@@ -111,7 +110,7 @@ func (d Design) Chances(effect, low, high float64) Chances {
 	}
 	var found Chances
 	reach := TQuantile(1-d.Look.Level(2*d.Alpha)/2, d.degrees())
-	d.experiments(effect/d.Deviation, func(seen drawn) {
+	d.experiments(effect/d.Deviation, func(seen syntheticExperiment) {
 		switch {
 		case d.Deviation*(seen.mean-reach*seen.err) >= low && d.Deviation*(seen.mean+reach*seen.err) <= high:
 			found.Equivalent += 1. / syntheticExperiments
@@ -130,7 +129,7 @@ func (d Design) BlocksForVerdicts(low, high, chance float64) (int, bool) {
 	if !can {
 		return 0, false
 	}
-	// To tell arms apart mostly takes as many as to show that they are alike.
+	// To distinguish arms mostly takes as many as to show that they are alike.
 	for d.Blocks = blocks; d.Blocks <= maxBlocks; d.Blocks++ {
 		if d.Answers(low, high, chance) {
 			return d.Blocks, true
@@ -139,20 +138,20 @@ func (d Design) BlocksForVerdicts(low, high, chance float64) (int, bool) {
 	return 0, false
 }
 
-// Answers tells whether either verdict has the given chance where it is right.
+// Answers reports whether either verdict has the given chance where it is right.
 func (d Design) Answers(low, high, chance float64) bool {
 	return d.Chances(0, low, high).Equivalent >= chance && d.Chances(high, low, high).Apart >= chance
 }
 
-// drawn is what a synthetic experiment shows of one arm, in residual deviations.
-type drawn struct {
+// syntheticExperiment is what a synthetic experiment shows of one arm, in residual deviations.
+type syntheticExperiment struct {
 	mean, err float64
-	// isApart: both tests tell the effect from none.
+	// isApart means that both tests detect the effect.
 	isApart bool
 }
 
 // experiments draws synthetic experiments whose effect is given in residual deviations.
-func (d Design) experiments(effect float64, see func(drawn)) {
+func (d Design) experiments(effect float64, see func(syntheticExperiment)) {
 	random := rand.New(rand.NewPCG(1, 2))
 	critical, flips := TQuantile(1-d.level()/2, d.degrees()), d.Look.Level(d.Alpha)
 	var rest *distuv.ChiSquared
@@ -169,7 +168,7 @@ func (d Design) experiments(effect float64, see func(drawn)) {
 		if rest != nil {
 			squares += rest.Rand()
 		}
-		seen := drawn{mean: summary.Mean, err: math.Sqrt(squares / float64(d.degrees()) * 2 / float64(d.Blocks))}
+		seen := syntheticExperiment{mean: summary.Mean, err: math.Sqrt(squares / float64(d.degrees()) * 2 / float64(d.Blocks))}
 		seen.isApart = math.Abs(seen.mean) > critical*seen.err && (d.Blocks > maxFlipBlocks || SignFlip(differences, 0) <= flips)
 		see(seen)
 	}

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The reference values are computed by scipy and statsmodels:
-// testdata/reference.py says how.
+// The reference values are computed by scipy and statsmodels: testdata/reference.py describes
+// how.
 type (
 	effect struct {
 		Arm                                              int
@@ -90,8 +90,8 @@ func readReference(t *testing.T) reference {
 	return read
 }
 
-// alike compares to eight digits, which two right algorithms share.
-func alike(t *testing.T, what string, got, want float64) {
+// checkEqual compares to eight digits, which two right algorithms share.
+func checkEqual(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.IsNaN(got) || math.Abs(got-want) > 1e-8*math.Max(math.Abs(want), 1e-3) {
 		t.Errorf("%s is %.12g, want %.12g", what, got, want)
@@ -120,14 +120,14 @@ func TestBlockModelAgainstReference(t *testing.T) {
 			if model.DegreesOfFreedom != want.Degrees {
 				t.Errorf("%d degrees of freedom, want %d", model.DegreesOfFreedom, want.Degrees)
 			}
-			alike(t, "deviation", model.Deviation, want.Deviation)
+			checkEqual(t, "deviation", model.Deviation, want.Deviation)
 			for _, effect := range want.Effects {
 				got := model.Effect(effect.Arm)
 				check(t, got, effect)
 				low, high := got.Interval(0.90)
-				alike(t, "low90", low, effect.Low90)
-				alike(t, "high90", high, effect.High90)
-				alike(t, "error", got.StandardError, effect.Error)
+				checkEqual(t, "low90", low, effect.Low90)
+				checkEqual(t, "high90", high, effect.High90)
+				checkEqual(t, "error", got.StandardError, effect.Error)
 			}
 		})
 	}
@@ -135,12 +135,12 @@ func TestBlockModelAgainstReference(t *testing.T) {
 
 func check(t *testing.T, got stats.Estimate, want effect) {
 	t.Helper()
-	alike(t, "value", got.Value, want.Value)
+	checkEqual(t, "value", got.Value, want.Value)
 	low, high := got.Interval(0.95)
-	alike(t, "low95", low, want.Low95)
-	alike(t, "high95", high, want.High95)
+	checkEqual(t, "low95", low, want.Low95)
+	checkEqual(t, "high95", high, want.High95)
 	if want.P != 0 {
-		alike(t, "p", got.P(), want.P)
+		checkEqual(t, "p", got.P(), want.P)
 	}
 }
 
@@ -149,12 +149,12 @@ func TestTwoArmsAreThePairedT(t *testing.T) {
 	model := fit(t, want.Cells, true)
 	got := model.Effect(1)
 	check(t, got, effect{Value: want.Mean, P: want.P, Low95: want.Low95, High95: want.High95})
-	alike(t, "equivalence p", got.Equivalence(math.Log(0.95), math.Log(1.05)), want.Tost)
+	checkEqual(t, "equivalence p", got.Equivalence(math.Log(0.95), math.Log(1.05)), want.Tost)
 }
 
 func TestSignFlipAgainstReference(t *testing.T) {
 	for _, want := range readReference(t).SignFlips {
-		alike(t, "p", stats.SignFlip(want.Differences, 0), want.P)
+		checkEqual(t, "p", stats.SignFlip(want.Differences, 0), want.P)
 	}
 }
 
@@ -184,8 +184,8 @@ func TestBackgroundAgainstReference(t *testing.T) {
 	check(t, slowdown.Reference, want.Reference)
 	for i, effect := range want.Effects {
 		got := slowdown.Model.Effect(i + 1)
-		alike(t, "value", got.Value, effect.Value)
-		alike(t, "p", got.P(), effect.P)
+		checkEqual(t, "value", got.Value, effect.Value)
+		checkEqual(t, "p", got.P(), effect.P)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestSlopeAgainstReference(t *testing.T) {
 	got, err := stats.Slope(want.X, want.Y)
 	expect.NoError(t, err)
 	check(t, got, want.effect)
-	alike(t, "error", got.StandardError, want.Error)
+	checkEqual(t, "error", got.StandardError, want.Error)
 }
 
 func TestCarryOverAgainstReference(t *testing.T) {
@@ -208,16 +208,16 @@ func TestCarryOverAgainstReference(t *testing.T) {
 	if got.Between != want.Between || got.Within != want.Within {
 		t.Errorf("degrees of freedom %d and %d, want %d and %d", got.Between, got.Within, want.Between, want.Within)
 	}
-	alike(t, "F", got.F, want.F)
-	alike(t, "p", got.P, want.P)
+	checkEqual(t, "F", got.F, want.F)
+	checkEqual(t, "p", got.P, want.P)
 }
 
 func TestFamiliesAgainstReference(t *testing.T) {
 	for _, want := range readReference(t).Families {
 		holm, hochberg := stats.Holm(want.P, 0.05), stats.BenjaminiHochberg(want.P, 0.05)
 		for i := range want.P {
-			alike(t, "Holm", holm[i].P, want.Holm[i])
-			alike(t, "Benjamini-Hochberg", hochberg[i].P, want.BenjaminiHochberg[i])
+			checkEqual(t, "Holm", holm[i].P, want.Holm[i])
+			checkEqual(t, "Benjamini-Hochberg", hochberg[i].P, want.BenjaminiHochberg[i])
 		}
 	}
 }
@@ -239,7 +239,7 @@ func TestDifferenceAgainstReference(t *testing.T) {
 	for _, want := range independent {
 		got := stats.Difference(stats.Mean(want.Second), stats.Mean(want.First))
 		check(t, got, want.effect)
-		alike(t, "error", got.StandardError, want.Error)
+		checkEqual(t, "error", got.StandardError, want.Error)
 		if got.DegreesOfFreedom != want.Degrees {
 			t.Errorf("%d degrees of freedom, want %d", got.DegreesOfFreedom, want.Degrees)
 		}
@@ -253,7 +253,7 @@ func TestDifferenceWithoutInterval(t *testing.T) {
 	one := stats.Mean([]float64{5})
 	several := stats.Mean([]float64{5, 6, 7})
 	for _, got := range []stats.Estimate{stats.Difference(one, several), stats.Difference(several, one)} {
-		if got.Sure() || !slices.Contains(got.Warnings, stats.WarningNoInterval) {
+		if got.HasInterval() || !slices.Contains(got.Warnings, stats.WarningNoInterval) {
 			t.Errorf("a single run gives %+v", got)
 		}
 	}

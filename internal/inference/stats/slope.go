@@ -12,16 +12,15 @@ import (
 // Line is y over x, in any order.
 type Line struct{ X, Y []float64 }
 
-// Slope is the change of y per unit of x by simple linear regression, with its
-// t interval (Draper and Smith, Applied Regression Analysis, chapter 1). It
-// tells drift over blocks or growth over time from noise. Values that follow
-// each other closely in time depend on each other, which makes the interval
-// too narrow. It fails where x and y differ in length or x does not vary.
+// Slope is the change of y per unit of x by simple linear regression, with its t interval
+// (Draper and Smith, Applied Regression Analysis, chapter 1). It shows drift over blocks or
+// growth over time. Values that are close in time depend on each other, which makes the
+// interval too narrow. It fails if x and y differ in length or x does not vary.
 func Slope(x, y []float64) (Estimate, error) { return CommonSlope(Line{x, y}) }
 
-// CommonSlope is the slope that several lines share, each of which has a level of
-// its own: parallel lines (Draper and Smith, chapter 14), for what goes on at another
-// level after an interruption. It fails as Slope does, where x varies in no line.
+// CommonSlope is the slope that several lines share, each of which has a level of its own:
+// parallel lines (Draper and Smith, chapter 14), for what continues at another level after an
+// interruption. It fails as Slope does, where x varies in no line.
 func CommonSlope(lines ...Line) (Estimate, error) {
 	var points int
 	var varied, together, size float64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verdict says in one word what a comparison shows. It is pure: it
-// judges estimates and knows neither metrics nor arms.
+// Package verdict classifies the result of a comparison. It is pure: it judges estimates and
+// has no notion of metrics or arms.
 package verdict
 
 import (
@@ -25,29 +25,29 @@ const (
 	None         Verdict = ""
 )
 
-// Decides tells whether the runs can tell.
+// Decides reports whether the verdict is conclusive.
 func (v Verdict) Decides() bool { return v != None && v != Inconclusive }
 
 // MinimumBlocks is the smallest number of blocks that gets a verdict: with
 // fewer, the sign-flip test can't reach 5 % whatever the effect.
 const MinimumBlocks = 6
 
-// Direction tells which way a metric gets better.
+// Direction is which values of a metric are better.
 type Direction int
 
-// Latencies, errors and use of resources are better when lower; throughput is
-// better when higher. Where nobody said which, a difference is neither.
+// Latencies, errors and resource use are better when lower; throughput is better when higher.
+// Without a declared direction, a difference is neither.
 const (
 	LowerIsBetter Direction = iota
 	HigherIsBetter
 	UnknownDirection
 )
 
-// WhyNoDirection says why a difference of UnknownDirection has no verdict.
-const WhyNoDirection = "it is unknown whether higher or lower is better"
+// NoDirectionReason describes why a difference of UnknownDirection has no verdict.
+const NoDirectionReason = "it is unknown whether higher or lower is better"
 
-// DirectionOf what gets better when higher, or when lower, if that is known.
-func DirectionOf(higher, known bool) Direction {
+// NewDirection what gets better when higher, or when lower, if that is known.
+func NewDirection(higher, known bool) Direction {
 	switch {
 	case !known:
 		return UnknownDirection
@@ -65,13 +65,13 @@ type Evidence struct {
 	// Low and High are the margin within which arms count as alike, on the
 	// scale of Effect.
 	Low, High float64
-	// Adjusted is the p-value of Effect, adjusted for all looks and then for its
+	// Adjusted is the p-value of Effect, adjusted for all interim analyses and then for its
 	// family, and its interval's level there.
 	Adjusted stats.Adjusted
-	// Permutation is the p-value of the sign-flip test, adjusted for all looks.
+	// Permutation is the p-value of the sign-flip test, adjusted for all interim analyses.
 	Permutation float64
-	// Look at the data that these numbers are from.
-	Look stats.Look
+	// Look is the interim analysis of these numbers.
+	Look stats.Analysis
 	// Blocks hold both the arm and the baseline.
 	Blocks int
 	// Direction is the metric's.
@@ -84,20 +84,18 @@ type Decision struct {
 	// Low and High are the ends of the interval, on the scale of the effect. NaN
 	// where the effect has none.
 	Low, High float64
-	// Confidence of the interval, between 0 and 1, over all looks.
+	// Confidence of the interval, between 0 and 1, over all interim analyses.
 	Confidence float64
 }
 
-// Decide gives the verdict at an error share such as 0.05. It first asks
-// whether the arms are alike (the 1-2*alpha interval lies within the margin,
-// which is two one-sided tests), then whether both the t test and the
-// sign-flip test tell them apart. A difference that is sure but within the
-// margin is thus Equivalent: it is too small to matter. Where the data is looked at
-// more than once, both questions are put at the level of this look. A difference of
-// unknown direction has no verdict.
+// Decide returns the verdict at an error rate such as 0.05. It first tests whether the arms
+// are equivalent (the 1-2*alpha interval lies within the margin, which is two one-sided
+// tests), then whether both the t test and the sign-flip test distinguish them. A significant
+// difference within the margin is thus Equivalent. With interim analyses, both tests use the
+// level of this analysis. A difference of unknown direction has no verdict.
 //
-// The interval never contradicts the verdict: that of Equivalent lies within the
-// margin, those of Better and Worse exclude 0, and that of Inconclusive does neither.
+// The interval never contradicts the verdict: that of Equivalent lies within the margin, those
+// of Better and Worse exclude 0, and that of Inconclusive does neither.
 func Decide(evidence Evidence, alpha float64) Decision {
 	if evidence.Blocks < MinimumBlocks {
 		return Describe(evidence, alpha)
@@ -105,13 +103,13 @@ func Decide(evidence Evidence, alpha float64) Decision {
 	if alike := evidence.at(2*alpha, Equivalent); alike.Low >= evidence.Low && alike.High <= evidence.High {
 		return alike
 	}
-	return Apart(evidence, alpha)
+	return DecideDifference(evidence, alpha)
 }
 
-// Apart asks only whether the arms differ, by however little: Better, Worse or
-// Inconclusive, whose intervals are those of Decide.
-func Apart(evidence Evidence, alpha float64) Decision {
-	if !evidence.Effect.Sure() {
+// DecideDifference tests only whether the arms differ, by any amount: Better, Worse or
+// Inconclusive, with the intervals of Decide.
+func DecideDifference(evidence Evidence, alpha float64) Decision {
+	if !evidence.Effect.HasInterval() {
 		return Describe(evidence, alpha)
 	}
 	decided := evidence.at(evidence.Adjusted.Level, Inconclusive)
@@ -131,10 +129,10 @@ func Apart(evidence Evidence, alpha float64) Decision {
 	return decided
 }
 
-// Describe gives no verdict, and the interval at confidence 1-alpha.
+// Describe returns no verdict, and the interval at confidence 1-alpha.
 func Describe(evidence Evidence, alpha float64) Decision { return evidence.at(alpha, None) }
 
-// at gives a verdict with the t interval at a level of all looks.
+// at returns a verdict with the t interval at a level of all interim analyses.
 func (e Evidence) at(level float64, verdict Verdict) Decision {
 	low, high := e.Effect.Interval(1 - e.Look.Level(level))
 	return Decision{verdict, low, high, 1 - level}
@@ -159,9 +157,9 @@ func Wins(primary, guarded []Verdict) bool {
 }
 
 const (
-	// mostFurther is the largest number of further blocks worth telling.
-	mostFurther = 1000
-	// settled is the power asked of the larger experiment.
+	// maxFurtherBlocks is the largest number of further blocks worth telling.
+	maxFurtherBlocks = 1000
+	// settled is the statistical power required of the larger experiment.
 	settled = 0.8
 	// normal is the number of degrees of freedom from which Student's
 	// distribution is taken as normal, for planning only.
@@ -174,26 +172,26 @@ const (
 // thousand, or where no number would do.
 func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 	effect := evidence.Effect
-	if !effect.Sure() || evidence.Blocks < 2 {
+	if !effect.HasInterval() || evidence.Blocks < 2 {
 		return 0, false
 	}
 	apart := blocksFor(evidence, math.Abs(effect.Value), 1-evidence.Adjusted.Level/2)
 	room := math.Min(evidence.High-effect.Value, effect.Value-evidence.Low)
 	alike := blocksFor(evidence, room, 1-alpha)
 	needed := math.Max(math.Min(apart, alike), MinimumBlocks)
-	if math.IsInf(needed, 1) || needed > float64(evidence.Blocks+mostFurther) {
+	if math.IsInf(needed, 1) || needed > float64(evidence.Blocks+maxFurtherBlocks) {
 		return 0, false
 	}
 	return max(int(needed)-evidence.Blocks, 1), true
 }
 
-// Chance is that of a verdict which says more than Inconclusive at the last look, after
-// so many blocks, if effect and spread are as estimated: the predictive power of
-// Spiegelhalter, Freedman and Blackburn (1986), with the normal distribution for what is
-// still to come. It is 0 where no block is, and where runs show no spread.
-func Chance(evidence Evidence, last stats.Look, blocks int, alpha float64) float64 {
+// Chance is the probability of a conclusive verdict at the last analysis, after the given
+// blocks, if effect and spread are as estimated: the predictive power of Spiegelhalter,
+// Freedman and Blackburn (1986), with the normal distribution for the remaining blocks. It is
+// 0 without further blocks and without spread.
+func Chance(evidence Evidence, last stats.Analysis, blocks int, alpha float64) float64 {
 	effect := evidence.Effect
-	if !effect.Sure() || effect.StandardError == 0 || evidence.Blocks < 1 || blocks <= evidence.Blocks {
+	if !effect.HasInterval() || effect.StandardError == 0 || evidence.Blocks < 1 || blocks <= evidence.Blocks {
 		return 0
 	}
 	share := float64(evidence.Blocks) / float64(blocks)

@@ -74,11 +74,11 @@ func TestWins(t *testing.T) {
 	}
 }
 
-// The chance of a verdict is how often experiments that go on get one, whose truth is as
+// The chance of a verdict is how often experiments that continue get one, whose truth is as
 // likely to lie about the estimate as the estimate about the truth.
 func TestChance(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	looks := stats.Looks{First: 6, Last: 20}
+	looks := stats.InterimAnalyses{First: 6, Last: 20}
 	at := func(value, deviation float64) verdict.Evidence {
 		made := evidence(value, deviation, nil)
 		made.Effect.DegreesOfFreedom, made.Look = 200, looks.At(10)
@@ -111,8 +111,8 @@ func TestChance(t *testing.T) {
 }
 
 // At an early look the same numbers say less.
-func TestDecideAtALook(t *testing.T) {
-	looks := stats.Looks{First: 6, Last: 20}
+func TestDecideAtInterimAnalysis(t *testing.T) {
+	looks := stats.InterimAnalyses{First: 6, Last: 20}
 	alike, apart := evidence(0, 0.02, nil), evidence(0.2, 0.08, nil)
 	if verdict.Decide(alike, alpha).Verdict != verdict.Equivalent || verdict.Decide(apart, alpha).Verdict != verdict.Worse {
 		t.Fatal("an only look does not decide")
@@ -126,7 +126,7 @@ func TestDecideAtALook(t *testing.T) {
 	}
 }
 
-// The further blocks are those that the planning of package stats asks for.
+// The further blocks are those that the planning of package stats requests.
 func TestFurtherBlocks(t *testing.T) {
 	const deviation = 0.04
 	at := func(value float64, blocks int) verdict.Evidence {

@@ -19,9 +19,9 @@ import (
 // Kept reads the raw results of the runs, one run after the other, the manifest of their
 // digests, the history and the notes. Without permission to read ConfigMaps the result is
 // empty.
-func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error) {
+func (e *Experiment) Kept(ctx context.Context, of view.Snapshot) (view.ReportInput, error) {
 	// With a non-nil map the report does not unpack raw results.
-	kept := view.Kept{Traces: map[string]*report.Trace{}}
+	kept := view.ReportInput{Traces: map[string]*report.Trace{}}
 	for i := range of.Runs {
 		run := &of.Runs[i]
 		if known := e.trace(run.Name); known != nil {
@@ -30,16 +30,16 @@ func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error)
 		}
 		raw, err := kube.RawResults(ctx, e.client, run)
 		if apierrors.IsForbidden(err) {
-			return view.Kept{}, nil
+			return view.ReportInput{}, nil
 		}
 		if err != nil {
-			return view.Kept{}, err
+			return view.ReportInput{}, err
 		}
 		if len(raw) == 0 {
 			continue
 		}
 		if kept.Traces[run.Name], err = report.TraceOf(run, raw...); err != nil {
-			return view.Kept{}, err
+			return view.ReportInput{}, err
 		}
 		if run.Status.Phase.IsFinal() {
 			e.remember(run.Name, kept.Traces[run.Name])

@@ -41,7 +41,7 @@ func NewLister(config *rest.Config, namespace string) (*Lister, error) {
 }
 
 // List lists them as kubectl get does.
-func (l *Lister) List(ctx context.Context) ([]view.Listed, error) {
+func (l *Lister) List(ctx context.Context) ([]view.ListItem, error) {
 	body, err := l.client.Get().Resource("perfexperiments").Namespace(l.namespace).SetHeader("Accept", asTable).Param("limit", fmt.Sprint(maxListed)).Do(ctx).Raw()
 	if err != nil {
 		return nil, err
@@ -50,16 +50,16 @@ func (l *Lister) List(ctx context.Context) ([]view.Listed, error) {
 	if err := json.Unmarshal(body, &table); err != nil {
 		return nil, fmt.Errorf("reading the table: %w", err)
 	}
-	var listed []view.Listed
+	var listed []view.ListItem
 	for _, row := range table.Rows {
 		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(row.Object.Raw, &object); err != nil {
 			return nil, fmt.Errorf("reading the table: %w", err)
 		}
 		cells := cellsOf(table.ColumnDefinitions, row.Cells)
-		listed = append(listed, view.Listed{
+		listed = append(listed, view.ListItem{
 			NamespacedName: types.NamespacedName{Namespace: object.Namespace, Name: object.Name},
-			Phase:          cells["Phase"], Progress: cells["Runs"], Verdict: cells["Verdict"], Waiting: cells["Waiting for"],
+			Phase:          cells["Phase"], Progress: cells["Runs"], Verdict: cells["Verdict"], Message: cells["Waiting for"],
 		})
 	}
 	return listed, nil

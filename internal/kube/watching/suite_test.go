@@ -124,7 +124,7 @@ func (l *lab) serve(config *rest.Config) (address string, served *httptest.Serve
 	l.Cleanup(cancel)
 	watched := watching.New(apiserver.Client(l, config), l.key(), time.Now)
 	go watched.Run(ctx)
-	served = httptest.NewServer(view.Guard(view.Loopback, &view.Room{Watched: watched, Now: time.Now}))
+	served = httptest.NewServer(view.Secure(view.Loopback, &view.PageHandler{Source: watched, Now: time.Now}))
 	l.Cleanup(served.Close)
 	return served.URL + "/", served
 }

@@ -50,14 +50,14 @@ type Experiment struct {
 	version    uint64
 	experiment *v1alpha1.PerfExperiment
 	runs       map[string]*v1alpha1.PerfRun
-	courses    view.Courses
+	courses    view.LoadHistory
 	seen       time.Time
-	lost       *view.Loss
+	lost       *view.Outage
 	gone       bool
 	// traces of finished runs, from their raw results.
 	traces map[string]*report.Trace
-	// made is the snapshot of this version.
-	made *view.Sight
+	// snapshot is that of this version.
+	snapshot *view.Snapshot
 
 	// Resource versions at which the watches resume. Only Run uses them.
 	experimentAt, runsAt string
@@ -97,7 +97,7 @@ func (e *Experiment) Run(ctx context.Context) {
 func (e *Experiment) lose(err error) (isNew bool) {
 	e.change(func() {
 		isNew = e.lost == nil
-		loss := view.Loss{Since: e.now(), Why: why(err)}
+		loss := view.Outage{Since: e.now(), Reason: why(err)}
 		if !isNew {
 			loss.Since = e.lost.Since
 		}
@@ -262,7 +262,7 @@ func (e *Experiment) keep(run *v1alpha1.PerfRun) {
 	run.ManagedFields = nil
 	e.runs[run.Name] = run
 	if current := e.experiment.Status.Current; current != nil && current.Run == run.Name || run.Status.Phase == v1alpha1.RunLoading {
-		e.courses.Take(run)
+		e.courses.Add(run)
 	}
 }
 
@@ -278,17 +278,17 @@ func (e *Experiment) change(by func()) {
 }
 
 // Sight returns a snapshot of the current state.
-func (e *Experiment) Sight() view.Sight {
+func (e *Experiment) Sight() view.Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.made == nil || e.made.Version != e.version {
-		e.made = e.sight()
+	if e.snapshot == nil || e.snapshot.Version != e.version {
+		e.snapshot = e.newSnapshot()
 	}
-	return *e.made
+	return *e.snapshot
 }
 
-func (e *Experiment) sight() *view.Sight {
-	made := &view.Sight{Version: e.version, Seen: e.seen, Lost: e.lost, Gone: e.gone}
+func (e *Experiment) newSnapshot() *view.Snapshot {
+	made := &view.Snapshot{Version: e.version, LastChange: e.seen, Outage: e.lost, Deleted: e.gone}
 	if e.experiment == nil {
 		return made
 	}
@@ -298,9 +298,9 @@ func (e *Experiment) sight() *view.Sight {
 		all = append(all, *e.runs[name])
 	}
 	made.Runs, _ = runfilter.Following(made.Experiment, runfilter.Recorded(made.Experiment), all)
-	progress.CatchUp(made.Experiment, made.Runs)
+	progress.CopyRunProgress(made.Experiment, made.Runs)
 	if current := made.Experiment.Status.Current; current != nil {
-		made.Courses = e.courses.Loads(current.Run)
+		made.Loads = e.courses.Loads(current.Run)
 	}
 	return made
 }

@@ -83,7 +83,7 @@ func TestWatchSurvivesUnavailableCluster(t *testing.T) {
 	l.tell(10, "417", "0")
 	l.read(address, "Check-In 417 ms")
 	line.cut()
-	page := l.read(address, "The cluster does not answer since ")
+	page := l.read(address, "The cluster is unavailable since ")
 	if !strings.Contains(page, "Check-In 417 ms") || !strings.Contains(page, "last change seen at") {
 		t.Error("what was seen is gone")
 	}

@@ -74,31 +74,31 @@ func (i dataImport) allowed(validity v1alpha1.Validity) string {
 func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
 	records, failed := measured.Total(counterRecords), measured.Total(counterImportsFailed)
 	observations := []v1alpha1.Observation{
-		observation.Of(i.name, metric.Imports, measured.Total(counterImports), 0),
-		observation.Of(i.name, metric.FailedImports, failed, 0),
-		observation.Of(i.name, metric.Records, records, 0),
-		observation.Of(i.name, metric.FailedRecords, measured.Total(counterRecordsFailed), 0),
+		observation.New(i.name, metric.Imports, measured.Total(counterImports), 0),
+		observation.New(i.name, metric.FailedImports, failed, 0),
+		observation.New(i.name, metric.Records, records, 0),
+		observation.New(i.name, metric.FailedRecords, measured.Total(counterRecordsFailed), 0),
 	}
 	if children := measured.Total(counterChildJobs); children > 0 {
 		observations = append(observations,
-			observation.Of(i.name, metric.ChildJobs, children, 0),
-			observation.Of(i.name, metric.FailedChildJobs, measured.Total(counterChildJobsFailed), 0),
+			observation.New(i.name, metric.ChildJobs, children, 0),
+			observation.New(i.name, metric.FailedChildJobs, measured.Total(counterChildJobsFailed), 0),
 		)
 	}
 	if job, ok := measured.Summary(transactionImportJob, payload.OK); ok {
-		observations = append(observations, observation.Of(i.name, metric.Duration, job.Mean.Seconds(), job.Count))
+		observations = append(observations, observation.New(i.name, metric.Duration, job.Mean.Seconds(), job.Count))
 		// The duration of a failed import is unknown.
 		if total := job.Mean.Seconds() * float64(job.Count); total > 0 && failed == 0 {
-			observations = append(observations, observation.Of(i.name, metric.RecordsPerSecond, records/total, 0))
+			observations = append(observations, observation.New(i.name, metric.RecordsPerSecond, records/total, 0))
 		}
 	}
 	for part := 1; part <= i.parts(); part++ {
 		if one, ok := measured.Summary(fmt.Sprintf("%s %d", transactionImportJob, part), payload.OK); ok {
-			observations = append(observations, observation.Of(metric.Name(i.name, metric.Part(part)), metric.Duration, one.Mean.Seconds(), one.Count))
+			observations = append(observations, observation.New(metric.Name(i.name, metric.Part(part)), metric.Duration, one.Mean.Seconds(), one.Count))
 		}
 	}
 	if client, ok := measured.Summary(transactionImport, payload.OK); ok {
-		observations = append(observations, observation.Of(i.name, metric.ClientDuration, client.Mean.Seconds(), client.Count))
+		observations = append(observations, observation.New(i.name, metric.ClientDuration, client.Mean.Seconds(), client.Count))
 	}
 	return observations
 }

@@ -45,7 +45,7 @@ func cloud() v1alpha1.System {
 	}
 }
 
-func given(system v1alpha1.System) (*v1alpha1.PerfRun, environment.Request) {
+func newRequest(system v1alpha1.System) (*v1alpha1.PerfRun, environment.Request) {
 	run := &v1alpha1.PerfRun{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "demo-1-a-b-123456", UID: "7"},
 		Spec: v1alpha1.PerfRunSpec{
@@ -60,8 +60,8 @@ func given(system v1alpha1.System) (*v1alpha1.PerfRun, environment.Request) {
 	return run, environment.Request{Namespace: "lab", Experiment: "demo", Run: run.Name, System: system, Owner: metav1.OwnerReference{Name: "demo"}}
 }
 
-func TestWhatIsAskedOfASystemOfOurs(t *testing.T) {
-	run, request := given(library())
+func TestConfigForProvisionedSystem(t *testing.T) {
+	run, request := newRequest(library())
 	config := collector.ConfigFor(run, request, map[string]string{"mod-old": "app=old"})
 	var got []string
 	for _, component := range config.Components {
@@ -93,8 +93,8 @@ func TestWhatIsAskedOfASystemOfOurs(t *testing.T) {
 	}
 }
 
-func TestWhatIsAskedOfASystemThatIsThere(t *testing.T) {
-	run, request := given(cloud())
+func TestConfigForExistingSystem(t *testing.T) {
+	run, request := newRequest(cloud())
 	config := collector.ConfigFor(run, request, nil)
 	if len(config.Components) != 1 {
 		t.Errorf("components %+v, want only the load's own pods", config.Components)
@@ -109,13 +109,13 @@ func TestWhatIsAskedOfASystemThatIsThere(t *testing.T) {
 	expect.Equal(t, want, collector.Config{Kafka: config.Kafka, Postgres: config.Postgres}, "asked of")
 }
 
-// What Amazon runs is asked for by its names there, and how its hosts are called.
-func TestWhatAmazonRuns(t *testing.T) {
+// What Amazon runs is requested by its names there, and how its hosts are called.
+func TestConfigForManagedServices(t *testing.T) {
 	ask := func(system v1alpha1.System) (*collector.Prometheus, time.Duration) {
-		run, request := given(system)
+		run, request := newRequest(system)
 		asked := collector.ConfigFor(run, request, nil).Prometheus
 		asked.URL, asked.Metrics = "", nil
-		return asked, collector.CatchUpOf(run)
+		return asked, collector.CatchUpTime(run)
 	}
 	named := cloud()
 	named.Postgres.External.Prometheus = &v1alpha1.PostgresInPrometheus{Instance: "writer", ReaderInstances: []v1alpha1.DBInstance{"b", "a"}}
@@ -143,10 +143,10 @@ func TestWhatAmazonRuns(t *testing.T) {
 	}
 }
 
-func TestZooKeeperHasNodesOfItsOwn(t *testing.T) {
+func TestConfigForZooKeeper(t *testing.T) {
 	system := library()
 	system.Kafka.Mode = v1alpha1.KafkaModeZooKeeper
-	run, request := given(system)
+	run, request := newRequest(system)
 	got := map[string]string{}
 	for _, component := range collector.ConfigFor(run, request, nil).Components {
 		got[component.Name] = component.Selector
@@ -159,9 +159,9 @@ func TestZooKeeperHasNodesOfItsOwn(t *testing.T) {
 	}
 }
 
-func jobOf(t *testing.T, system v1alpha1.System) batchv1.Job {
+func newJob(t *testing.T, system v1alpha1.System) batchv1.Job {
 	t.Helper()
-	run, request := given(system)
+	run, request := newRequest(system)
 	intent, err := collector.Job(run, request, collector.ConfigFor(run, request, nil), "collector:1")
 	expect.NoError(t, err)
 	job := batchv1.Job{}
@@ -171,8 +171,8 @@ func jobOf(t *testing.T, system v1alpha1.System) batchv1.Job {
 
 // Logins come from Secrets by reference; what is written in the open holds
 // none, and nothing the kubelet would replace.
-func TestTheJobsEnvironment(t *testing.T) {
-	job := jobOf(t, cloud())
+func TestJobEnvironment(t *testing.T) {
+	job := newJob(t, cloud())
 	var got []string
 	for _, variable := range job.Spec.Template.Spec.Containers[0].Env {
 		switch {
@@ -200,14 +200,14 @@ func TestTheJobsEnvironment(t *testing.T) {
 		"PROMETHEUS_TOKEN from token/token",
 	}
 	expect.Equal(t, want, got, "environment")
-	ours := jobOf(t, library()).Spec.Template.Spec.Containers[0].Env
+	ours := newJob(t, library()).Spec.Template.Spec.Containers[0].Env
 	if ref := ours[3].ValueFrom.SecretKeyRef; ours[3].Name != "PGDATABASE" || ref.Name != "demo-pg-app" || ref.Key != "dbname" {
 		t.Errorf("the database's name is %+v", ours[3])
 	}
 }
 
-func TestTheJobIsRestricted(t *testing.T) {
-	job := jobOf(t, library())
+func TestJobIsRestricted(t *testing.T) {
+	job := newJob(t, library())
 	yamlcmp.Equal(t, job.Spec.Template.Spec.SecurityContext, `
 runAsNonRoot: true
 seccompProfile: {type: RuntimeDefault}`)
@@ -222,11 +222,11 @@ capabilities: {drop: [ALL]}`)
 	}
 }
 
-func TestTheCollectorMayLookAtPodsOnly(t *testing.T) {
+func TestAccessAllowsOnlyPods(t *testing.T) {
 	yamlcmp.Equal(t, apiserver.ClusterRole(t, "collector.yaml").Rules, `
 - {apiGroups: [""], resources: [pods], verbs: [get, list]}
 - {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [get, list]}`)
-	_, request := given(library())
+	_, request := newRequest(library())
 	access := collector.Access(request, "perflab-collector")
 	yamlcmp.Equal(t, access[1].Object["roleRef"], `{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: perflab-collector}`)
 	yamlcmp.Equal(t, access[1].Object["subjects"], `[{kind: ServiceAccount, name: demo-collector, namespace: lab}]`)

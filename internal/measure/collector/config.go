@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector says what a run's servers are asked while loads are on: a
-// Config for the collector, and the Job that runs it beside the loads with the
-// few rights it needs. It is pure; its subpackage sampler does the asking.
+// Package collector plans the sampling of a run's servers under load: a Config for the
+// collector, and the Job that runs it next to the loads with few rights. It is pure; its
+// subpackage sampler does the sampling.
 package collector
 
 import (
@@ -33,13 +33,13 @@ const (
 	EnvPrometheusToken = "PROMETHEUS_TOKEN"
 )
 
-// Config is what a collector is told. It holds no secret.
+// Config of a collector. It contains no secret.
 type Config struct {
 	Run       string `json:"run"`
 	Namespace string `json:"namespace"`
 	// Interval between two rounds of questions. It doubles as a run gets long.
 	Interval time.Duration `json:"interval"`
-	// Longest is how long the collector works if nobody tells it to end.
+	// Longest is the maximum duration of the collector.
 	Longest time.Duration `json:"longest"`
 	// Components are the pods to look at, the first that fits a pod counts.
 	Components []Component `json:"components"`
@@ -57,8 +57,7 @@ type Component struct {
 	Name string `json:"name"`
 	// Selector of the component's pods' labels, as kubectl writes it.
 	Selector string `json:"selector"`
-	// Numbered says where the number of a pod comes from; empty: all pods
-	// together are the component.
+	// Numbered is the source of a pod's number; empty: all pods together are the component.
 	Numbered Numbering `json:"numbered,omitempty"`
 	// Controller is the UID of the object that controls its pods; empty: those of any
 	// that the selector chooses.
@@ -75,7 +74,7 @@ func (c *Config) ControlInstances(by types.UID) {
 	}
 }
 
-// Numbering says where the number of a pod comes from.
+// Numbering is the source of a pod's number.
 type Numbering string
 
 const (
@@ -85,16 +84,16 @@ const (
 	ByRank Numbering = "Rank"
 )
 
-// Prometheus says what to ask a Prometheus.
+// Prometheus specifies the queries to a Prometheus.
 type Prometheus struct {
 	URL     string   `json:"url"`
 	Metrics []Metric `json:"metrics,omitempty"`
 	// Databases that Amazon runs.
 	Databases []Database `json:"databases,omitempty"`
-	// Cluster is the name of the MSK cluster whose brokers CloudWatch tells of.
+	// Cluster is the name of the MSK cluster in CloudWatch.
 	Cluster string `json:"cluster,omitempty"`
-	// BrokerDomain is what MSK's names of its brokers' hosts have behind b-1. and so
-	// on, where the brokers tell of themselves.
+	// BrokerDomain is the suffix of the host names of MSK's brokers after b-1. and so on, for
+	// their own exporters.
 	BrokerDomain string `json:"brokerDomain,omitempty"`
 }
 
@@ -104,17 +103,17 @@ type Database struct {
 	Instance  string `json:"instance"`
 }
 
-// Metric is a number somebody declared.
+// Metric is a number that the experiment declares.
 type Metric struct {
 	Name  string `json:"name"`
 	Query string `json:"query"`
-	// Label whose values tell the answer's series apart; empty: one number.
+	// Label whose values distinguish the series of the response; empty: one number.
 	Label string `json:"label,omitempty"`
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Postgres says which servers to ask. Database, user and password are in the
-// environment, under the names libpq reads.
+// Postgres lists the servers to sample. Database, user and password are in the environment,
+// under the names libpq reads.
 type Postgres struct {
 	// Servers that are already there. None: those of the pods.
 	Servers []Server `json:"servers,omitempty"`
@@ -127,7 +126,7 @@ type Server struct {
 	Port      int32  `json:"port"`
 }
 
-// Kafka says how the brokers are reached. A login is in the environment.
+// Kafka specifies the connection to the brokers. A login is in the environment.
 type Kafka struct {
 	Servers   []string               `json:"servers"`
 	TLS       bool                   `json:"tls,omitempty"`

@@ -27,23 +27,23 @@ import (
 // Container is the name of the Job's only container.
 const Container = "collector"
 
-// replacements is how often another pod takes the place of a collector that
+// maxRestarts is how often another pod takes the place of a collector that
 // was killed. What it had printed is read from the log of its pod.
-const replacements = 5
+const maxRestarts = 5
 
 // memory of a collector: what it takes as a rule, and what it may take. Making
 // PostgreSQL's parser ready takes 260 MiB for a second or two, of which some 25
 // stay; about as much as that is for all the rest.
 const (
-	usualMemory   = "96Mi"
-	highestMemory = "512Mi"
+	memoryRequest = "96Mi"
+	memoryLimit   = "512Mi"
 )
 
 // grace is how long a collector that is killed may take to print what it has.
 const grace = 20 * time.Second
 
-// Access are the ServiceAccount that the collectors of an experiment work as and
-// the binding that gives it a ClusterRole's rights in the experiment's namespace.
+// Access returns the ServiceAccount of an experiment's collectors and the RoleBinding that
+// grants it a ClusterRole in the experiment's namespace.
 func Access(request environment.Request, role string) []environment.Intent {
 	account := naming.Collector(request.Experiment)
 	intent := func(kind schema.GroupVersionKind, name string, fields map[string]any) environment.Intent {
@@ -60,8 +60,7 @@ func Access(request environment.Request, role string) []environment.Intent {
 	}
 }
 
-// Job samples a run's servers until the pod is told to end. It belongs to the
-// run.
+// Job samples a run's servers until it is stopped. The run owns it.
 func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, image string) (environment.Intent, error) {
 	encoded, err := json.Marshal(config)
 	if err != nil {
@@ -77,9 +76,9 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 	labels[v1alpha1.LabelComponent] = Container
 	intent := environment.RunIntent(run, batchv1.SchemeGroupVersion.WithKind("Job"), naming.CollectorJob(run.Name), labels)
 	intent.Object["spec"] = environment.Fields(&batchv1.JobSpec{
-		BackoffLimit: new(int32(replacements)),
+		BackoffLimit: new(int32(maxRestarts)),
 		// The collector ends before; a pod that hangs does not.
-		ActiveDeadlineSeconds: new(int64((config.Longest + spare).Seconds())),
+		ActiveDeadlineSeconds: new(int64((config.Longest + timeReserve).Seconds())),
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
 			Spec:       pod(request, image, env),
@@ -94,9 +93,9 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 		SecurityContext: podspec.ReadOnly(),
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{
-				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse(usualMemory),
+				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse(memoryRequest),
 			},
-			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(highestMemory)},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memoryLimit)},
 		},
 	}
 	pod := podspec.Restricted(container)
@@ -107,8 +106,7 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 	return pod
 }
 
-// logins refer to the Secrets with what PostgreSQL, Kafka and Prometheus ask
-// for.
+// logins refer to the Secrets with the credentials of PostgreSQL, Kafka and Prometheus.
 func logins(run *v1alpha1.PerfRun, request environment.Request) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	if request.System.Postgres != nil {

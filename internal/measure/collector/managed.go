@@ -11,12 +11,12 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// CatchUp is how long a collector that is told to end goes on asking for figures that
-// come late, at the most. CloudWatch has those of a minute one or two minutes after it.
+// CatchUp is the maximum time that a stopped collector waits for late metrics. CloudWatch has
+// those of a minute one or two minutes later.
 const CatchUp = 3 * time.Minute
 
-// CatchUpOf is how much longer the collector of a run may take to end for that.
-func CatchUpOf(run *v1alpha1.PerfRun) time.Duration {
+// CatchUpTime is how much longer the collector of a run may take to end for that.
+func CatchUpTime(run *v1alpha1.PerfRun) time.Duration {
 	if run.Spec.Measurement.Prometheus == nil {
 		return 0
 	}

@@ -18,17 +18,16 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// spare is how much longer than its loads a run may last before the collector
-// ends by itself.
-const spare = time.Hour
+// timeReserve is how much longer than its loads a run may last before the collector ends.
+const timeReserve = time.Hour
 
-// ConfigFor is what the collector of a run is told. The selectors are those of
-// the workloads that were there before, by module.
+// ConfigFor returns the configuration of a run's collector. The selectors are those of
+// existing workloads, by module.
 func ConfigFor(run *v1alpha1.PerfRun, request environment.Request, selectors map[string]string) Config {
 	config := Config{
 		Run: run.Name, Namespace: run.Namespace,
 		Interval:   run.Spec.Measurement.IntervalOrDefault(),
-		Longest:    longest(run),
+		Longest:    maxDuration(run),
 		Components: components(run, request, selectors),
 	}
 	if declared := run.Spec.Measurement.Prometheus; declared != nil {
@@ -44,9 +43,9 @@ func ConfigFor(run *v1alpha1.PerfRun, request environment.Request, selectors map
 	return config
 }
 
-// longest is what the loads may take at the most.
-func longest(run *v1alpha1.PerfRun) time.Duration {
-	sum := run.Spec.Deadlines.LoadStartOrDefault() + spare
+// maxDuration is what the loads may take at most.
+func maxDuration(run *v1alpha1.PerfRun) time.Duration {
+	sum := run.Spec.Deadlines.LoadStartOrDefault() + timeReserve
 	for _, load := range run.Spec.Scenario.Loads {
 		sum += load.StartAfterOrDefault() + run.Spec.Deadlines.LoadOrDefault()
 		if load.Duration != nil {

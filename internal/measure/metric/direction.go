@@ -16,13 +16,13 @@ var rising = []string{
 	Samples, Records, Imports, CacheHits, MemoryFree, StorageFree,
 }
 
-// HigherIsBetter tells which way the metric gets better. Of custom metrics those
-// listed do when higher.
+// HigherIsBetter reports the metric's direction. Custom metrics are better when higher if they
+// are listed.
 func (m Metric) HigherIsBetter(custom []string) bool { return m.risingPart(custom) != "" }
 
-// Direction tells which way a metric gets better whose unit is given. It is known of
-// loads' and servers' metrics, of custom ones that are listed as better when higher
-// or lower, and of units that have but one direction.
+// Direction returns the direction of a metric with a unit. It is known for metrics of loads
+// and servers, for custom metrics listed in higher or lower, and for units with only one
+// direction.
 func (m Metric) Direction(unit string, higher, lower []string) (rising, known bool) {
 	isKnown := m.Component != Custom && (m.IsServer() || Unit(m.Statistic) != "")
 	switch {
@@ -75,8 +75,8 @@ func among(known []string, name string) string {
 // camel finds where a word begins in what a metric is called.
 var camel = regexp.MustCompile("[A-Z]")
 
-// Directions say which way metrics get better, of which those listed do when higher.
-// Custom ones are named as they are declared.
+// Directions describes the directions of metrics; those listed are better when higher. Custom
+// metrics have their declared names.
 func Directions(higher []Metric, declared []string) string {
 	var words []string
 	for _, one := range higher {

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metric knows what metrics are called: how a name is put together and
-// taken apart, to which window of a run it is cut, what it is of, in which unit
-// it is, which way it gets better, and how a sentence words it. Nobody else
-// does. It knows nothing of experiments.
+// Package metric defines the names of metrics, with their windows, subjects, units, directions
+// and phrases. It is the only place that does, and has no notion of experiments.
 //
-// A metric of a load is LOAD/TRANSACTION/STATISTIC or, of the load as a whole,
-// LOAD/STATISTIC: cico/Check-In/p95, create-5k/duration, and of one import of a
-// series create-5k/import-3/duration. One of a server is
-// COMPONENT/SERVER/RESOURCE/STATISTIC: postgres/primary/connections/total/average.
-// A window stands behind an @: cico/Check-In/p95@during-create-5k.
+// A metric of a load is LOAD/TRANSACTION/STATISTIC or, of the load as a whole, LOAD/STATISTIC:
+// cico/Check-In/p95, create-5k/duration, and of one import of a series
+// create-5k/import-3/duration. One of a server is COMPONENT/SERVER/RESOURCE/STATISTIC:
+// postgres/primary/connections/total/average. A window follows an @:
+// cico/Check-In/p95@during-create-5k.
 //
-// What users call their transactions may hold slashes, and stands in a name as package
-// label writes it.
+// Names of transactions may contain slashes; package label escapes them.
 package metric
 
 import (
@@ -39,13 +36,13 @@ const (
 // system is of a load of this name.
 const Cost = System + "/cost/perHour"
 
-// Components that a question may be about. What a generator uses says nothing
-// of the system.
+// Components that a question may be about. The generator's resource use is not a property of
+// the system.
 func Components() []string { return []string{Module, Postgres, Kafka, Custom, System, Node} }
 
-// Reserved tells the names that no load may have: its metrics could not be told
-// from those of servers. A load called system can, by all that Cost is not.
-// Admission refuses the reserved ones, and Parse relies on it.
+// Reserved reports whether a load may not have the name, because its metrics could not be
+// distinguished from those of servers. A load may be called system, except for the metric
+// Cost. Admission rejects reserved names, and Parse relies on it.
 func Reserved(load string) bool {
 	return load == Generator || load != System && slices.Contains(Components(), load)
 }
@@ -65,7 +62,7 @@ const (
 	HeapUsed     = "heapUsed"
 	GCShare      = "gcShare"
 	Disk         = "disk"
-	// Of servers that are told of in shares, or by what is left.
+	// Of servers that report shares, or the remaining amount.
 	CPUUsed     = "cpuUsed"
 	MemoryFree  = "memoryFree"
 	DiskUsed    = "diskUsed"
@@ -141,8 +138,8 @@ func OwnName(series ...string) string {
 // Plain is a name as people read it.
 func Plain(name string) string { return label.Plain(name) }
 
-// Same tells whether a name that a person wrote is that of a metric: as it is read, or
-// with spaces beside the slashes, which names of nested groups once had.
+// Same reports whether a user's spelling is the name of a metric: as parsed, or with spaces
+// around the slashes, which names of nested groups used to have.
 func Same(written, name string) bool {
 	return strings.ReplaceAll(written, " / ", label.Separator) == Plain(name)
 }
@@ -205,8 +202,8 @@ func (m Metric) Identity() Identity {
 	return Identity{m.Component, m.Of, m.path(), m.Request, m.Resource, m.Statistic, m.Window}
 }
 
-// Parse takes a metric's name apart. It never fails: what it does not know is a
-// statistic of the load that the name begins with.
+// Parse splits a metric's name. It never fails: an unknown name is a statistic of the load
+// that it starts with.
 func Parse(name string) Metric {
 	body, window := CutWindow(name)
 	made := Metric{Name: name, Window: window}
@@ -253,7 +250,7 @@ func (m *Metric) load(parts []string) {
 	last := len(parts) - 1
 	m.Statistic = parts[last]
 	if last < 2 || !slices.Contains(transactional, m.Statistic) {
-		if m.Part = partOf(parts[1:]); m.Part == 0 {
+		if m.Part = parsePart(parts[1:]); m.Part == 0 {
 			m.Statistic = Name(parts[1:]...)
 		}
 		return
@@ -270,9 +267,9 @@ const partPrefix = "import-"
 // Part names one import of a series, behind the load: import-3.
 func Part(number int) string { return partPrefix + strconv.Itoa(number) }
 
-// partOf is the number of the import that a name is of, behind its load; zero
+// parsePart is the number of the import that a name is of, behind its load; zero
 // where it is of no single one.
-func partOf(parts []string) int {
+func parsePart(parts []string) int {
 	if len(parts) != 2 || parts[1] != Duration {
 		return 0
 	}
@@ -292,25 +289,24 @@ func isAddress(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// IsServer tells the metrics that are of no load: those of servers, and the cost
-// of them all.
+// IsServer reports whether the metric is one of servers, including the cost.
 func (m Metric) IsServer() bool { return m.Component != "" }
 
-// IsTransaction tells the metrics of whole transactions.
+// IsTransaction reports whether the metric is of whole transactions.
 func (m Metric) IsTransaction() bool {
 	return !m.IsServer() && m.Transaction != "" && m.Request == ""
 }
 
-// IsWhole tells the metrics of a load, mostly an import, as a whole.
+// IsWhole reports whether the metric is of a load as a whole, mostly an import.
 func (m Metric) IsWhole() bool { return !m.IsServer() && m.Transaction == "" }
 
-// IsUse tells the metrics of what a server used of a resource over all of a run
-// that counts, summed up so: the average memory of a module.
+// IsUse reports whether the metric is the given statistic of a server's resource over the
+// whole run: the average memory of a module.
 func (m Metric) IsUse(component, resource, statistic string) bool {
 	return m.Component == component && m.Resource == resource && m.Statistic == statistic && m.Window == ""
 }
 
-// IsResponseTime tells a transaction's average and 95th percentile.
+// IsResponseTime reports whether the metric is a transaction's average or 95th percentile.
 func (m Metric) IsResponseTime() bool {
 	return m.isTopTransaction() && (m.Statistic == Average || m.Statistic == P95)
 }
@@ -318,9 +314,8 @@ func (m Metric) IsResponseTime() bool {
 // isTopTransaction leaves out the transactions within others.
 func (m Metric) isTopTransaction() bool { return m.IsTransaction() && len(m.path()) == 1 }
 
-// IsGuard tells the metrics that no winner may make worse where an experiment
-// names none: error shares and 95th percentiles of loads, and the connections of
-// PostgreSQL's servers, over all of a run that counts.
+// IsGuard reports whether the metric is a default guardrail: error rates and 95th percentiles
+// of loads, and the connections of PostgreSQL's servers, over the whole run.
 func (m Metric) IsGuard() bool {
 	if m.IsServer() {
 		return m.IsUse(Postgres, Connections, Average)

@@ -92,7 +92,7 @@ func TestParse(t *testing.T) {
 		want.Name = name
 		got := metric.Parse(name)
 		expect.Equal(t, want, got, "%s", name)
-		expect.Equal(t, tc.kind, kindOf(got), "%s is of kind", name)
+		expect.Equal(t, tc.kind, metricKind(got), "%s is of kind", name)
 		expect.Equal(t, tc.guard, got.IsGuard(), "%s: guard", name)
 		if rising := got.HigherIsBetter([]string{"hits"}); rising != tc.rising {
 			t.Errorf("%s: higher is better %t, want %t", name, rising, tc.rising)
@@ -102,7 +102,7 @@ func TestParse(t *testing.T) {
 }
 
 // Records come from anywhere, and a name may be anything.
-func TestNoNameIsTooOdd(t *testing.T) {
+func TestParseAcceptsAnyName(t *testing.T) {
 	odd := []string{"", "/", "//", "m", "import-1", "a/import-1", "a/b/", "@", "a@", "a@b@c", " "}
 	for _, component := range append(metric.Components(), metric.Cost) {
 		odd = append(odd, component, component+"/", component+"/a", "/"+component, component+"@before")
@@ -113,11 +113,11 @@ func TestNoNameIsTooOdd(t *testing.T) {
 			t.Errorf("%q is called %q", name, found.Name)
 		}
 		_, _, _ = found.Phrase(), found.Under("s"), found.IsGuard()
-		_, _, _ = found.HigherIsBetter(nil), found.IsResponseTime(), metric.Named(name, "s")
+		_, _, _ = found.HigherIsBetter(nil), found.IsResponseTime(), metric.DisplayName(name, "s")
 	}
 }
 
-func kindOf(m metric.Metric) kind {
+func metricKind(m metric.Metric) kind {
 	switch {
 	case m.IsServer():
 		return server
@@ -214,7 +214,7 @@ func TestDirections(t *testing.T) {
 }
 
 // Only units that have but one direction tell it.
-func TestUnitsTellDirections(t *testing.T) {
+func TestUnitsImplyDirections(t *testing.T) {
 	for direction, units := range map[string][]string{
 		"higher":  {"req/s", "requests/sec", "MB/s", "B/s", "MiB/s", "ops/s", "op/s", "msgs/s", "rows/second", "tx/s", "qps", "ops", "TPS", "Mbit/s", "Gbps", "kops/s", "Kreq/s", "Mrows/sec", "records/min", "jobs/hour", "requests per second", "items per minute"},
 		"lower":   {"ns", "ms", "s", "\u00b5s", "\u03bcs", "sec/op", "ns/op", "ns/GC", "ms/req", "p99-ns", "p99-sec", "B/op", "allocs/op"},
@@ -230,11 +230,11 @@ func TestUnitsTellDirections(t *testing.T) {
 	}
 }
 
-func TestNamed(t *testing.T) {
+func TestDisplayName(t *testing.T) {
 	for want, got := range map[string]string{
-		"cico/Check-In/p95 of cico-8":             metric.Named("cico/Check-In/p95", "cico-8"),
-		"create-5k/duration":                      metric.Named("create-5k/duration", "create-5k"),
-		"create-5k/duration of create-50":         metric.Named("create-5k/duration", "create-50"),
+		"cico/Check-In/p95 of cico-8":             metric.DisplayName("cico/Check-In/p95", "cico-8"),
+		"create-5k/duration":                      metric.DisplayName("create-5k/duration", "create-5k"),
+		"create-5k/duration of create-50":         metric.DisplayName("create-5k/duration", "create-50"),
 		"duration of import create-5k":            metric.Parse("create-5k/duration").Under("create-5k"),
 		"duration of import create-5k under both": metric.Parse("create-5k/duration").Under("both"),
 		"cost per hour under system":              metric.Parse(metric.Cost).Under("system"),
@@ -259,7 +259,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestWhatIsWorthTelling(t *testing.T) {
+func TestIsInformative(t *testing.T) {
 	for name, want := range map[string][2]bool{ // telling, restating
 		"cico/Check-In/average":         {true, false},
 		"cico/Check-In/p75":             {true, true},
@@ -274,7 +274,7 @@ func TestWhatIsWorthTelling(t *testing.T) {
 		"kafka/broker-0/disk/slopeHigh": {false, false},
 	} {
 		m := metric.Parse(name)
-		if got := [2]bool{m.IsTelling(), m.Restates()}; got != want {
+		if got := [2]bool{m.IsInformative(), m.Restates()}; got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// Windows of a scenario with imports beside other loads.
+// Windows of a scenario with imports next to other loads.
 const (
 	// Alone is before the first import.
 	Alone = "alone"
@@ -31,7 +31,7 @@ func CutDuring(window string) (load string, found bool) {
 	return strings.CutPrefix(window, duringPrefix)
 }
 
-// IsWindow says whether a scenario may have a window of the name.
+// IsWindow reports whether a scenario may have a window of the name.
 func IsWindow(name string) bool {
 	_, isDuring := CutDuring(name)
 	return name == Alone || name == After || isDuring
@@ -57,7 +57,7 @@ func CutWindow(metric string) (name, window string) {
 	return metric[:at], metric[at+1:]
 }
 
-// isEscaped tells whether what follows a text has a backslash before it.
+// isEscaped reports whether what follows a text has a backslash before it.
 func isEscaped(before string) bool {
 	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Named tells a metric and the scenario it is of: cico/Check-In/p95 of cico-8. A
-// load that has its scenario's name says it for both: create-5k/duration.
-func Named(metric, scenario string) string {
+// DisplayName combines a metric and its scenario: cico/Check-In/p95 of cico-8. If the load has
+// the scenario's name, that is not repeated: create-5k/duration.
+func DisplayName(metric, scenario string) string {
 	if load, _ := CutOwner(metric); load == scenario {
 		return Plain(metric)
 	}
@@ -20,19 +20,18 @@ func Named(metric, scenario string) string {
 
 // Phrase names the metric in a sentence.
 func (m Metric) Phrase() string {
-	text := m.phraseOfAll()
+	text := m.fullPhrase()
 	if m.Window != "" {
 		text += " (" + WindowPhrase(m.Window) + ")"
 	}
 	return text
 }
 
-// BeginsWithName reports whether the phrase begins with a name that somebody gave, which
-// stays as it is at the beginning of a sentence too.
+// BeginsWithName reports whether the phrase begins with a user's name, which is not
+// capitalized.
 func (m Metric) BeginsWithName() bool { return m.Ending() != m.Phrase() }
 
-// Ending is what the phrase says behind the name that it begins with; all of it where it
-// begins with none.
+// Ending is the phrase without its leading name; all of it if there is none.
 func (m Metric) Ending() string {
 	if m.IsServer() && m.Component != Custom {
 		return m.Phrase()
@@ -40,8 +39,8 @@ func (m Metric) Ending() string {
 	return strings.TrimPrefix(m.Phrase(), cmp.Or(Plain(m.Transaction), m.Of))
 }
 
-// Under names the metric with the scenario it was measured under, unless the name
-// of an import says that already.
+// Under combines the metric with the scenario it was measured under, unless the name of an
+// import includes it.
 func (m Metric) Under(scenario string) string {
 	if m.IsWhole() && m.Of == scenario {
 		return m.Phrase()
@@ -49,24 +48,24 @@ func (m Metric) Under(scenario string) string {
 	return m.Phrase() + " under " + scenario
 }
 
-// phraseOfAll is the phrase without the window.
-func (m Metric) phraseOfAll() string {
+// fullPhrase is the phrase without the window.
+func (m Metric) fullPhrase() string {
 	switch {
 	case m.Component == System:
 		return "cost per hour"
 	case m.Component == Custom:
 		return strings.TrimSpace(m.Of + " " + m.Statistic)
 	case m.Component == Node:
-		return m.summedUp() + " of the collector's node"
+		return m.summaryPhrase() + " of the collector's node"
 	case m.IsServer():
-		return m.phraseOfServer()
+		return m.serverPhrase()
 	case m.IsWhole():
-		return m.phraseOfWhole()
+		return m.wholePhrase()
 	}
-	return m.phraseOfTransaction()
+	return m.transactionPhrase()
 }
 
-func (m Metric) phraseOfTransaction() string {
+func (m Metric) transactionPhrase() string {
 	subject := Plain(m.Transaction)
 	if m.Request != "" {
 		subject += " " + RequestPhrase(m.Request)
@@ -84,7 +83,7 @@ func (m Metric) phraseOfTransaction() string {
 	return subject + " " + m.Statistic + " response time"
 }
 
-func (m Metric) phraseOfWhole() string {
+func (m Metric) wholePhrase() string {
 	switch m.Statistic {
 	case Duration:
 		if m.Part > 0 {
@@ -107,20 +106,20 @@ func (m Metric) phraseOfWhole() string {
 	return m.Of + " " + m.Statistic
 }
 
-func (m Metric) phraseOfServer() string {
+func (m Metric) serverPhrase() string {
 	switch {
 	case m.Resource == "":
 		return Plain(m.Name)
 	case m.Of == "":
-		return m.summedUp()
+		return m.summaryPhrase()
 	case m.Component == Module:
-		return m.summedUp() + " of " + m.Of
+		return m.summaryPhrase() + " of " + m.Of
 	}
-	return m.summedUp() + " of " + componentPhrase(m.Component) + " " + m.Of
+	return m.summaryPhrase() + " of " + componentPhrase(m.Component) + " " + m.Of
 }
 
-// summedUp is how a resource is summed up, and which: average CPU.
-func (m Metric) summedUp() string {
+// summaryPhrase is how a resource is summed up, and which: average CPU.
+func (m Metric) summaryPhrase() string {
 	return strings.TrimSpace(m.Statistic + " " + ResourcePhrase(m.Resource))
 }
 
@@ -198,8 +197,8 @@ func WindowPhrase(window string) string {
 	return window
 }
 
-// RequestPhrase is a request's name without host and query, which are long and
-// may hold what nobody should read.
+// RequestPhrase is a request's name without host and query, which are long and may be
+// confidential.
 func RequestPhrase(request string) string {
 	if address, err := url.Parse(request); err == nil && isAddress(request) {
 		return address.EscapedPath()
@@ -207,9 +206,9 @@ func RequestPhrase(request string) string {
 	return request
 }
 
-// IsTelling tells the metrics of which a difference means something: a number of
+// IsInformative reports whether a difference of the metric is meaningful: the number of
 // samples follows from the load, a maximum from one request.
-func (m Metric) IsTelling() bool {
+func (m Metric) IsInformative() bool {
 	switch m.Statistic {
 	case Samples, Max, Slope, SlopeLow, SlopeHigh, PercentOfRequest, PercentOfLimit, P99, P50, Imports, Records:
 		return false
@@ -218,12 +217,12 @@ func (m Metric) IsTelling() bool {
 	return m.Request == "" && m.Component != Node
 }
 
-// IsSlope tells the changes per hour, and the ends of their intervals.
+// IsSlope reports whether the metric is a change per hour, or an end of its interval.
 func (m Metric) IsSlope() bool {
 	return m.Statistic == Slope || m.Statistic == SlopeLow || m.Statistic == SlopeHigh
 }
 
-// Restates tells the metrics that say again what others beside them say.
+// Restates reports whether the metric repeats the information of others.
 func (m Metric) Restates() bool {
 	if m.Part > 0 {
 		return true

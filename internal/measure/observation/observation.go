@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package observation writes and reads what runs measured. A value that can't be
-// used is left out, and named: nothing rests on it, and it keeps nothing from
-// being told. It is pure.
+// Package observation writes and reads what runs measured. An invalid value is omitted and
+// named; it does not affect other values. It is pure.
 package observation
 
 import (
@@ -18,11 +17,11 @@ import (
 
 var errNotFinite = errors.New("is not a finite number")
 
-// mostFaults is how many values that can't be used are named.
-const mostFaults = 5
+// maxFaults is how many values that can't be used are named.
+const maxFaults = 5
 
-// Of is the value of a statistic of a load or a transaction, in its unit.
-func Of(subject, statistic string, value float64, samples int64) v1alpha1.Observation {
+// New is the value of a statistic of a load or a transaction, in its unit.
+func New(subject, statistic string, value float64, samples int64) v1alpha1.Observation {
 	return v1alpha1.Observation{Metric: metric.Name(subject, statistic), Value: decimal.Format(value), Unit: metric.Unit(statistic), Samples: samples}
 }
 
@@ -32,8 +31,8 @@ type Reader struct {
 	more   int
 }
 
-// Read gives each observation of a run with its value to use. What can't be read,
-// and what use has no place for, is left out; the run's name is for its fault.
+// Read passes each observation of a run with its value to use. Values that are invalid or
+// rejected by use are omitted, and recorded as a fault with the run's name.
 func (r *Reader) Read(run string, observations []v1alpha1.Observation, use func(of *v1alpha1.Observation, value float64) error) {
 	for i := range observations {
 		value, err := number(observations[i].Value)
@@ -42,7 +41,7 @@ func (r *Reader) Read(run string, observations []v1alpha1.Observation, use func(
 		}
 		switch {
 		case err == nil:
-		case len(r.faults) < mostFaults:
+		case len(r.faults) < maxFaults:
 			r.faults = append(r.faults, fmt.Sprintf("a value of run %q is left out: metric %q: %v", run, observations[i].Metric, err))
 		default:
 			r.more++
@@ -58,7 +57,7 @@ func number(text string) (float64, error) {
 	return value, err
 }
 
-// Faults name what was left out, one sentence each.
+// Faults name what was left out, in one sentence each.
 func (r *Reader) Faults() []string {
 	if r.more == 0 {
 		return r.faults
@@ -67,31 +66,31 @@ func (r *Reader) Faults() []string {
 		fmt.Sprintf("%s %s left out", prose.Counted(r.more, "more value"), prose.Verb(r.more, "is", "are")))
 }
 
-// Counted are the observations that the status of a run holds, if the run counts.
-func Counted(run *v1alpha1.PerfRun) []v1alpha1.Observation {
+// OfValidRun are the observations that the status of a run holds, if the run counts.
+func OfValidRun(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil
 	}
 	return run.Status.Observations
 }
 
-// Place is where a metric's values of runs are looked for.
-type Place struct {
+// SeriesKey is where a metric's values of runs are looked for.
+type SeriesKey struct {
 	Arm, Scenario, Metric string
 	// Blocks up to this one are complete.
 	Blocks int32
 }
 
-// Values are what the runs of a place that count measured, and in what unit. What
-// can't be read is left out: it is in the experiment's own warnings.
-func Values(runs []v1alpha1.PerfRun, at Place) (values []float64, unit string) {
+// Values are what the runs of a place that are valid measured, and in what unit. What can't be
+// read is left out: it is in the experiment's own warnings.
+func Values(runs []v1alpha1.PerfRun, at SeriesKey) (values []float64, unit string) {
 	var reader Reader
 	for i := range runs {
 		run := &runs[i]
 		if run.Spec.Block > at.Blocks || run.Spec.Arm != at.Arm || run.Spec.Scenario.Name != at.Scenario {
 			continue
 		}
-		reader.Read(run.Name, Counted(run), func(measured *v1alpha1.Observation, value float64) error {
+		reader.Read(run.Name, OfValidRun(run), func(measured *v1alpha1.Observation, value float64) error {
 			if measured.Metric == at.Metric {
 				values, unit = append(values, value), measured.Unit
 			}

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func runOf(phase v1alpha1.RunPhase, values ...string) *v1alpha1.PerfRun {
+func newRun(phase v1alpha1.RunPhase, values ...string) *v1alpha1.PerfRun {
 	run := &v1alpha1.PerfRun{}
 	run.Name, run.Status.Phase = "run-1", phase
 	for _, value := range values {
@@ -22,11 +22,11 @@ func runOf(phase v1alpha1.RunPhase, values ...string) *v1alpha1.PerfRun {
 	return run
 }
 
-func TestWhatCannotBeUsedIsLeftOutAndNamed(t *testing.T) {
+func TestReaderReportsInvalidValues(t *testing.T) {
 	var reader observation.Reader
 	var read []float64
-	run := runOf(v1alpha1.RunSucceeded, "1.5", "fast", "NaN", "+Inf", "", "-2", "13")
-	reader.Read(run.Name, observation.Counted(run), func(_ *v1alpha1.Observation, value float64) error {
+	run := newRun(v1alpha1.RunSucceeded, "1.5", "fast", "NaN", "+Inf", "", "-2", "13")
+	reader.Read(run.Name, observation.OfValidRun(run), func(_ *v1alpha1.Observation, value float64) error {
 		if value == 13 {
 			return errors.New("is unlucky")
 		}
@@ -48,9 +48,9 @@ func TestWhatCannotBeUsedIsLeftOutAndNamed(t *testing.T) {
 	}
 }
 
-func TestOnlyRunsThatSucceededCount(t *testing.T) {
+func TestValuesUsesValidRuns(t *testing.T) {
 	for phase, want := range map[v1alpha1.RunPhase]int{v1alpha1.RunSucceeded: 1, v1alpha1.RunInvalid: 0, v1alpha1.RunCollecting: 0, "": 0} {
-		if got := len(observation.Counted(runOf(phase, "1"))); got != want {
+		if got := len(observation.OfValidRun(newRun(phase, "1"))); got != want {
 			t.Errorf("phase %q: %d observations, want %d", phase, got, want)
 		}
 	}

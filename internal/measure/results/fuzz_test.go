@@ -21,7 +21,7 @@ func FuzzReadSummary(f *testing.F) {
 		if err != nil {
 			return
 		}
-		kept, err := results.Keep(observed(read))
+		kept, err := results.SelectForStatus(observed(read))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,17 +16,17 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// ErrForeign says that a log holds what was measured by, or for, somebody else.
-var ErrForeign = errors.New("these are results of another run")
+// ErrOtherSource means that a log has results of another run, load or pod.
+var ErrOtherSource = errors.New("these are results of another run")
 
 // Source is who is to have measured something.
 type Source struct{ Run, Load, Pod string }
 
-// Gathered is what the runners of a load printed, added up one after the other.
+// LogResults is what the runners of a load printed, added up one after the other.
 // The zero value is ready for use.
-type Gathered struct {
+type LogResults struct {
 	// last was added last.
-	last       Printed
+	last       Report
 	histograms payload.Sum
 	summary    *Summary
 	// generator is the share of its CPUs that the busiest runner used, in
@@ -35,24 +35,24 @@ type Gathered struct {
 	any       bool
 }
 
-// Printed is what a log held.
-type Printed struct {
+// Report is what a log held.
+type Report struct {
 	// SHA256 of it, in hexadecimal.
 	SHA256 string
-	// Generator is what measured, as it calls itself; empty: it does not say.
+	// Generator is the name of the load generator; empty if unknown.
 	Generator string
 }
 
 // Last is what the log held that was added last.
-func (g *Gathered) Last() Printed { return g.last }
+func (g *LogResults) Last() Report { return g.last }
 
-// Any says whether there is anything.
-func (g *Gathered) Any() bool { return g.any }
+// Any reports whether there are any results.
+func (g *LogResults) Any() bool { return g.any }
 
-// Read adds what a runner's log holds. It fails with ErrForeign where that is not
+// Read adds what a runner's log holds. It fails with ErrOtherSource where that is not
 // from whom it should be, with payload.ErrTooLarge where it takes too much memory,
 // and where nothing can be read.
-func (g *Gathered) Read(log io.Reader, load v1alpha1.Load, from Source) error {
+func (g *LogResults) Read(log io.Reader, load v1alpha1.Load, from Source) error {
 	if kinds.ForLoad(load).Results() == v1alpha1.ResultsSummary {
 		return g.readSummary(log)
 	}
@@ -66,17 +66,17 @@ func (g *Gathered) Read(log io.Reader, load v1alpha1.Load, from Source) error {
 	if err := g.histograms.Add(own); err != nil {
 		return err
 	}
-	g.any, g.last = true, Printed{SHA256: sum, Generator: own.Generator}
+	g.any, g.last = true, Report{SHA256: sum, Generator: own.Generator}
 	g.generator = max(g.generator, FromHistograms(own).GeneratorPercent)
 	return nil
 }
 
-func (g *Gathered) readSummary(log io.Reader) error {
+func (g *LogResults) readSummary(log io.Reader) error {
 	own, err := ReadSummary(log)
 	if err != nil {
 		return err
 	}
-	g.any, g.last = true, Printed{SHA256: own.SHA256}
+	g.any, g.last = true, Report{SHA256: own.SHA256}
 	if g.summary == nil {
 		g.summary = own
 		return nil
@@ -87,7 +87,7 @@ func (g *Gathered) readSummary(log io.Reader) error {
 
 // Measured is the sum. Of k6's own summary, which has no times, start and end are
 // when the load was seen to be on.
-func (g *Gathered) Measured(start, end time.Time) (Measured, error) {
+func (g *LogResults) Measured(start, end time.Time) (Measured, error) {
 	if g.summary != nil {
 		return Measured{Summary: g.summary, Start: start, End: end}, nil
 	}
@@ -100,15 +100,14 @@ func (g *Gathered) Measured(start, end time.Time) (Measured, error) {
 	return measured, nil
 }
 
-// check refuses what another run, load or pod says it measured. Behind the pod's
-// name, k6 may say which of its users they are.
+// check rejects results of another run, load or pod. k6 may append the number of its users to
+// the pod's name.
 func (s Source) check(own *payload.Payload) error {
 	pod, _, _ := strings.Cut(own.Runner, " ")
 	return cmp.Or(claim("run", s.Run, own.Run), claim("load", s.Load, own.Load), claim("pod", s.Pod, pod))
 }
 
-// CheckSamples refuses what the collector of another run, or in another pod, says
-// it saw.
+// CheckSamples rejects samples of the collector of another run or pod.
 func CheckSamples(own *payload.Samples, run, pod string) error {
 	return cmp.Or(claim("run", run, own.Run), claim("pod", pod, own.Collector))
 }
@@ -117,7 +116,7 @@ func claim(what, asked, said string) error {
 	if asked == said {
 		return nil
 	}
-	return fmt.Errorf("%w: %s %q was asked, what its log holds says it is of %s %q", ErrForeign, what, asked, what, said)
+	return fmt.Errorf("%w: %s %q was asked, what its log holds says it is of %s %q", ErrOtherSource, what, asked, what, said)
 }
 
 // Unreadable is the fault of a run that has a log which can't be taken.
@@ -126,7 +125,7 @@ func Unreadable(whose string, err error) *Fault {
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
 		reason = v1alpha1.ReasonResultsTooLarge
-	case errors.Is(err, ErrForeign):
+	case errors.Is(err, ErrOtherSource):
 		reason = v1alpha1.ReasonResultsForeign
 	}
 	return kind.Faultf(reason, "the results of %s can't be read: %v", whose, err)

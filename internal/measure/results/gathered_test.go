@@ -20,7 +20,7 @@ var foreignK6 = v1alpha1.Load{Name: "search", Script: &v1alpha1.Script{Image: "e
 // gathered is what runners with these logs gave, whose k6 is not ours.
 func gathered(t *testing.T, logs ...string) results.Measured {
 	t.Helper()
-	var all results.Gathered
+	var all results.LogResults
 	for _, log := range logs {
 		if err := all.Read(strings.NewReader(log), foreignK6, results.Source{}); err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func logOf(t *testing.T, p *payload.Payload) *bytes.Buffer {
 	return &log
 }
 
-func TestOnlyWhatWasAskedForIsGathered(t *testing.T) {
+func TestReadRejectsOtherSources(t *testing.T) {
 	asked := results.Source{Run: "run-1", Load: "cico", Pod: "run-1-cico-1-x"}
 	for name, test := range map[string]struct {
 		load, run, runner string
@@ -59,7 +59,7 @@ func TestOnlyWhatWasAskedForIsGathered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := payload.New(test.load, test.run, test.runner, start)
 			p.Record("Check-In", payload.OK, at(1), time.Second)
-			var all results.Gathered
+			var all results.LogResults
 			err := all.Read(logOf(t, p), users(""), asked)
 			if test.says == "" {
 				if err != nil || !all.Any() {
@@ -67,14 +67,14 @@ func TestOnlyWhatWasAskedForIsGathered(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, results.ErrForeign) || !strings.Contains(err.Error(), test.says) || all.Any() {
+			if !errors.Is(err, results.ErrOtherSource) || !strings.Contains(err.Error(), test.says) || all.Any() {
 				t.Errorf("error %v, want one that says %q", err, test.says)
 			}
 		})
 	}
 }
 
-func TestWhatASummaryHoldsIsBounded(t *testing.T) {
+func TestSummaryIsBounded(t *testing.T) {
 	metrics := func(count int, name string) string {
 		var parts []string
 		for n := range count {
@@ -92,7 +92,7 @@ func TestWhatASummaryHoldsIsBounded(t *testing.T) {
 		"more bytes than are read": {[]string{metrics(20_000, strings.Repeat("a", 60))}, "more than the 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var all results.Gathered
+			var all results.LogResults
 			var err error
 			for _, log := range test.logs {
 				err = all.Read(strings.NewReader(log), foreignK6, results.Source{})
@@ -108,14 +108,14 @@ func TestWhatASummaryHoldsIsBounded(t *testing.T) {
 	}
 }
 
-func TestSamplesAreOfTheRunAndThePod(t *testing.T) {
+func TestCheckSamples(t *testing.T) {
 	own := payload.NewSamples("run-1", "run-1-collector-x", start)
 	if err := results.CheckSamples(own, "run-1", "run-1-collector-x"); err != nil {
 		t.Error(err)
 	}
 	for _, other := range [][2]string{{"run-2", "run-1-collector-x"}, {"run-1", "run-1-collector-y"}} {
-		if err := results.CheckSamples(own, other[0], other[1]); !errors.Is(err, results.ErrForeign) {
-			t.Errorf("of %v: %v, want %v", other, err, results.ErrForeign)
+		if err := results.CheckSamples(own, other[0], other[1]); !errors.Is(err, results.ErrOtherSource) {
+			t.Errorf("of %v: %v, want %v", other, err, results.ErrOtherSource)
 		}
 	}
 }

@@ -20,13 +20,12 @@ const (
 	// laid through them. Samples that follow each other closely depend on each
 	// other, which would make the interval too narrow; means of many do less.
 	slopeBatches = 20
-	// slopeSpan is the shortest time that has a slope: a minute's warm-up says
-	// nothing of an hour.
+	// slopeSpan is the shortest time for a slope: a minute does not predict an hour.
 	slopeSpan = 10 * time.Minute
 )
 
-// leaking are the resources of which a leak may be told, so that the interval
-// of their slope is recorded as well.
+// leaking are the resources of which a leak may be reported, so that the interval of their
+// slope is recorded as well.
 var leaking = map[string]bool{
 	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DiskUsed: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
 }
@@ -35,8 +34,8 @@ func (q quantity) mayLeak() bool {
 	return leaking[q.resource] || metric.Parse(q.name).Component == metric.Custom
 }
 
-// growing is the part of the counted stretch in which growth is told: of a long load
-// that behind the time in which heaps and caches fill.
+// growing is the part of the counted stretch in which growth is reported: of a long load that
+// behind the time in which heaps and caches fill.
 func growing(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, counted Window) Window {
 	load, known := extent(loads, measured, func(v1alpha1.Load) bool { return true })
 	if known && measurement.IsLong(load.To.Sub(load.From)) {
@@ -45,15 +44,15 @@ func growing(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 	return counted
 }
 
-// ObserveGrowth gives the slopes, per hour, of the servers' resources in a window, and the
-// intervals of those that may leak. A container that ended and was started again goes on at
+// ObserveGrowth returns the slopes, per hour, of the servers' resources in a window, and the
+// intervals of those that may leak. A container that ended and was started again continues at
 // another level, after as much time to fill its heap as the first one had.
 func ObserveGrowth(samples *payload.Samples, window Window, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, quantity := range quantities(samples) {
 		points := quantity.within(window)
 		slope := slopeOf(stretches(points, restartsOf(samples, quantity), measurement.GrowthAfterOrDefault()))
-		if !slope.Sure() {
+		if !slope.HasInterval() {
 			continue
 		}
 		add := func(statistic string, value float64) {
@@ -124,7 +123,7 @@ func slopeOf(parts []payload.Points) stats.Estimate {
 	return slope
 }
 
-// batched are means of so many points that follow each other, over hours.
+// batched returns means of consecutive points, over hours.
 func batched(points payload.Points, size int) stats.Line {
 	var line stats.Line
 	for batch := range slices.Chunk(points, size) {

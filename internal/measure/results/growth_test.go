@@ -54,7 +54,7 @@ func TestGrowth(t *testing.T) {
 }
 
 // What grows while a run warms up is no leak.
-func TestAFewMinutesHaveNoSlope(t *testing.T) {
+func TestShortWindowHasNoSlope(t *testing.T) {
 	growing := sampledFor(constant(1), func(minute float64) float64 { return 100 + minute }).Samples
 	for minutes, wanted := range map[float64]bool{9: false, 11: true} {
 		_, told := values(results.ObserveGrowth(growing, window("", 0, minutes), v1alpha1.Measurement{}))["module/mod-users/memory/slope"]
@@ -64,15 +64,15 @@ func TestAFewMinutesHaveNoSlope(t *testing.T) {
 	}
 }
 
-// after is how long heaps are given to fill, of a run in which growth is told behind that.
+// after is how long heaps are given to fill, of a run in which growth is reported behind that.
 func after(filling time.Duration) v1alpha1.Measurement {
 	return v1alpha1.Measurement{Growth: &v1alpha1.Growth{After: &metav1.Duration{Duration: filling}}}
 }
 
 const slopeOfMemory = "module/mod-users/memory/slope"
 
-// A heap that fills in ten minutes, is started anew after half an hour, and fills again.
-func TestHeapsThatFillDoNotLeak(t *testing.T) {
+// A heap that fills in ten minutes, is restarted after half an hour, and fills again.
+func TestFillingHeapIsNoLeak(t *testing.T) {
 	filled := func(minute float64) float64 { return 100 + 30*min(minute, 10) }
 	restarted := func(minute float64) float64 {
 		if minute >= 30 {

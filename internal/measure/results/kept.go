@@ -15,11 +15,11 @@ import (
 const (
 	maxInStatus    = 1000
 	maxStatusBytes = 256 << 10
-	maxKeptBytes   = 384 << 10
+	maxStoredBytes = 384 << 10
 )
 
-// Kept are the observations of a run that are kept.
-type Kept struct {
+// StatusObservations are the observations of a run that are kept.
+type StatusObservations struct {
 	// Status has room for the first of them.
 	Status []v1alpha1.Observation
 	// Raw are all as JSON, where the status does not hold them.
@@ -28,19 +28,19 @@ type Kept struct {
 	Warnings []string
 }
 
-// Keep sorts observations and keeps the first of them, as many as there is room
+// SelectForStatus sorts observations and keeps the first of them, as many as there is room
 // for: windows are left out before whole stretches. Of several with one name, the
 // first is kept.
-func Keep(observations []v1alpha1.Observation) (Kept, error) {
+func SelectForStatus(observations []v1alpha1.Observation) (StatusObservations, error) {
 	Sort(observations)
 	unique := distinct(observations)
 	sizes, err := encodedSizes(unique)
 	if err != nil {
-		return Kept{}, err
+		return StatusObservations{}, err
 	}
-	stored := fitting(sizes, len(unique), maxKeptBytes)
-	shown := fitting(sizes, maxInStatus, maxStatusBytes)
-	kept := Kept{Status: unique[:shown], Warnings: leftOut(len(observations)-len(unique), len(unique)-max(stored, shown), len(unique))}
+	stored := countFitting(sizes, len(unique), maxStoredBytes)
+	shown := countFitting(sizes, maxInStatus, maxStatusBytes)
+	kept := StatusObservations{Status: unique[:shown], Warnings: omissionWarnings(len(observations)-len(unique), len(unique)-max(stored, shown), len(unique))}
 	if shown < len(unique) {
 		kept.Raw, err = json.Marshal(unique[:stored])
 	}
@@ -73,8 +73,8 @@ func encodedSizes(observations []v1alpha1.Observation) ([]int, error) {
 	return sizes, nil
 }
 
-// fitting is how many of the first fit.
-func fitting(sizes []int, count, bytes int) int {
+// countFitting is how many of the first fit.
+func countFitting(sizes []int, count, bytes int) int {
 	for i, size := range sizes {
 		if bytes -= size; i >= count || bytes < 0 {
 			return i
@@ -83,14 +83,14 @@ func fitting(sizes []int, count, bytes int) int {
 	return len(sizes)
 }
 
-func leftOut(twins, surplus, all int) (warnings []string) {
+func omissionWarnings(twins, surplus, all int) (warnings []string) {
 	if twins > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s left out, which %s the name of another: transactions of one load have names that cannot be distinguished",
 			prose.Counted(twins, "observation")+" "+prose.Verb(twins, "is", "are"), prose.Verb(twins, "has", "have")))
 	}
 	if surplus > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d of %s %s not kept: more than %d KiB of them are too much for one run; group the transactions of its loads",
-			surplus, prose.Counted(all, "observation"), prose.Verb(surplus, "is", "are"), maxKeptBytes>>10))
+			surplus, prose.Counted(all, "observation"), prose.Verb(surplus, "is", "are"), maxStoredBytes>>10))
 	}
 	return warnings
 }

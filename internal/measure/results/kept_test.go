@@ -35,7 +35,7 @@ func TestWhatIsKeptOfObservations(t *testing.T) {
 		"twins":                     {all: slices.Concat(observations(3, ""), observations(2, "")), inStatus: 3, warnings: []string{"2 observations are left out, which have the name of another"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept, err := results.Keep(test.all)
+			kept, err := results.SelectForStatus(test.all)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestWindowsAreLeftOutBeforeWholeStretches(t *testing.T) {
 	for i := range 600 {
 		all[2*i].Metric += "@alone"
 	}
-	kept, err := results.Keep(all)
+	kept, err := results.SelectForStatus(all)
 	if err != nil {
 		t.Fatal(err)
 	}

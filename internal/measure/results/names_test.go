@@ -15,7 +15,7 @@ import (
 
 // What is promised before a run is what is measured in one: a name that is not
 // listed would be refused, and one that is listed in vain would be let pass.
-func TestTheNamesThatAreKnownAreThoseObserved(t *testing.T) {
+func TestKnownNamesAreObserved(t *testing.T) {
 	users := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{}}
 	failing := cico(t)
 	failing.Record("Check-In", "error", at(5), 1)

@@ -28,9 +28,9 @@ const (
 	// firstFigures is how long a pod may be there before its use is known: the
 	// sources need two figures of it.
 	firstFigures = time.Minute
-	// certain is how long the use of the run's pods has to be known for others to
-	// be blamed. A figure comes late and stands for the time before it, so of a
-	// stretch of one or two the rest may be the pods' own work.
+	// certain is how long the use of the run's pods must be known to attribute load to others.
+	// A sample is late and covers the time before it, so the rest of one or two samples may be
+	// the pods' own work.
 	certain = 45 * time.Second
 	// busyBefore is how many tasks each CPU may have had in the minute before the loads
 	// without a warning. Modules that start want more than one.
@@ -49,8 +49,8 @@ type NodeUse struct {
 	// not the run's, and in PressurePercent of the time some task waited for one.
 	// NaN is not known.
 	BusyPercent, OtherPercent, PressurePercent float64
-	// LoadBefore is the load average of the minute before the collector's first look,
-	// which comes before the loads. NaN is not known.
+	// LoadBefore is the load average of the minute before the collector's first sample, which
+	// is before the loads. NaN: unknown.
 	LoadBefore float64
 	// Known is the time over which the use of the run's pods is known.
 	Known time.Duration
@@ -58,9 +58,9 @@ type NodeUse struct {
 	Neighbours []string
 }
 
-// NodeOf is the use of the collector's node; of several, because one took
-// another's place, the last. It says false where nothing is known of the node.
-func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
+// FindNode returns the use of the collector's node; the last one if there were several. It
+// returns false if nothing is known of the node.
+func FindNode(samples *payload.Samples, window Window) (NodeUse, bool) {
 	node, found := lastNode(samples, window)
 	if !found || node.CPUs == 0 {
 		return NodeUse{}, false
@@ -74,28 +74,27 @@ func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
 	cpus := float64(node.CPUs)
 	others, own := othersOn(samples, node.Name)
 	before := math.NaN()
-	if loads := ofNode(samples, node.Name, metric.LoadAverage); len(loads) > 0 && loads[0].At.Before(window.From) {
+	if loads := nodePoints(samples, node.Name, metric.LoadAverage); len(loads) > 0 && loads[0].At.Before(window.From) {
 		before = loads[0].Value
 	}
 	return NodeUse{
 		Name: node.Name, CPUs: node.CPUs, Shared: isOnNode(samples, node.Name), Neighbours: node.Neighbours,
-		BusyPercent:     100 * average(ofNode(samples, node.Name, metric.CPU)) / cpus,
+		BusyPercent:     100 * average(nodePoints(samples, node.Name, metric.CPU)) / cpus,
 		OtherPercent:    100 * average(others) / cpus,
 		LoadBefore:      before,
 		Known:           span(own, within(others, window)),
-		PressurePercent: average(ofNode(samples, node.Name, metric.CPUPressure)),
+		PressurePercent: average(nodePoints(samples, node.Name, metric.CPUPressure)),
 	}, true
 }
 
-// IsFull says that whoever wanted a CPU had to wait for it. Where the kernel does
-// not tell of waiting, that no CPU was idle has to do.
+// IsFull reports whether threads waited for a CPU. Without the kernel's pressure metrics it
+// reports whether no CPU was idle.
 func (u NodeUse) IsFull() bool {
 	return u.BusyPercent >= fullNode && (math.IsNaN(u.PressurePercent) || u.PressurePercent >= highPressure)
 }
 
-// CheckNode says whether the node had CPU left for the run's pods that were
-// there. Where it was full
-// by the run's own doing, that is a warning: the run has measured a system at its
+// CheckNode reports whether the node had CPU left for the run's pods that were there. Where it
+// was full by the run's own doing, that is a warning: the run has measured a system at its
 // limit. Where others took more than they may, it has measured them.
 func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning string) {
 	limit := float64(validity.MaxOtherCPUPercentOrDefault())
@@ -111,8 +110,8 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 	}
 }
 
-// CheckCalm warns where the node had more to do than it could before the loads began.
-func CheckCalm(use NodeUse) (warning string) {
+// CheckWaiting warns where the node had more to do than it could before the loads began.
+func CheckWaiting(use NodeUse) (warning string) {
 	if !use.Shared || !(use.LoadBefore > busyBefore*float64(use.CPUs)) {
 		return ""
 	}
@@ -132,7 +131,7 @@ func (u NodeUse) shares() string {
 	return text
 }
 
-// known names who else was there, as far as the collector sees.
+// known lists the other pods that the collector observed.
 func (u NodeUse) known() string {
 	if len(u.Neighbours) == 0 {
 		return ""
@@ -151,7 +150,7 @@ func lastNode(samples *payload.Samples, window Window) (payload.Node, bool) {
 		latest time.Time
 	)
 	for _, node := range samples.Nodes {
-		points := within(ofNode(samples, node.Name, metric.CPU), window)
+		points := within(nodePoints(samples, node.Name, metric.CPU), window)
 		if len(points) > 0 && points[len(points)-1].At.After(latest) {
 			found, latest = node, points[len(points)-1].At
 		}
@@ -163,7 +162,7 @@ func isOnNode(samples *payload.Samples, name string) bool {
 	return slices.ContainsFunc(samples.Containers, func(c payload.Container) bool { return c.Node == name })
 }
 
-func ofNode(samples *payload.Samples, name, resource string) payload.Points {
+func nodePoints(samples *payload.Samples, name, resource string) payload.Points {
 	for _, series := range samples.Series {
 		if series.Component == metric.Node && series.Instance == name && series.Resource == resource {
 			return series.Points
@@ -172,9 +171,9 @@ func ofNode(samples *payload.Samples, name, resource string) payload.Points {
 	return nil
 }
 
-// othersOf are the cores that something else than the run's pods used on the
+// otherPoints are the cores that something else than the run's pods used on the
 // collector's node, or nodes, one after the other.
-func othersOf(samples *payload.Samples) payload.Points {
+func otherPoints(samples *payload.Samples) payload.Points {
 	var points payload.Points
 	for _, node := range samples.Nodes {
 		others, _ := othersOn(samples, node.Name)
@@ -184,14 +183,14 @@ func othersOf(samples *payload.Samples) payload.Points {
 	return points
 }
 
-// othersOn are the same of one node: its busy cores in the time that a figure of
-// the run's own pods stands for, without that figure.
+// othersOn are the same of one node: its busy cores in the time that a figure of the run's own
+// pods represents, without that figure.
 func othersOn(samples *payload.Samples, name string) (points, own payload.Points) {
-	busy, pods := ofNode(samples, name, metric.CPU), podsOn(samples, name)
+	busy, pods := nodePoints(samples, name, metric.CPU), podsOn(samples, name)
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	own = together(pods, false)
+	own = sumSeries(pods, false)
 	for i, point := range own {
 		if i == 0 || isNew(pods, point.At, own[0].At) {
 			continue
@@ -203,8 +202,7 @@ func othersOn(samples *payload.Samples, name string) (points, own payload.Points
 	return points, own
 }
 
-// span is the time that the pods' own figures stand for, up to the last of these
-// points.
+// span is the time that the pods' own samples cover, up to the last of these points.
 func span(own, points payload.Points) time.Duration {
 	if len(points) == 0 {
 		return 0
@@ -222,19 +220,19 @@ func span(own, points payload.Points) time.Duration {
 func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
 	on := map[string]bool{}
 	for _, container := range samples.Containers {
-		on[podOf(container.Instance)] = container.Node == name
+		on[podName(container.Instance)] = container.Node == name
 	}
 	var found []payload.SampleSeries
 	for _, series := range samples.Series {
-		if series.Resource == metric.CPU && series.Component != metric.Node && on[podOf(series.Instance)] {
+		if series.Resource == metric.CPU && series.Component != metric.Node && on[podName(series.Instance)] {
 			found = append(found, series)
 		}
 	}
 	return found
 }
 
-// podOf is the pod of an instance.
-func podOf(instance string) string {
+// podName is the pod of an instance.
+func podName(instance string) string {
 	pod, _, _ := strings.Cut(instance, "/")
 	return pod
 }
@@ -248,8 +246,8 @@ func isNew(pods []payload.SampleSeries, at, first time.Time) bool {
 	})
 }
 
-// during is the mean between two times of what each point says of the time since
-// the point before; false where most of that time is not covered.
+// during is the mean between two times, where each point covers the time since the previous
+// one; false if most of that time is not covered.
 func during(points payload.Points, from, to time.Time) (float64, bool) {
 	var sum, covered float64
 	first, _ := slices.BinarySearchFunc(points, from, func(p payload.Point, at time.Time) int { return cmp.Compare(p.At.UnixNano(), at.UnixNano()) })

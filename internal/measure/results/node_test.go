@@ -53,7 +53,7 @@ func TestWhatOthersUseOfTheNode(t *testing.T) {
 	}
 }
 
-// A figure of the pods stands for the time before it, whatever the node's are of.
+// A figure of the pods represents the time before it, whatever the node's are of.
 func TestANodesUseIsOfTheTimeOfThePodsFigures(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	recorder.Samples.SetNode(payload.Node{Name: "n", CPUs: 4})
@@ -116,8 +116,8 @@ func TestCheckCalm(t *testing.T) {
 		"not known":                             {onNode(1, 0.5, 10), ""},
 		"without the run's pods":                {elsewhere(withLoad(0, 9)), ""},
 	} {
-		use, _ := results.NodeOf(test.samples, window("", 5, 25))
-		if got := results.CheckCalm(use); got != test.want {
+		use, _ := results.FindNode(test.samples, window("", 5, 25))
+		if got := results.CheckWaiting(use); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -152,7 +152,7 @@ func TestCheckNode(t *testing.T) {
 		"a node without the run's pods, full":      {samples: elsewhere(onNode(2, 0, 95))},
 		"named neighbours, of more than are named": {samples: among(onNode(2, 1.9, 95), "a", "b", "c", "d"), warning: "a task waited for one (of the run's namespace, beside its own pods: a, b, c and 1 more): response"},
 	} {
-		use, known := results.NodeOf(test.samples, window("", 5, 25))
+		use, known := results.FindNode(test.samples, window("", 5, 25))
 		if !known || use.Name != "worker-1" {
 			t.Fatalf("%s: the node is %+v, %t", name, use, known)
 		}
@@ -173,7 +173,7 @@ func TestCheckNode(t *testing.T) {
 // Of a stretch of a few figures nobody can say whose the CPU was.
 func TestNobodyIsBlamedForAShortWhile(t *testing.T) {
 	samples := onNode(1.98, 0.48, 95)
-	use, _ := results.NodeOf(samples, window("", 5, 6))
+	use, _ := results.FindNode(samples, window("", 5, 6))
 	if use.Known = 30 * time.Second; use.OtherPercent < 70 {
 		t.Fatalf("others used %v %%", use.OtherPercent)
 	}
@@ -210,13 +210,13 @@ func TestNodeOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if use, _ := results.NodeOf(both, window("", 5, 40)); use.Name != "worker-2" || use.BusyPercent != 50 || !math.IsNaN(use.PressurePercent) {
+	if use, _ := results.FindNode(both, window("", 5, 40)); use.Name != "worker-2" || use.BusyPercent != 50 || !math.IsNaN(use.PressurePercent) {
 		t.Errorf("the node is %+v, want worker-2, half of it busy", use)
 	}
-	if use, _ := results.NodeOf(both, window("", 5, 25)); use.Name != "worker-1" {
+	if use, _ := results.FindNode(both, window("", 5, 25)); use.Name != "worker-1" {
 		t.Errorf("the node is %+v, want worker-1", use)
 	}
-	if _, known := results.NodeOf(sampledFor(constant(1), constant(1)).Samples, window("", 5, 25)); known {
+	if _, known := results.FindNode(sampledFor(constant(1), constant(1)).Samples, window("", 5, 25)); known {
 		t.Error("a node is known that nobody asked")
 	}
 }

@@ -24,18 +24,18 @@ const (
 	// maxModulePods of a module are listed, and maxPods of all.
 	maxModulePods = 16
 	maxPods       = 200
-	// unevenTimes the mean of a module's other pods is what none may use, or the
+	// unevenFactor the mean of a module's other pods is what none may use, or the
 	// load is not shared.
-	unevenTimes = 2
+	unevenFactor = 2
 	// littleCPU is what all pods of a module together use, in cores, below which
 	// it does not matter who does.
 	littleCPU = 0.1
-	// wholeTime is the share of the samples from which a pod was there all the
+	// minCoverage is the share of the samples from which a pod was there all the
 	// time: one that came later has no share in what was before.
-	wholeTime = 0.8
-	// shareSpan is the shortest stretch over which pods are compared. The metrics API
-	// tells of ten to fifteen seconds of each pod, not the same ones of all, and of some
-	// twice: of half a minute one pod may show its start and another the load.
+	minCoverage = 0.8
+	// shareSpan is the shortest time over which pods are compared. The metrics API reports ten
+	// to fifteen seconds of each pod, at different times and some twice: over half a minute,
+	// one pod may show its start and another the load.
 	shareSpan = 2 * time.Minute
 )
 
@@ -45,10 +45,10 @@ type podUse struct {
 	cpu, memory payload.Points
 }
 
-// Pods tells what each pod used of the modules that have several, by module and
-// name, and, one sentence each, where one pod did the work of the others.
+// Pods returns the use of each pod of modules with several pods, sorted by module and name,
+// and a sentence for each pod that did the work of the others.
 func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, uneven []string) {
-	modules := podsOfModules(samples, window)
+	modules := modulePods(samples, window)
 	for _, module := range slices.Sorted(maps.Keys(modules)) {
 		own := modules[module]
 		if len(own) < 2 {
@@ -57,7 +57,7 @@ func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, unev
 		for i, pod := range own[:min(len(own), maxModulePods)] {
 			pods = append(pods, v1alpha1.PodUse{
 				Name: fmt.Sprintf("%s/pod-%d", module, i+1), Pod: pod.name, Node: pod.node,
-				CPU: averageOf(pod.cpu), Memory: averageOf(pod.memory),
+				CPU: formatAverage(pod.cpu), Memory: formatAverage(pod.memory),
 			})
 		}
 		if sentence := unevenShare(strings.TrimPrefix(module, modulePrefix), own); sentence != "" {
@@ -73,7 +73,7 @@ type PodShare struct {
 	Pods    int
 }
 
-// PodShares are those of the modules whose pods a run tells of, as Pods named them.
+// PodShares summarizes the uses that Pods returned, by module.
 func PodShares(pods []v1alpha1.PodUse) map[string]PodShare {
 	cores := map[string][]float64{}
 	for _, pod := range pods {
@@ -95,24 +95,24 @@ func PodShares(pods []v1alpha1.PodUse) map[string]PodShare {
 	return shares
 }
 
-func averageOf(points payload.Points) string {
+func formatAverage(points payload.Points) string {
 	if len(points) == 0 {
 		return ""
 	}
 	return decimal.Format(mean(points))
 }
 
-// podsOfModules are the pods that gave anything within a window, by module, each
+// modulePods are the pods that gave anything within a window, by module, each
 // module's sorted by name.
-func podsOfModules(samples *payload.Samples, window Window) map[string][]podUse {
+func modulePods(samples *payload.Samples, window Window) map[string][]podUse {
 	nodes := map[string]string{}
 	for _, container := range samples.Containers {
-		nodes[podOf(container.Instance)] = container.Node
+		nodes[podName(container.Instance)] = container.Node
 	}
 	type key struct{ module, pod string }
 	found := map[key]podUse{}
-	for of, series := range seriesOfPods(samples) {
-		points := within(together(series, false), window)
+	for of, series := range podSeries(samples) {
+		points := within(sumSeries(series, false), window)
 		if len(points) == 0 {
 			continue
 		}
@@ -138,21 +138,21 @@ func podsOfModules(samples *payload.Samples, window Window) map[string][]podUse 
 
 type podResource struct{ module, pod, resource string }
 
-// seriesOfPods are the series of CPU and memory of the modules' containers.
-func seriesOfPods(samples *payload.Samples) map[podResource][]payload.SampleSeries {
+// podSeries are the series of CPU and memory of the modules' containers.
+func podSeries(samples *payload.Samples) map[podResource][]payload.SampleSeries {
 	series := map[podResource][]payload.SampleSeries{}
 	for _, one := range samples.Series {
 		isUse := one.Resource == metric.CPU || one.Resource == metric.Memory
 		if isUse && strings.HasPrefix(one.Component, modulePrefix) {
-			at := podResource{one.Component, podOf(one.Instance), one.Resource}
+			at := podResource{one.Component, podName(one.Instance), one.Resource}
 			series[at] = append(series[at], one)
 		}
 	}
 	return series
 }
 
-// unevenShare says that a pod used more than twice what the module's others did
-// on average; empty where none did, all used little, or it can't be told yet.
+// unevenShare describes a pod that used more than twice the average of the module's others;
+// empty if none did, all used little, or the data is insufficient.
 func unevenShare(module string, pods []podUse) string {
 	longest := 0
 	for _, pod := range pods {
@@ -164,7 +164,7 @@ func unevenShare(module string, pods []podUse) string {
 		count        int
 	)
 	for _, pod := range pods {
-		if length(pod.cpu) < shareSpan || float64(len(pod.cpu)) < wholeTime*float64(longest) {
+		if length(pod.cpu) < shareSpan || float64(len(pod.cpu)) < minCoverage*float64(longest) {
 			continue
 		}
 		// The first is of a time before.
@@ -175,7 +175,7 @@ func unevenShare(module string, pods []podUse) string {
 			busiest, highest = pod, used
 		}
 	}
-	if count < 2 || all < littleCPU || highest <= unevenTimes*(all-highest)/float64(count-1) {
+	if count < 2 || all < littleCPU || highest <= unevenFactor*(all-highest)/float64(count-1) {
 		return ""
 	}
 	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",

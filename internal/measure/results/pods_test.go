@@ -93,7 +93,7 @@ func TestUnevenPods(t *testing.T) {
 
 // Of a short load one pod's figures may be of its start, when another's are of the
 // load; the first figure of a longer one is of the time before it, too.
-func TestTheStartOfPodsIsNoUnevenShare(t *testing.T) {
+func TestPodStartIsNotUneven(t *testing.T) {
 	samples := usedBy(podUse{"a", 0.1, 5, 30}, podUse{"b", 0.9, 5, 30})
 	for name, test := range map[string]struct {
 		from, to float64

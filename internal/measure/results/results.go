@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Observe gives the observations of a run's loads: of each over the whole
-// stretch that counts, and in each window of the scenario.
+// Observe returns the observations of a run's loads: of each over its whole measured time, and
+// in each window of the scenario.
 func Observe(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	windows := Windows(loads, measured)
@@ -59,7 +59,7 @@ func observeTransactions(load string, all *payload.Payload, window Window) []v1a
 		observations = append(observations,
 			// A count is exact, however many digits it has.
 			v1alpha1.Observation{Metric: metric.Name(of, metric.Samples), Value: integer(total.Count), Unit: metric.UnitCount},
-			observation.Of(of, metric.Errors, percent(float64(failed.Count), float64(total.Count)), total.Count),
+			observation.New(of, metric.Errors, percent(float64(failed.Count), float64(total.Count)), total.Count),
 		)
 		// Response times are those of transactions that worked: a refused
 		// request is fast and would make a broken system look good.

@@ -40,13 +40,13 @@ func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurem
 	return around(loads, func(load v1alpha1.Load) Window { return Whole(load, measured, measurement) })
 }
 
-// ObserveServersThroughout gives the observations of a run's servers: over all that
-// counts, and in each window of the scenario.
+// ObserveServersThroughout returns the observations of a run's servers: over all that counts,
+// and in each window of the scenario.
 func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	counted := CountedWindow(loads, measured, measurement)
 	observations := append(ObserveServers(samples, counted), ObserveGrowth(samples, growing(loads, measured, measurement, counted), measurement)...)
-	// The stretch that counts of a load that lasts until an import has ended is
-	// that import's, so windows beside it are within a larger one.
+	// The measured time of a load that lasts until an import ends is that import's, so windows
+	// next to it are within a larger one.
 	steady := Steady(loads, measured, measurement)
 	for _, window := range Windows(loads, measured) {
 		observations = append(observations, ObserveServers(samples, window.Within(steady))...)
@@ -54,9 +54,8 @@ func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, m
 	return observations
 }
 
-// ObserveServers gives the observations of the servers in a window: average and
-// maximum of each resource. What was not sampled within the window has no
-// observation.
+// ObserveServers returns the observations of the servers in a window: average and maximum of
+// each resource. What was not sampled within the window has no observation.
 func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	add := func(of, statistic, unit string, value float64, count int) {
@@ -78,7 +77,7 @@ func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observat
 			add(quantity.name, metric.PercentOfLimit, metric.UnitPercent, mean(percents), len(percents))
 		}
 	}
-	for component, ends := range endsOf(samples, window) {
+	for component, ends := range countEnds(samples, window) {
 		add(component, metric.Restarts, metric.UnitCount, float64(ends.all), 0)
 		add(component, metric.OOMKills, metric.UnitCount, float64(ends.oom), 0)
 	}
@@ -96,7 +95,7 @@ type quantity struct {
 	points               payload.Points
 	// reach is how far before its time a point's value may be of.
 	reach time.Duration
-	// ofRequest and ofLimit are in percent; empty where nothing was asked for.
+	// ofRequest and ofLimit are in percent; empty where nothing was requested.
 	ofRequest, ofLimit payload.Points
 }
 
@@ -117,17 +116,17 @@ func quantities(samples *payload.Samples) []quantity {
 	var found []quantity
 	for key, series := range parts {
 		own := quantity{name: strings.TrimSuffix(key[0]+"/"+key[1], "/"), resource: key[1], unit: series[0].Unit}
-		own.points, own.reach = together(series, shares[own.resource]), reachOf(series)
+		own.points, own.reach = sumSeries(series, shares[own.resource]), sampleReach(series)
 		switch own.resource {
 		case metric.CPU:
-			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.CPURequest })
-			own.ofLimit = percentOf(series, asked, func(c payload.Container) float64 { return c.CPULimit })
+			own.ofRequest = percentOfAmount(series, asked, func(c payload.Container) float64 { return c.CPURequest })
+			own.ofLimit = percentOfAmount(series, asked, func(c payload.Container) float64 { return c.CPULimit })
 		case metric.Memory:
-			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
+			own.ofRequest = percentOfAmount(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
 		}
 		found = append(found, own)
 	}
-	if points := othersOf(samples); len(points) > 0 {
+	if points := otherPoints(samples); len(points) > 0 {
 		found = append(found, quantity{name: others, resource: metric.CPU, unit: metric.UnitCores, points: points})
 	}
 	return furthestBehind(found)
@@ -151,10 +150,9 @@ func furthestBehind(found []quantity) []quantity {
 	return slices.DeleteFunc(found, func(one quantity) bool { return left[one.name] })
 }
 
-// together adds up the instances of a component, or takes their mean. A time
-// at which an instance that was there told nothing is left out: the sum of the
-// others would be too small.
-func together(series []payload.SampleSeries, average bool) payload.Points {
+// sumSeries returns the sum or the mean of a component's instances. A time without a sample of
+// an existing instance is omitted: the sum of the others would be too small.
+func sumSeries(series []payload.SampleSeries, average bool) payload.Points {
 	if len(series) == 1 {
 		return series[0].Points
 	}
@@ -190,9 +188,8 @@ func present(series []payload.SampleSeries, at time.Time) int {
 	return count
 }
 
-// percentOf is the use of the containers that asked for something as a share
-// of that.
-func percentOf(series []payload.SampleSeries, asked map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
+// percentOfAmount is the use of the containers that requested something as a share of that.
+func percentOfAmount(series []payload.SampleSeries, asked map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
 	var used, wanted []payload.SampleSeries
 	for _, one := range series {
 		total := amount(asked[one.Component+"/"+one.Instance])
@@ -209,15 +206,15 @@ func percentOf(series []payload.SampleSeries, asked map[string]payload.Container
 	if len(used) == 0 {
 		return nil
 	}
-	shares, totals := slices.Clone(together(used, false)), together(wanted, false)
+	shares, totals := slices.Clone(sumSeries(used, false)), sumSeries(wanted, false)
 	for i := range shares {
 		shares[i].Value = 100 * shares[i].Value / totals[i].Value
 	}
 	return shares
 }
 
-// within are the points of a window, both ends included: a sample stands for
-// the time before it.
+// within are the points of a window, both ends included: a sample represents the time before
+// it.
 func within(points payload.Points, window Window) payload.Points {
 	from := slices.IndexFunc(points, func(p payload.Point) bool { return !p.At.Before(window.From) })
 	if from < 0 {
@@ -230,8 +227,8 @@ func within(points payload.Points, window Window) payload.Points {
 	return own
 }
 
-// mean weighs each point by the time it stands for, that since the point
-// before: the interval grows as a run gets long.
+// mean weighs each point by the time it represents, that since the point before: the interval
+// grows as a run gets long.
 func mean(points payload.Points) float64 {
 	if len(points) == 1 {
 		return points[0].Value
@@ -275,9 +272,9 @@ func Ends(samples *payload.Samples, window Window) []payload.ContainerEnd {
 
 type ends struct{ all, oom int32 }
 
-// endsOf counts how often containers ended within a window, by component. The
+// countEnds counts how often containers ended within a window, by component. The
 // components that had none are there as well; generators are not.
-func endsOf(samples *payload.Samples, window Window) map[string]ends {
+func countEnds(samples *payload.Samples, window Window) map[string]ends {
 	counts := map[string]ends{}
 	for _, container := range samples.Containers {
 		if !strings.HasPrefix(container.Component, generators) {

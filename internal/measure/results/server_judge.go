@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// SilentCollector is the source of a gap in which nobody was asked anything.
-const SilentCollector = "collector"
+// SilentCollectorReason is the source of a gap in which the collector sampled nothing.
+const SilentCollectorReason = "collector"
 
 // Gap is a stretch of a window for which a source gave nothing.
 type Gap struct {
@@ -27,9 +27,9 @@ type Gap struct {
 	// Interval between two rounds at that time.
 	Interval time.Duration
 	// Source that was silent: pods, metrics, postgres, kafka, custom/<name>,
-	// or SilentCollector.
+	// or SilentCollectorReason.
 	Source string
-	// Message is what the source said instead of an answer; it may be empty.
+	// Message of the source's failure; it may be empty.
 	Message string
 }
 
@@ -47,10 +47,10 @@ func (g Gap) Intervals() float64 {
 // the gap is the whole window, in intervals as declared.
 func LongestGap(samples *payload.Samples, window Window, declared time.Duration) Gap {
 	if samples == nil || len(samples.Rounds) == 0 {
-		return Gap{Length: window.To.Sub(window.From), Interval: declared, Source: SilentCollector}
+		return Gap{Length: window.To.Sub(window.From), Interval: declared, Source: SilentCollectorReason}
 	}
 	longest := longestGap(samples.Rounds, nil, window)
-	longest.Source = SilentCollector
+	longest.Source = SilentCollectorReason
 	if longest.Intervals() > maxGap {
 		// No source gave anything then, which weighs more than a longer silence
 		// of one.
@@ -76,9 +76,9 @@ func longestGap(rounds payload.Points, failed payload.Times, window Window) Gap 
 	return longest
 }
 
-// Silences are the stretches of a window in which the collector asked nobody for longer
-// than is let pass as one late round, in the order of time.
-func Silences(samples *payload.Samples, window Window) []Window {
+// SilentPeriods are the periods of a window in which the collector sampled nothing for longer
+// than one late round, sorted by time.
+func SilentPeriods(samples *payload.Samples, window Window) []Window {
 	if samples == nil || len(samples.Rounds) == 0 {
 		return []Window{window}
 	}
@@ -115,10 +115,9 @@ func gaps(rounds payload.Points, failed payload.Times, window Window) iter.Seq2[
 	}
 }
 
-// Saturated says, one sentence each, which databases and brokers had an average
-// CPU use above a percentage of their limit, of their request where they have no
-// limit, or of all their CPUs where that is what is told of them. The observations
-// are those of one window.
+// Saturated describes, in one sentence each, the databases and brokers whose average CPU use
+// was above a percentage of their limit, of their request without a limit, or of all their
+// CPUs if that is reported. The observations are those of one window.
 func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 	busy, of := map[string]float64{}, map[string]string{}
 	var reader observation.Reader
@@ -150,9 +149,9 @@ func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 // maxText bounds a statement's text in a status, in bytes.
 const maxText = 500
 
-// TopStatements are those that took most of PostgreSQL's time within a window,
-// the longest first. They are counted by periods of about a minute; a period
-// counts if its middle lies in the window.
+// TopStatements are the statements with the most execution time within a window, longest
+// first. They are counted in periods of about a minute; a period counts if its middle is in
+// the window.
 func TopStatements(samples *payload.Samples, window Window, limit int) []v1alpha1.StatementShare {
 	type key struct{ server, id string }
 	sums, all := map[key]payload.StatementTime{}, map[string]float64{}

@@ -108,7 +108,7 @@ func TestObserveServers(t *testing.T) {
 }
 
 // A pod that told nothing for a while must not make its module look idle.
-func TestAPodThatIsSilentDoesNotLowerTheSum(t *testing.T) {
+func TestSilentPodDoesNotLowerSum(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for minute := range 10 {
 		recorder.Record("module/m", "a/main", "cpu", "cores", minutes(float64(minute)), 1)
@@ -122,7 +122,7 @@ func TestAPodThatIsSilentDoesNotLowerTheSum(t *testing.T) {
 }
 
 // A pod that takes another's place counts from when it is there.
-func TestAPodThatIsReplaced(t *testing.T) {
+func TestReplacedPod(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for minute := range 10 {
 		pod := "a/main"
@@ -136,9 +136,8 @@ func TestAPodThatIsReplaced(t *testing.T) {
 	}
 }
 
-// Samples become rarer as a run gets long; each counts for the time it stands
-// for.
-func TestTheAverageIsOverTimeNotOverSamples(t *testing.T) {
+// Samples become rarer as a run gets long; each counts for the time it represents.
+func TestAverageIsWeightedByTime(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for minute := range 10 {
 		recorder.Record("kafka", "", "recordsIn", "1/s", minutes(float64(minute+1)), 0)
@@ -172,7 +171,7 @@ func TestMaxIsNeverBelowAverage(t *testing.T) {
 	}
 }
 
-func TestGroupsThatWereMostBehindAreNamed(t *testing.T) {
+func TestConsumerGroupsWithLargestLag(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for group := range 30 {
 		recorder.Record("kafka/consumerLag", fmt.Sprintf("group-%02d", group), "", "1", minutes(1), float64(group))
@@ -226,10 +225,10 @@ func TestLongestGap(t *testing.T) {
 		return round.At.Before(minutes(13)) || round.At.After(minutes(48))
 	})
 	want := []results.Window{{From: minutes(10), To: minutes(13)}, {From: minutes(39.75), To: minutes(42)}, {From: minutes(48), To: minutes(50)}}
-	if diff := cmp.Diff(want, results.Silences(both, whole)); diff != "" {
+	if diff := cmp.Diff(want, results.SilentPeriods(both, whole)); diff != "" {
 		t.Errorf("silent: -want +got\n%s", diff)
 	}
-	if got := results.Silences(nil, whole); !slices.Equal(got, []results.Window{whole}) {
+	if got := results.SilentPeriods(nil, whole); !slices.Equal(got, []results.Window{whole}) {
 		t.Errorf("without samples %v is silent, want all of it", got)
 	}
 	if got := results.LongestGap(without(20, 21.9), whole, 0).Intervals(); got != 9 {
@@ -260,8 +259,8 @@ func TestSaturated(t *testing.T) {
 }
 
 // A value that may be of before a window is none of it, and a window that two values of
-// different stretches don't tell of, over half of it, has no figure.
-func TestFiguresThatAreOfStretches(t *testing.T) {
+// different stretches don't describe, over half of it, has no figure.
+func TestSparseSamples(t *testing.T) {
 	every := func(step, reach, until float64) *payload.Samples {
 		recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 		series := payload.SampleSeries{Component: "postgres/primary", Resource: "cpuUsed", Unit: "%", Reach: 60 * reach}

@@ -11,9 +11,9 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// Judgement says what of a run's results counts.
+// Judgement describes what of a run's results counts.
 type Judgement struct {
-	// Fault says why nothing does; nil where something does.
+	// Fault describes why nothing does; nil where something does.
 	Fault *Fault
 	// unsound are the stretches that do not count in a run that does.
 	unsound []unsound
@@ -25,8 +25,8 @@ type unsound struct {
 	fault        *Fault
 }
 
-// Judge looks at all loads. By the rule a run counts as a whole or not at all; where
-// validity says so, each stretch of it counts by itself.
+// Judge considers all loads. By the rule a run counts as a whole or not at all; if validity
+// requires it, each period of it counts separately.
 func Judge(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) Judgement {
 	var judged Judgement
 	for _, load := range loads {
@@ -52,8 +52,8 @@ func (j *Judgement) blame(fault *Fault) {
 	}
 }
 
-// leaveOutBatch: what was on beside a batch that did not do its work is not like what is on
-// beside one that does.
+// leaveOutBatch excludes the time of a failed batch: other loads were not measured next to a
+// batch that did its work.
 func (j *Judgement) leaveOutBatch(load v1alpha1.Load, fault *Fault) {
 	switch {
 	case fault == nil:
@@ -106,16 +106,16 @@ func (j *Judgement) anythingSound(loads []v1alpha1.Load, measured map[string]Mea
 	})
 }
 
-// leavesOut says whether what a load did in a window does not count.
+// leavesOut reports whether what a load did in a window does not count.
 func (j *Judgement) leavesOut(load, window string) bool {
 	return slices.ContainsFunc(j.unsound, func(one unsound) bool {
 		return one.window == window && (one.load == load || one.load == "")
 	})
 }
 
-// Counting are the observations that count. Those of servers count over the whole run, for what
-// they used they used, and in windows in which every load is sound. A single import of a series
-// has observations only if it worked.
+// Counting are the observations that are valid. Those of servers count over the whole run, for
+// what they used they used, and in windows in which every load is sound. A single import of a
+// series has observations only if it worked.
 func (j Judgement) Counting(observations []v1alpha1.Observation) []v1alpha1.Observation {
 	return slices.DeleteFunc(observations, func(observation v1alpha1.Observation) bool {
 		name, window := metric.CutWindow(observation.Metric)
@@ -129,7 +129,7 @@ func (j Judgement) Counting(observations []v1alpha1.Observation) []v1alpha1.Obse
 	})
 }
 
-// Warnings tell what does not count, a sentence for each stretch.
+// Warnings describe the excluded time, in one sentence for each period.
 func (j Judgement) Warnings() []string {
 	var sentences []string
 	for _, one := range j.unsound {
@@ -147,7 +147,7 @@ func (j Judgement) Warnings() []string {
 
 const leftOutPrefix = "left out "
 
-// CutLeftOut is what a run's warning tells of a stretch that does not count; false for other
+// CutLeftOut is what a run's warning describes a stretch that does not count; false for other
 // warnings.
 func CutLeftOut(warning string) (what string, found bool) {
 	return strings.CutPrefix(warning, leftOutPrefix)

@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 		// fault is a part of why nothing counts, warnings of what is left out.
 		fault    string
 		warnings []string
-		// kept and dropped are metrics that count, and such that don't.
+		// kept and dropped are metrics that are valid, and such that don't.
 		kept, dropped []string
 	}{
 		"all is sound": {

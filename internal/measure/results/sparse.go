@@ -14,14 +14,14 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// minCovered is how much of a window the points of a quantity with a reach have to tell
-// of. The rest of it may have been otherwise.
+// minCovered is the share of a window that the points of a quantity with a reach must cover.
+// The rest may differ.
 const minCovered = 0.5
 
-// maxReach bounds what a log may say.
+// maxReach limits the value in a log.
 const maxReach = 24 * 60 * 60
 
-func reachOf(series []payload.SampleSeries) time.Duration {
+func sampleReach(series []payload.SampleSeries) time.Duration {
 	var longest float64
 	for _, one := range series {
 		longest = min(max(longest, one.Reach), maxReach)
@@ -29,9 +29,9 @@ func reachOf(series []payload.SampleSeries) time.Duration {
 	return time.Duration(longest * float64(time.Second))
 }
 
-// within are the quantity's points of a window. Where a point's value may be of a time
-// before the window it is none of it; and two that tell of different stretches are the
-// least, over half of the window: fewer would be taken for all of it.
+// within returns the quantity's points of a window. A point whose value may be of a time
+// before the window is omitted. At least two points of different periods must cover half of
+// the window: fewer would be taken for all of it.
 func (q quantity) within(window Window) payload.Points {
 	if q.reach == 0 {
 		return within(q.points, window)
@@ -47,8 +47,8 @@ func (q quantity) within(window Window) payload.Points {
 	return points
 }
 
-// Sparse says, one sentence for each server, that figures of it were taken too seldom, or
-// came too late, to tell of the window.
+// Sparse describes, in one sentence for each server, metrics that were sampled too rarely or
+// too late for the window.
 func Sparse(samples *payload.Samples, window Window) []string {
 	missed, shortest := map[string]int{}, map[string]time.Duration{}
 	for _, quantity := range quantities(samples) {

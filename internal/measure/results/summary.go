@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// ErrNoSummary says that a log holds no summary of k6.
+// ErrNoSummary means that a log holds no summary of k6.
 var ErrNoSummary = errors.New("k6 printed no summary")
 
 // Names of k6's metrics.
@@ -35,8 +35,7 @@ const (
 	metricChecksFailed = "checks_failed"
 )
 
-// Summary is what k6 itself says of a test at its end, of one runner or of
-// several added up.
+// Summary is k6's end-of-test summary, of one runner or the sum of several.
 type Summary struct {
 	// Trends are times in ms, by metric.
 	Trends map[string]Trend
@@ -58,8 +57,8 @@ type Summary struct {
 // Trend is the distribution of a k6 trend.
 type Trend struct {
 	Count float64
-	// Times in ms, by statistic. Percentiles of several runners are not known:
-	// those of parts don't tell those of the whole.
+	// Times in ms, by statistic. Percentiles of several runners are unknown, because they can't
+	// be merged.
 	Times map[string]float64
 }
 
@@ -72,7 +71,7 @@ type exported struct {
 func ReadSummary(log io.Reader) (*Summary, error) {
 	lines := bufio.NewReader(log)
 	for {
-		line, err := lineOf(lines)
+		line, err := readLine(lines)
 		if line == "{" {
 			rest := &io.LimitedReader{R: lines, N: maxSummary}
 			found, bad := decodeSummary(io.MultiReader(strings.NewReader(line), rest))
@@ -93,12 +92,11 @@ func ReadSummary(log io.Reader) (*Summary, error) {
 	}
 }
 
-// maxSummary bounds what k6 says of a test, in bytes: some hundred for each of its
-// metrics.
+// maxSummary limits the size of a summary, in bytes: each metric takes some hundred.
 const maxSummary = 1 << 20
 
-// lineOf reads a line; nothing of one that is too long to begin a summary.
-func lineOf(lines *bufio.Reader) (string, error) {
+// readLine reads a line; nothing of one that is too long to begin a summary.
+func readLine(lines *bufio.Reader) (string, error) {
 	line, more, err := lines.ReadLine()
 	text := string(line)
 	for more && err == nil {
@@ -131,7 +129,7 @@ func (s *Summary) take(name string, values map[string]float64) {
 	_, isTrend := values["avg"]
 	switch {
 	case isTrend:
-		s.Trends[name] = trendOf(values)
+		s.Trends[name] = newTrend(values)
 	case name == metricRequestFailed:
 		// Of a rate, passes are the samples that are true: the failures.
 		s.FailedRequests, s.Requests = values["passes"], values["passes"]+values["fails"]
@@ -144,7 +142,7 @@ func (s *Summary) take(name string, values map[string]float64) {
 	}
 }
 
-// plus adds what another runner of the load said.
+// plus adds the summary of another runner of the load.
 func (s *Summary) plus(other *Summary) *Summary {
 	s.Runners += other.Runners
 	s.Requests += other.Requests
@@ -188,21 +186,21 @@ func (t Trend) plus(other Trend) Trend {
 	return sum
 }
 
-// observe gives one observation per number of the summary.
+// observe returns one observation per number of the summary.
 func (s *Summary) observe(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, name := range slices.Sorted(maps.Keys(s.Trends)) {
 		observations = append(observations, s.Trends[name].observe(metric.Name(load, label.Join(name)))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
-		observations = append(observations, observation.Of(metric.Name(load, label.Join(name)), metric.Count, s.Counts[name], 0))
+		observations = append(observations, observation.New(metric.Name(load, label.Join(name)), metric.Count, s.Counts[name], 0))
 	}
 	if s.Requests > 0 {
-		observations = append(observations, observation.Of(metric.Name(load, "http_req_duration"), metric.Errors, percent(s.FailedRequests, s.Requests), int64(s.Requests)))
+		observations = append(observations, observation.New(metric.Name(load, "http_req_duration"), metric.Errors, percent(s.FailedRequests, s.Requests), int64(s.Requests)))
 	}
 	return append(observations, s.observeThroughput(load)...)
 }
 
 func (t Trend) observe(of string) []v1alpha1.Observation {
-	return append([]v1alpha1.Observation{observation.Of(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
+	return append([]v1alpha1.Observation{observation.New(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
 }

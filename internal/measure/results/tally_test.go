@@ -36,7 +36,7 @@ func searches(t *testing.T, refused, unsound int) *payload.Payload {
 
 func script() v1alpha1.Load { return v1alpha1.Load{Name: "search", Script: &v1alpha1.Script{}} }
 
-func TestAScriptIsJudgedByItsRequestsAndChecks(t *testing.T) {
+func TestScriptValidityUsesRequestsAndChecks(t *testing.T) {
 	ungrouped := payload.New("search", "run", "1", start)
 	ungrouped.Count("http_reqs", at(1), 7)
 	ungrouped.End, ungrouped.Final = at(10), true
@@ -90,7 +90,7 @@ func TestAScriptIsJudgedByItsRequestsAndChecks(t *testing.T) {
 	}
 }
 
-func TestUsersAreNotJudgedByTheirRequests(t *testing.T) {
+func TestUserValidityIgnoresRequests(t *testing.T) {
 	p := cico(t)
 	p.Count("http_reqs", at(5), 10)
 	p.Count("http_req_failed", at(5), 10)

@@ -9,15 +9,14 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// throughput is what a load's k6 counts anyway, and the metric that tells how
-// much of it there was in a second.
+// throughput maps k6's counters of a load to rates per second.
 var throughput = []struct{ counter, metric string }{
 	{metricRequests, metric.RequestsPerSecond},
 	{metricIterations, metric.IterationsPerSecond},
 }
 
-// observeThroughput tells of a part of all that a load measured. A batch has none:
-// its requests ask mostly whether it has ended.
+// observeThroughput observes the throughput of a part of a load's time. A batch has none: most
+// of its requests poll for its end.
 func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Observation {
 	length := part.End.Sub(part.Start)
 	if length <= 0 {
@@ -27,7 +26,7 @@ func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Obser
 	for _, rate := range throughput {
 		if all.Total(rate.counter) > 0 {
 			count := part.Total(rate.counter)
-			observations = append(observations, observation.Of(load, rate.metric, count/length.Seconds(), int64(count)))
+			observations = append(observations, observation.New(load, rate.metric, count/length.Seconds(), int64(count)))
 		}
 	}
 	return observations
@@ -38,7 +37,7 @@ func (s *Summary) observeThroughput(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, rate := range throughput {
 		if value := s.Rates[rate.counter]; value > 0 {
-			observations = append(observations, observation.Of(load, rate.metric, value, int64(s.Counts[rate.counter])))
+			observations = append(observations, observation.New(load, rate.metric, value, int64(s.Counts[rate.counter])))
 		}
 	}
 	return observations

@@ -25,8 +25,8 @@ var times = []struct {
 	{metric.Max, "max", func(s payload.Summary) time.Duration { return s.Max }},
 }
 
-// trendOf reads what k6 said of a trend.
-func trendOf(values map[string]float64) Trend {
+// newTrend converts a trend of k6.
+func newTrend(values map[string]float64) Trend {
 	trend := Trend{Count: values["count"], Times: map[string]float64{}}
 	for _, one := range times {
 		if value, told := values[one.k6]; told {
@@ -50,7 +50,7 @@ func (t Trend) times(of string, samples int64) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, one := range times {
 		if value, known := t.Times[one.statistic]; known {
-			observations = append(observations, observation.Of(of, one.statistic, value, samples))
+			observations = append(observations, observation.New(of, one.statistic, value, samples))
 		}
 	}
 	return observations

@@ -18,10 +18,10 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Fault says why what was measured does not count.
+// Fault is the reason why a measurement is invalid.
 type Fault = kind.Fault
 
-// Check says whether a load's results count; nil when they do.
+// Check returns the fault of a load's results, or nil.
 func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) *Fault {
 	own := measured[load.Name]
 	if own.Summary != nil {
@@ -87,8 +87,8 @@ func checkErrors(load string, failed, all int64, validity v1alpha1.Validity) *Fa
 	return nil
 }
 
-// checkGenerator says whether the load that was meant was put on. Where it was
-// not, response times look better than they are.
+// checkGenerator checks that the intended load was generated. Otherwise response times look
+// better than they are.
 func checkGenerator(load string, own Measured) *Fault {
 	if fault := checkDropped(load, own.Histograms.Total(metricDroppedIterations)); fault != nil {
 		return fault
@@ -111,17 +111,17 @@ const (
 	maxGap = 3
 )
 
-// CheckGap says whether the servers were sampled all the time of the window, whose longest
-// gap it is, or as much of it as has to be. A source that gave nothing, while others did,
-// is a warning: not every cluster has them all.
+// CheckGap checks that the servers were sampled throughout the window, given its longest gap,
+// or as much of it as required. A source that failed while others did not is a warning: not
+// every cluster has all sources.
 func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Validity) (fault *Fault, warning string) {
 	switch {
 	case gap.Intervals() <= maxGap:
 		return nil, ""
-	case gap.Source != SilentCollector:
+	case gap.Source != SilentCollectorReason:
 		return nil, fmt.Sprintf("%s sent nothing about the servers for %s", gap.Source, gap.Length.Round(time.Second))
 	}
-	silent, allowed := lengthOf(silences), validity.MaxGapPercentOrDefault()
+	silent, allowed := totalLength(silences), validity.MaxGapPercentOrDefault()
 	share := percent(silent.Seconds(), window.To.Sub(window.From).Seconds())
 	switch {
 	case allowed == 0:
@@ -136,8 +136,8 @@ func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Valid
 	}
 }
 
-// lengthOf stretches that do not overlap.
-func lengthOf(stretches []Window) time.Duration {
+// totalLength stretches that do not overlap.
+func totalLength(stretches []Window) time.Duration {
 	var sum time.Duration
 	for _, one := range stretches {
 		sum += one.To.Sub(one.From)
@@ -145,8 +145,7 @@ func lengthOf(stretches []Window) time.Duration {
 	return sum
 }
 
-// Warnings are what a run's observations say of servers that were at their
-// limits, one sentence each.
+// Warnings describe servers at their limits, in one sentence each.
 func Warnings(observations []v1alpha1.Observation) []string {
 	var whole []v1alpha1.Observation
 	for _, observation := range observations {
@@ -182,12 +181,12 @@ func checkDropped(load string, dropped float64) *Fault {
 		load, decimal.Format(dropped))
 }
 
-// skewAllowed is how far the clocks of a load's node and the operator's may be
-// apart, beside what the order of events allows.
+// skewAllowed is the allowed difference between the clocks of a load's node and the operator,
+// beyond what the order of events allows.
 const skewAllowed = 5 * time.Second
 
-// CheckClock says whether a load's times fit those of the operator, between
-// which it must have been on: created, then seen to have ended.
+// CheckClock checks that a load's times fit those of the operator: it was created before and
+// observed to end after.
 func CheckClock(load string, own Measured, created, ended time.Time) *Fault {
 	switch {
 	case own.End.Before(own.Start):

@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	// maxSlices is into how many parts the stretch that counts is cut; with
-	// fewer than minSlices of sliceSamples transactions each, what looks like a
-	// fall may be chance.
+	// maxSlices is into how many parts the stretch that counts is cut; with fewer than
+	// minSlices of sliceSamples transactions each, what resembles a fall may be chance.
 	maxSlices    = 20
 	minSlices    = 8
 	sliceSamples = 15
@@ -37,12 +36,12 @@ const (
 	heldShare = 0.8
 )
 
-// warmUpAdvice comes before the warm-up that is proposed.
+// warmUpAdvice precedes the proposed warm-up.
 const warmUpAdvice = "set measurement.warmUp to "
 
-// StillWarming says, one sentence for each load, where response times still fell
-// after the warm-up, and how long that should be. What ran while another load
-// came, went or was a batch is not looked at: there they fall for other reasons.
+// StillWarming describes, in one sentence for each load, response times that still fell after
+// the warm-up, and the necessary warm-up. Times when another load started, stopped or was a
+// batch are not analyzed: response times fall there for other reasons.
 func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []string {
 	var sentences []string
 	for _, load := range loads {
@@ -116,9 +115,9 @@ func longestFall(p *payload.Payload) (fall, bool) {
 	return longest, longest.lasts > 0
 }
 
-// fallOf says whether the first parts of a transaction's time were markedly
-// slower than the rest. Medians tell which are: they do not follow a single
-// pause. Means tell whether it matters.
+// fallOf reports whether the first parts of a transaction's time were markedly slower than the
+// rest. Medians determine the parts, because a single pause does not affect them; means
+// determine whether it matters.
 func fallOf(p *payload.Payload, transaction string) (fall, bool) {
 	all, _ := p.Summary(transaction, payload.OK)
 	parts := cut(p, transaction, int(min(maxSlices, all.Count/sliceSamples)))
@@ -140,7 +139,7 @@ type slice struct {
 	payload.Summary
 }
 
-// cut gives about so many parts of whole buckets.
+// cut returns about count parts of whole buckets.
 func cut(p *payload.Payload, transaction string, count int) []slice {
 	if count < minSlices {
 		return nil

@@ -102,8 +102,8 @@ func TestStillWarming(t *testing.T) {
 	}
 }
 
-// Chance gives hardly ever the advice: response times are log-normal, as few as
-// are looked at.
+// Chance returns hardly ever the advice: response times are log-normal, as few as are
+// analyzed.
 func TestNoiseIsSeldomTakenForWarmth(t *testing.T) {
 	for name, rate := range map[string]float64{"few": 0.21, "many": 3} {
 		random, alarms := rand.New(rand.NewPCG(7, 8)), 0

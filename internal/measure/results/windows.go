@@ -45,20 +45,19 @@ type Window struct {
 
 func (w Window) empty() bool { return !w.To.After(w.From) }
 
-// Within is the part of w that lies in other.
+// Within is the intersection with other.
 func (w Window) Within(other Window) Window {
 	w.From, w.To = later(w.From, other.From), earlier(w.To, other.To)
 	return w
 }
 
-// Windows cuts a scenario into stretches after the fact, from its loads' own
-// start and end: before the first batch, during each, after the last. A scenario
-// without batches beside other loads has none. Warm-up and tail are not cut off
-// yet: each load has its own.
+// Windows splits a scenario by its batches, after the run: before the first batch, during
+// each, after the last. A scenario without batches next to other loads has none. Warm-up and
+// tail are not yet removed: each load has its own.
 func Windows(loads []v1alpha1.Load, measured map[string]Measured) []Window {
 	run, ok := extent(loads, measured, func(v1alpha1.Load) bool { return true })
 	working, any := extent(loads, measured, kinds.IsBatch)
-	batches := batchesOf(loads)
+	batches := batchLoads(loads)
 	if !ok || !any || len(batches) == len(loads) {
 		return nil
 	}
@@ -71,7 +70,7 @@ func Windows(loads []v1alpha1.Load, measured map[string]Measured) []Window {
 	return append(windows, Window{Name: metric.After, From: working.To, To: run.To})
 }
 
-func batchesOf(loads []v1alpha1.Load) []v1alpha1.Load {
+func batchLoads(loads []v1alpha1.Load) []v1alpha1.Load {
 	return slices.DeleteFunc(slices.Clone(loads), func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
 }
 

@@ -129,15 +129,15 @@ func TestCheckGap(t *testing.T) {
 		allowed        int32
 		fault, warning string
 	}{
-		"one interval":     {gap: gap(results.SilentCollector, 16)},
-		"silent collector": {gap: gap(results.SilentCollector, 50), silences: silent(50), fault: "the servers were not sampled for 50s, more than 3 intervals of 15s: see the collector's log, or its node's load"},
+		"one interval":     {gap: gap(results.SilentCollectorReason, 16)},
+		"silent collector": {gap: gap(results.SilentCollectorReason, 50), silences: silent(50), fault: "the servers were not sampled for 50s, more than 3 intervals of 15s: see the collector's log, or its node's load"},
 		"silent source":    {gap: gap("metrics", 50), warning: "metrics sent nothing about the servers for 50s"},
 		"as allowed": {
-			gap: gap(results.SilentCollector, 60), silences: silent(60, 50), allowed: 11,
+			gap: gap(results.SilentCollectorReason, 60), silences: silent(60, 50), allowed: 11,
 			warning: "the servers were not sampled for 1m50s in all, in 2 gaps (11 % of the time that counts): what they used then is in no average",
 		},
 		"more than allowed": {
-			gap: gap(results.SilentCollector, 60), silences: silent(60, 51), allowed: 11,
+			gap: gap(results.SilentCollectorReason, 60), silences: silent(60, 51), allowed: 11,
 			fault: "the servers were not sampled for 1m51s in all, 11.1 % of the time that counts and more than the 11 % that validity.maxGapPercent allows: see the collector's log, or its node's load",
 		},
 		"a source beside what is allowed": {gap: gap("metrics", 50), allowed: 11, warning: "metrics sent nothing about the servers for 50s"},
@@ -197,7 +197,7 @@ func TestEachRunnerIsLookedAt(t *testing.T) {
 		runner.Count(payload.GeneratorCPU, at(5), used)
 		runner.Count(payload.GeneratorCPULimit, at(5), 2)
 	}
-	var all results.Gathered
+	var all results.LogResults
 	for _, one := range []*payload.Payload{busy, idle} {
 		if err := all.Read(logOf(t, one), users(""), results.Source{Run: "run", Load: "cico", Pod: one.Runner}); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Unreadable stands for a statement of which nothing can be said.
+// Unreadable replaces a statement that can't be parsed.
 const Unreadable = "UNREADABLE"
 
 // commands are all that is ever shown of a statement that is not shown as a
@@ -217,9 +217,8 @@ var firstWords = func() map[string]bool {
 	return first
 }()
 
-// command that keywords begin: the longest whose words stand among them in
-// this order, and of equals the one that is complete first. CREATE UNIQUE
-// INDEX is a CREATE INDEX.
+// command that keywords start with: the longest whose words occur in this order, and of equals
+// the one that is complete first. CREATE UNIQUE INDEX is a CREATE INDEX.
 func command(keywords []string) string {
 	if len(keywords) == 0 {
 		return Unreadable
@@ -227,7 +226,7 @@ func command(keywords []string) string {
 	var longest []string
 	var end int
 	for _, command := range commands {
-		at, found := positionOf(command, keywords)
+		at, found := commandPosition(command, keywords)
 		if found && (len(command) > len(longest) || len(command) == len(longest) && at < end) {
 			longest, end = command, at
 		}
@@ -238,9 +237,9 @@ func command(keywords []string) string {
 	return strings.Join(longest, " ")
 }
 
-// positionOf is behind the last word of a command among keywords that begin with
+// commandPosition is behind the last word of a command among keywords that begin with
 // its first.
-func positionOf(command, keywords []string) (int, bool) {
+func commandPosition(command, keywords []string) (int, bool) {
 	if command[0] != keywords[0] {
 		return 0, false
 	}

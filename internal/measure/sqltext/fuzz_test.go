@@ -136,11 +136,11 @@ func checked(t *testing.T, text string) string {
 // scanned are the tokens that the parser finds in a text.
 func scanned(t *testing.T, text string) []token {
 	t.Helper()
-	theParser.mutex.Lock()
-	defer theParser.mutex.Unlock()
+	sharedParser.mutex.Lock()
+	defer sharedParser.mutex.Unlock()
 	result, err := parser.ScanToProtobuf(text)
 	expect.NoError(t, err, "%q is no SQL", text)
-	tokens, err := tokensOf(result)
+	tokens, err := decodeTokens(result)
 	expect.NoError(t, err)
 	return tokens
 }

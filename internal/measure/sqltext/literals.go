@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqltext says what of an SQL statement may leave the database. Literals
-// and comments may hold anything, so they stay behind. It reads statements with
-// PostgreSQL's own parser, compiled to WebAssembly, and puts together what may
-// be shown of what the parser knows, instead of taking out what is known to be
-// secret: what is not understood is not shown.
+// Package sqltext removes confidential parts from SQL statements. Literals and comments may
+// contain anything. It parses statements with PostgreSQL's own parser, compiled to
+// WebAssembly, and assembles the result from the parts that the parser understands, instead of
+// removing known secrets: unknown parts are hidden.
 package sqltext
 
 import (
@@ -31,11 +30,11 @@ func WithoutLiterals(text string) string {
 		return byFirstWord(text)
 	}
 	prepare()
-	read, err := theParser.read(text)
+	read, err := sharedParser.read(text)
 	if err != nil {
 		return byFirstWord(text)
 	}
-	pieces, understood := piecesOf(text, read.tokens)
+	pieces, understood := newPieces(text, read.tokens)
 	switch {
 	case !understood:
 		return byFirstWord(text)
@@ -46,14 +45,14 @@ func WithoutLiterals(text string) string {
 	}
 }
 
-// isReadable: the parser may be asked. To it a text ends at a zero byte.
+// isReadable reports whether the parser accepts the text, which ends at a zero byte.
 func isReadable(text string) bool {
 	return len(text) <= MaxText && utf8.ValidString(text) && !strings.Contains(text, "\x00") && longestOperator(text) <= maxOperator
 }
 
-// maxOperator bounds what looks like an operator, in characters. The parser's
-// time grows with their square: 16,000 take seconds. PostgreSQL knows no operator
-// of more than 63, but comments have lines of such characters.
+// maxOperator limits operators, in characters, because the parser's time is quadratic: 16,000
+// take seconds. PostgreSQL's operators have up to 63, but comments have lines of such
+// characters.
 const maxOperator = 250
 
 // longestOperator is the most characters of operators in a row.
@@ -77,10 +76,9 @@ type piece struct {
 	apart bool
 }
 
-// piecesOf are what may be shown of a text. It is not understood if a token is
-// not where or what it is said to be, or if the server may have read it
-// otherwise.
-func piecesOf(text string, tokens []token) (pieces []piece, understood bool) {
+// newPieces returns the visible pieces of a text. It is not understood if a token differs from
+// its description, or if the server may have parsed it otherwise.
+func newPieces(text string, tokens []token) (pieces []piece, understood bool) {
 	end := 0
 	for _, token := range tokens {
 		if token.from < end || token.to <= token.from || token.to > len(text) {
@@ -89,7 +87,7 @@ func piecesOf(text string, tokens []token) (pieces []piece, understood bool) {
 		if token.kind.isComment() {
 			continue
 		}
-		shown, understood := shownOf(token.kind, text[token.from:token.to])
+		shown, understood := displayToken(token.kind, text[token.from:token.to])
 		if !understood {
 			return nil, false
 		}
@@ -107,7 +105,7 @@ var written = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[-+*/<>=~!@#%^&|` + "`" + `?]+|::|:=|\.\.|[:.,;()\[\]]`, // operator or mark
 }, "|") + `)$`)
 
-func shownOf(kind kind, text string) (shown string, understood bool) {
+func displayToken(kind kind, text string) (shown string, understood bool) {
 	if kind.isLiteral() {
 		return placeholder, !isAmbiguous(text)
 	}

@@ -38,7 +38,7 @@ func TestQueriesStayReadable(t *testing.T) {
 }
 
 // A statement that PostgreSQL does not plan is shown by its command.
-func TestOtherStatementsAreShownByTheirCommand(t *testing.T) {
+func TestOtherStatementsShowTheirCommand(t *testing.T) {
 	for text, want := range map[string]string{
 		`ALTER ROLE app PASSWORD 'it''s secret' VALID UNTIL '2030-01-01'`:                   `ALTER ROLE`,
 		`alter user "secret" password 'x'`:                                                  `ALTER USER`,
@@ -74,7 +74,7 @@ func TestOtherStatementsAreShownByTheirCommand(t *testing.T) {
 }
 
 // What the parser does not read is shown by its first word, if that is one.
-func TestWhatCannotBeReadIsNotShown(t *testing.T) {
+func TestUnreadableStatementsAreHidden(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                Unreadable,
 		`;`:                               Unreadable,
@@ -105,7 +105,7 @@ func TestWhatCannotBeReadIsNotShown(t *testing.T) {
 }
 
 // Each of these was once shown with its secret by a scanner of our own.
-func TestWhatAScannerMisses(t *testing.T) {
+func TestLiteralsThatTheScannerMisses(t *testing.T) {
 	for _, text := range []string{
 		`ALTER ROLE x PASSWORD $p1$hunter2$p1$`,
 		`DO $ä$ hunter2 $ä$`,
@@ -172,15 +172,15 @@ func TestDeepStatements(t *testing.T) {
 }
 
 // A parser that failed once is not asked again, and what is shown then is less.
-func TestAParserThatFailed(t *testing.T) {
-	var broken guard
+func TestFailedParser(t *testing.T) {
+	var broken safeParser
 	broken.broken = true
 	if _, err := broken.read("SELECT 1"); err == nil {
 		t.Error("it was asked again")
 	}
 	prepare()
-	theParser.broken = true
-	defer func() { theParser.broken = false }()
+	sharedParser.broken = true
+	defer func() { sharedParser.broken = false }()
 	if got := WithoutLiterals("SELECT a FROM b"); got != "SELECT" || !Failed() {
 		t.Errorf("the statement became %s", got)
 	}
@@ -204,7 +204,7 @@ func TestKindsOfTokens(t *testing.T) {
 }
 
 // Tokens that are not what they are said to be are not shown.
-func TestTokensThatCannotBe(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	const text = `a 'b' c`
 	for name, tokens := range map[string][]token{
 		"a string as a name":  {{from: 2, to: 5, kind: identifier}},
@@ -214,11 +214,11 @@ func TestTokensThatCannotBe(t *testing.T) {
 		"of no length":        {{from: 1, to: 1, kind: identifier}},
 		"more than one thing": {{from: 0, to: 7, kind: identifier}},
 	} {
-		if pieces, understood := piecesOf(text, tokens); understood {
+		if pieces, understood := newPieces(text, tokens); understood {
 			t.Errorf("%s is shown as %v", name, pieces)
 		}
 	}
-	if _, err := tokensOf([]byte{0x12, 0x7f}); err == nil {
+	if _, err := decodeTokens([]byte{0x12, 0x7f}); err == nil {
 		t.Error("a message that is cut off was read")
 	}
 }

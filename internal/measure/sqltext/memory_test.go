@@ -15,13 +15,13 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// mostMemory is what a process may take to make the parser ready, in MiB: the
+// maxMemory is what a process may take to make the parser ready, in MiB: the
 // collector's limit without what it takes for all else.
-const mostMemory = 400
+const maxMemory = 400
 
 // The parser is made ready in a process of its own, for its memory is counted by
 // process.
-func TestThereIsRoomForTheParser(t *testing.T) {
+func TestParserMemory(t *testing.T) {
 	const child = "PERFLAB_TEST_PREPARE"
 	if os.Getenv(child) != "" {
 		prepare()
@@ -40,8 +40,8 @@ func TestThereIsRoomForTheParser(t *testing.T) {
 	if err != nil {
 		t.Fatalf("no memory in %s", output)
 	}
-	if took < 50 || took > mostMemory {
-		t.Errorf("it took %d MiB, want 50 to %d", took, mostMemory)
+	if took < 50 || took > maxMemory {
+		t.Errorf("it took %d MiB, want 50 to %d", took, maxMemory)
 	}
 }
 

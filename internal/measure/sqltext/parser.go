@@ -23,24 +23,23 @@ var (
 	errStatement = errors.New("the text is not one statement")
 )
 
-// guard keeps PostgreSQL's parser. There is one: each takes time and memory to
-// begin with. After a panic its memory is in no state one could trust, and it
-// can't be replaced, so it is not asked any more; nor is one that has not come
-// back.
-type guard struct {
+// safeParser wraps PostgreSQL's parser. There is only one, because its initialization takes
+// time and memory. After a panic or a timeout its memory can't be trusted and it can't be
+// replaced, so it is not used again.
+type safeParser struct {
 	mutex  sync.Mutex
 	broken bool
 }
 
-var theParser guard
+var sharedParser safeParser
 
-// prepare makes the parser ready and gives back the memory that took.
+// prepare initializes the parser and frees the memory that this took.
 var prepare = sync.OnceFunc(func() {
-	theParser.mutex.Lock()
-	defer theParser.mutex.Unlock()
+	sharedParser.mutex.Lock()
+	defer sharedParser.mutex.Unlock()
 	// It takes as long as it takes.
 	_, err := attempt("SELECT")
-	theParser.broken = errors.Is(err, errParser)
+	sharedParser.broken = errors.Is(err, errParser)
 	debug.FreeOSMemory()
 })
 
@@ -48,12 +47,12 @@ var prepare = sync.OnceFunc(func() {
 // second or two of a CPU, and 260 MiB for so long.
 func Prepare() { go prepare() }
 
-// Failed says that the parser is out of order, so that every statement is shown
-// by its first word.
+// Failed reports whether the parser failed, so that statements are replaced by their first
+// word.
 func Failed() bool {
-	theParser.mutex.Lock()
-	defer theParser.mutex.Unlock()
-	return theParser.broken
+	sharedParser.mutex.Lock()
+	defer sharedParser.mutex.Unlock()
+	return sharedParser.broken
 }
 
 // statement as PostgreSQL reads it.
@@ -63,12 +62,12 @@ type statement struct {
 	isQuery bool
 }
 
-// patience is how long a text may take. The longest that is read takes a third
+// parseTimeout is how long a text may take. The longest that is read takes a third
 // of a second.
-const patience = 10 * time.Second
+const parseTimeout = 10 * time.Second
 
 // read takes a text apart. Its error may quote the text.
-func (g *guard) read(text string) (statement, error) {
+func (g *safeParser) read(text string) (statement, error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	if g.broken {
@@ -87,7 +86,7 @@ func (g *guard) read(text string) (statement, error) {
 	case read := <-done:
 		g.broken = errors.Is(read.err, errParser)
 		return read.statement, read.err
-	case <-time.After(patience):
+	case <-time.After(parseTimeout):
 		g.broken = true
 		return statement{}, errParser
 	}
@@ -108,7 +107,7 @@ func readStatement(text string) (statement, error) {
 	if err != nil {
 		return statement{}, err
 	}
-	tokens, err := tokensOf(scanned)
+	tokens, err := decodeTokens(scanned)
 	if err != nil {
 		return statement{}, err
 	}
@@ -120,7 +119,7 @@ func readStatement(text string) (statement, error) {
 	if err != nil {
 		return statement{}, err
 	}
-	kinds, err := kindsOf(tree)
+	kinds, err := statementKinds(tree)
 	if err != nil {
 		return statement{}, err
 	}
@@ -130,8 +129,8 @@ func readStatement(text string) (statement, error) {
 	return statement{tokens: tokens, isQuery: slices.Contains(queries, kinds[0])}, nil
 }
 
-// nesting is no less than the depth of the tree that tokens make: the brackets
-// that are open at once, and whatever may stand between two expressions.
+// nesting is an upper bound of the depth of the syntax tree: open brackets, and tokens that
+// may join expressions.
 func nesting(tokens []token) int {
 	open, deepest, between := 0, 0, 0
 	for _, token := range tokens {

@@ -43,7 +43,7 @@ func (k kind) isFlat() bool {
 	return k == ',' || k == '.' || k == identifier || k == unicodeName || k == parameter || k.isLiteral() || k.isComment()
 }
 
-// token of a statement: what stands from and to these bytes.
+// token of a statement, with its byte offsets.
 type token struct {
 	from, to  int
 	kind      kind
@@ -65,9 +65,9 @@ const (
 	fieldStatement  = 1
 )
 
-// kindsOf the statements of a tree: of a statement that is one of many kinds,
+// statementKinds the statements of a tree: of a statement that is one of many kinds,
 // the message has the field of that kind.
-func kindsOf(tree []byte) ([]protowire.Number, error) {
+func statementKinds(tree []byte) ([]protowire.Number, error) {
 	var kinds []protowire.Number
 	err := eachIn(tree, fieldStatements, func(statement []byte) error {
 		return eachIn(statement, fieldStatement, func(node []byte) error {
@@ -80,18 +80,18 @@ func kindsOf(tree []byte) ([]protowire.Number, error) {
 	return kinds, err
 }
 
-// tokensOf a scan's result.
-func tokensOf(scanned []byte) ([]token, error) {
+// decodeTokens a scan's result.
+func decodeTokens(scanned []byte) ([]token, error) {
 	var tokens []token
 	err := eachIn(scanned, fieldTokens, func(message []byte) error {
-		token, err := tokenOf(message)
+		token, err := decodeToken(message)
 		tokens = append(tokens, token)
 		return err
 	})
 	return tokens, err
 }
 
-func tokenOf(message []byte) (read token, err error) {
+func decodeToken(message []byte) (read token, err error) {
 	err = eachField(message, func(field protowire.Number, number uint64, _ []byte) error {
 		switch field {
 		case fieldFrom:
@@ -103,7 +103,7 @@ func tokenOf(message []byte) (read token, err error) {
 		case fieldKeyword:
 			read.isKeyword = number != 0
 		default:
-			// The rest is not asked for.
+			// The rest is not requested.
 		}
 		return nil
 	})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package allowedhosts says where the credentials of a Secret may be sent. Who writes
-// an experiment names both a Secret and the hosts to log in to; that the two
-// belong together only the Secret can say. It is pure.
+// Package allowedhosts determines where the credentials of a Secret may be sent. The author of
+// an experiment names both a Secret and the hosts to log in to; only the Secret can allow the
+// combination. The package is pure.
 package allowedhosts
 
 import (
@@ -33,9 +33,9 @@ type pattern struct {
 
 var written = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// Of reads the list from the annotation of a Secret that is to be sent to these
-// addresses. It fails with a sentence that says what to write.
-func Of(secret metav1.Object, addresses []string) (List, error) {
+// ParseSecret reads the list from the annotation of a Secret that is to be sent to these
+// addresses. It fails with a sentence that describes what to write.
+func ParseSecret(secret metav1.Object, addresses []string) (List, error) {
 	list := List{namespace: secret.GetNamespace(), secret: secret.GetName()}
 	value, found := secret.GetAnnotations()[v1alpha1.AnnotationHosts]
 	if !found {

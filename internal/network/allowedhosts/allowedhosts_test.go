@@ -49,7 +49,7 @@ func TestHosts(t *testing.T) {
 		{"b-1.example.org", "b-1.example.org", false},
 		{"b-1.example.org", "", false},
 	} {
-		list, err := allowedhosts.Of(login(c.annotation), nil)
+		list, err := allowedhosts.ParseSecret(login(c.annotation), nil)
 		if err != nil {
 			t.Errorf("%q: %v", c.annotation, err)
 			continue
@@ -60,7 +60,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaid(t *testing.T) {
+func TestNotAllowedMessage(t *testing.T) {
 	unsaid := login("")
 	unsaid.Annotations = nil
 	for name, c := range map[string]struct {
@@ -76,12 +76,12 @@ func TestWhatIsSaid(t *testing.T) {
 		"a scheme":      {login("https://b-1.example.org"), `has "https://b-1.example.org" in it`},
 		"a blank":       {login("b-1.example.org b-2.example.org"), "which is no host, host:port or *.domain: for example"},
 	} {
-		_, err := allowedhosts.Of(c.secret, []string{"b-1.example.org:9092", "b-2.example.org:9092"})
+		_, err := allowedhosts.ParseSecret(c.secret, []string{"b-1.example.org:9092", "b-2.example.org:9092"})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	list, err := allowedhosts.Of(login("*.example.org"), []string{"b-1.example.org:9092"})
+	list, err := allowedhosts.ParseSecret(login("*.example.org"), []string{"b-1.example.org:9092"})
 	var refused *allowedhosts.NotAllowed
 	if err != nil || !errors.As(list.Allow("evil.net:1"), &refused) || refused.Address != "evil.net:1" {
 		t.Errorf("%v, %v", err, refused)
@@ -90,16 +90,16 @@ func TestWhatIsSaid(t *testing.T) {
 
 // People paste the command, and who writes an experiment, or runs a broker,
 // chooses the address.
-func TestACommandHoldsNothingForAShell(t *testing.T) {
+func TestCommandIsQuoted(t *testing.T) {
 	for _, address := range []string{"x';reboot;':9092", "$(reboot):9092", "a,*.evil.net:9092", "a b:9092"} {
-		_, err := allowedhosts.Of(login("example.org"), []string{address})
+		_, err := allowedhosts.ParseSecret(login("example.org"), []string{address})
 		if err == nil || !strings.HasSuffix(err.Error(), "'perflab.dev/hosts=example.org,HOST:PORT'") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
 }
 
-func TestNoListLimitsNothing(t *testing.T) {
+func TestAbsentListAllowsAll(t *testing.T) {
 	if err := (allowedhosts.List{}).Allow("anywhere:1"); err != nil {
 		t.Error(err)
 	}

@@ -16,29 +16,28 @@ const (
 
 // standard is what is denied by default.
 var standard = []entry{
-	denied("127.0.0.0/8", loopback),
-	denied("::1/128", loopback),
-	denied("169.254.0.0/16", linkLocal),
-	denied("fe80::/10", linkLocal),
+	newDenied("127.0.0.0/8", loopback),
+	newDenied("::1/128", loopback),
+	newDenied("169.254.0.0/16", linkLocal),
+	newDenied("fe80::/10", linkLocal),
 	// Linux connects to itself for these.
-	denied("0.0.0.0/8", unspecified),
-	denied("::/128", unspecified),
-	denied("224.0.0.0/4", multicast),
-	denied("ff00::/8", multicast),
-	denied("255.255.255.255/32", broadcast),
-	// Metadata services that are not at a link-local address: they tell the credentials
-	// of a node to whoever asks from there.
-	denied("100.100.100.200/32", metadata),     // Alibaba Cloud
-	denied("168.63.129.16/32", metadata),       // Azure's WireServer
-	denied("192.0.0.192/32", metadata),         // Oracle Cloud
-	denied("fd00:ec2::/32", metadata),          // Amazon EC2, EKS Pod Identity
-	denied("fd20:ce::254/128", metadata),       // Google Cloud
-	denied("fd00:c1::a9fe:a9fe/128", metadata), // Oracle Cloud
-	denied("fd00:a9fe:a9fe::1/128", metadata),  // Linode
-	denied("fd00:42::42/128", metadata),        // Scaleway
+	newDenied("0.0.0.0/8", unspecified),
+	newDenied("::/128", unspecified),
+	newDenied("224.0.0.0/4", multicast),
+	newDenied("ff00::/8", multicast),
+	newDenied("255.255.255.255/32", broadcast),
+	// Metadata services outside link-local addresses: they expose a node's credentials.
+	newDenied("100.100.100.200/32", metadata),     // Alibaba Cloud
+	newDenied("168.63.129.16/32", metadata),       // Azure's WireServer
+	newDenied("192.0.0.192/32", metadata),         // Oracle Cloud
+	newDenied("fd00:ec2::/32", metadata),          // Amazon EC2, EKS Pod Identity
+	newDenied("fd20:ce::254/128", metadata),       // Google Cloud
+	newDenied("fd00:c1::a9fe:a9fe/128", metadata), // Oracle Cloud
+	newDenied("fd00:a9fe:a9fe::1/128", metadata),  // Linode
+	newDenied("fd00:42::42/128", metadata),        // Scaleway
 }
 
-func denied(prefix, what string) entry {
+func newDenied(prefix, what string) entry {
 	return entry{prefix: netip.MustParsePrefix(prefix), what: what}
 }
 
@@ -72,9 +71,9 @@ var embeddings = []embedding{
 	{isISATAP: true, at: [4]int{12, 13, 14, 15}},
 }
 
-// forms are an address and the IPv4 addresses that it may lead to.
-func forms(address netip.Addr) []netip.Addr {
-	address = plain(address)
+// embeddedAddresses are an address and the IPv4 addresses that it may lead to.
+func embeddedAddresses(address netip.Addr) []netip.Addr {
+	address = unmap(address)
 	all := []netip.Addr{address}
 	if address.Is4() {
 		return all
@@ -106,7 +105,7 @@ func (e embedding) read(bytes [16]byte) netip.Addr {
 	return netip.AddrFrom4(embedded)
 }
 
-// isISATAP tells an interface identifier of RFC 5214.
+// isISATAP reports whether the address has an interface identifier of RFC 5214.
 func isISATAP(bytes [16]byte) bool {
 	return bytes[8]&^0x02 == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe
 }

@@ -16,8 +16,8 @@ const (
 	// dialTimeout and idleTimeout bound what no client's own time limits.
 	dialTimeout = 10 * time.Second
 	idleTimeout = 90 * time.Second
-	// hands is how many connections to a server are kept for its next requests: an
-	// archive makes so many at once.
+	// hands is the number of idle connections that are kept for each server: an archive sends
+	// that many requests in parallel.
 	hands = 16
 )
 
@@ -42,13 +42,13 @@ func (r Rules) Transport() *http.Transport {
 	}
 }
 
-// Client asks directly, within a time, and follows no redirect.
+// Client connects directly, with a timeout, and follows no redirect.
 func (r Rules) Client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: r.Transport(), CheckRedirect: NoRedirects}
 }
 
-// ProxiedTransport is for addresses that who installs PerfLab names: it goes through the
-// proxy of the environment, if there is one, whose address is then the one that is checked.
+// ProxiedTransport is for addresses that the installation configures. It uses the proxy of the
+// environment, if there is one, whose address is then checked.
 func (r Rules) ProxiedTransport() *http.Transport {
 	transport := r.Transport()
 	transport.Proxy = http.ProxyFromEnvironment
@@ -58,7 +58,7 @@ func (r Rules) ProxiedTransport() *http.Transport {
 // NoRedirects is the CheckRedirect of a client to which a redirect is an answer.
 func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// IsRedirect reports whether a status sends who asks to another address.
+// IsRedirect reports whether a status is a redirect.
 func IsRedirect(status int) bool {
 	return status >= http.StatusMultipleChoices && status < http.StatusBadRequest && status != http.StatusNotModified
 }

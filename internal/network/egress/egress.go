@@ -25,9 +25,9 @@ const (
 	FlagAllow = "allow-targets"
 )
 
-// Rules say which addresses may be connected to. The entry that covers an address most
-// narrowly decides: a prefix that is longer, and of two equal ones the one with a port.
-// What no entry covers is allowed. The zero value denies what is denied by default.
+// Rules decide which addresses may be connected to. The most specific entry that covers an
+// address decides: the longest prefix, and of equal ones that with a port. Addresses without
+// an entry are allowed. The zero value applies the default denials.
 type Rules struct {
 	// servers are API servers, whose names are resolved when they are compared.
 	servers []server
@@ -91,22 +91,22 @@ func parse(item string) (entry, error) {
 		return entry{prefix: prefix.Masked()}, nil
 	}
 	if address, err := netip.ParseAddr(item); err == nil && address.Zone() == "" {
-		return entry{prefix: only(address)}, nil
+		return entry{prefix: singleAddress(address)}, nil
 	}
 	if address, err := netip.ParseAddrPort(item); err == nil && address.Addr().Zone() == "" && address.Port() != 0 {
-		return entry{prefix: only(address.Addr()), port: address.Port()}, nil
+		return entry{prefix: singleAddress(address.Addr()), port: address.Port()}, nil
 	}
 	return entry{}, fmt.Errorf("%q is not an address range: write a CIDR, an address, or an address with a port, for example 10.0.0.0/8, 10.1.2.3 or 10.1.2.3:443", item)
 }
 
-// only is the prefix of a single address.
-func only(address netip.Addr) netip.Prefix {
-	address = plain(address)
+// singleAddress is the prefix of a single address.
+func singleAddress(address netip.Addr) netip.Prefix {
+	address = unmap(address)
 	return netip.PrefixFrom(address, address.BitLen())
 }
 
-// plain is an address without its zone, and as IPv4 where it is one.
-func plain(address netip.Addr) netip.Addr { return address.WithZone("").Unmap() }
+// unmap is an address without its zone, and as IPv4 where it is one.
+func unmap(address netip.Addr) netip.Addr { return address.WithZone("").Unmap() }
 
 // Denied is an address that the rules do not let anybody connect to.
 type Denied struct {
@@ -116,7 +116,7 @@ type Denied struct {
 	What string
 	// Allow is the entry that allows it.
 	Allow string
-	// leads is the IPv4 address that the target stands for; invalid: it is what was denied.
+	// leads is the IPv4 address that the target represents; invalid: it is what was denied.
 	leads netip.Addr
 }
 
@@ -128,7 +128,7 @@ func (e *Denied) Error() string {
 	return fmt.Sprintf("%s is %s, and PerfLab does not connect to it: name another address, or ask your administrator for --%s=%s", subject, e.What, FlagAllow, e.Allow)
 }
 
-// Denied is what kind of address it is, for packages that know the error by this method.
+// Denied is the kind of the address, for packages that detect the error by this method.
 func (e *Denied) Denied() string { return e.What }
 
 // IsDenied reports whether an error is of a connection that the rules deny.
@@ -143,8 +143,8 @@ func (r Rules) Check(ctx context.Context, target netip.AddrPort) error {
 	if err != nil {
 		return err
 	}
-	for i, address := range forms(target.Addr()) {
-		found := r.narrowest(address, target.Port(), servers)
+	for i, address := range embeddedAddresses(target.Addr()) {
+		found := r.mostSpecific(address, target.Port(), servers)
 		if found.what == "" {
 			continue
 		}
@@ -160,8 +160,8 @@ func (r Rules) Check(ctx context.Context, target netip.AddrPort) error {
 	return nil
 }
 
-// narrowest is the entry that decides about an address; the zero one where none covers it.
-func (r Rules) narrowest(address netip.Addr, port uint16, servers []entry) entry {
+// mostSpecific is the entry that decides about an address; the zero one where none covers it.
+func (r Rules) mostSpecific(address netip.Addr, port uint16, servers []entry) entry {
 	var found entry
 	for _, list := range [][]entry{standard, servers, r.own} {
 		for _, e := range list {
@@ -177,7 +177,7 @@ func (e entry) covers(address netip.Addr, port uint16) bool {
 	return e.prefix.Contains(address) && (e.port == 0 || e.port == port)
 }
 
-// compare says which of two entries that cover an address is the narrower one.
+// compare lists which of two entries that cover an address is the narrower one.
 func (e entry) compare(other entry) int {
 	return cmp.Or(cmp.Compare(e.prefix.Bits(), other.prefix.Bits()), cmp.Compare(min(e.port, 1), min(other.port, 1)))
 }
@@ -195,7 +195,7 @@ func (r Rules) resolve(ctx context.Context, port uint16) ([]entry, error) {
 			return nil, fmt.Errorf("resolving the API server, which is no permitted target: %w", err)
 		}
 		for _, address := range addresses {
-			entries = append(entries, entry{prefix: only(address), port: port, what: "the API server"})
+			entries = append(entries, entry{prefix: singleAddress(address), port: port, what: "the API server"})
 		}
 	}
 	return entries, nil

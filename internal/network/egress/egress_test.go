@@ -37,7 +37,7 @@ func check(t *testing.T, rules egress.Rules, target string) string {
 	return denied.Denied()
 }
 
-func TestWhatIsDeniedByDefault(t *testing.T) {
+func TestDefaultDenials(t *testing.T) {
 	for target, want := range map[string]string{
 		"127.0.0.1:80": "a loopback address", "127.8.9.10:9092": "a loopback address", "[::1]:443": "a loopback address",
 		"169.254.169.254:80": "a link-local address", "169.254.170.2:80": "a link-local address", "[fe80::1]:80": "a link-local address",
@@ -115,7 +115,7 @@ func TestListsOfFlags(t *testing.T) {
 	}
 }
 
-func TestListsThatCanNotBeRead(t *testing.T) {
+func TestInvalidLists(t *testing.T) {
 	for _, item := range []string{"", "example.org", "10.0.0.0/33", "10.0.0", "10.0.0.1:0", "10.0.0.1:http", "fe80::1%eth0/64", "10.0.0.0/8,10.2.0.0/16", "::ffff:10.0.0.0/104"} {
 		for flag, lists := range map[string]egress.Lists{"--deny-targets": {Deny: []string{item}}, "--allow-targets": {Allow: []string{item}}} {
 			if _, err := egress.New(lists); err == nil || !strings.Contains(err.Error(), flag) {
@@ -131,7 +131,7 @@ func TestListsThatCanNotBeRead(t *testing.T) {
 }
 
 // The API server's name may have other addresses from one time to the next.
-func TestAnAPIServerByItsName(t *testing.T) {
+func TestAPIServerByName(t *testing.T) {
 	made := rules(t, egress.Lists{Allow: []string{"127.0.0.0/8", "::1"}}, "localhost:6443")
 	if got := check(t, made, "127.0.0.1:6443"); got != "the API server" {
 		t.Errorf("its address is %q", got)
@@ -146,7 +146,7 @@ func TestAnAPIServerByItsName(t *testing.T) {
 	expect.NoError(t, unknown.Check(t.Context(), netip.MustParseAddrPort("10.1.2.3:80")))
 }
 
-func TestWhatPeopleAreTold(t *testing.T) {
+func TestDeniedMessage(t *testing.T) {
 	for target, want := range map[string]string{
 		"169.254.169.254:80":     "169.254.169.254 is a link-local address, and PerfLab does not connect to it: name another address, or ask your administrator for --allow-targets=169.254.169.254",
 		"[64:ff9b::a9fe:1]:80":   "64:ff9b::a9fe:1 leads to 169.254.0.1, which is a link-local address, and PerfLab does not connect to it: name another address, or ask your administrator for --allow-targets=169.254.0.1",
@@ -166,8 +166,8 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	}
 }
 
-// served is an HTTP server on loopback, and its port.
-func served(t *testing.T, handler http.HandlerFunc) (port string, asked *int) {
+// newTestServer is an HTTP server on loopback, and its port.
+func newTestServer(t *testing.T, handler http.HandlerFunc) (port string, asked *int) {
 	t.Helper()
 	asked = new(int)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -180,9 +180,9 @@ func served(t *testing.T, handler http.HandlerFunc) (port string, asked *int) {
 	return port, asked
 }
 
-// Names, and whatever else stands for an address, are checked by what they lead to.
-func TestADialerChecksWhatNamesLeadTo(t *testing.T) {
-	port, asked := served(t, func(http.ResponseWriter, *http.Request) {})
+// Names, and whatever else represents an address, are checked by what they lead to.
+func TestDialerChecksResolvedAddresses(t *testing.T) {
+	port, asked := newTestServer(t, func(http.ResponseWriter, *http.Request) {})
 	for _, host := range []string{"localhost", "127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]", "[::]"} {
 		connection, err := egress.Rules{}.Dialer(time.Second).DialContext(t.Context(), "tcp", host+":"+port)
 		if err == nil {
@@ -208,10 +208,10 @@ func TestADialerChecksWhatNamesLeadTo(t *testing.T) {
 }
 
 func TestClientsFollowNoRedirect(t *testing.T) {
-	target, followed := served(t, func(http.ResponseWriter, *http.Request) {})
+	target, followed := newTestServer(t, func(http.ResponseWriter, *http.Request) {})
 	made := rules(t, egress.Lists{Allow: []string{"127.0.0.1"}})
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		port, _ := served(t, func(w http.ResponseWriter, r *http.Request) {
+		port, _ := newTestServer(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:"+target+"/", status)
 		})
 		answer, err := made.Client(time.Second).Get("http://127.0.0.1:" + port)
@@ -227,7 +227,7 @@ func TestClientsFollowNoRedirect(t *testing.T) {
 }
 
 // A proxy would connect to what is not checked.
-func TestClientsGoThroughAProxyOnlyWhereTheyMay(t *testing.T) {
+func TestProxiedClientFollowsRules(t *testing.T) {
 	if (egress.Rules{}).Transport().Proxy != nil {
 		t.Error("a client for addresses that authors name goes through a proxy")
 	}

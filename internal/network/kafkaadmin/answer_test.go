@@ -15,7 +15,7 @@ import (
 
 // Whoever is named as a broker may answer with anything: no more is read of it than brokers
 // have to tell.
-func TestAnAnswerThatIsTooLargeIsNotRead(t *testing.T) {
+func TestLargeResponseIsRejected(t *testing.T) {
 	listening, err := net.Listen("tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = listening.Close() })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafkaadmin asks Kafka's brokers what they have and makes topics in
-// them, over Kafka's own admin API. Each call connects anew, is bounded in
-// time, and can be repeated: the operator may be killed within any of them.
+// Package kafkaadmin queries Kafka's brokers what they have and makes topics in them, over
+// Kafka's own admin API. Each call connects again, is bounded in time, and can be repeated:
+// the operator may be killed within any of them.
 package kafkaadmin
 
 import (
@@ -27,14 +27,14 @@ import (
 	"perflab.dev/perflab/internal/network/egress"
 )
 
-// timeout is for one question to the brokers: they are asked again.
+// timeout of one request to the brokers; callers retry.
 const timeout = 5 * time.Second
 
-// maxAnswer bounds an answer, in bytes: whoever is named as a broker may send anything.
-// The metadata of a hundred thousand partitions take half of it.
+// maxAnswer limits a response, in bytes, because a named broker may send anything. The
+// metadata of a hundred thousand partitions take half of it.
 const maxAnswer = 8 << 20
 
-// Brokers say how a Kafka is reached.
+// Brokers describe how a Kafka is reached.
 type Brokers struct {
 	// Servers are host:port.
 	Servers []string
@@ -59,10 +59,10 @@ func (b Brokers) GoString() string { return b.String() }
 
 // Admin does its work over the network.
 type Admin struct {
-	// Egress says which addresses are connected to, of brokers that other brokers
-	// tell of as well.
+	// Egress lists which addresses are connected to, of brokers that other brokers describe as
+	// well.
 	Egress egress.Rules
-	// Hooks hear of every request; usually there are none.
+	// Hooks are called for every request; usually there are none.
 	Hooks []kgo.Hook
 }
 
@@ -96,8 +96,8 @@ func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 	return client, nil
 }
 
-// dialer connects to the hosts that the login may be sent to, and to no others:
-// who answers at one address tells of the others.
+// dialer connects only to the hosts that the login may be sent to, because one broker's
+// response names the others.
 func (b Brokers) dialer(rules egress.Rules) (func(ctx context.Context, network, address string) (net.Conn, error), error) {
 	direct := rules.Dialer(timeout)
 	connect := direct.DialContext

@@ -20,9 +20,8 @@ import (
 // metadataTopic is the log in which KRaft keeps Kafka's metadata.
 const metadataTopic = "__cluster_metadata"
 
-// Describe asks the brokers what they are. Only those with KRaft know the
-// request after the state of the quorum, so whoever knows it has KRaft, and
-// whoever does not has ZooKeeper.
+// Describe queries the brokers for their version and mode. Only brokers with KRaft support the
+// request for the quorum's state; others use ZooKeeper.
 func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, error) {
 	client, err := a.connect(b)
 	if err != nil {
@@ -53,8 +52,8 @@ func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, err
 	return cluster, nil
 }
 
-// quorum makes sure that there is a quorum. Whoever may not ask for it at
-// least learns that there is one to be asked for.
+// quorum checks that there is a quorum. A login without the right to read it shows that it
+// exists.
 func quorum(ctx context.Context, client *kgo.Client) error {
 	request := kmsg.NewPtrDescribeQuorumRequest()
 	topic := kmsg.NewDescribeQuorumRequestTopic()
@@ -72,8 +71,8 @@ func quorum(ctx context.Context, client *kgo.Client) error {
 	return err
 }
 
-// release is what can be told of a guess like "v3.9", "between v3.8 and v3.9",
-// "at least v4.1" or "not even v0.8.0".
+// release returns the version in a guess like "v3.9", "between v3.8 and v3.9", "at least
+// v4.1" or "not even v0.8.0".
 func release(guess string) string {
 	version, found := strings.CutPrefix(guess, "v")
 	if !found || strings.Contains(version, " ") {

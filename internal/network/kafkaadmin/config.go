@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// ConfigDifferences says, one sentence each, in which of the settings that
-// were declared for them topics differ from what was declared.
+// ConfigDifferences describes, in one sentence each, the declared settings from which topics
+// differ.
 func (a Admin) ConfigDifferences(ctx context.Context, b Brokers, wanted []kafka.Topic) ([]string, error) {
 	request := kmsg.NewPtrDescribeConfigsRequest()
 	declared := map[string]kafka.Topic{}

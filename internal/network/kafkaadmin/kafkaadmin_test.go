@@ -52,7 +52,7 @@ func numbered(topics int, partitions int32) []kafka.Topic {
 	return wanted
 }
 
-func TestEnsureTopicsMakesManyInFewRequests(t *testing.T) {
+func TestEnsureTopicsBatchesRequests(t *testing.T) {
 	cluster, brokers := start(t)
 	requests := count(cluster, kmsg.CreateTopics)
 	wanted := numbered(600, 8)
@@ -70,7 +70,7 @@ func TestEnsureTopicsMakesManyInFewRequests(t *testing.T) {
 	}
 }
 
-func TestEnsureTopicsStopsWhenTheBudgetIsUsedUp(t *testing.T) {
+func TestEnsureTopicsStopsAtBudget(t *testing.T) {
 	cluster, brokers := start(t)
 	requests := count(cluster, kmsg.CreateTopics)
 	wanted := numbered(600, 1)
@@ -84,7 +84,7 @@ func TestEnsureTopicsStopsWhenTheBudgetIsUsedUp(t *testing.T) {
 }
 
 // The operator was killed after Kafka heard it and before it heard Kafka.
-func TestEnsureTopicsThatTheBrokersDoNotShowYet(t *testing.T) {
+func TestEnsureTopicsWithStaleMetadata(t *testing.T) {
 	cluster, brokers := start(t)
 	wanted := numbered(2, 1)
 	if _, err := admin.EnsureTopics(t.Context(), brokers, wanted, 0); err != nil {
@@ -112,16 +112,16 @@ func TestEnsureTopicsThatTheBrokersDoNotShowYet(t *testing.T) {
 	}
 }
 
-func TestEnsureTopicsThatKafkaRefuses(t *testing.T) {
+func TestEnsureTopicsReturnsTopicError(t *testing.T) {
 	_, brokers := start(t)
 	_, err := admin.EnsureTopics(t.Context(), brokers, []kafka.Topic{{Name: "much", Partitions: 1, Replicas: 9}}, 0)
-	var refusal *kafkaadmin.Refusal
+	var refusal *kafkaadmin.TopicError
 	if !errors.As(err, &refusal) || refusal.Topic != "much" || refusal.Code != "INVALID_REPLICATION_FACTOR" {
 		t.Errorf("gave %v, want a refusal of the replication factor", err)
 	}
 }
 
-func TestTopicsAreThoseTheBrokersHave(t *testing.T) {
+func TestTopicsReturnsExistingTopics(t *testing.T) {
 	_, brokers := start(t, kfake.SeedTopics(1, "one"), kfake.SeedTopics(12, "twelve"), kfake.AllowAutoTopicCreation())
 	wanted := []kafka.Topic{{Name: "one"}, {Name: "twelve"}, {Name: "none"}}
 	for range 2 {
@@ -152,7 +152,7 @@ func TestConfigDifferences(t *testing.T) {
 	}
 }
 
-func TestDeleteTopicsLeavesOthersAlone(t *testing.T) {
+func TestDeleteTopicsKeepsOthers(t *testing.T) {
 	_, brokers := start(t, kfake.SeedTopics(1, "theirs"))
 	wanted := numbered(600, 1)
 	if _, err := admin.EnsureTopics(t.Context(), brokers, wanted, time.Minute); err != nil {
@@ -189,7 +189,7 @@ func TestDescribe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster, brokers := start(t)
 			if tc.known {
-				teachQuorum(cluster, tc.quorum)
+				controlQuorum(cluster, tc.quorum)
 			}
 			got, err := admin.Describe(t.Context(), brokers)
 			if tc.fails {
@@ -205,9 +205,9 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// teachQuorum makes the brokers say that they know of a quorum and answer for
+// controlQuorum makes the brokers say that they know of a quorum and answer for
 // it.
-func teachQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
+func controlQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
 	cluster.ControlKey(int16(kmsg.ApiVersions), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
 		response := request.(*kmsg.ApiVersionsRequest).ResponseKind().(*kmsg.ApiVersionsResponse)
@@ -228,7 +228,7 @@ func teachQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
 	})
 }
 
-func TestBrokersThatDoNotAnswer(t *testing.T) {
+func TestUnreachableBrokers(t *testing.T) {
 	// A port that takes connections and says nothing.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
@@ -245,9 +245,9 @@ func TestBrokersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// Brokers tell of further addresses. Who answers at one leads the operator to none that it
+// Brokers describe further addresses. Who answers at one leads the operator to none that it
 // may not connect to.
-func TestBrokersLeadNowhere(t *testing.T) {
+func TestAdvertisedAddressesFollowEgressRules(t *testing.T) {
 	cluster, brokers := start(t)
 	brokers.Servers = cluster.ListenAddrs()[:1]
 	for what, allow := range map[string][]string{"the brokers themselves": nil, "those that they tell of": brokers.Servers} {

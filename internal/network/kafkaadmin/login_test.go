@@ -151,14 +151,14 @@ func allowed(t *testing.T, annotation string) allowedhosts.List {
 	t.Helper()
 	secret := &corev1.Secret{}
 	secret.Name, secret.Annotations = "msk", map[string]string{v1alpha1.AnnotationHosts: annotation}
-	list, err := allowedhosts.Of(secret, nil)
+	list, err := allowedhosts.ParseSecret(secret, nil)
 	expect.NoError(t, err)
 	return list
 }
 
-// Brokers tell of further addresses. Who answers at one that is allowed does not
-// get the login sent to others.
-func TestALoginIsNotSentWhereBrokersPoint(t *testing.T) {
+// Brokers describe further addresses. Who answers at one that is allowed does not get the
+// login sent to others.
+func TestLoginIsSentOnlyToAllowedHosts(t *testing.T) {
 	cluster, brokers := start(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "perflab", "s3cret-word"))
 	addresses := cluster.ListenAddrs()
 	asked := count(cluster, kmsg.SASLHandshake)

@@ -17,16 +17,16 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// Refusal is Kafka's word against a topic.
-type Refusal struct {
+// TopicError is Kafka's word against a topic.
+type TopicError struct {
 	Topic string
 	// Code is Kafka's name for the error.
 	Code string
-	// Message says more; it may be empty.
+	// Message has details; it may be empty.
 	Message string
 }
 
-func (r *Refusal) Error() string {
+func (r *TopicError) Error() string {
 	if r.Message == "" {
 		return fmt.Sprintf("Kafka refuses topic %q: %s", r.Topic, r.Code)
 	}
@@ -57,8 +57,8 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 		if err != nil {
 			return found, fmt.Errorf("making topics in Kafka at %q: %w", b, err)
 		}
-		// Topics that exist and are not shown: the brokers are behind with
-		// what they were asked for, and more would not help them.
+		// Topics that exist and are not shown: the brokers are behind with what they were
+		// requested, and more would not help them.
 		if !fresh || time.Now().After(deadline) {
 			break
 		}
@@ -76,8 +76,7 @@ func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map
 	return topics(ctx, client, b, wanted)
 }
 
-// DeleteTopics deletes the topics that are ours and says how many there still
-// are.
+// DeleteTopics deletes the topics that are ours and describes how many there still are.
 func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name string) bool) (left int, err error) {
 	client, err := a.connect(b)
 	if err != nil {
@@ -107,8 +106,8 @@ func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name strin
 	return len(names), nil
 }
 
-// topics asks one of the brokers about these topics. It does not go through
-// kgo's cache: right after topics were made that would not know them.
+// topics queries a broker for these topics. It bypasses kgo's cache, which does not know
+// recently created topics.
 func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
 	found := make(map[string]kafka.TopicState, len(wanted))
 	if len(wanted) == 0 {
@@ -130,7 +129,7 @@ func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.T
 		err := kerr.ErrorForCode(topic.ErrorCode)
 		switch {
 		case err == nil, errors.Is(err, kerr.LeaderNotAvailable):
-			found[*topic.Topic] = stateOf(topic)
+			found[*topic.Topic] = newTopicState(topic)
 		case errors.Is(err, kerr.UnknownTopicOrPartition):
 		default:
 			return nil, fmt.Errorf("asking Kafka at %q for topic %q: %w", b, *topic.Topic, err)
@@ -139,7 +138,7 @@ func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.T
 	return found, nil
 }
 
-func stateOf(topic kmsg.MetadataResponseTopic) kafka.TopicState {
+func newTopicState(topic kmsg.MetadataResponseTopic) kafka.TopicState {
 	state := kafka.TopicState{Partitions: int32(len(topic.Partitions))}
 	for i, partition := range topic.Partitions {
 		replicas := int32(len(partition.Replicas))
@@ -153,9 +152,8 @@ func stateOf(topic kmsg.MetadataResponseTopic) kafka.TopicState {
 	return state
 }
 
-// create asks for topics in one request and says whether that made any. That
-// one is there already is no error: an earlier request may have been heard
-// without its answer reaching us.
+// create requests topics in one request and reports whether that made any. That one is there
+// already is no error: an earlier request may have been heard without its answer reaching us.
 func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) (fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
 	defer cancel()
@@ -180,17 +178,17 @@ func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) (fres
 	for _, topic := range response.Topics {
 		fresh = fresh || topic.ErrorCode == 0
 	}
-	return fresh, refusal(response)
+	return fresh, newTopicError(response)
 }
 
-// refusal is the first that another try would not mend.
-func refusal(response *kmsg.CreateTopicsResponse) error {
+// newTopicError is the first that another try would not fix.
+func newTopicError(response *kmsg.CreateTopicsResponse) error {
 	for _, topic := range response.Topics {
 		err := kerr.ErrorForCode(topic.ErrorCode)
 		if err == nil || err == kerr.TopicAlreadyExists || kerr.IsRetriable(err) { //nolint:errorlint // ErrorForCode returns kerr's own values.
 			continue
 		}
-		refusal := &Refusal{Topic: topic.Topic, Code: kerr.TypedErrorForCode(topic.ErrorCode).Message}
+		refusal := &TopicError{Topic: topic.Topic, Code: kerr.TypedErrorForCode(topic.ErrorCode).Message}
 		if topic.ErrorMessage != nil {
 			refusal.Message = *topic.ErrorMessage
 		}

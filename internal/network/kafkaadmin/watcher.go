@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Watcher asks the same brokers again and again, over connections it keeps.
+// Watcher queries the same brokers repeatedly over persistent connections.
 type Watcher struct {
 	brokers Brokers
 	client  *kgo.Client
@@ -51,8 +51,8 @@ func (w *Watcher) Disks(ctx context.Context) (map[int32]int64, error) {
 	return disks, nil
 }
 
-// Lags are how many records each group of consumers is behind. A group that
-// can't be asked, because it is just being formed for example, is left out.
+// Lags returns how many records each consumer group is behind. A group that can't be queried,
+// for example while it is forming, is omitted.
 func (w *Watcher) Lags(ctx context.Context) (map[string]int64, error) {
 	groups, err := w.admin.Lag(ctx)
 	var partly *kadm.ShardErrors

@@ -15,26 +15,26 @@ import (
 	"perflab.dev/perflab/internal/network/egress"
 )
 
-// dialTimeout bounds the question whether somebody listens. It is asked in
-// every pass until PostgreSQL is ready.
+// dialTimeout bounds the check for a listener, which each reconcile repeats until PostgreSQL
+// is ready.
 const dialTimeout = 2 * time.Second
 
 // maxMetricsBytes bounds an answer. CloudNativePG's has 60 kB with the default
 // queries and grows with replicas and databases.
 const maxMetricsBytes = 8 << 20
 
-// Postgres asks PostgreSQL's servers.
+// Postgres probes PostgreSQL's servers.
 type Postgres struct {
 	client *http.Client
 	dialer *net.Dialer
 }
 
-// NewPostgres makes one that asks over HTTP and TCP, where the rules let it.
+// NewPostgres returns a prober over HTTP and TCP within the egress rules.
 func NewPostgres(rules egress.Rules) *Postgres {
 	return &Postgres{client: rules.Client(timeout), dialer: rules.Dialer(dialTimeout)}
 }
 
-// Metrics asks the metrics port of a CloudNativePG instance, for example
+// Metrics reads the metrics port of a CloudNativePG instance, for example
 // http://10.1.2.3:9187/metrics.
 func (p *Postgres) Metrics(ctx context.Context, url string) (metrics contract.PostgresMetrics, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -48,12 +48,12 @@ func (p *Postgres) Metrics(ctx context.Context, url string) (metrics contract.Po
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	if response.StatusCode != http.StatusOK {
-		return metrics, answered(http.MethodGet, url, response.StatusCode)
+		return metrics, checkStatus(http.MethodGet, url, response.StatusCode)
 	}
 	return contract.ReadPostgresMetrics(io.LimitReader(response.Body, maxMetricsBytes))
 }
 
-// Listens returns nil when somebody takes connections at host:port.
+// Listens returns nil if host:port accepts connections.
 func (p *Postgres) Listens(ctx context.Context, address string) error {
 	connection, err := p.dialer.DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -68,9 +68,9 @@ func TestPostgresMetrics(t *testing.T) {
 
 // Whoever answers in an instance's place leads the operator nowhere.
 func TestPostgresMetricsFollowNoRedirect(t *testing.T) {
-	elsewhere, asked := answering(t, http.StatusOK, nil)
+	elsewhere, asked := newTargetServer(t, http.StatusOK, nil)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		address, _ := answering(t, status, map[string]string{"Location": elsewhere + "/secrets"})
+		address, _ := newTargetServer(t, status, map[string]string{"Location": elsewhere + "/secrets"})
 		_, err := probe.NewPostgres(loopback.Rules()).Metrics(t.Context(), address+"/metrics")
 		if err == nil || !strings.Contains(err.Error(), "answered with a redirect") || !strings.Contains(err.Error(), address) {
 			t.Errorf("a redirect of %d gave %v, want an error that says who answered with it", status, err)

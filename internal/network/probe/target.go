@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package probe asks the running system what it is: whether the load's target
-// answers, what PostgreSQL's servers tell, and, of k6 runners, to end. Every question has a
-// deadline, follows no redirect, and is sent only where the rules of egress let it.
+// Package probe queries the running system: whether the load's target responds, and the
+// metrics of PostgreSQL's servers. It also stops k6 runners. Requests have a deadline, follow
+// no redirect, and obey the egress rules.
 package probe
 
 import (
@@ -20,10 +20,10 @@ import (
 // timeout bounds one question. A reconciler waits for it, so it is short.
 const timeout = 3 * time.Second
 
-// HTTP asks over HTTP.
+// HTTP probes over HTTP.
 type HTTP struct{ client *http.Client }
 
-// NewHTTP makes a prober that asks where the rules let it.
+// NewHTTP returns a prober within the egress rules.
 func NewHTTP(rules egress.Rules) *HTTP { return &HTTP{client: rules.Client(timeout)} }
 
 // Reach returns nil when the address answers with anything but a server error. A redirect
@@ -34,21 +34,21 @@ func (h *HTTP) Reach(ctx context.Context, url string) error {
 		return err
 	}
 	if code >= http.StatusInternalServerError {
-		return answered(http.MethodGet, url, code)
+		return checkStatus(http.MethodGet, url, code)
 	}
 	return nil
 }
 
-// answered is the error of an answer that is not the expected one.
-func answered(method, url string, code int) error {
+// checkStatus is the error of an answer that is not the expected one.
+func checkStatus(method, url string, code int) error {
 	if egress.IsRedirect(code) {
 		return fmt.Errorf("%s %s answered with a redirect (%d %s), which PerfLab does not follow", method, url, code, http.StatusText(code))
 	}
 	return fmt.Errorf("%s %s answered %d %s", method, url, code, http.StatusText(code))
 }
 
-// StopRunner tells the k6 whose REST API is at the address to end its test. It
-// delivers its results and exits with 103.
+// StopRunner stops the test of the k6 whose REST API is at the address. k6 writes its results
+// and exits with 103.
 func (h *HTTP) StopRunner(ctx context.Context, address string) error {
 	body := []byte(`{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`)
 	url := address + "/v1/status"
@@ -57,7 +57,7 @@ func (h *HTTP) StopRunner(ctx context.Context, address string) error {
 		return err
 	}
 	if code != http.StatusOK {
-		return answered(http.MethodPatch, url, code)
+		return checkStatus(http.MethodPatch, url, code)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-// answering is a server that gives one answer and notes what it was asked.
-func answering(t *testing.T, status int, headers map[string]string) (address string, asked *string) {
+// newTargetServer is a server that gives one answer and notes what it was asked.
+func newTargetServer(t *testing.T, status int, headers map[string]string) (address string, asked *string) {
 	t.Helper()
 	asked = new(string)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,10 +32,10 @@ func answering(t *testing.T, status int, headers map[string]string) (address str
 	return server.URL, asked
 }
 
-func TestReachTakesAnyAnswerButAServerError(t *testing.T) {
+func TestReachAcceptsAnyStatusBelow500(t *testing.T) {
 	for status, reached := range map[int]bool{200: true, 204: true, 302: true, 401: true, 404: true, 500: false, 502: false, 503: false} {
 		// A redirect leads to an address that does not answer.
-		address, asked := answering(t, status, map[string]string{"Location": "http://127.0.0.1:1/"})
+		address, asked := newTargetServer(t, status, map[string]string{"Location": "http://127.0.0.1:1/"})
 		err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), address+"/admin/health")
 		if (err == nil) != reached {
 			t.Errorf("an answer of %d gave %v, want it reached: %t", status, err, reached)
@@ -49,7 +49,7 @@ func TestReachTakesAnyAnswerButAServerError(t *testing.T) {
 	}
 }
 
-func TestReachOfATargetThatIsNotThere(t *testing.T) {
+func TestReachFailsWithoutTarget(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	if err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), closed.URL); err == nil || !strings.Contains(err.Error(), closed.URL) {
@@ -57,7 +57,7 @@ func TestReachOfATargetThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
+func TestReachTimesOut(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
@@ -70,8 +70,8 @@ func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
 	}
 }
 
-func TestStopRunnerSpeaksTheLanguageOfK6(t *testing.T) {
-	address, asked := answering(t, http.StatusOK, nil)
+func TestStopRunnerUsesK6API(t *testing.T) {
+	address, asked := newTargetServer(t, http.StatusOK, nil)
 	expect.NoError(t, probe.NewHTTP(loopback.Rules()).StopRunner(t.Context(), address))
 	want := `PATCH /v1/status application/json {"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`
 	if *asked != want {
@@ -80,8 +80,8 @@ func TestStopRunnerSpeaksTheLanguageOfK6(t *testing.T) {
 }
 
 // Nobody has the operator ask what it may not reach, by whatever name.
-func TestProbesAskOnlyWhereTheyMay(t *testing.T) {
-	address, asked := answering(t, http.StatusOK, nil)
+func TestProbesFollowEgressRules(t *testing.T) {
+	address, asked := newTargetServer(t, http.StatusOK, nil)
 	named := strings.Replace(address, "127.0.0.1", "localhost", 1)
 	for _, url := range []string{address, named, "http://169.254.169.254:80", "http://[::ffff:169.254.169.254]:80", "http://0.0.0.0:80"} {
 		host := strings.TrimPrefix(url, "http://")
@@ -101,9 +101,9 @@ func TestProbesAskOnlyWhereTheyMay(t *testing.T) {
 	}
 }
 
-func TestStopRunnerThatIsRefused(t *testing.T) {
+func TestStopRunnerFailsOnErrorStatus(t *testing.T) {
 	for _, status := range []int{302, 400, 404, 500} {
-		address, _ := answering(t, status, nil)
+		address, _ := newTargetServer(t, status, nil)
 		if err := probe.NewHTTP(loopback.Rules()).StopRunner(t.Context(), address); err == nil || !strings.Contains(err.Error(), "/v1/status") {
 			t.Errorf("an answer of %d gave %v, want an error that names the address", status, err)
 		}

@@ -41,7 +41,7 @@ type Question struct {
 	HalfWidthPercent int32
 	// Looks are the interim analyses, which stop the experiment once every primary
 	// comparison has a verdict; zero without interim analyses.
-	Looks stats.Looks `json:",omitzero"`
+	Looks stats.InterimAnalyses `json:",omitzero"`
 	// Pairs are additional comparisons between arms; empty if there are none, which keeps
 	// earlier hashes.
 	Pairs v1alpha1.Pairs `json:",omitempty"`
@@ -72,7 +72,7 @@ func New(spec *v1alpha1.PerfExperimentSpec) Question {
 	if target := design.Target; target != nil {
 		question.HalfWidthPercent = target.HalfWidthPercent
 		if target.Verdicts {
-			question.Looks = stats.Looks{First: int(max(design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
+			question.Looks = stats.InterimAnalyses{First: int(max(design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
 		}
 	}
 	if prometheus := spec.Measurement.Prometheus; prometheus != nil {
@@ -171,9 +171,9 @@ func (q Question) IsGuard(name string) bool {
 func (q Question) Direction(name, unit string) verdict.Direction {
 	of := metric.Parse(name)
 	if !q.Imported {
-		return verdict.DirectionOf(of.HigherIsBetter(q.Higher), true)
+		return verdict.NewDirection(of.HigherIsBetter(q.Higher), true)
 	}
-	return verdict.DirectionOf(of.Direction(unit, q.Higher, q.Lower))
+	return verdict.NewDirection(of.Direction(unit, q.Higher, q.Lower))
 }
 
 // Status returns the question as it is recorded.

@@ -82,7 +82,7 @@ func TestDirections(t *testing.T) {
 		"custom/samples/average":                               false,
 		"custom/lag/records/average":                           false,
 	} {
-		expect.Equal(t, verdict.DirectionOf(higher, true), asked.Direction(metric, ""), "%s", metric)
+		expect.Equal(t, verdict.NewDirection(higher, true), asked.Direction(metric, ""), "%s", metric)
 	}
 }
 

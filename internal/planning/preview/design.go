@@ -193,7 +193,7 @@ func (d designer) untilVerdicts(changed variant) []Design {
 	}
 	// Interim analyses cost a few blocks at the end.
 	for last := max(blocks, verdict.MinimumBlocks+1); last <= mostBlocks; last++ {
-		looks := stats.Looks{First: verdict.MinimumBlocks, Last: last}
+		looks := stats.InterimAnalyses{First: verdict.MinimumBlocks, Last: last}
 		tried.Blocks, tried.Look = last, looks.At(last)
 		if !tried.Answers(low, high, wanted) {
 			continue
@@ -212,7 +212,7 @@ func (d designer) declared(changed variant) Design {
 }
 
 // looking returns a variant with interim analyses.
-func (d designer) looking(changed variant, looks stats.Looks) Design {
+func (d designer) looking(changed variant, looks stats.InterimAnalyses) Design {
 	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
 	tried.Look = looks.At(looks.Last)
 	told := newLooks(tried, looks, d.margin)

@@ -80,7 +80,7 @@ type Looks struct {
 }
 
 // newLooks returns the interim analyses of a design whose last one is given.
-func newLooks(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
+func newLooks(design stats.Design, looks stats.InterimAnalyses, marginPercent int32) *Looks {
 	margin := float64(marginPercent)
 	low, high := comparison.Ratio.Margin(margin, 1)
 	told := &Looks{First: looks.First, Last: looks.Last}
@@ -228,7 +228,7 @@ func hasLoad(scenario v1alpha1.Scenario, name string) bool {
 func (p Power) Sentences(margin int32) []string {
 	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
 	if p.Runs > 0 {
-		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", metric.Named(p.Metric, p.Scenario), p.Runs, p.CVPercent)
+		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", metric.DisplayName(p.Metric, p.Scenario), p.Runs, p.CVPercent)
 	}
 	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", prose.Counted(p.Blocks, "block"), spread)
 	if p.DetectablePercent > 0 {

@@ -107,7 +107,7 @@ func verdicts(standing analysisplan.VerdictProgress, target *v1alpha1.PrecisionT
 	seen.state = fmt.Sprintf("%d of %s %s no verdict", standing.Undecided, prose.Counted(standing.Compared, "primary comparison"), prose.Verb(standing.Undecided, "has", "have"))
 	if standing.Chance < leastChance {
 		seen.hopeless = fmt.Sprintf("the blocks up to %d would give one to %s in arm %q with a chance of %.0f %%, and to no other with a greater",
-			target.MaxBlocks, metric.Named(standing.Metric, standing.Scenario), standing.Arm, 100*standing.Chance)
+			target.MaxBlocks, metric.DisplayName(standing.Metric, standing.Scenario), standing.Arm, 100*standing.Chance)
 	}
 	return seen
 }
@@ -123,7 +123,7 @@ func overBudget(budget time.Duration, progress Progress) bool {
 }
 
 func shown(widest analysisplan.Precision) string {
-	where := fmt.Sprintf("(%s in arm %q)", metric.Named(widest.Metric, widest.Scenario), widest.Arm)
+	where := fmt.Sprintf("(%s in arm %q)", metric.DisplayName(widest.Metric, widest.Scenario), widest.Arm)
 	if math.IsInf(widest.HalfWidthPercent, 1) {
 		return "not known " + where
 	}

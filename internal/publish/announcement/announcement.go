@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package announcement says what the world outside the cluster is told of an
-// experiment: that it is complete or stalled, and where a series of releases changed.
-// It is pure: who is told, and how, is others' business.
+// Package announcement describes what is announced outside the cluster: that an experiment is
+// complete or stalled, and where a series of releases changed. It is pure; package sinks sends
+// announcements.
 package announcement
 
 import (
@@ -27,18 +27,18 @@ const (
 )
 
 const (
-	// mostVerdicts are told of one experiment; the status has all.
+	// mostVerdicts are reported one experiment; the status has all.
 	mostVerdicts = 50
-	// mostDifferences and mostText bound what is told of a change.
+	// mostDifferences and mostText limit the description of a change.
 	mostDifferences, mostText = 20, 300
 )
 
-// Announcement is one thing to be told.
+// Announcement is one thing to be reported.
 type Announcement struct {
-	// ID is the same whenever it is told, and of nothing else.
+	// ID is the same whenever it is reported, and of nothing else.
 	ID   string
 	Type string
-	// Source and Subject are where it comes from, and what it is about.
+	// Source and Subject of the event.
 	Source, Subject string
 	// Time at which it came about.
 	Time time.Time
@@ -50,7 +50,7 @@ type Announcement struct {
 	Namespace, Experiment string
 }
 
-// Experiment is what every announcement says of its experiment.
+// Experiment describes the experiment in every announcement.
 type Experiment struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -87,7 +87,7 @@ type Verdict struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Report says where the report is.
+// Report specifies where the report is.
 type Report struct {
 	// ConfigMap that holds it; empty: it could not be stored.
 	ConfigMap string `json:"configMap,omitempty"`
@@ -107,13 +107,13 @@ type Changed struct {
 	// Experiment at whose end the change was found.
 	Experiment
 	Change v1alpha1.SeriesChange `json:"change"`
-	// Bisect is the command that tells which difference it was.
+	// Bisect is the command that finds the responsible difference.
 	Bisect string `json:"bisect"`
 }
 
-// Occasion is what there is to announce an experiment for; nil: nothing. ready says
-// that all is known which is to be told.
-func Occasion(experiment *v1alpha1.PerfExperiment, ready bool) *v1alpha1.AnnouncementStatus {
+// Next is what there is to announce an experiment for; nil: nothing. ready states that all is
+// known which is to be reported.
+func Next(experiment *v1alpha1.PerfExperiment, ready bool) *v1alpha1.AnnouncementStatus {
 	status := &experiment.Status
 	switch {
 	case status.Phase == v1alpha1.ExperimentComplete && status.CompletionTime != nil && ready:
@@ -131,58 +131,56 @@ func IsSame(one, other *v1alpha1.AnnouncementStatus) bool {
 	return one != nil && other != nil && one.Phase == other.Phase && one.Time.Equal(&other.Time)
 }
 
-// Of is what is told of an experiment that has come to an occasion, always in the same
-// order.
-func Of(experiment *v1alpha1.PerfExperiment) []Announcement {
+// New returns the announcements of an experiment in a fixed order.
+func New(experiment *v1alpha1.PerfExperiment) []Announcement {
 	told := experiment.Status.Announcement
 	if told == nil || told.Phase != experiment.Status.Phase {
 		return nil
 	}
 	if told.Phase == v1alpha1.ExperimentStalled {
-		return []Announcement{stalled(experiment)}
+		return []Announcement{newStalled(experiment)}
 	}
-	all := []Announcement{completed(experiment)}
+	all := []Announcement{newCompleted(experiment)}
 	for i := range experiment.Status.Changes {
-		all = append(all, changed(experiment, &experiment.Status.Changes[i]))
+		all = append(all, newChanged(experiment, &experiment.Status.Changes[i]))
 	}
 	return all
 }
 
-// announce something of a type, told from others of the type and the occasion by which
-// it is.
-func announce(experiment *v1alpha1.PerfExperiment, kind string, data any, which ...string) Announcement {
+// newAnnouncement returns an announcement with an ID from its type, its occasion and which.
+func newAnnouncement(experiment *v1alpha1.PerfExperiment, kind string, data any, which ...string) Announcement {
 	occasion := experiment.Status.Announcement
 	return Announcement{
 		ID:   naming.Hash(experiment.UID, kind, occasion.Time.UTC().Format(time.RFC3339), which)[:32],
-		Type: kind, Source: sourceOf(experiment), Subject: experiment.Namespace + "/" + experiment.Name,
+		Type: kind, Source: source(experiment), Subject: experiment.Namespace + "/" + experiment.Name,
 		Time: occasion.Time.UTC(), Data: data, Namespace: experiment.Namespace, Experiment: experiment.Name,
 	}
 }
 
-// sourceOf is the experiment's path in its API server.
-func sourceOf(experiment *v1alpha1.PerfExperiment) string {
+// source is the experiment's path in its API server.
+func source(experiment *v1alpha1.PerfExperiment) string {
 	return fmt.Sprintf("/apis/%s/namespaces/%s/perfexperiments/%s", v1alpha1.GroupVersion, experiment.Namespace, experiment.Name)
 }
 
-func identityOf(experiment *v1alpha1.PerfExperiment) Experiment {
+func newExperiment(experiment *v1alpha1.PerfExperiment) Experiment {
 	return Experiment{
 		Namespace: experiment.Namespace, Name: experiment.Name, UID: string(experiment.UID),
-		Release: releases.NameOf(experiment),
+		Release: releases.ReleaseName(experiment),
 	}
 }
 
-func stalled(experiment *v1alpha1.PerfExperiment) Announcement {
+func newStalled(experiment *v1alpha1.PerfExperiment) Announcement {
 	why := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionStalled)
 	if why == nil {
 		why = &metav1.Condition{}
 	}
-	return announce(experiment, TypeStalled, Stalled{identityOf(experiment), why.Reason, prose.Printable(redact.Hide("", why.Message))})
+	return newAnnouncement(experiment, TypeStalled, Stalled{newExperiment(experiment), why.Reason, prose.Printable(redact.Hide("", why.Message))})
 }
 
-func completed(experiment *v1alpha1.PerfExperiment) Announcement {
+func newCompleted(experiment *v1alpha1.PerfExperiment) Announcement {
 	status := &experiment.Status
 	data := Completed{
-		Experiment: identityOf(experiment), Started: status.StartTime, Completed: status.CompletionTime,
+		Experiment: newExperiment(experiment), Started: status.StartTime, Completed: status.CompletionTime,
 		Verdict: status.Verdict, Verdicts: []Verdict{}, Warnings: len(status.Warnings), Changes: len(status.Changes),
 		Report: Report{ConfigMap: status.Report, Command: fmt.Sprintf("perflab report %s -n %s", experiment.Name, experiment.Namespace)},
 	}
@@ -193,17 +191,17 @@ func completed(experiment *v1alpha1.PerfExperiment) Announcement {
 		}
 		data.Verdicts = append(data.Verdicts, Verdict{one.Scenario, one.Metric, one.Arm, one.Verdict, one.Delta, one.Low, one.High, one.Scale, one.Unit})
 	}
-	return announce(experiment, TypeCompleted, data)
+	return newAnnouncement(experiment, TypeCompleted, data)
 }
 
-func changed(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChange) Announcement {
+func newChanged(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChange) Announcement {
 	change := found.DeepCopy()
 	change.Differences = change.Differences[:min(len(change.Differences), mostDifferences)]
 	for i := range change.Differences {
 		change.Differences[i] = prose.Printable(cut(change.Differences[i]))
 	}
-	data := Changed{identityOf(experiment), *change, fmt.Sprintf("perflab bisect %s %s -n %s", change.Experiments[0], change.Experiments[1], experiment.Namespace)}
-	told := announce(experiment, TypeChanged, data, change.Scenario, change.Metric, change.Arm, change.Experiments[1])
+	data := Changed{newExperiment(experiment), *change, fmt.Sprintf("perflab bisect %s %s -n %s", change.Experiments[0], change.Experiments[1], experiment.Namespace)}
+	told := newAnnouncement(experiment, TypeChanged, data, change.Scenario, change.Metric, change.Arm, change.Experiments[1])
 	told.Change = change
 	return told
 }
@@ -211,14 +209,14 @@ func changed(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChange) 
 // cut bounds a sentence.
 func cut(text string) string { return prose.Cut(text, mostText) }
 
-// Pause between two tries to tell something that came about so long ago: a third of it,
-// so that tries become rare by themselves, whoever makes them.
-func Pause(since time.Duration) time.Duration {
+// RetryDelay returns the delay before the next attempt to send an announcement of this age: a
+// third of it, so that retries become rare.
+func RetryDelay(since time.Duration) time.Duration {
 	const shortest, longest = 5 * time.Second, 30 * time.Minute
 	return min(max(since/3, shortest), longest)
 }
 
-// Deadline is how long after an occasion it is told to a sink that does not take it.
+// Deadline is how long after an occasion it is reported to a sink that does not take it.
 const Deadline = 24 * time.Hour
 
 // Progress of a sink.

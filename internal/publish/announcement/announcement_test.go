@@ -40,12 +40,12 @@ func complete() *v1alpha1.PerfExperiment {
 			Differences: []string{strings.Repeat("x", 1000)},
 		})
 	}
-	status.Announcement = announcement.Occasion(experiment, true)
+	status.Announcement = announcement.Next(experiment, true)
 	return experiment
 }
 
-func TestOfComplete(t *testing.T) {
-	all := announcement.Of(complete())
+func TestNewOfCompleteExperiment(t *testing.T) {
+	all := announcement.New(complete())
 	var types []string
 	for _, one := range all {
 		types = append(types, one.Type)
@@ -72,7 +72,7 @@ func TestOfComplete(t *testing.T) {
 func TestIDs(t *testing.T) {
 	ids := func(experiment *v1alpha1.PerfExperiment) []string {
 		var found []string
-		for _, one := range announcement.Of(experiment) {
+		for _, one := range announcement.New(experiment) {
 			found = append(found, one.ID)
 		}
 		return found
@@ -95,35 +95,35 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-func TestOccasion(t *testing.T) {
+func TestNext(t *testing.T) {
 	stalled := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{
 		Phase:      v1alpha1.ExperimentStalled,
 		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, LastTransitionTime: ended, Reason: "SpecChanged", Message: "put it back"}},
 	}}
-	stalled.Status.Announcement = announcement.Occasion(stalled, false)
-	if told := announcement.Of(stalled); len(told) != 1 || told[0].Type != announcement.TypeStalled || fmt.Sprint(told[0].Data) != "{{   } SpecChanged put it back}" {
+	stalled.Status.Announcement = announcement.Next(stalled, false)
+	if told := announcement.New(stalled); len(told) != 1 || told[0].Type != announcement.TypeStalled || fmt.Sprint(told[0].Data) != "{{   } SpecChanged put it back}" {
 		t.Errorf("of a stalled one %+v is told", told)
 	}
-	// It goes on: that it had stalled is no news any more.
+	// It continues: that it had stalled is no news any more.
 	stalled.Status.Phase = v1alpha1.ExperimentRunning
-	if told := announcement.Of(stalled); len(told) > 0 {
+	if told := announcement.New(stalled); len(told) > 0 {
 		t.Errorf("%+v", told)
 	}
 	for name, experiment := range map[string]*v1alpha1.PerfExperiment{"running": {Status: v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentRunning}}, "new": {}} {
-		if found := announcement.Occasion(experiment, true); found != nil {
+		if found := announcement.Next(experiment, true); found != nil {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	if found := announcement.Occasion(complete(), false); found != nil {
+	if found := announcement.Next(complete(), false); found != nil {
 		t.Errorf("before its report: %+v", found)
 	}
 }
 
 // However long it takes, it is not tried too often, nor too seldom.
-func TestPause(t *testing.T) {
+func TestRetryDelay(t *testing.T) {
 	at, tries := time.Duration(0), 0
 	for at < announcement.Deadline {
-		at += announcement.Pause(at)
+		at += announcement.RetryDelay(at)
 		tries++
 	}
 	if tries < 20 || tries > 100 {

@@ -20,8 +20,8 @@ type events struct{ *caller }
 // Wants all there is.
 func (*events) Wants(announcement.Announcement) bool { return true }
 
-// Tell sends it as an event, whose id tells a receiver what it knows already.
-func (e *events) Tell(ctx context.Context, told announcement.Announcement) error {
+// Send sends the announcement as an event, whose id allows receivers to deduplicate.
+func (e *events) Send(ctx context.Context, told announcement.Announcement) error {
 	made := event.New(event.CloudEventsVersionV1)
 	made.SetID(told.ID)
 	made.SetType(told.Type)

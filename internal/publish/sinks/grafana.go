@@ -31,9 +31,9 @@ type annotation struct {
 	Text string   `json:"text"`
 }
 
-// Tell posts an annotation, unless there is one already: Grafana takes the same one
+// Send posts an annotation, unless there is one already: Grafana takes the same one
 // twice, and an earlier answer may have been lost.
-func (g *grafanaSink) Tell(ctx context.Context, told announcement.Announcement) error {
+func (g *grafanaSink) Send(ctx context.Context, told announcement.Announcement) error {
 	ctx, stop := context.WithTimeout(ctx, callTime)
 	defer stop()
 	change := told.Change

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sinks tells announcements to servers outside the cluster that the
-// installation names: receivers of CloudEvents, and Grafana.
+// Package sinks sends announcements to servers outside the cluster that the installation
+// configures: receivers of CloudEvents, and Grafana.
 //
-// A sink is told with a deadline, is followed to no other address, and what it answers
-// is neither believed nor repeated: its status code is all that counts.
+// Requests have a deadline and follow no redirect. Only the status code of a response is used;
+// its content is neither trusted nor repeated.
 package sinks
 
 import (
@@ -29,11 +29,11 @@ import (
 )
 
 var (
-	// ErrAway says that a sink does not answer, or with an error of its own.
+	// ErrAway means that a sink does not answer, or with an error of its own.
 	ErrAway = errors.New("it does not answer")
-	// ErrRefuses says that a sink does not take what it is told.
+	// ErrRefuses means that a sink does not take what it is reported.
 	ErrRefuses = errors.New("it refuses the announcement")
-	// ErrConfiguration says that a sink can't be told as it is configured.
+	// ErrConfiguration means that a sink can't be reported as it is configured.
 	ErrConfiguration = errors.New("it is not configured correctly")
 )
 
@@ -46,16 +46,16 @@ const (
 	Most = 8
 )
 
-// Sink is told announcements.
+// Sink receives announcements.
 type Sink interface {
 	// Name by which flags, conditions and logs call it.
 	Name() string
-	// Wants says whether it is told of this.
+	// Wants reports whether it receives this announcement.
 	Wants(announcement.Announcement) bool
-	// Tell it. It may be told the same again. Fails with ErrAway, ErrRefuses or
-	// ErrConfiguration, in words that hold neither its address, nor what it answered,
-	// nor credentials.
-	Tell(context.Context, announcement.Announcement) error
+	// Send an announcement. It may be sent again. Fails with ErrAway, ErrRefuses or
+	// ErrConfiguration, in words that hold neither its address, nor what it answered, nor
+	// credentials.
+	Send(context.Context, announcement.Announcement) error
 }
 
 // name of a sink: a DNS label, so that Secrets and directories can have it.
@@ -65,7 +65,7 @@ var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 func parse(given string) (string, *url.URL, error) {
 	called, address, found := strings.Cut(given, "=")
 	if !found || !name.MatchString(called) {
-		return "", nil, fmt.Errorf("write NAME=URL, with a name of lower-case letters, digits and dashes, 32 at most: %q has none", shortened(called))
+		return "", nil, fmt.Errorf("write NAME=URL, with a name of lower-case letters, digits and dashes, 32 at most: %q has none", shorten(called))
 	}
 	target, err := url.Parse(address)
 	switch {
@@ -75,13 +75,13 @@ func parse(given string) (string, *url.URL, error) {
 		return "", nil, fmt.Errorf("sink %q: its URL holds a user, and flags can be read by many: put the login into a Secret", called)
 	case target.Fragment != "":
 		return "", nil, fmt.Errorf("sink %q: its URL has a fragment, which no server is sent: leave out what begins with #", called)
-	case target.Scheme != "https" && (target.Scheme != "http" || !isNear(target.Hostname())):
+	case target.Scheme != "https" && (target.Scheme != "http" || !isLocalHost(target.Hostname())):
 		return "", nil, fmt.Errorf("sink %q: its URL must begin with https://; http:// will do for a Service of the cluster (NAME.NAMESPACE.svc)", called)
 	}
 	return called, target, nil
 }
 
-func shortened(text string) string {
+func shorten(text string) string {
 	const most = 40
 	if len(text) > most {
 		return text[:most]
@@ -89,19 +89,18 @@ func shortened(text string) string {
 	return text
 }
 
-// isNear tells hosts that are reached without leaving the cluster, or the machine.
-func isNear(host string) bool {
+// isLocalHost reports whether a host is reached within the cluster or the machine.
+func isLocalHost(host string) bool {
 	address := net.ParseIP(host)
 	return host == "localhost" || address != nil && address.IsLoopback() ||
 		strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local")
 }
 
-// Open makes the sinks of flags: receivers of CloudEvents, and Grafana's, each as
-// NAME=URL. A sink's credentials are files in a directory of its name below credentials,
-// and are read whenever it is told something: token, for an Authorization header with a
-// bearer token, or header, for one line NAME: VALUE. A file ca.crt, read now, holds
-// authorities that its certificate is trusted by beside the machine's own. The rules say
-// which addresses are connected to.
+// Open opens the sinks of flags: receivers of CloudEvents and Grafana servers, each as
+// NAME=URL. A sink's credentials are files in the directory of its name below credentials, and
+// are read for each request: token, for an Authorization header with a bearer token, or
+// header, for one line NAME: VALUE. A file ca.crt, read at once, has authorities that are
+// trusted in addition to the system's. The rules determine the allowed addresses.
 func Open(cloudEvents, grafana []string, credentials string, rules egress.Rules) ([]Sink, error) {
 	var all []Sink
 	for i, given := range slices.Concat(cloudEvents, grafana) {
@@ -171,7 +170,7 @@ func (c *caller) client(rules egress.Rules) (*http.Client, error) {
 // Name of the sink.
 func (c *caller) Name() string { return c.name }
 
-// call sends a request, with credentials, and gives what was answered, bounded.
+// call sends a request with credentials and returns the response, of limited size.
 func (c *caller) call(request *http.Request) ([]byte, error) {
 	if err := c.authorize(request); err != nil {
 		return nil, err
@@ -179,7 +178,7 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 	request.Header.Set("User-Agent", "perflab")
 	answer, err := c.http.Do(request)
 	if err != nil {
-		return nil, unanswered(err)
+		return nil, connectionError(err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // What was read is there, the rest is wanted by nobody.
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -197,17 +196,18 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 	}
 }
 
-// unanswered is why nobody answered. The client's error would repeat the address.
-func unanswered(err error) error {
+// connectionError describes why there is no response. The client's error would repeat the
+// address.
+func connectionError(err error) error {
 	var denied *egress.Denied
 	if errors.As(err, &denied) {
 		return fmt.Errorf("%w: its address is %s: allow it with --%s, or name another", ErrConfiguration, denied.What, egress.FlagAllow)
 	}
-	return fmt.Errorf("%w: %s", ErrAway, reasonOf(err))
+	return fmt.Errorf("%w: %s", ErrAway, failureReason(err))
 }
 
-// reasonOf an error, in words that are the same at each try.
-func reasonOf(err error) string {
+// failureReason an error, in words that are the same at each try.
+func failureReason(err error) string {
 	var resolve *net.DNSError
 	var wrapped *url.Error
 	switch {
@@ -221,7 +221,7 @@ func reasonOf(err error) string {
 	return "there is no connection"
 }
 
-// authorize adds what the sink's credentials say.
+// authorize adds the sink's credentials.
 func (c *caller) authorize(request *http.Request) error {
 	if c.credentials == "" {
 		return nil

@@ -63,7 +63,7 @@ func open(t *testing.T, cloudEvents, grafana string, credentials map[string]stri
 func TestCloudEvents(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	sink := open(t, receiver.URL, "", map[string]string{"token": "t0ken\n", "header": "X-Api-Key: k3y"})
-	expect.NoError(t, sink.Tell(t.Context(), told()))
+	expect.NoError(t, sink.Send(t.Context(), told()))
 	events := receiver.Events()
 	if len(events) != 1 {
 		t.Fatalf("%d events", len(events))
@@ -78,7 +78,7 @@ func TestCloudEvents(t *testing.T) {
 }
 
 // A token that is replaced holds from the next call on.
-func TestCredentialsAreReadAnew(t *testing.T) {
+func TestCredentialsAreReadForEachRequest(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	folder := t.TempDir()
 	all, err := sinks.Open([]string{"ci=" + receiver.URL}, nil, folder, loopback.Rules())
@@ -87,7 +87,7 @@ func TestCredentialsAreReadAnew(t *testing.T) {
 		if token != "" {
 			expect.NoError(t, errors.Join(os.MkdirAll(filepath.Join(folder, "ci"), 0o700), os.WriteFile(filepath.Join(folder, "ci", "token"), []byte(token), 0o600)))
 		}
-		expect.NoError(t, all[0].Tell(t.Context(), told()))
+		expect.NoError(t, all[0].Send(t.Context(), told()))
 	}
 	var seen []string
 	for _, header := range receiver.Requests() {
@@ -96,8 +96,8 @@ func TestCredentialsAreReadAnew(t *testing.T) {
 	expect.Equal(t, []string{"", "Bearer first", "Bearer second"}, seen)
 }
 
-// What a server answers is told by its code alone, and so is where it is.
-func TestServersThatTakeNothing(t *testing.T) {
+// What a server answers is reported by its code alone, and so is where it is.
+func TestSendFailsOnErrorStatus(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
 		want   error
@@ -115,7 +115,7 @@ func TestServersThatTakeNothing(t *testing.T) {
 				receiver.URL: open(t, receiver.URL, "", map[string]string{"token": "t0ken"}),
 				grafana.URL:  open(t, "", grafana.URL, map[string]string{"token": "t0ken"}),
 			} {
-				err := sink.Tell(t.Context(), told())
+				err := sink.Send(t.Context(), told())
 				if !errors.Is(err, tc.want) {
 					t.Fatalf("%v, want %v", err, tc.want)
 				}
@@ -129,7 +129,7 @@ func TestServersThatTakeNothing(t *testing.T) {
 	}
 }
 
-func TestServersThatAreAway(t *testing.T) {
+func TestSendFailsWithoutServer(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func TestServersThatAreAway(t *testing.T) {
 			}
 			ctx, stop := context.WithTimeout(t.Context(), patience)
 			defer stop()
-			err := open(t, tc.address, "", nil).Tell(ctx, told())
+			err := open(t, tc.address, "", nil).Send(ctx, told())
 			if !errors.Is(err, sinks.ErrAway) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "127.0.0.1") {
 				// Some resolvers are silent about names that nobody knows.
 				if name == "of a name nobody knows" && errors.Is(err, sinks.ErrAway) {
@@ -169,7 +169,7 @@ func TestServersThatAreAway(t *testing.T) {
 
 // Credentials go to the server that was named, and to no other; and an answer without end
 // is not read to its end.
-func TestAnswersThatLeadAstray(t *testing.T) {
+func TestSendRejectsRedirects(t *testing.T) {
 	elsewhere := receivers.NewCloudEvents(t)
 	for name, tc := range map[string]struct {
 		answer http.HandlerFunc
@@ -189,7 +189,7 @@ func TestAnswersThatLeadAstray(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(tc.answer)
 			t.Cleanup(server.Close)
-			if err := open(t, server.URL, "", map[string]string{"token": "t0ken"}).Tell(t.Context(), told()); !errors.Is(err, tc.want) {
+			if err := open(t, server.URL, "", map[string]string{"token": "t0ken"}).Send(t.Context(), told()); !errors.Is(err, tc.want) {
 				t.Errorf("%v, want %v", err, tc.want)
 			}
 		})
@@ -199,7 +199,7 @@ func TestAnswersThatLeadAstray(t *testing.T) {
 	}
 }
 
-func TestGrafanaHasAnAnnotationOnce(t *testing.T) {
+func TestGrafanaAnnotationIsUnique(t *testing.T) {
 	grafana := receivers.NewGrafana(t, "t0ken")
 	sink := open(t, "", grafana.URL, map[string]string{"token": "t0ken"})
 	if sink.Wants(announcement.Announcement{Type: announcement.TypeCompleted}) || !sink.Wants(told()) {
@@ -207,14 +207,14 @@ func TestGrafanaHasAnAnnotationOnce(t *testing.T) {
 	}
 	// The first answer is lost after it was kept.
 	grafana.LoseNext = true
-	if err := sink.Tell(t.Context(), told()); !errors.Is(err, sinks.ErrAway) {
+	if err := sink.Send(t.Context(), told()); !errors.Is(err, sinks.ErrAway) {
 		t.Fatal(err)
 	}
 	grafana.LoseNext = false
 	another := told()
 	another.ID = "id-2"
 	for _, one := range []announcement.Announcement{told(), another, told()} {
-		expect.NoError(t, sink.Tell(t.Context(), one))
+		expect.NoError(t, sink.Send(t.Context(), one))
 	}
 	want := []receivers.Annotation{
 		{ID: 1, Time: began.UnixMilli(), Tags: []string{"perflab", "lab", "heap-2", "worse", "perflab-id:id-1"}, Text: "Check-Out p95 rose by 6.1 % between &lt;1&gt; and 2: Worse."},
@@ -223,15 +223,15 @@ func TestGrafanaHasAnAnnotationOnce(t *testing.T) {
 	expect.Equal(t, want, grafana.Annotations())
 }
 
-func TestWhatIsNoGrafana(t *testing.T) {
+func TestGrafanaRejectsOtherResponses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	t.Cleanup(server.Close)
-	if err := open(t, "", server.URL, nil).Tell(t.Context(), told()); !errors.Is(err, sinks.ErrRefuses) || !strings.Contains(err.Error(), "no Grafana") {
+	if err := open(t, "", server.URL, nil).Send(t.Context(), told()); !errors.Is(err, sinks.ErrRefuses) || !strings.Contains(err.Error(), "no Grafana") {
 		t.Error(err)
 	}
 }
 
-func TestCredentialsThatAreNone(t *testing.T) {
+func TestInvalidCredentials(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	for name, credentials := range map[string]map[string]string{
 		"two lines":   {"token": "one\ntwo"},
@@ -240,7 +240,7 @@ func TestCredentialsThatAreNone(t *testing.T) {
 		"empty value": {"header": "X-Api-Key: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := open(t, receiver.URL, "", credentials).Tell(t.Context(), told()); !errors.Is(err, sinks.ErrConfiguration) || strings.Contains(err.Error(), "Key:") {
+			if err := open(t, receiver.URL, "", credentials).Send(t.Context(), told()); !errors.Is(err, sinks.ErrConfiguration) || strings.Contains(err.Error(), "Key:") {
 				t.Error(err)
 			}
 		})
@@ -287,12 +287,12 @@ func TestOpen(t *testing.T) {
 }
 
 // Flags name a sink, and a name may lead to an address that is not for the operator.
-func TestASinkWhereTheOperatorMayNotConnect(t *testing.T) {
+func TestSendIsDeniedByEgressRules(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	for _, address := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {
 		all, err := sinks.Open([]string{"ci=" + address}, nil, "", egress.Rules{})
 		expect.NoError(t, err)
-		err = all[0].Tell(t.Context(), told())
+		err = all[0].Send(t.Context(), told())
 		if want := "its address is a loopback address: allow it with --allow-targets"; !errors.Is(err, sinks.ErrConfiguration) || !strings.Contains(err.Error(), want) {
 			t.Errorf("telling %s gave %v", address, err)
 		}

@@ -23,8 +23,9 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// draw an experiment of four blocks that is the n-th, with check-ins of so many ms in truth.
-func draw(t *testing.T, seed uint64, n int, truth float64) (*v1alpha1.PerfExperiment, releases.Measured) {
+// newExperiment returns the n-th experiment of four blocks with the given true duration of
+// check-ins in ms.
+func newExperiment(t *testing.T, seed uint64, n int, truth float64) (*v1alpha1.PerfExperiment, releases.Measurements) {
 	t.Helper()
 	image := fmt.Sprintf("users:%.0f", truth)
 	experiment, runs := recorded.Truth{
@@ -38,29 +39,29 @@ func draw(t *testing.T, seed uint64, n int, truth float64) (*v1alpha1.PerfExperi
 	for i := range runs {
 		runs[i].Spec.Experiment = experiment.Name
 	}
-	measured, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
+	measured, err := releases.Measure(releases.ExperimentRuns{Experiment: experiment, Runs: runs})
 	expect.NoError(t, err)
 	return experiment, measured
 }
 
-// follow completes one experiment after the other, as an operator would, and gives what
-// each was told of.
-func follow(t *testing.T, seed uint64, truths ...float64) [][]v1alpha1.SeriesChange {
+// detectInSequence completes one experiment after the other, as an operator does, and returns
+// the changes reported for each.
+func detectInSequence(t *testing.T, seed uint64, truths ...float64) [][]v1alpha1.SeriesChange {
 	t.Helper()
 	var earlier []regression.Earlier
 	var told [][]v1alpha1.SeriesChange
 	for n, truth := range truths {
-		_, this := draw(t, seed, n, truth)
-		_, changes, err := regression.Look(this, earlier)
+		_, this := newExperiment(t, seed, n, truth)
+		_, changes, err := regression.Detect(this, earlier)
 		expect.NoError(t, err)
-		told, earlier = append(told, changes), append(earlier, regression.Earlier{Measured: this, Told: changes})
+		told, earlier = append(told, changes), append(earlier, regression.Earlier{Measurements: this, Reported: changes})
 	}
 	return told
 }
 
-// A step is told of once, when it can be told from an outlier, and on no look after it.
-func TestAStepIsToldOnce(t *testing.T) {
-	told := follow(t, 1, slices.Concat(slices.Repeat([]float64{400}, 16), slices.Repeat([]float64{440}, 8))...)
+// A step is reported once it can be distinguished from an outlier, and not again.
+func TestDetectReportsStepOnce(t *testing.T) {
+	told := detectInSequence(t, 1, slices.Concat(slices.Repeat([]float64{400}, 16), slices.Repeat([]float64{440}, 8))...)
 	at := map[string]int{}
 	for n, changes := range told {
 		for _, change := range changes {
@@ -80,24 +81,24 @@ func TestAStepIsToldOnce(t *testing.T) {
 	}
 }
 
-// If nothing ever changes, any twenty looks in succession tell of a change with a chance of
-// 5 % at most: of 100 histories of so many looks, 12 at most, but once in a thousand times.
-// There is no margin here, within which a change would be of no matter.
-func TestFalseAlarmsOverLooks(t *testing.T) {
+// If nothing changes, any twenty analyses in sequence report a change with a probability of at
+// most 5 %: in 100 histories, at most 12 with a probability of 99.9 %. There is no margin that
+// could hide a change.
+func TestDetectFalsePositiveRate(t *testing.T) {
 	const histories, most, before = 100, 12, 12
 	alarmed := 0
 	for history := range uint64(histories) {
 		var earlier []regression.Earlier
 		told := 0
-		for n := range before + regression.Looks {
-			_, this := draw(t, 1000+100*history, n, 400)
+		for n := range before + regression.Analyses {
+			_, this := newExperiment(t, 1000+100*history, n, 400)
 			this.Question.MarginPercent = 0
 			if n >= before {
-				_, changes, err := regression.Look(this, earlier)
+				_, changes, err := regression.Detect(this, earlier)
 				expect.NoError(t, err)
 				told += len(changes)
 			}
-			earlier = append(earlier, regression.Earlier{Measured: this})
+			earlier = append(earlier, regression.Earlier{Measurements: this})
 		}
 		alarmed += min(told, 1)
 	}
@@ -106,33 +107,33 @@ func TestFalseAlarmsOverLooks(t *testing.T) {
 	}
 }
 
-func TestWhatIsLookedAt(t *testing.T) {
+func TestDetectSelectsEarlierExperiments(t *testing.T) {
 	var earlier []regression.Earlier
 	for n := range 80 {
-		_, one := draw(t, 1, n, 400)
-		earlier = append(earlier, regression.Earlier{Measured: one})
+		_, one := newExperiment(t, 1, n, 400)
+		earlier = append(earlier, regression.Earlier{Measurements: one})
 	}
-	_, this := draw(t, 1, 70, 400)
-	history, _, err := regression.Look(this, earlier)
+	_, this := newExperiment(t, 1, 70, 400)
+	history, _, err := regression.Detect(this, earlier)
 	expect.NoError(t, err)
 	for _, series := range history.Series {
-		// Itself, and what began after it, are none of its past.
+		// The experiment itself and later ones are excluded.
 		if got, last := len(series.Points), series.Points[len(series.Points)-1]; got != 11 || last.Experiment != "nightly-70" || series.Points[9].Experiment != "nightly-69" {
 			t.Errorf("%d points, the last %s", got, last.Experiment)
 		}
 	}
 	for name, before := range map[string][]regression.Earlier{"nothing": nil, "itself": earlier[70:71], "later ones": earlier[71:]} {
-		if history, changes, err := regression.Look(this, before); history != nil || changes != nil || err != nil {
+		if history, changes, err := regression.Detect(this, before); history != nil || changes != nil || err != nil {
 			t.Errorf("beside %s: %v %v %v", name, history, changes, err)
 		}
 	}
 }
 
-// Many series would share one chance of error until nothing could be shown.
-func TestManySeries(t *testing.T) {
-	_, before := draw(t, 1, 0, 400)
-	_, this := draw(t, 1, 1, 400)
-	for _, measured := range []*releases.Measured{&before, &this} {
+// With many series, the shared error rate could not show anything.
+func TestDetectLimitsSeries(t *testing.T) {
+	_, before := newExperiment(t, 1, 0, 400)
+	_, this := newExperiment(t, 1, 1, 400)
+	for _, measured := range []*releases.Measurements{&before, &this} {
 		scenario := &measured.Scenarios[0]
 		for i := range 20 {
 			one := scenario.Metrics[0]
@@ -145,33 +146,32 @@ func TestManySeries(t *testing.T) {
 			measured.Question.Primary = append(measured.Question.Primary, one.Name)
 		}
 	}
-	history, _, err := regression.Look(this, []regression.Earlier{{Measured: before}})
+	history, _, err := regression.Detect(this, []regression.Earlier{{Measurements: before}})
 	expect.NoError(t, err)
-	if len(history.Series) != 12 || history.Series[0].Arm != recorded.Base || !strings.Contains(strings.Join(history.Notes, " "), "of 22 series those of the baseline are looked at") {
+	if len(history.Series) != 12 || history.Series[0].Arm != recorded.Base || !strings.Contains(strings.Join(history.Notes, " "), "of 22 series, only the baseline's are analyzed") {
 		t.Errorf("%d series of %s; %q", len(history.Series), history.Series[0].Arm, history.Notes)
 	}
 }
 
-// What is kept comes back as it was.
-func TestObject(t *testing.T) {
+func TestConfigMapRoundTrip(t *testing.T) {
 	var earlier []regression.Earlier
 	for n := range 16 {
-		_, one := draw(t, 1, n, 400+float64(n/12)*60)
-		earlier = append(earlier, regression.Earlier{Measured: one})
+		_, one := newExperiment(t, 1, n, 400+float64(n/12)*60)
+		earlier = append(earlier, regression.Earlier{Measurements: one})
 	}
-	experiment, this := draw(t, 1, 16, 460)
-	history, changes, err := regression.Look(this, earlier)
+	experiment, this := newExperiment(t, 1, 16, 460)
+	history, changes, err := regression.Detect(this, earlier)
 	if err != nil || len(changes) == 0 {
 		t.Fatalf("%v, %d changes", err, len(changes))
 	}
-	kept, err := regression.Object(experiment, this, history, changes)
+	kept, err := regression.NewConfigMap(experiment, this, history, changes)
 	expect.NoError(t, err)
-	if _, has := kept.Labels[v1alpha1.LabelSeries+regression.Series(&this)[0]]; !has || kept.Name != "nightly-16-history" {
+	if _, has := kept.Labels[v1alpha1.LabelSeries+regression.ScenarioDigests(&this)[0]]; !has || kept.Name != "nightly-16-history" {
 		t.Errorf("%s with %v", kept.Name, kept.Labels)
 	}
-	readChanges, errChanges := regression.Changes(kept)
-	readHistory, errHistory := regression.History(kept)
-	measured, errMeasured := regression.Measured(kept, []string{recorded.CheckIn})
+	readChanges, errChanges := regression.DecodeChanges(kept)
+	readHistory, errHistory := regression.DecodeHistory(kept)
+	measured, errMeasured := regression.DecodeMeasurements(kept, []string{recorded.CheckIn})
 	expect.NoError(t, errors.Join(errChanges, errHistory, errMeasured))
 	expect.Equal(t, changes, readChanges, "changes")
 	if diff := cmp.Diff(history, readHistory, cmpopts.IgnoreUnexported(releases.Point{}), cmpopts.IgnoreFields(releases.Point{}, "Values")); diff != "" {
@@ -180,20 +180,20 @@ func TestObject(t *testing.T) {
 	if metrics := measured.Scenarios[0].Metrics; len(metrics) != 1 || metrics[0].Name != recorded.CheckIn || measured.UID != this.UID {
 		t.Errorf("%+v", measured)
 	}
-	// What is told of again is what a first look tells, from what was kept.
-	_, again, err := regression.Look(this, earlier)
+	// Detecting again from the stored data gives the same result.
+	_, again, err := regression.Detect(this, earlier)
 	if diff := cmp.Diff(readChanges, again); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	first, err := regression.Object(experiment, this, nil, nil)
+	first, err := regression.NewConfigMap(experiment, this, nil, nil)
 	expect.NoError(t, err)
-	if history, err := regression.History(first); history != nil || err != nil {
+	if history, err := regression.DecodeHistory(first); history != nil || err != nil {
 		t.Errorf("a first one has %v, %v", history, err)
 	}
 }
 
-func TestWhatIsNotKept(t *testing.T) {
-	experiment, this := draw(t, 1, 0, 400)
+func TestDecodeRejectsInvalidConfigMaps(t *testing.T) {
+	experiment, this := newExperiment(t, 1, 0, 400)
 	var bomb bytes.Buffer
 	writer := gzip.NewWriter(&bomb)
 	for range 100 {
@@ -203,34 +203,34 @@ func TestWhatIsNotKept(t *testing.T) {
 	}
 	expect.NoError(t, writer.Close())
 	for name, tc := range map[string]struct{ key, text string }{
-		"no archive":           {regression.KeyMeasured, "x"},
-		"more than it may be":  {regression.KeyMeasured, bomb.String()},
-		"no changes":           {regression.KeyChanges, "{}"},
-		"a change of nobody":   {regression.KeyChanges, "[{}]"},
-		"no history":           {regression.KeyHistory, "[]"},
-		"of another version":   {regression.KeyHistory, `{"version":"v0"}`},
-		"a change at no place": {regression.KeyHistory, `{"version":"perflab.dev/history/v1","series":[{"points":[{}],"changes":[{"at":1}]}]}`},
-		"a series of nothing":  {regression.KeyHistory, `{"version":"perflab.dev/history/v1","series":[{}]}`},
-		"too many changes":     {regression.KeyChanges, "[" + strings.Repeat(`{"experiments":["a","b"]},`, 20) + `{"experiments":["a","b"]}]`},
+		"invalid gzip":        {regression.KeyMeasured, "x"},
+		"too large":           {regression.KeyMeasured, bomb.String()},
+		"invalid changes":     {regression.KeyChanges, "{}"},
+		"empty change":        {regression.KeyChanges, "[{}]"},
+		"invalid history":     {regression.KeyHistory, "[]"},
+		"other version":       {regression.KeyHistory, `{"version":"v0"}`},
+		"change out of range": {regression.KeyHistory, `{"version":"perflab.dev/history/v1","series":[{"points":[{}],"changes":[{"at":1}]}]}`},
+		"empty series":        {regression.KeyHistory, `{"version":"perflab.dev/history/v1","series":[{}]}`},
+		"too many changes":    {regression.KeyChanges, "[" + strings.Repeat(`{"experiments":["a","b"]},`, 20) + `{"experiments":["a","b"]}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept, err := regression.Object(experiment, this, nil, nil)
+			kept, err := regression.NewConfigMap(experiment, this, nil, nil)
 			expect.NoError(t, err)
 			kept.Data[tc.key], kept.BinaryData[tc.key] = tc.text, []byte(tc.text)
-			_, errMeasured := regression.Measured(kept, nil)
-			_, errChanges := regression.Changes(kept)
-			_, errHistory := regression.History(kept)
-			if err := errors.Join(errMeasured, errChanges, errHistory); !errors.Is(err, regression.ErrKept) {
+			_, errMeasured := regression.DecodeMeasurements(kept, nil)
+			_, errChanges := regression.DecodeChanges(kept)
+			_, errHistory := regression.DecodeHistory(kept)
+			if err := errors.Join(errMeasured, errChanges, errHistory); !errors.Is(err, regression.ErrInvalidConfigMap) {
 				t.Error(err)
 			}
 		})
 	}
-	// Of another experiment, or of another namespace.
-	kept, err := regression.Object(experiment, this, nil, nil)
+	// A ConfigMap of another experiment or namespace is rejected.
+	kept, err := regression.NewConfigMap(experiment, this, nil, nil)
 	expect.NoError(t, err)
 	for _, rename := range []func(){func() { kept.Name = "other-history" }, func() { kept.Namespace = "elsewhere" }} {
 		rename()
-		if _, err := regression.Measured(kept, nil); !errors.Is(err, regression.ErrKept) {
+		if _, err := regression.DecodeMeasurements(kept, nil); !errors.Is(err, regression.ErrInvalidConfigMap) {
 			t.Error(err)
 		}
 	}

@@ -16,23 +16,23 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// record is what is digested of a run.
-type record struct {
+// runDocument is what is digested of a run.
+type runDocument struct {
 	Name   string                 `json:"name"`
 	Spec   v1alpha1.PerfRunSpec   `json:"spec"`
 	Status v1alpha1.PerfRunStatus `json:"status"`
 }
 
-// plan is what is digested of what was declared, as far as it is frozen. A system
+// planDocument is what is digested of what was declared, as far as it is frozen. A system
 // that is referred to is in each run's record.
-type plan struct {
+type planDocument struct {
 	Spec v1alpha1.PerfExperimentSpec `json:"spec"`
 	Hash string                      `json:"planHash"`
 	Seed *int64                      `json:"seed"`
 }
 
-// answer is what is digested of what came out.
-type answer struct {
+// resultDocument is what is digested of what came out.
+type resultDocument struct {
 	Arms        []v1alpha1.ArmStatus     `json:"arms"`
 	Runs        *v1alpha1.RunCounts      `json:"runs"`
 	Attempts    v1alpha1.Attempts        `json:"attempts"`
@@ -46,19 +46,19 @@ type answer struct {
 	Effects     []v1alpha1.FactorEffect  `json:"effects"`
 }
 
-// recordOf leaves out of a run's status what an import, or the clock, changes.
-func recordOf(run *v1alpha1.PerfRun) record {
+// newRunDocument leaves out of a run's status what an import, or the clock, changes.
+func newRunDocument(run *v1alpha1.PerfRun) runDocument {
 	run = run.DeepCopy()
 	run.Status.ObservedGeneration = 0
 	for i := range run.Status.Conditions {
 		run.Status.Conditions[i].ObservedGeneration = 0
 		run.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 	}
-	return record{Name: run.Name, Spec: run.Spec, Status: run.Status}
+	return runDocument{Name: run.Name, Spec: run.Spec, Status: run.Status}
 }
 
-// planOf leaves out of the spec what may change after the first run.
-func planOf(experiment *v1alpha1.PerfExperiment) plan {
+// newPlanDocument leaves out of the spec what may change after the first run.
+func newPlanDocument(experiment *v1alpha1.PerfExperiment) planDocument {
 	experiment = experiment.DeepCopy()
 	spec := &experiment.Spec
 	spec.Suspend, spec.Cleanup, spec.Notes = false, v1alpha1.Cleanup{}, nil
@@ -66,36 +66,36 @@ func planOf(experiment *v1alpha1.PerfExperiment) plan {
 	if spec.Design.Target != nil {
 		spec.Design.Target.MaxBlocks = 0
 	}
-	return plan{Spec: *spec, Hash: experiment.Status.PlanHash, Seed: experiment.Status.Seed}
+	return planDocument{Spec: *spec, Hash: experiment.Status.PlanHash, Seed: experiment.Status.Seed}
 }
 
-func answerOf(status *v1alpha1.PerfExperimentStatus) answer {
-	return answer{
+func newResultDocument(status *v1alpha1.PerfExperimentStatus) resultDocument {
+	return resultDocument{
 		Arms: status.Arms, Runs: status.Runs, Attempts: status.Attempts, InvalidRuns: status.InvalidRuns, Results: status.Results, Analysis: status.Analysis,
 		Verdict: status.Verdict, Comparisons: status.Comparisons, Pairs: status.Pairs, Slowdowns: status.Slowdowns, Effects: status.Effects,
 	}
 }
 
-func (f Form) ofRecord(run *v1alpha1.PerfRun) (string, error) {
-	return digestOf(recordOf(run), f, typeRecord)
+func (f Schema) runDigest(run *v1alpha1.PerfRun) (string, error) {
+	return digestFields(newRunDocument(run), f, typeRecord)
 }
 
-func (f Form) ofPlan(experiment *v1alpha1.PerfExperiment) (string, error) {
-	return digestOf(planOf(experiment), f, typePlan)
+func (f Schema) planDigest(experiment *v1alpha1.PerfExperiment) (string, error) {
+	return digestFields(newPlanDocument(experiment), f, typePlan)
 }
 
-func (f Form) ofAnswer(status *v1alpha1.PerfExperimentStatus) (string, error) {
-	return digestOf(answerOf(status), f, typeAnswer)
+func (f Schema) resultDigest(status *v1alpha1.PerfExperimentStatus) (string, error) {
+	return digestFields(newResultDocument(status), f, typeAnswer)
 }
 
-// Answer is the digest of what came out, in the form of this version.
-func Answer(status *v1alpha1.PerfExperimentStatus) (string, error) {
-	return OwnForm().ofAnswer(status)
+// ResultDigest is the digest of what came out, in the form of this version.
+func ResultDigest(status *v1alpha1.PerfExperimentStatus) (string, error) {
+	return OwnSchema().resultDigest(status)
 }
 
-// Content is the digest of what a ConfigMap holds: of the object, canonicalized
+// ContentDigest is the digest of what a ConfigMap holds: of the object, canonicalized
 // by RFC 8785, that has the SHA-256 of what is under each key.
-func Content(object *corev1.ConfigMap) (string, error) {
+func ContentDigest(object *corev1.ConfigMap) (string, error) {
 	sums := map[string]string{}
 	for key, text := range object.Data {
 		sums[key] = Sum([]byte(text))
@@ -107,12 +107,12 @@ func Content(object *corev1.ConfigMap) (string, error) {
 	return Sum(text), err
 }
 
-// OfHistory is the digest of what is kept for histories; empty: nothing is.
-func OfHistory(kept *corev1.ConfigMap) (string, error) {
+// HistoryDigest is the digest of what is kept for histories; empty: nothing is.
+func HistoryDigest(kept *corev1.ConfigMap) (string, error) {
 	if kept == nil {
 		return "", nil
 	}
-	return Content(kept)
+	return ContentDigest(kept)
 }
 
 // Sum is the SHA-256 of bytes, in hexadecimal.
@@ -121,9 +121,9 @@ func Sum(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// digestOf digests the form's fields of a value, as it is read back from an API
+// digestFields digests the form's fields of a value, as it is read back from an API
 // server: that brings times to whole seconds and quantities to one form.
-func digestOf[T any](value T, fields Form, as string) (string, error) {
+func digestFields[T any](value T, fields Schema, as string) (string, error) {
 	var settled T
 	if err := transcode(value, &settled); err != nil {
 		return "", err
@@ -132,7 +132,7 @@ func digestOf[T any](value T, fields Form, as string) (string, error) {
 	if err := transcode(settled, &tree); err != nil {
 		return "", err
 	}
-	text, err := canonical(fields.reduced(tree, as))
+	text, err := canonical(fields.reduce(tree, as))
 	return Sum(text), err
 }
 

@@ -37,15 +37,15 @@ var update = flag.Bool("update", false, "write the record anew that has to hold 
 // seed of the recorded experiment, with which it has an invalid run.
 const seed = 20
 
-// foundIn is what a reader of the objects finds.
-func foundIn(t *testing.T, input *report.Input) evidence.Found {
+// newInput is what a reader of the objects finds.
+func newInput(t *testing.T, input *report.Input) evidence.Input {
 	t.Helper()
 	found, err := input.Evidence()
 	expect.NoError(t, err)
 	return *found
 }
 
-func verified(t *testing.T, found evidence.Found) *evidence.Result {
+func verified(t *testing.T, found evidence.Input) *evidence.Result {
 	t.Helper()
 	result, err := evidence.Verify(found)
 	expect.NoError(t, err)
@@ -55,13 +55,13 @@ func verified(t *testing.T, found evidence.Found) *evidence.Result {
 // holds fails the test where a link is broken.
 func holds(t *testing.T, input *report.Input) {
 	t.Helper()
-	for _, broken := range verified(t, foundIn(t, input)).Broken {
+	for _, broken := range verified(t, newInput(t, input)).Broken {
 		t.Errorf("it does not hold: %s", broken)
 	}
 }
 
 // breaks fails the test unless a single link is broken, of this kind and object.
-func breaks(t *testing.T, found evidence.Found, link evidence.Kind, object string) {
+func breaks(t *testing.T, found evidence.Input, link evidence.Kind, object string) {
 	t.Helper()
 	result := verified(t, found)
 	if len(result.Broken) != 1 || result.Broken[0].Link != link || !strings.Contains(result.Broken[0].Object, fmt.Sprintf("%q", object)) {
@@ -69,9 +69,9 @@ func breaks(t *testing.T, found evidence.Found, link evidence.Kind, object strin
 	}
 }
 
-func TestAChainHoldsAndIsCounted(t *testing.T) {
+func TestVerifyAcceptsChain(t *testing.T) {
 	input := recorded.WithEvidence(seed)
-	result := verified(t, foundIn(t, &input))
+	result := verified(t, newInput(t, &input))
 	if len(result.Broken) != 0 {
 		t.Fatalf("it does not hold: %v", result.Broken)
 	}
@@ -95,7 +95,7 @@ func TestAChainHoldsAndIsCounted(t *testing.T) {
 }
 
 // Whatever byte of what was kept is another, its ConfigMap is named.
-func TestAnyByteOfWhatIsKeptIsCovered(t *testing.T) {
+func TestVerifyDetectsChangedRawResults(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		input := small(t)
@@ -111,29 +111,29 @@ func TestAnyByteOfWhatIsKeptIsCovered(t *testing.T) {
 			// Of an import alone no histograms are kept: a key that turns up is found.
 			raw.BinaryData = map[string][]byte{"more": {}}
 		}
-		breaks(t, foundIn(t, &input), link, raw.Name)
+		breaks(t, newInput(t, &input), link, raw.Name)
 	}
 }
 
 // What later experiments are compared with is covered from the manifest on that has it.
-func TestWhatIsKeptForHistoriesIsCovered(t *testing.T) {
+func TestVerifyDetectsChangedHistory(t *testing.T) {
 	input := small(t)
 	kept := &corev1.ConfigMap{Data: map[string]string{"changes.json": "[]"}, BinaryData: map[string][]byte{"measured.json.gz": {1, 2, 3}}}
-	sum, err := evidence.OfHistory(kept)
+	sum, err := evidence.HistoryDigest(kept)
 	expect.NoError(t, err)
-	found := foundIn(t, &input)
+	found := newInput(t, &input)
 	found.History = sum
 	if result := verified(t, found); len(result.Broken) != 0 || !slices.ContainsFunc(result.Notes, func(note string) bool { return strings.Contains(note, "histories is not covered") }) {
 		t.Errorf("with a manifest that has no digest of it, broken are %v, the notes %q", result.Broken, result.Notes)
 	}
-	found.Manifest, err = evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, sum)
+	found.Manifest, err = evidence.NextManifest("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, sum)
 	expect.NoError(t, err)
 	input.Experiment.Status.Evidence.SHA256 = evidence.Sum([]byte(found.Manifest))
 	if result := verified(t, found); len(result.Broken) != 0 || result.Followed[evidence.KindHistory] != 1 {
 		t.Errorf("broken are %v, %d links of histories were followed", result.Broken, result.Followed[evidence.KindHistory])
 	}
 	kept.BinaryData["measured.json.gz"][0]++
-	if found.History, err = evidence.OfHistory(kept); err != nil {
+	if found.History, err = evidence.HistoryDigest(kept); err != nil {
 		t.Fatal(err)
 	}
 	breaks(t, found, evidence.KindHistory, naming.History(input.Experiment.Name))
@@ -141,35 +141,35 @@ func TestWhatIsKeptForHistoriesIsCovered(t *testing.T) {
 	breaks(t, found, evidence.KindHistory, naming.History(input.Experiment.Name))
 }
 
-func TestWhatIsMissingIsNamed(t *testing.T) {
+func TestVerifyNamesMissingObjects(t *testing.T) {
 	input := small(t)
 	last := len(input.Raw) - 1
 	gone := input.Raw[last].Name
 	input.Raw = input.Raw[:last]
-	breaks(t, foundIn(t, &input), evidence.KindSamples, gone)
+	breaks(t, newInput(t, &input), evidence.KindSamples, gone)
 	input = small(t)
 	gone = input.Runs[2].Name
 	input.Runs = slices.Delete(input.Runs, 2, 3)
-	breaks(t, foundIn(t, &input), evidence.KindRecord, gone)
+	breaks(t, newInput(t, &input), evidence.KindRecord, gone)
 	input = small(t)
 	added := input.Runs[2].DeepCopy()
 	added.Name = "one-more"
 	input.Runs = append(input.Runs, *added)
-	breaks(t, foundIn(t, &input), evidence.KindRecord, "one-more")
+	breaks(t, newInput(t, &input), evidence.KindRecord, "one-more")
 }
 
 // Whatever a run's record says, it can't say something else.
-func TestAnyFigureOfARunIsCovered(t *testing.T) {
+func TestVerifyDetectsAnyChangedRunField(t *testing.T) {
 	input := small(t)
 	changed := map[string]bool{}
 	for at := range input.Runs {
 		before := input.Runs[at].DeepCopy()
-		for place, one := range placesOf(t, &before.Spec, &before.Status) {
+		for place, one := range schemaFields(t, &before.Spec, &before.Status) {
 			if isLeftOut(place) || !one.change(&input.Runs[at].Spec, &input.Runs[at].Status) {
 				continue
 			}
 			changed[place] = true
-			breaksFirst(t, foundIn(t, &input), evidence.KindRecord, before.Name, place)
+			breaksFirst(t, newInput(t, &input), evidence.KindRecord, before.Name, place)
 		}
 		before.DeepCopyInto(&input.Runs[at])
 	}
@@ -180,7 +180,7 @@ func TestAnyFigureOfARunIsCovered(t *testing.T) {
 
 // breaksFirst lets later links break, too: what a run names can't be found under
 // another name.
-func breaksFirst(t *testing.T, found evidence.Found, link evidence.Kind, object, place string) {
+func breaksFirst(t *testing.T, found evidence.Input, link evidence.Kind, object, place string) {
 	t.Helper()
 	result := verified(t, found)
 	if len(result.Broken) == 0 || result.Broken[0].Link != link || !strings.Contains(result.Broken[0].Object, fmt.Sprintf("%q", object)) {
@@ -194,23 +194,23 @@ func isLeftOut(place string) bool {
 	return strings.HasSuffix(place, "observedGeneration") || strings.HasSuffix(place, "lastTransitionTime")
 }
 
-func TestThePlanIsCovered(t *testing.T) {
+func TestVerifyDetectsChangedPlan(t *testing.T) {
 	input := small(t)
 	before := input.Experiment.DeepCopy()
-	for place, one := range placesOf(t, &before.Spec, &struct{}{}) {
+	for place, one := range schemaFields(t, &before.Spec, &struct{}{}) {
 		if place != ".spec.design.blocks" && one.change(&input.Experiment.Spec, &struct{}{}) {
-			breaksFirst(t, foundIn(t, &input), evidence.KindPlan, recorded.Name, place)
+			breaksFirst(t, newInput(t, &input), evidence.KindPlan, recorded.Name, place)
 		}
 		before.DeepCopyInto(&input.Experiment)
 	}
 	input.Experiment.Status.Seed = ptr.To[int64](894)
-	breaks(t, foundIn(t, &input), evidence.KindPlan, recorded.Name)
+	breaks(t, newInput(t, &input), evidence.KindPlan, recorded.Name)
 	before.DeepCopyInto(&input.Experiment)
 	input.Experiment.Status.PlanHash = "other"
-	breaks(t, foundIn(t, &input), evidence.KindPlan, recorded.Name)
+	breaks(t, newInput(t, &input), evidence.KindPlan, recorded.Name)
 }
 
-func TestTheAnswerIsCovered(t *testing.T) {
+func TestVerifyDetectsChangedResult(t *testing.T) {
 	for name, forge := range map[string]func(*v1alpha1.PerfExperimentStatus){
 		"verdict": func(status *v1alpha1.PerfExperimentStatus) { status.Verdict = "1 better" },
 		"results": func(status *v1alpha1.PerfExperimentStatus) {
@@ -222,51 +222,51 @@ func TestTheAnswerIsCovered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			input := small(t)
 			forge(&input.Experiment.Status)
-			breaks(t, foundIn(t, &input), evidence.KindAnswer, recorded.Name)
+			breaks(t, newInput(t, &input), evidence.KindAnswer, recorded.Name)
 		})
 	}
 }
 
-func TestTheManifestIsCovered(t *testing.T) {
+func TestVerifyDetectsChangedManifest(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 1))
 	for range 100 {
 		input := small(t)
 		text := []byte(input.Manifest.Data[evidence.Key])
 		text[random.IntN(len(text))] ^= 1 << random.IntN(6)
 		input.Manifest.Data[evidence.Key] = string(text)
-		breaksFirst(t, foundIn(t, &input), evidence.KindManifest, naming.Evidence(recorded.Name), "a bit")
+		breaksFirst(t, newInput(t, &input), evidence.KindManifest, naming.Evidence(recorded.Name), "a bit")
 	}
 	input := small(t)
 	input.Manifest = nil
-	breaks(t, foundIn(t, &input), evidence.KindManifest, naming.Evidence(recorded.Name))
+	breaks(t, newInput(t, &input), evidence.KindManifest, naming.Evidence(recorded.Name))
 	input = small(t)
 	input.Experiment.Status.Evidence = nil
-	breaks(t, foundIn(t, &input), evidence.KindManifest, recorded.Name)
+	breaks(t, newInput(t, &input), evidence.KindManifest, recorded.Name)
 }
 
-// Who makes the whole chain anew is found by the digest that was published.
-func TestAPublishedDigestTellsAChainThatWasMadeAnew(t *testing.T) {
+// Who rebuilds the whole chain is found by the digest that was published.
+func TestPublishedDigestDetectsRebuiltChain(t *testing.T) {
 	input := small(t)
 	published := input.Experiment.Status.Evidence.SHA256
-	found := foundIn(t, &input)
+	found := newInput(t, &input)
 	found.Published = published
 	if broken := verified(t, found).Broken; len(broken) != 0 {
 		t.Errorf("the chain that was published does not hold: %v", broken)
 	}
 	input.Runs[0].Status.Observations[0].Value = "1"
-	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
+	text, err := evidence.NextManifest("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
 	expect.NoError(t, err)
-	settle(&input, text)
+	setSettled(&input, text)
 	holds(t, &input)
-	found = foundIn(t, &input)
+	found = newInput(t, &input)
 	found.Published = published
 	breaks(t, found, evidence.KindManifest, naming.Evidence(recorded.Name))
 }
 
-func TestTheReportIsCovered(t *testing.T) {
+func TestVerifyDetectsChangedReport(t *testing.T) {
 	input := small(t)
 	input.Experiment.Status.Evidence.Report = evidence.Sum([]byte("pages"))
-	found := foundIn(t, &input)
+	found := newInput(t, &input)
 	if notes := verified(t, found).Notes; !slices.Contains(notes, "the stored report was not looked at") {
 		t.Errorf("nobody has looked, and it says %q", notes)
 	}
@@ -283,10 +283,10 @@ func TestTheReportIsCovered(t *testing.T) {
 }
 
 // Another experiment's chain is not this one's.
-func TestTheExperimentIsCovered(t *testing.T) {
+func TestVerifyDetectsOtherExperiment(t *testing.T) {
 	input := small(t)
 	input.Experiment.UID = "another"
-	breaks(t, foundIn(t, &input), evidence.KindExperiment, recorded.Name)
+	breaks(t, newInput(t, &input), evidence.KindExperiment, recorded.Name)
 	input = small(t)
 	input.Experiment.Annotations = map[string]string{v1alpha1.AnnotationImported: "lab/" + recorded.Name + " " + string(input.Experiment.UID) + " 2026-03-09T07:12:44Z"}
 	input.Experiment.Namespace, input.Experiment.UID = "archive", "here"
@@ -294,7 +294,7 @@ func TestTheExperimentIsCovered(t *testing.T) {
 }
 
 // What an API server, an import or a person may change leaves the chain whole.
-func TestWhatMayChangeChangesNothing(t *testing.T) {
+func TestVerifyIgnoresMutableFields(t *testing.T) {
 	input := small(t)
 	spec := &input.Experiment.Spec
 	spec.Suspend, spec.Cleanup.Policy, spec.Design.Blocks, spec.Design.MaxRuns = true, v1alpha1.CleanupRetain, 9, 400
@@ -326,7 +326,7 @@ func TestWhatMayChangeChangesNothing(t *testing.T) {
 }
 
 // RFC 8785 knows no integers above 2^53.
-func TestLargeNumbersAreToldApart(t *testing.T) {
+func TestDigestsDistinguishLargeNumbers(t *testing.T) {
 	input := recorded.Experiment(seed)
 	digests := map[string]bool{}
 	for more := range int64(4) {
@@ -340,13 +340,13 @@ func TestLargeNumbersAreToldApart(t *testing.T) {
 
 func manifest(t *testing.T, previous string, input *report.Input, stage evidence.Stage) string {
 	t.Helper()
-	text, err := evidence.Next(previous, &input.Experiment, input.Runs, stage, "")
+	text, err := evidence.NextManifest(previous, &input.Experiment, input.Runs, stage, "")
 	expect.NoError(t, err)
 	return text
 }
 
 // What was changed between two stages is not covered up by the later one.
-func TestALaterManifestKeepsWhatAnEarlierOneSaid(t *testing.T) {
+func TestNextManifestKeepsEarlierLinks(t *testing.T) {
 	input := recorded.WithEvidence(seed)
 	first := manifest(t, "", &input, evidence.Stage{Blocks: 2})
 	at := slices.IndexFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Block == 1 })
@@ -354,8 +354,8 @@ func TestALaterManifestKeepsWhatAnEarlierOneSaid(t *testing.T) {
 	value := observation.Value
 	observation.Value = "0.1"
 	second := manifest(t, first, &input, evidence.Stage{Blocks: 6, Ended: true})
-	settle(&input, second)
-	breaks(t, foundIn(t, &input), evidence.KindRecord, input.Runs[at].Name)
+	setSettled(&input, second)
+	breaks(t, newInput(t, &input), evidence.KindRecord, input.Runs[at].Name)
 	observation.Value = value
 	holds(t, &input)
 	read, err := evidence.Parse(second)
@@ -364,13 +364,13 @@ func TestALaterManifestKeepsWhatAnEarlierOneSaid(t *testing.T) {
 	}
 }
 
-// Before the end later runs and the answer are not covered, and it says so.
-func TestAStageCoversItsBlocks(t *testing.T) {
+// Before the end later runs and the answer are not covered, and the result notes it.
+func TestStageCoversItsBlocks(t *testing.T) {
 	input := recorded.WithEvidence(seed)
 	text := manifest(t, "", &input, evidence.Stage{Blocks: 2})
-	settle(&input, text)
+	setSettled(&input, text)
 	input.Experiment.Status.Verdict = "so far"
-	result := verified(t, foundIn(t, &input))
+	result := verified(t, newInput(t, &input))
 	covered := 0
 	for i := range input.Runs {
 		if input.Runs[i].Spec.Block <= 2 {
@@ -389,14 +389,14 @@ func TestAStageCoversItsBlocks(t *testing.T) {
 	}
 }
 
-func TestAnExperimentWithoutAChain(t *testing.T) {
+func TestVerifyExperimentWithoutChain(t *testing.T) {
 	input := recorded.Experiment(seed)
-	if _, err := evidence.Verify(foundIn(t, &input)); !errors.Is(err, evidence.ErrNoChain) {
+	if _, err := evidence.Verify(newInput(t, &input)); !errors.Is(err, evidence.ErrNoChain) {
 		t.Errorf("the error is %v, want ErrNoChain", err)
 	}
 }
 
-func TestAManifestOfALaterVersionIsNotJudged(t *testing.T) {
+func TestVerifyRejectsLaterManifestVersion(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
 		"format": {`"format":"perflab.dev/evidence/v1"`, `"format":"perflab.dev/evidence/v2"`, `its format is "perflab.dev/evidence/v2"`},
 		"field":  {`"keepWarm":""`, `"keepCold":"","keepWarm":""`, "it covers the field record.spec.keepCold"},
@@ -405,15 +405,15 @@ func TestAManifestOfALaterVersionIsNotJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			input := small(t)
 			text := strings.ReplaceAll(input.Manifest.Data[evidence.Key], c.from, c.to)
-			settle(&input, text)
-			if _, err := evidence.Verify(foundIn(t, &input)); !errors.Is(err, evidence.ErrManifest) || !strings.Contains(err.Error(), c.want) {
+			setSettled(&input, text)
+			if _, err := evidence.Verify(newInput(t, &input)); !errors.Is(err, evidence.ErrManifest) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want one with %q", err, c.want)
 			}
 		})
 	}
 }
 
-func TestAManifestOfManyRunsFits(t *testing.T) {
+func TestManifestOfManyRunsFitsConfigMap(t *testing.T) {
 	input := recorded.Experiment(seed)
 	run := input.Runs[0]
 	run.Status = v1alpha1.PerfRunStatus{Phase: v1alpha1.RunSucceeded}
@@ -423,17 +423,17 @@ func TestAManifestOfManyRunsFits(t *testing.T) {
 		run.Name = fmt.Sprintf("%s-%04d", strings.Repeat("n", 31), n)
 		input.Runs = append(input.Runs, run)
 	}
-	if _, err := evidence.Next("", &input.Experiment, input.Runs[:6000], evidence.Stage{Blocks: 1}, ""); err != nil {
+	if _, err := evidence.NextManifest("", &input.Experiment, input.Runs[:6000], evidence.Stage{Blocks: 1}, ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1}, ""); !errors.Is(err, evidence.ErrTooLarge) {
+	if _, err := evidence.NextManifest("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1}, ""); !errors.Is(err, evidence.ErrTooLarge) {
 		t.Errorf("9,000 runs: the error is %v", err)
 	}
 }
 
-// What was recorded once has to hold with every version that comes: this file is
-// never written anew once a version is out.
-func TestAnEarlierRecordStillHolds(t *testing.T) {
+// What was recorded once has to hold with every version that comes: this file is never
+// rewritten once a version is out.
+func TestVerifyAcceptsEarlierVersions(t *testing.T) {
 	const path = "testdata/earlier.yaml.gz"
 	if *update {
 		writeEarlier(t, path)
@@ -458,8 +458,8 @@ func writeEarlier(t *testing.T, path string) {
 	expect.NoError(t, errors.Join(err, writer.Close(), os.WriteFile(path, packed.Bytes(), 0o644)))
 }
 
-// place is where a value is in two objects.
-type place struct {
+// schemaField is where a value is in two objects.
+type schemaField struct {
 	spec, status any
 	leaf         leaf
 }
@@ -470,19 +470,21 @@ type leaf struct {
 	value any
 }
 
-// placesOf has one value for each field that two objects have.
-func placesOf(t *testing.T, spec, status any) map[string]place {
+// schemaFields has one value for each field that two objects have.
+func schemaFields(t *testing.T, spec, status any) map[string]schemaField {
 	t.Helper()
-	leaves := map[string]place{}
-	tree := map[string]any{"spec": treeOf(t, spec), "status": treeOf(t, status)}
-	collect(tree, "", func(at string, one leaf) { leaves[at] = place{spec: tree["spec"], status: tree["status"], leaf: one} })
+	leaves := map[string]schemaField{}
+	tree := map[string]any{"spec": toTree(t, spec), "status": toTree(t, status)}
+	collect(tree, "", func(at string, one leaf) {
+		leaves[at] = schemaField{spec: tree["spec"], status: tree["status"], leaf: one}
+	})
 	return leaves
 }
 
-// change puts another value in the place of this one, and reads the objects. It
-// says whether they could hold it.
-func (p place) change(spec, status any) bool {
-	other, changeable := another(p.leaf.value)
+// change puts another value in the place of this one, and reads the objects. It reports
+// whether they could hold it.
+func (p schemaField) change(spec, status any) bool {
+	other, changeable := otherValue(p.leaf.value)
 	if !changeable {
 		return false
 	}
@@ -491,8 +493,8 @@ func (p place) change(spec, status any) bool {
 	return fresh(spec, p.spec) && fresh(status, p.status)
 }
 
-// another value of the same kind.
-func another(value any) (any, bool) {
+// otherValue value of the same kind.
+func otherValue(value any) (any, bool) {
 	switch value := value.(type) {
 	case string:
 		if _, err := time.Parse(time.RFC3339, value); err == nil {
@@ -530,7 +532,7 @@ func collect(value any, at string, found func(string, leaf)) {
 	}
 }
 
-func treeOf(t *testing.T, object any) any {
+func toTree(t *testing.T, object any) any {
 	t.Helper()
 	text, err := json.Marshal(object)
 	expect.NoError(t, err)
@@ -539,7 +541,7 @@ func treeOf(t *testing.T, object any) any {
 	return tree
 }
 
-// fresh reads a tree into an object that holds nothing else.
+// fresh reads a tree into an object that contains nothing else.
 func fresh(object, tree any) bool {
 	reflect.ValueOf(object).Elem().SetZero()
 	text, err := json.Marshal(tree)
@@ -564,18 +566,18 @@ func small(t *testing.T) report.Input {
 			input.Raw = append(input.Raw, *all.Raw[i].DeepCopy())
 		}
 	}
-	settle(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
+	setSettled(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
 	return input
 }
 
-// settle puts a manifest where the operator would.
-func settle(input *report.Input, text string) {
+// setSettled puts a manifest where the operator would.
+func setSettled(input *report.Input, text string) {
 	input.Manifest.Data[evidence.Key], input.Experiment.Status.Evidence.SHA256 = text, evidence.Sum([]byte(text))
 }
 
 // A run that was made and is not there breaks the chain, unless somebody said why he deleted
-// it: then it is told of.
-func TestDeletedRunsAreMissed(t *testing.T) {
+// it: then it is reported.
+func TestVerifyReportsDeletedRuns(t *testing.T) {
 	input := recorded.WithEvidence(seed)
 	status := &input.Experiment.Status
 	for i := range input.Runs {
@@ -585,13 +587,13 @@ func TestDeletedRunsAreMissed(t *testing.T) {
 		}
 		status.Attempts[spec.Position-1] = max(status.Attempts[spec.Position-1], spec.Attempt)
 	}
-	settle(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
+	setSettled(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
 	holds(t, &input)
 
 	status.Attempts[2]++
 	attempt := status.Attempts[2]
-	settle(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
-	broken := verified(t, foundIn(t, &input)).Broken
+	setSettled(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
+	broken := verified(t, newInput(t, &input)).Broken
 	want := fmt.Sprintf("attempts: attempt %d at position 3 of the plan: expected a PerfRun, found nothing", attempt)
 	if len(broken) != 1 || broken[0].String() != want {
 		t.Errorf("broken are %v, want %q", broken, want)
@@ -600,7 +602,7 @@ func TestDeletedRunsAreMissed(t *testing.T) {
 	status.Deletions = []v1alpha1.RunDeletion{{Position: 3, Attempt: attempt, Reason: "the network was down"}}
 	holds(t, &input)
 	told := fmt.Sprintf("attempt %d at position 3 of the plan was deleted: the network was down", attempt)
-	if notes := verified(t, foundIn(t, &input)).Notes; !slices.Contains(notes, told) {
+	if notes := verified(t, newInput(t, &input)).Notes; !slices.Contains(notes, told) {
 		t.Errorf("notes %q, want %q", notes, told)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"sync"
 )
 
-// Form says which fields are digested: by type, each field with the type of what
-// is in it. What has no type is taken as it is.
-type Form map[string]map[string]string
+// Schema lists which fields are digested: by type, each field with the type of what is in it.
+// What has no type is taken as it is.
+type Schema map[string]map[string]string
 
 // Types that a form begins with.
 const (
@@ -23,45 +23,44 @@ const (
 	typeAnswer = "answer"
 )
 
-// OwnForm are the fields that this version knows, which nobody may change. They are
-// looked up once: every pass over an experiment that has ended asks for its answer's
-// digest.
-func OwnForm() Form { return ownForm() }
+// OwnSchema has the fields that this version knows. It is immutable and computed once: each
+// reconcile of a finished experiment needs the digest of its result.
+func OwnSchema() Schema { return ownForm() }
 
-var ownForm = sync.OnceValue(func() Form {
-	own := Form{}
-	own[typeRecord] = own.fieldsOf(reflect.TypeFor[record]())
-	own[typePlan] = own.fieldsOf(reflect.TypeFor[plan]())
-	own[typeAnswer] = own.fieldsOf(reflect.TypeFor[answer]())
+var ownForm = sync.OnceValue(func() Schema {
+	own := Schema{}
+	own[typeRecord] = own.typeFields(reflect.TypeFor[runDocument]())
+	own[typePlan] = own.typeFields(reflect.TypeFor[planDocument]())
+	own[typeAnswer] = own.typeFields(reflect.TypeFor[resultDocument]())
 	return own
 })
 
 var encodesItself = reflect.TypeFor[json.Marshaler]()
 
-// add notes the fields of a type, and gives its name. Lists are passed through;
-// maps, and what encodes itself, are taken as they are.
-func (f Form) add(of reflect.Type) string {
+// add adds the fields of a type and returns its name. Elements of lists are added; maps, and
+// types that encode themselves, are opaque.
+func (f Schema) add(of reflect.Type) string {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 		of = of.Elem()
 	}
 	if of.Kind() != reflect.Struct || of.Implements(encodesItself) || reflect.PointerTo(of).Implements(encodesItself) {
 		return ""
 	}
-	name := nameOf(of)
+	name := typeName(of)
 	if _, known := f[name]; !known {
 		f[name] = map[string]string{}
-		maps.Copy(f[name], f.fieldsOf(of))
+		maps.Copy(f[name], f.typeFields(of))
 	}
 	return name
 }
 
-// nameOf tells a type from others of its name: core/v1.EnvVar.
-func nameOf(of reflect.Type) string {
+// typeName is a unique name of a type: core/v1.EnvVar.
+func typeName(of reflect.Type) string {
 	version, group := path.Base(of.PkgPath()), path.Base(path.Dir(of.PkgPath()))
 	return group + "/" + version + "." + of.Name()
 }
 
-func (f Form) fieldsOf(of reflect.Type) map[string]string {
+func (f Schema) typeFields(of reflect.Type) map[string]string {
 	fields := map[string]string{}
 	for i := range of.NumField() {
 		field := of.Field(i)
@@ -69,7 +68,7 @@ func (f Form) fieldsOf(of reflect.Type) map[string]string {
 		switch {
 		case name == "-":
 		case name == "" && field.Anonymous:
-			maps.Copy(fields, f.fieldsOf(field.Type))
+			maps.Copy(fields, f.typeFields(field.Type))
 		default:
 			fields[name] = f.add(field.Type)
 		}
@@ -77,58 +76,57 @@ func (f Form) fieldsOf(of reflect.Type) map[string]string {
 	return fields
 }
 
-// reduced is what a value of a type has of the form's fields, said in one way only.
-func (f Form) reduced(value any, as string) any {
+// reduce returns the fields of a value that are in the schema, in a unique form.
+func (f Schema) reduce(value any, as string) any {
 	switch value := value.(type) {
 	case map[string]any:
-		return f.reducedFields(value, as)
+		return f.reduceFields(value, as)
 	case []any:
 		items := make([]any, 0, len(value))
 		for _, item := range value {
-			items = append(items, f.reduced(item, as))
+			items = append(items, f.reduce(item, as))
 		}
 		return items
 	case json.Number:
-		return exact(value)
+		return exactNumber(value)
 	default:
 		return value
 	}
 }
 
-func (f Form) reducedFields(value map[string]any, as string) map[string]any {
+func (f Schema) reduceFields(value map[string]any, as string) map[string]any {
 	kept := map[string]any{}
 	for name, content := range value {
 		within, known := f[as][name]
-		if as != "" && !known || isNothing(content) {
+		if as != "" && !known || isEmpty(content) {
 			continue
 		}
-		kept[name] = f.reduced(content, within)
+		kept[name] = f.reduce(content, within)
 	}
 	return kept
 }
 
-// isNothing: what is absent, null or a list of nothing is the same to an API
+// isEmpty: what is absent, null or a list of nothing is the same to an API
 // server or to one of its clients.
-func isNothing(value any) bool {
+func isEmpty(value any) bool {
 	list, isList := value.([]any)
 	return value == nil || isList && len(list) == 0
 }
 
-// maxExact is the largest integer that RFC 8785 tells from its neighbours.
+// maxExact is the largest integer that RFC 8785 represents exactly.
 const maxExact = 1 << 53
 
-// exact is a number, as a string where RFC 8785 would round it.
-func exact(number json.Number) any {
+// exactNumber is a number, as a string where RFC 8785 would round it.
+func exactNumber(number json.Number) any {
 	if whole, err := number.Int64(); err == nil && (whole > maxExact || whole < -maxExact) {
 		return number.String()
 	}
 	return number
 }
 
-// unknown is a field of the form that another one has not, which it is told by
-// where it is: record.status.phase. Empty: there is none. Names of types may
-// differ.
-func (f Form) unknown(own Form) string {
+// unknownFields is a field of the form that another one has not, which it is reported by where
+// it is: record.status.phase. Empty: there is none. Names of types may differ.
+func (f Schema) unknownFields(own Schema) string {
 	seen := map[[2]string]bool{}
 	var look func(at, as, ownAs string) string
 	look = func(at, as, ownAs string) string {
@@ -155,5 +153,5 @@ func (f Form) unknown(own Form) string {
 	return ""
 }
 
-// same tells whether two forms have the same fields.
-func (f Form) same(other Form) bool { return maps.EqualFunc(f, other, maps.Equal) }
+// equal reports whether two forms have the same fields.
+func (f Schema) equal(other Schema) bool { return maps.EqualFunc(f, other, maps.Equal) }

@@ -24,9 +24,9 @@ const Key = "manifest.json"
 const MaxBytes = 900 << 10
 
 var (
-	// ErrManifest says that a manifest can't be read.
+	// ErrManifest means that a manifest can't be read.
 	ErrManifest = errors.New("the manifest can't be read")
-	// ErrTooLarge says that a manifest fits into no ConfigMap.
+	// ErrTooLarge means that a manifest fits into no ConfigMap.
 	ErrTooLarge = errors.New("the manifest of all runs' digests is larger than a ConfigMap may be")
 )
 
@@ -40,8 +40,8 @@ type Manifest struct {
 	Previous string `json:"previous,omitempty"`
 	// Forms are the fields that are digested. There are several where the operator
 	// was exchanged between two blocks.
-	Forms []Form `json:"forms"`
-	Plan  Link   `json:"plan"`
+	Forms []Schema `json:"forms"`
+	Plan  Link     `json:"plan"`
 	// Runs are sorted as they came into the manifest, and then by name.
 	Runs []RunLink `json:"runs"`
 	// Answer is there once the experiment has ended.
@@ -51,7 +51,7 @@ type Manifest struct {
 	History string `json:"history,omitempty"`
 }
 
-// Identity tells an experiment from others.
+// Identity of an experiment.
 type Identity struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -74,7 +74,7 @@ type Stage struct {
 	Ended bool `json:"ended"`
 }
 
-// covers tells whether a run has to be in a manifest of the stage.
+// covers reports whether a run has to be in a manifest of the stage.
 func (s Stage) covers(run *v1alpha1.PerfRun) bool {
 	return run.Status.Phase.IsFinal() && (s.Ended || run.Spec.Block <= s.Blocks)
 }
@@ -91,17 +91,17 @@ type RunLink struct {
 	Link
 }
 
-func identityOf(experiment *v1alpha1.PerfExperiment) Identity {
-	measured := provenance.Of(experiment)
+func newIdentity(experiment *v1alpha1.PerfExperiment) Identity {
+	measured := provenance.OriginOf(experiment)
 	return Identity{Namespace: measured.Namespace, Name: measured.Name, UID: string(measured.UID)}
 }
 
-// Next is the text of the manifest of a stage. Runs that the previous one covers
+// NextManifest is the text of the manifest of a stage. Runs that the previous one covers
 // keep the digest they had, so that a later stage does not cover up what was
 // changed meanwhile. The first one follows none: an empty text. History is the digest
 // of what is kept for histories; empty: nothing is.
-func Next(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, stage Stage, history string) (text string, err error) {
-	next := &Manifest{Format: Format, Experiment: identityOf(experiment), Stage: stage, History: history}
+func NextManifest(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, stage Stage, history string) (text string, err error) {
+	next := &Manifest{Format: Format, Experiment: newIdentity(experiment), Stage: stage, History: history}
 	if previous != "" {
 		before, err := Parse(previous)
 		if err != nil {
@@ -109,17 +109,17 @@ func Next(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.
 		}
 		next.Previous, next.Forms, next.Runs = Sum([]byte(previous)), before.Forms, before.Runs
 	}
-	own, fields := next.ownForm()
+	own, fields := next.ownSchema()
 	if err := next.addRuns(runs, own, fields); err != nil {
 		return "", err
 	}
-	sum, err := fields.ofPlan(experiment)
+	sum, err := fields.planDigest(experiment)
 	if err != nil {
 		return "", err
 	}
 	next.Plan = Link{own, sum}
 	if stage.Ended {
-		if sum, err = fields.ofAnswer(&experiment.Status); err != nil {
+		if sum, err = fields.resultDigest(&experiment.Status); err != nil {
 			return "", err
 		}
 		next.Answer = &Link{own, sum}
@@ -131,17 +131,17 @@ func Next(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.
 	return string(encoded), err
 }
 
-// ownForm is the number of this version's form, which is added if need be.
-func (m *Manifest) ownForm() (number int, own Form) {
-	own = OwnForm()
-	number = slices.IndexFunc(m.Forms, own.same)
+// ownSchema is the number of this version's form, which is added if need be.
+func (m *Manifest) ownSchema() (number int, own Schema) {
+	own = OwnSchema()
+	number = slices.IndexFunc(m.Forms, own.equal)
 	if number < 0 {
 		number, m.Forms = len(m.Forms), append(m.Forms, own)
 	}
 	return number, own
 }
 
-func (m *Manifest) addRuns(runs []v1alpha1.PerfRun, number int, fields Form) error {
+func (m *Manifest) addRuns(runs []v1alpha1.PerfRun, number int, fields Schema) error {
 	known := m.links()
 	var added []RunLink
 	for i := range runs {
@@ -149,7 +149,7 @@ func (m *Manifest) addRuns(runs []v1alpha1.PerfRun, number int, fields Form) err
 		if _, covered := known[run.Name]; covered || !m.covers(run) {
 			continue
 		}
-		sum, err := fields.ofRecord(run)
+		sum, err := fields.runDigest(run)
 		if err != nil {
 			return fmt.Errorf("run %q: %w", run.Name, err)
 		}
@@ -198,9 +198,9 @@ func Parse(text string) (*Manifest, error) {
 
 // unknownField is one that this version can't read; empty: there is none.
 func (m *Manifest) unknownField() string {
-	own := OwnForm()
+	own := OwnSchema()
 	for _, form := range m.Forms {
-		if unknown := form.unknown(own); unknown != "" {
+		if unknown := form.unknownFields(own); unknown != "" {
 			return unknown
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ErrNoChain says that there is nothing to follow.
+// ErrNoChain means that there is nothing to follow.
 var ErrNoChain = errors.New("it has no manifest of digests: no block of it is complete yet, or it was measured by a PerfLab that kept none")
 
 // Kind is what a link of the chain is about.
@@ -40,8 +40,8 @@ const (
 // Kinds are all of them.
 var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindAttempts, KindRawResults, KindSamples, KindScripts, KindAnswer, KindHistory, KindReport}
 
-// Found is what there is of an experiment.
-type Found struct {
+// Input is what there is of an experiment.
+type Input struct {
 	Experiment *v1alpha1.PerfExperiment
 	Runs       []v1alpha1.PerfRun
 	// Manifest is the text; empty: there is none.
@@ -50,16 +50,15 @@ type Found struct {
 	Contents map[string]string
 	// History is the digest of what is kept for histories; empty: there is none.
 	History string
-	// Report is the digest of the stored report; empty: there is none; nil: nobody
-	// has looked.
+	// Report is the digest of the stored report; empty: there is none; nil: not read.
 	Report *string
 	// Published is the manifest's digest as it was published; empty: it was not.
 	Published string
 }
 
 // AddContent adds the digest of a ConfigMap that is kept of a run.
-func (f *Found) AddContent(kept *corev1.ConfigMap) error {
-	sum, err := Content(kept)
+func (f *Input) AddContent(kept *corev1.ConfigMap) error {
+	sum, err := ContentDigest(kept)
 	if err != nil {
 		return err
 	}
@@ -93,19 +92,19 @@ type Result struct {
 	Followed map[Kind]int
 	// Broken are those that don't hold, in the order of the chain.
 	Broken []Broken
-	// Notes say what the chain does not cover.
+	// Notes on what the chain does not cover.
 	Notes []string
 }
 
 // Verify follows the chain. It fails with ErrNoChain where there is none, and
 // with ErrManifest where a manifest that holds can't be read.
-func Verify(found Found) (*Result, error) {
+func Verify(found Input) (*Result, error) {
 	recorded := found.Experiment.Status.Evidence
 	if recorded == nil && found.Manifest == "" {
 		return nil, ErrNoChain
 	}
-	f := &follower{Found: found, result: &Result{SHA256: Sum([]byte(found.Manifest)), Followed: map[Kind]int{}}}
-	f.followManifest(recorded)
+	f := &verifier{Input: found, result: &Result{SHA256: Sum([]byte(found.Manifest)), Followed: map[Kind]int{}}}
+	f.verifyManifest(recorded)
 	if found.Manifest == "" {
 		return f.result, nil
 	}
@@ -117,12 +116,12 @@ func Verify(found Found) (*Result, error) {
 		return nil, err
 	}
 	f.manifest, f.result.Stage = manifest, manifest.Stage
-	return f.result, f.follow()
+	return f.result, f.verify()
 }
 
-// follower goes along a chain.
-type follower struct {
-	Found
+// verifier goes along a chain.
+type verifier struct {
+	Input
 	manifest *Manifest
 	result   *Result
 	// silent counts the ConfigMaps of which no digest was kept: an older operator
@@ -131,7 +130,7 @@ type follower struct {
 }
 
 // check is one link.
-func (f *follower) check(link Kind, object, expected, found string) {
+func (f *verifier) check(link Kind, object, expected, found string) {
 	f.result.Followed[link]++
 	if expected != found {
 		f.result.Broken = append(f.result.Broken, Broken{link, object, expected, cmp.Or(found, nothing)})
@@ -141,7 +140,7 @@ func (f *follower) check(link Kind, object, expected, found string) {
 // nothing is found where something is missing.
 const nothing = "nothing"
 
-func (f *follower) followManifest(recorded *v1alpha1.ExperimentEvidence) {
+func (f *verifier) verifyManifest(recorded *v1alpha1.ExperimentEvidence) {
 	name := naming.Evidence(f.Experiment.Name)
 	object := fmt.Sprintf("ConfigMap %q", name)
 	sum := f.result.SHA256
@@ -158,26 +157,26 @@ func (f *follower) followManifest(recorded *v1alpha1.ExperimentEvidence) {
 	}
 }
 
-func (f *follower) follow() error {
-	f.check(KindExperiment, fmt.Sprintf("PerfExperiment %q", f.Experiment.Name), f.manifest.Experiment.String(), identityOf(f.Experiment).String())
-	sum, err := f.manifest.Forms[f.manifest.Plan.Form].ofPlan(f.Experiment)
+func (f *verifier) verify() error {
+	f.check(KindExperiment, fmt.Sprintf("PerfExperiment %q", f.Experiment.Name), f.manifest.Experiment.String(), newIdentity(f.Experiment).String())
+	sum, err := f.manifest.Forms[f.manifest.Plan.Form].planDigest(f.Experiment)
 	if err != nil {
 		return err
 	}
 	f.check(KindPlan, fmt.Sprintf("spec, planHash and seed of PerfExperiment %q", f.Experiment.Name), f.manifest.Plan.SHA256, sum)
-	if err := f.followRuns(); err != nil {
+	if err := f.verifyRuns(); err != nil {
 		return err
 	}
-	f.followAttempts()
-	if err := f.followAnswer(); err != nil {
+	f.verifyAttempts()
+	if err := f.verifyResult(); err != nil {
 		return err
 	}
-	f.followHistory()
-	f.followReport()
+	f.verifyHistory()
+	f.verifyReport()
 	return nil
 }
 
-func (f *follower) followRuns() error {
+func (f *verifier) verifyRuns() error {
 	runs := slices.Clone(f.Runs)
 	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
 		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt), cmp.Compare(a.Name, b.Name))
@@ -190,7 +189,7 @@ func (f *follower) followRuns() error {
 		delete(links, run.Name)
 		switch {
 		case covered:
-			if err := f.followRun(run, link); err != nil {
+			if err := f.verifyRun(run, link); err != nil {
 				return err
 			}
 		case f.manifest.covers(run):
@@ -210,7 +209,7 @@ func (f *follower) followRuns() error {
 	return nil
 }
 
-func (f *follower) note(count int, noun, one, several string) {
+func (f *verifier) note(count int, noun, one, several string) {
 	if count > 0 {
 		f.result.Notes = append(f.result.Notes, prose.Counted(count, noun)+" "+prose.Verb(count, one, several))
 	}
@@ -218,27 +217,27 @@ func (f *follower) note(count int, noun, one, several string) {
 
 func title(run *v1alpha1.PerfRun) string { return fmt.Sprintf("PerfRun %q", run.Name) }
 
-// followRun compares a run's record, then what goes with it. What the status does
+// verifyRun compares a run's record, then what goes with it. What the status does
 // not name is no part of it, though it may have been written.
-func (f *follower) followRun(run *v1alpha1.PerfRun, link Link) error {
-	sum, err := f.manifest.Forms[link.Form].ofRecord(run)
+func (f *verifier) verifyRun(run *v1alpha1.PerfRun, link Link) error {
+	sum, err := f.manifest.Forms[link.Form].runDigest(run)
 	if err != nil {
 		return fmt.Errorf("run %q: %w", run.Name, err)
 	}
 	f.check(KindRecord, title(run), link.SHA256, sum)
-	expected := keptOf(run)
+	expected := rawResults(run)
 	for _, name := range naming.RawNames(run) {
 		if expected[name] == "" {
 			f.silent++
 			continue
 		}
-		f.check(kindOf(run, name), fmt.Sprintf("ConfigMap %q of run %q", name, run.Name), expected[name], f.Contents[name])
+		f.check(linkKind(run, name), fmt.Sprintf("ConfigMap %q of run %q", name, run.Name), expected[name], f.Contents[name])
 	}
 	return nil
 }
 
-// keptOf are the digests of what is kept of a run, by the ConfigMap's name.
-func keptOf(run *v1alpha1.PerfRun) map[string]string {
+// rawResults are the digests of what is kept of a run, by the ConfigMap's name.
+func rawResults(run *v1alpha1.PerfRun) map[string]string {
 	kept := map[string]string{}
 	if run.Status.Evidence != nil {
 		for _, one := range run.Status.Evidence.Kept {
@@ -248,7 +247,7 @@ func keptOf(run *v1alpha1.PerfRun) map[string]string {
 	return kept
 }
 
-func kindOf(run *v1alpha1.PerfRun, name string) Kind {
+func linkKind(run *v1alpha1.PerfRun, name string) Kind {
 	switch name {
 	case naming.RawSamples(run.Name):
 		return KindSamples
@@ -259,13 +258,13 @@ func kindOf(run *v1alpha1.PerfRun, name string) Kind {
 	}
 }
 
-// followAttempts looks for runs that were made and are not there. One that was deleted for a
-// reason that somebody wrote is told of.
-func (f *follower) followAttempts() {
+// verifyAttempts checks for runs that were created and are missing. A run that was deleted
+// with a reason is reported.
+func (f *verifier) verifyAttempts() {
 	for _, made := range f.Experiment.Status.Attempts {
 		f.result.Followed[KindAttempts] += int(made)
 	}
-	for _, deleted := range runfilter.DeletedOf(f.Experiment, f.Runs) {
+	for _, deleted := range runfilter.FindDeleted(f.Experiment, f.Runs) {
 		if deleted.Reason != "" {
 			f.result.Notes = append(f.result.Notes, deleted.String())
 			continue
@@ -277,12 +276,12 @@ func (f *follower) followAttempts() {
 	}
 }
 
-func (f *follower) followAnswer() error {
+func (f *verifier) verifyResult() error {
 	if f.manifest.Answer == nil {
 		f.result.Notes = append(f.result.Notes, "results and verdicts are not covered: the experiment had not ended")
 		return nil
 	}
-	sum, err := f.manifest.Forms[f.manifest.Answer.Form].ofAnswer(&f.Experiment.Status)
+	sum, err := f.manifest.Forms[f.manifest.Answer.Form].resultDigest(&f.Experiment.Status)
 	if err != nil {
 		return err
 	}
@@ -290,9 +289,9 @@ func (f *follower) followAnswer() error {
 	return nil
 }
 
-// followHistory: of experiments that were measured by a PerfLab that digested none, and of
+// verifyHistory: of experiments that were measured by a PerfLab that digested none, and of
 // those that had not ended, what is kept is not covered.
-func (f *follower) followHistory() {
+func (f *verifier) verifyHistory() {
 	switch {
 	case f.manifest.History != "":
 		f.check(KindHistory, fmt.Sprintf("ConfigMap %q", naming.History(f.Experiment.Name)), f.manifest.History, f.History)
@@ -301,7 +300,7 @@ func (f *follower) followHistory() {
 	}
 }
 
-func (f *follower) followReport() {
+func (f *verifier) verifyReport() {
 	recorded := f.Experiment.Status.Evidence
 	if f.Report == nil || recorded == nil || recorded.Report == "" {
 		f.result.Notes = append(f.result.Notes, "the stored report was not looked at")

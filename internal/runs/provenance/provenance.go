@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package provenance says where an imported experiment comes from. What is imported
-// was measured elsewhere and is a record: the operator leaves it alone.
+// Package provenance describes the origin of an imported experiment. Imported experiments and
+// runs are records of measurements elsewhere: the operator does not change them.
 package provenance
 
 import (
@@ -23,19 +23,19 @@ type Origin struct {
 	Imported        time.Time
 }
 
-// noUID stands for a UID that is not known.
+// noUID represents a UID that is not known.
 const noUID = "-"
 
-// IsImported reports whether an experiment or a run is a record of one elsewhere.
-// The annotation alone decides, whatever it says.
+// IsImported reports whether an experiment or a run is a record of one elsewhere. Only the
+// presence of the annotation matters, not its value.
 func IsImported(object metav1.Object) bool {
 	_, found := object.GetAnnotations()[v1alpha1.AnnotationImported]
 	return found
 }
 
-// Of is where an experiment was measured: where its annotation says so, else
-// where it is.
-func Of(object metav1.Object) Origin {
+// OriginOf is where an experiment was measured: according to its annotation, else where it
+// is.
+func OriginOf(object metav1.Object) Origin {
 	here := Origin{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}
 	words := strings.Fields(object.GetAnnotations()[v1alpha1.AnnotationImported])
 	if len(words) != 3 {
@@ -44,7 +44,7 @@ func Of(object metav1.Object) Origin {
 	namespace, name, found := strings.Cut(words[0], "/")
 	imported, err := time.Parse(time.RFC3339, words[2])
 	if !found || err != nil {
-		// Written by hand: it is imported, nobody can tell from where.
+		// Written manually: it is imported, and its origin is unknown.
 		return here
 	}
 	uid := types.UID(words[1])
@@ -54,13 +54,13 @@ func Of(object metav1.Object) Origin {
 	return Origin{Namespace: namespace, Name: name, UID: uid, Imported: imported}
 }
 
-// String is what the annotation says.
+// String is the value of the annotation.
 func (o Origin) String() string {
 	return fmt.Sprintf("%s/%s %s %s", o.Namespace, o.Name, cmp.Or(string(o.UID), noUID), o.Imported.UTC().Format(time.RFC3339))
 }
 
-// Tool that put an experiment's loads on, where PerfLab did not; empty: PerfLab did.
-// It stands in the declaration, which nobody can change.
+// Tool that generated an experiment's load; empty for PerfLab. It is part of the immutable
+// declaration.
 func Tool(spec *v1alpha1.PerfExperimentSpec) string {
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
@@ -72,9 +72,8 @@ func Tool(spec *v1alpha1.PerfExperimentSpec) string {
 	return ""
 }
 
-// Elsewhere says of an experiment that PerfLab did not measure by what it was
-// measured, and what it was read from: measured elsewhere by JMeter, read from
-// run1.jtl. It is empty where PerfLab measured it.
+// Elsewhere describes the tool and the files of an experiment that PerfLab did not measure:
+// measured elsewhere by JMeter, read from run1.jtl. It is empty for PerfLab's own experiments.
 func Elsewhere(experiment *v1alpha1.PerfExperiment) string {
 	tool := Tool(&experiment.Spec)
 	if tool == "" {

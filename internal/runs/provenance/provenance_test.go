@@ -31,7 +31,7 @@ func TestOrigin(t *testing.T) {
 			if tc.imported {
 				experiment.Annotations = map[string]string{v1alpha1.AnnotationImported: tc.annotation}
 			}
-			got := provenance.Of(experiment)
+			got := provenance.OriginOf(experiment)
 			if got != tc.want || provenance.IsImported(experiment) != tc.imported {
 				t.Errorf("%+v, imported %t; want %+v, %t", got, provenance.IsImported(experiment), tc.want, tc.imported)
 			}
@@ -43,7 +43,7 @@ func TestOrigin(t *testing.T) {
 }
 
 // An annotation without a value is one.
-func TestAnEmptyAnnotationIsOne(t *testing.T) {
+func TestEmptyAnnotationIsImported(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
 	run.Annotations = map[string]string{v1alpha1.AnnotationImported: ""}
 	if !provenance.IsImported(run) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package runfilter tells the runs of an experiment from those that only name it.
-// Whoever may make PerfRuns can make one that looks like a run that was
-// measured; what does not follow from the experiment is left out wherever runs
-// are counted, compared or reported. It is pure.
+// Package runfilter selects the runs that belong to an experiment. Any user with the right to
+// create PerfRuns can create one that resembles a measured run. A run that does not follow
+// from the experiment is never counted, compared or reported. The package is pure.
 package runfilter
 
 import (
@@ -18,18 +17,18 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Foreign is a run that names an experiment and is not one of its runs.
-type Foreign struct {
+// Rejected is a run that names an experiment and is not one of its runs.
+type Rejected struct {
 	Namespace, Name string
 	// Why it is none, as the end of a sentence.
 	Why string
 }
 
-// LeftOut begins what is said about a foreign run.
+// LeftOut starts the message about a rejected run.
 const LeftOut = "left out: PerfRun"
 
-// String says what is left out, and what to do with it.
-func (f Foreign) String() string {
+// String describes what is left out, and what to do with it.
+func (f Rejected) String() string {
 	return fmt.Sprintf("%s %q %s; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun %s -n %s)",
 		LeftOut, f.Name, f.Why, f.Name, f.Namespace)
 }
@@ -42,13 +41,13 @@ type Plan struct {
 	spec *v1alpha1.PerfExperimentSpec
 }
 
-// PlanOf is the plan of this spec, whose runs carry the hash.
-func PlanOf(spec *v1alpha1.PerfExperimentSpec, hash string) Plan {
+// NewPlan is the plan of this spec, whose runs carry the hash.
+func NewPlan(spec *v1alpha1.PerfExperimentSpec, hash string) Plan {
 	return Plan{Hash: hash, spec: spec}
 }
 
-// Recorded is the plan that an experiment's status tells of. Of a record only
-// the hash counts: it was planned elsewhere.
+// Recorded is the plan that an experiment's status describes. Of a record only the hash
+// counts: it was planned elsewhere.
 func Recorded(experiment *v1alpha1.PerfExperiment) Plan {
 	status := &experiment.Status
 	stalled := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionStalled)
@@ -56,7 +55,7 @@ func Recorded(experiment *v1alpha1.PerfExperiment) Plan {
 	if changed || provenance.IsImported(experiment) {
 		return Plan{Hash: status.PlanHash}
 	}
-	return PlanOf(&experiment.Spec, status.PlanHash)
+	return NewPlan(&experiment.Spec, status.PlanHash)
 }
 
 // has reports whether there is a place for the run. The system does not matter:
@@ -67,16 +66,16 @@ func (p Plan) has(run *v1alpha1.PerfRunSpec) bool {
 	return arm && scenario && run.Block >= 1 && run.Block <= p.spec.DesignOrDefault().MostBlocks()
 }
 
-// Why says why a run is none of the experiment's, as the end of a sentence;
+// RejectionReason describes why a run is none of the experiment's, as the end of a sentence;
 // empty: it is one.
-func Why(experiment *v1alpha1.PerfExperiment, followed Plan, run *v1alpha1.PerfRun) string {
-	if why := whyNotOwned(experiment, run); why != "" {
+func RejectionReason(experiment *v1alpha1.PerfExperiment, followed Plan, run *v1alpha1.PerfRun) string {
+	if why := ownershipProblem(experiment, run); why != "" {
 		return why
 	}
-	return followed.whyNot(experiment, run)
+	return followed.mismatch(experiment, run)
 }
 
-func whyNotOwned(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
+func ownershipProblem(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
 	switch {
 	case run.Spec.Experiment != experiment.Name:
 		return fmt.Sprintf("is labelled as one of this experiment, and is of %q by its spec", run.Spec.Experiment)
@@ -89,7 +88,7 @@ func whyNotOwned(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) str
 	}
 }
 
-func (p Plan) whyNot(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
+func (p Plan) mismatch(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
 	spec := &run.Spec
 	if p.Hash != "" && spec.PlanHash != p.Hash {
 		return fmt.Sprintf("follows plan %q, and this experiment plan %q", spec.PlanHash, p.Hash)
@@ -111,16 +110,16 @@ func (p Plan) whyNot(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun)
 
 // Owned are the runs that the experiment owns, whatever they follow, and those
 // that only name it.
-func Owned(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) (own []v1alpha1.PerfRun, foreign []Foreign) {
-	return split(experiment, runs, func(run *v1alpha1.PerfRun) string { return whyNotOwned(experiment, run) })
+func Owned(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) (own []v1alpha1.PerfRun, foreign []Rejected) {
+	return split(experiment, runs, func(run *v1alpha1.PerfRun) string { return ownershipProblem(experiment, run) })
 }
 
 // Following are the runs that follow a plan, and those that don't.
-func Following(experiment *v1alpha1.PerfExperiment, followed Plan, runs []v1alpha1.PerfRun) (own []v1alpha1.PerfRun, foreign []Foreign) {
-	return split(experiment, runs, func(run *v1alpha1.PerfRun) string { return Why(experiment, followed, run) })
+func Following(experiment *v1alpha1.PerfExperiment, followed Plan, runs []v1alpha1.PerfRun) (own []v1alpha1.PerfRun, foreign []Rejected) {
+	return split(experiment, runs, func(run *v1alpha1.PerfRun) string { return RejectionReason(experiment, followed, run) })
 }
 
-func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why func(*v1alpha1.PerfRun) string) (own []v1alpha1.PerfRun, foreign []Foreign) {
+func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why func(*v1alpha1.PerfRun) string) (own []v1alpha1.PerfRun, foreign []Rejected) {
 	own = slices.Grow(own, len(runs))
 	for i := range runs {
 		run := &runs[i]
@@ -128,8 +127,8 @@ func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why fun
 		switch {
 		case reason == "":
 			own = append(own, *run)
-		case !isLeaving(run, experiment):
-			foreign = append(foreign, Foreign{run.Namespace, run.Name, reason})
+		case !isBeingDeleted(run, experiment):
+			foreign = append(foreign, Rejected{run.Namespace, run.Name, reason})
 		}
 	}
 	return own, foreign
@@ -138,11 +137,11 @@ func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why fun
 // Deleted is an attempt that was made, and is not there any more.
 type Deleted struct {
 	Position, Attempt int32
-	// Reason as somebody wrote it; empty: nobody did.
+	// Reason given by the user who deleted the run; empty if there is none.
 	Reason string
 }
 
-// String names the attempt, and says why it was deleted.
+// String names the attempt, and describes why it was deleted.
 func (d Deleted) String() string {
 	text := fmt.Sprintf("attempt %d at position %d of the plan was deleted", d.Attempt, d.Position)
 	if d.Reason == "" {
@@ -151,9 +150,9 @@ func (d Deleted) String() string {
 	return text + ": " + d.Reason
 }
 
-// DeletedOf an experiment are the attempts that are missing among its runs. Where the
+// FindDeleted an experiment are the attempts that are missing among its runs. Where the
 // operator has taken the runs away, by spec.history, or counted none, there are none.
-func DeletedOf(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) []Deleted {
+func FindDeleted(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) []Deleted {
 	status := &experiment.Status
 	if status.History != nil && status.History.Runs != nil {
 		return nil
@@ -166,14 +165,14 @@ func DeletedOf(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) []D
 	for i, made := range status.Attempts {
 		for attempt := int32(1); attempt <= made; attempt++ {
 			if position := int32(i) + 1; !there[[2]int32{position, attempt}] {
-				deleted = append(deleted, Deleted{position, attempt, reasonOf(status, position, attempt)})
+				deleted = append(deleted, Deleted{position, attempt, invalidReason(status, position, attempt)})
 			}
 		}
 	}
 	return deleted
 }
 
-func reasonOf(status *v1alpha1.PerfExperimentStatus, position, attempt int32) string {
+func invalidReason(status *v1alpha1.PerfExperimentStatus, position, attempt int32) string {
 	for _, known := range status.Deletions {
 		if known.Position == position && known.Attempt == attempt {
 			return known.Reason
@@ -182,9 +181,9 @@ func reasonOf(status *v1alpha1.PerfExperimentStatus, position, attempt int32) st
 	return ""
 }
 
-// isLeaving: the cluster is about to collect the run. It goes with an earlier
+// isBeingDeleted: the cluster is about to collect the run. It goes with an earlier
 // experiment of this name.
-func isLeaving(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) bool {
+func isBeingDeleted(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) bool {
 	owner := metav1.GetControllerOf(run)
 	earlier := owner != nil && owner.Kind == "PerfExperiment" && owner.Name == experiment.Name && owner.UID != experiment.UID
 	return run.DeletionTimestamp != nil || earlier

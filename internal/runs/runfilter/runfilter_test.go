@@ -26,7 +26,7 @@ func run(edits ...func(*v1alpha1.PerfRun)) v1alpha1.PerfRun {
 	return *objects.Run(experiment(), "heap-1", edits...)
 }
 
-func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
+func TestOwnedRejectsOtherRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(*v1alpha1.PerfRun)
 		want string
@@ -51,7 +51,7 @@ func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			of, one := experiment(), run(c.edit)
-			if got := runfilter.Why(of, runfilter.Recorded(of), &one); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			if got := runfilter.RejectionReason(of, runfilter.Recorded(of), &one); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 				t.Errorf("it %q, want %q", got, c.want)
 			}
 			own, foreign := runfilter.Following(of, runfilter.Recorded(of), []v1alpha1.PerfRun{one})
@@ -62,14 +62,14 @@ func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
 	}
 }
 
-func TestASentenceSaysWhatToDo(t *testing.T) {
+func TestRejectedStringHasAdvice(t *testing.T) {
 	_, foreign := runfilter.Owned(experiment(), []v1alpha1.PerfRun{run(func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil })})
 	want := `left out: PerfRun "heap-1" names this experiment, and is not owned by it; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun heap-1 -n lab)`
 	expect.Equal(t, want, foreign[0].String())
 }
 
 // What the cluster is about to collect needs no word.
-func TestWhatGoesByItselfIsNotNamed(t *testing.T) {
+func TestOwnedIgnoresRunsBeingDeleted(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.PerfRun){
 		"of an earlier experiment": func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].UID = "0" },
 		"deleted": func(r *v1alpha1.PerfRun) {
@@ -84,14 +84,14 @@ func TestWhatGoesByItselfIsNotNamed(t *testing.T) {
 
 // The runs of a spec that was changed since are those of the plan they follow,
 // and those of a record were planned elsewhere.
-func TestPlacesCountOnlyWhereTheyAreKnown(t *testing.T) {
+func TestOwnedChecksPositionsOfPlan(t *testing.T) {
 	elsewhere := run(func(r *v1alpha1.PerfRun) { r.Spec.Arm = "before" })
 	changed := experiment()
 	changed.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSpecChanged}}
 	record := experiment()
 	record.Annotations = map[string]string{v1alpha1.AnnotationImported: ""}
 	for name, of := range map[string]*v1alpha1.PerfExperiment{"changed": changed, "record": record} {
-		if why := runfilter.Why(of, runfilter.Recorded(of), &elsewhere); why != "" {
+		if why := runfilter.RejectionReason(of, runfilter.Recorded(of), &elsewhere); why != "" {
 			t.Errorf("%s: a run %s", name, why)
 		}
 	}

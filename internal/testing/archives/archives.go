@@ -35,7 +35,7 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 	t.Helper()
 	var references []archive.Reference
 	for i := range input.Runs {
-		record, err := contents.Run(&input.Experiment, &input.Runs[i], nil)
+		record, err := contents.RunRecord(&input.Experiment, &input.Runs[i], nil)
 		expect.NoError(t, err)
 		reference, err := store.Keep(t.Context(), record)
 		expect.NoError(t, err)
@@ -47,7 +47,7 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 // Keep archives an experiment with these runs. Edits may change its record before.
 func Keep(t *testing.T, store *archive.Store, input *report.Input, runs []archive.Reference, alter func(*archive.Record)) archive.Reference {
 	t.Helper()
-	record, err := contents.Experiment(*input, nil, runs)
+	record, err := contents.ExperimentRecord(*input, nil, runs)
 	expect.NoError(t, err)
 	if alter != nil {
 		alter(&record)

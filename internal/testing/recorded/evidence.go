@@ -19,11 +19,11 @@ func WithEvidence(seed uint64) report.Input {
 		run.Status.Evidence = &v1alpha1.RunEvidence{}
 		for j := range input.Raw {
 			if input.Raw[j].Labels[v1alpha1.LabelRun] == run.Name {
-				run.Status.Evidence.Kept = append(run.Status.Evidence.Kept, v1alpha1.KeptDigest{Name: input.Raw[j].Name, SHA256: must(evidence.Content(&input.Raw[j]))})
+				run.Status.Evidence.Kept = append(run.Status.Evidence.Kept, v1alpha1.KeptDigest{Name: input.Raw[j].Name, SHA256: must(evidence.ContentDigest(&input.Raw[j]))})
 			}
 		}
 	}
-	text := must(evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, ""))
+	text := must(evidence.NextManifest("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, ""))
 	input.Manifest = &corev1.ConfigMap{Data: map[string]string{evidence.Key: text}}
 	input.Manifest.Name, input.Manifest.Namespace, input.Manifest.Labels = naming.Evidence(Name), Namespace, naming.Labels(Name)
 	kept := &v1alpha1.ExperimentEvidence{Manifest: input.Manifest.Name, SHA256: evidence.Sum([]byte(text))}

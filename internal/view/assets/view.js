@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the page of a running experiment current: asks for its state and replaces
-// the parts that are others. Without this script the page loads itself anew.
+// Keeps the page of a running experiment current: requests its state and replaces
+// the parts that changed. Without this script the page reloads itself.
 "use strict";
 
 (() => {
   const every = 2000;
-  const silence = document.getElementById("silent");
+  const offline = document.getElementById("offline");
   const headline = document.getElementById("headline");
   let tag = document.body.dataset.tag;
-  let heard = new Date();
+  let lastResponse = new Date();
   let ended = false;
 
   // ---- Times --------------------------------------------------------------------
@@ -25,12 +25,12 @@
     return rest ? `${whole} ${unit} ${rest} ${smaller}` : `${whole} ${unit}`;
   };
 
-  const tellTimes = () => {
+  const updateTimes = () => {
     for (const time of document.querySelectorAll("main time")) {
-      time.dataset.said ??= time.textContent;
+      time.dataset.text ??= time.textContent;
       const seconds = (new Date(time.dateTime) - Date.now()) / 1000;
-      const said = `${time.dataset.said} (${seconds > 0 ? "in " + distance(seconds) : distance(-seconds) + " ago"})`;
-      if (time.textContent !== said) time.textContent = said;
+      const text = `${time.dataset.text} (${seconds > 0 ? "in " + distance(seconds) : distance(-seconds) + " ago"})`;
+      if (time.textContent !== text) time.textContent = text;
     }
   };
 
@@ -38,7 +38,7 @@
 
   const focusable = "a[href],[tabindex]";
 
-  // replace a part; what had the focus, and where it was scrolled to, stays.
+  // replace a part and keep its focus and scroll positions.
   const replace = (element, part) => {
     const places = [...element.querySelectorAll(focusable)];
     const focus = places.indexOf(document.activeElement);
@@ -50,7 +50,7 @@
     if (focus >= 0) now[focus]?.focus({ preventScroll: true });
   };
 
-  const take = (state) => {
+  const update = (state) => {
     if (state.complete && !("complete" in document.body.dataset)) {
       location.reload();
       return;
@@ -64,38 +64,38 @@
       const element = document.getElementById(`part-${name}`);
       if (element && element.dataset.digest !== part.digest) replace(element, part);
     }
-    tellTimes();
+    updateTimes();
   };
 
-  // ---- Asking -------------------------------------------------------------------
+  // ---- Polling ------------------------------------------------------------------
 
-  // tell that nobody answers; what is shown stays, with its time.
-  const tellSilence = () => {
-    if (silence.firstChild) return;
+  // showOffline warns that the server does not respond. The page keeps its last state.
+  const showOffline = () => {
+    if (offline.firstChild) return;
     const notice = document.createElement("aside");
     notice.className = "banner notice";
     notice.setAttribute("role", "alert");
-    notice.textContent = `Nobody serves this page any more since ${heard.toLocaleTimeString()}: what is shown is of then. It goes on by itself when it is served again.`;
-    silence.append(notice);
+    notice.textContent = `The server does not respond since ${lastResponse.toLocaleTimeString()}; this page shows the state of then. It updates when the server responds again.`;
+    offline.append(notice);
   };
 
-  const ask = async () => {
+  const poll = async () => {
     const answer = await fetch("state", { headers: { "If-None-Match": tag }, cache: "no-store" });
     if (answer.status !== 200 && answer.status !== 304) throw new Error(answer.statusText);
-    heard = new Date();
-    silence.replaceChildren();
+    lastResponse = new Date();
+    offline.replaceChildren();
     if (answer.status === 304) return;
     const state = await answer.json();
     tag = answer.headers.get("ETag");
-    take(state);
+    update(state);
   };
 
-  const goOn = async () => {
-    if (!document.hidden) await ask().catch(tellSilence);
-    if (!ended) setTimeout(goOn, every);
+  const pollAgain = async () => {
+    if (!document.hidden) await poll().catch(showOffline);
+    if (!ended) setTimeout(pollAgain, every);
   };
 
-  tellTimes();
-  setInterval(tellTimes, 1000);
-  setTimeout(goOn, every);
+  updateTimes();
+  setInterval(updateTimes, 1000);
+  setTimeout(pollAgain, every);
 })();

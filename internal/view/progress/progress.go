@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress says how far an experiment is, for all that show one that is
-// on: what is wrong with it, what it does, when it will end. It is pure.
+// Package progress describes the progress of an experiment: its problems, its activity and its
+// expected end. It is pure.
 package progress
 
 import (
@@ -16,17 +16,17 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// CatchUp takes what the current run does from the run, which alone tells how far
-// its loads are.
-func CatchUp(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) {
+// CopyRunProgress copies phase and message of the current run into the experiment's status,
+// because only the run has the progress of its loads.
+func CopyRunProgress(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) {
 	current := experiment.Status.Current
-	if run := Current(experiment, runs); run != nil {
+	if run := CurrentRun(experiment, runs); run != nil {
 		current.Phase, current.Message = run.Status.Phase, run.Status.Message
 	}
 }
 
-// Current is the run that is on; nil: none is, or it was not seen yet.
-func Current(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) *v1alpha1.PerfRun {
+// CurrentRun returns the current run, or nil if there is none or it was not observed yet.
+func CurrentRun(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	current := experiment.Status.Current
 	if current == nil {
 		return nil
@@ -38,46 +38,45 @@ func Current(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) *v1al
 	return &runs[at]
 }
 
-// IsOver tells whether nothing more happens by itself.
-func IsOver(experiment *v1alpha1.PerfExperiment) bool {
+// IsFinished reports whether nothing more happens without manual action.
+func IsFinished(experiment *v1alpha1.PerfExperiment) bool {
 	phase := experiment.Status.Phase
 	return phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled
 }
 
-// Phase in words, and where the experiment is from if it is not from here.
+// Phase describes the phase, and the origin of an imported experiment.
 func Phase(experiment *v1alpha1.PerfExperiment) string {
-	phase, from := string(experiment.Status.Phase), provenance.Of(experiment)
+	phase, from := string(experiment.Status.Phase), provenance.OriginOf(experiment)
 	switch {
 	case !provenance.IsImported(experiment):
 		return cmp.Or(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
 	case provenance.Elsewhere(experiment) != "":
 		return fmt.Sprintf("%s, %s", cmp.Or(phase, "no status"), provenance.Elsewhere(experiment))
-	case phase == "" || IsOver(experiment):
+	case phase == "" || IsFinished(experiment):
 		return fmt.Sprintf("%s, imported from %s/%s", cmp.Or(phase, "no status"), from.Namespace, from.Name)
 	default:
 		return fmt.Sprintf("%s when it was exported from %s/%s; nothing of it goes on here", phase, from.Namespace, from.Name)
 	}
 }
 
-// Doing is what the current run does.
-func Doing(current *v1alpha1.CurrentRun) string {
+// Activity describes what the current run does.
+func Activity(current *v1alpha1.CurrentRun) string {
 	if current.Message == "" && (current.Phase == "" || current.Phase == v1alpha1.RunPending) {
 		return "about to begin"
 	}
 	return cmp.Or(current.Message, string(current.Phase))
 }
 
-// Waits says what an experiment without a run waits for. A run says that itself.
-func Waits(status *v1alpha1.PerfExperimentStatus) string {
+// WaitMessage is what an experiment without a run waits for. A run has its own message.
+func WaitMessage(status *v1alpha1.PerfExperimentStatus) string {
 	if status.Current != nil || status.WaitingFor == "" {
 		return ""
 	}
 	return status.WaitingFor
 }
 
-// Troubles are the conditions that say that something is not as it should be,
-// beside what the current run says itself.
-func Troubles(status *v1alpha1.PerfExperimentStatus) []metav1.Condition {
+// Problems are the conditions that report a problem, except the message of the current run.
+func Problems(status *v1alpha1.PerfExperimentStatus) []metav1.Condition {
 	var found []metav1.Condition
 	for _, condition := range status.Conditions {
 		bad := condition.Status == metav1.ConditionFalse
@@ -94,9 +93,9 @@ func Troubles(status *v1alpha1.PerfExperimentStatus) []metav1.Condition {
 	return found
 }
 
-// Left is how long the runs that are left will take if they take as long as those
-// before. It says false before the first of them.
-func Left(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, now time.Time) (time.Duration, bool) {
+// Remaining estimates the duration of the remaining runs from that of the finished ones. It
+// returns false before the first run finished.
+func Remaining(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, now time.Time) (time.Duration, bool) {
 	counts := experiment.Status.Runs
 	if counts == nil {
 		return 0, false

@@ -28,16 +28,16 @@ func TestFilledArchiveIsValid(t *testing.T) {
 	store, err := stores.Open(t.Context(), location, archive.Options{})
 	expect.NoError(t, err)
 	for experiment, points := range map[string]int{"": 3, "heap-00000": 4} {
-		found, err := contents.History(t.Context(), store, contents.Asked{Namespace: "team-0", Experiment: experiment})
-		if err != nil || len(found.Measured) != points {
-			t.Errorf("%q has %d points, %v, want %d", experiment, len(found.Measured), err, points)
+		found, err := contents.History(t.Context(), store, contents.HistoryQuery{Namespace: "team-0", Experiment: experiment})
+		if err != nil || len(found.Measurements) != points {
+			t.Errorf("%q has %d points, %v, want %d", experiment, len(found.Measurements), err, points)
 		}
-		history, err := releases.Of(found.Measured, releases.Options{})
+		history, err := releases.NewHistory(found.Measurements, releases.Options{})
 		if err != nil || len(history.Series) != arms*scenarios*2 {
 			t.Errorf("%+v, %v", history, err)
 		}
 	}
-	sum, err := store.Collect(t.Context(), archive.Policy{DryRun: true}, nil)
+	sum, err := store.Collect(t.Context(), archive.CollectionPolicy{DryRun: true}, nil)
 	if err != nil || sum.RecordsKept != 20+400 || sum.Objects > 0 {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -68,7 +68,7 @@ func TestPatternsMatchRecords(t *testing.T) {
 		alike, err := newPattern(&input.Experiment, &input.Runs[0])
 		expect.NoError(t, err)
 		for i := range input.Runs {
-			want, err := contents.Run(&input.Experiment, &input.Runs[i], nil)
+			want, err := contents.RunRecord(&input.Experiment, &input.Runs[i], nil)
 			expect.NoError(t, err)
 			if diff := cmp.Diff(want, alike.newRecord(&input.Runs[i])); diff != "" {
 				t.Fatalf("run %d (-as it is kept +by the pattern):\n%s", i, diff)

@@ -55,7 +55,7 @@ const (
 // isReported: the reported series' experiments are the last ones of the first series of the
 // first namespace, as many as a history reads.
 func (s size) isReported(namespace, nth int) bool {
-	return namespace == 0 && nth < s.first() && nth >= s.first()-releases.MostPoints
+	return namespace == 0 && nth < s.first() && nth >= s.first()-releases.MaxPoints
 }
 
 // first is how many experiments the first series of a namespace has.
@@ -83,7 +83,7 @@ type unsynced struct {
 // mostRecent is the number of objects that are read from memory.
 const mostRecent = 4096
 
-func (u *unsynced) Write(_ context.Context, key string, body []byte, how archive.Writing) error {
+func (u *unsynced) Write(_ context.Context, key string, body []byte, how archive.WriteOptions) error {
 	if isNew := u.remember(key, body); !isNew && !how.Replace {
 		return archive.ErrExists
 	}
@@ -189,7 +189,7 @@ func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int
 		}
 		references = append(references, reference)
 	}
-	record, err := contents.Experiment(input, nil, references)
+	record, err := contents.ExperimentRecord(input, nil, references)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func draw(of size, namespace, nth int) report.Input {
 	truth := 400.0
 	if found {
 		observations, modules = of.Deep, of.Modules
-		if nth >= of.first()-releases.MostPoints/3 {
+		if nth >= of.first()-releases.MaxPoints/3 {
 			truth = 420
 		}
 	}

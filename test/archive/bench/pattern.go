@@ -44,7 +44,7 @@ func newPattern(experiment *v1alpha1.PerfExperiment, like *v1alpha1.PerfRun) (*p
 	for i := range run.Status.Observations {
 		run.Status.Observations[i].Value = markedValue(i)
 	}
-	record, err := contents.Run(experiment, run, nil)
+	record, err := contents.RunRecord(experiment, run, nil)
 	return &pattern{experiment, record, run}, err
 }
 
@@ -62,7 +62,7 @@ func (p *pattern) newRecord(run *v1alpha1.PerfRun) archive.Record {
 		pairs = append(pairs, strconv.Quote(markedValue(i)), strconv.Quote(run.Status.Observations[i].Value))
 	}
 	marks := strings.NewReplacer(pairs...)
-	record := archive.Record{Identity: contents.IdentityOfRun(p.experiment, run), At: run.Status.Timings.Finish.Time}
+	record := archive.Record{Identity: contents.RunIdentity(p.experiment, run), At: run.Status.Timings.Finish.Time}
 	for _, item := range p.record.Items {
 		item.Name, item.Bytes = marks.Replace(item.Name), []byte(marks.Replace(string(item.Bytes)))
 		record.Items = append(record.Items, item)

@@ -128,7 +128,7 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair,
 		return err
 	}
 	b.progress("%s: making %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
-	f.tools.Archives.Standard = store
+	f.tools.Archives.Default = store
 	if err := f.fill(ctx, attic, pair.count); err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (r *recorder) observe(made *record) error {
 	observations := results.ObserveServers(r.samples.Samples, whole)
 	observations = append(observations, results.ObserveGrowth(r.samples.Samples, whole, spec.Measurement)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, r.measured, spec.Measurement)...)
-	kept, err := results.Keep(observations)
+	kept, err := results.SelectForStatus(observations)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (m *record) named(run *v1alpha1.PerfRun) (*v1alpha1.PerfRunStatus, []*corev
 		kept[2].Data = m.scripts
 	}
 	for _, one := range kept {
-		sum, err := evidence.Content(one)
+		sum, err := evidence.ContentDigest(one)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -16,7 +16,7 @@ import (
 type sequentialTrial struct {
 	trial
 	// looks are the interim analyses; the trial has as many blocks as the last.
-	looks stats.Looks
+	looks stats.InterimAnalyses
 	// naive does not correct for repeated analyses.
 	naive bool
 }
@@ -84,7 +84,7 @@ func (l sequentialTrial) seen(found []comparison.Comparison, blocks int) stopped
 // way is a stopping rule of a table's experiments.
 type way struct {
 	name  string
-	looks stats.Looks
+	looks stats.InterimAnalyses
 	naive bool
 }
 
@@ -93,9 +93,9 @@ const otherLines = 1 << 12
 
 // ways have the same maximum number of blocks.
 var ways = []way{
-	{"all 20 blocks", stats.Looks{First: 20, Last: 20}, false},
-	{"interim analyses, 6 to 20", stats.Looks{First: 6, Last: 20}, false},
-	{"naive interim analyses", stats.Looks{First: 6, Last: 20}, true},
+	{"all 20 blocks", stats.InterimAnalyses{First: 20, Last: 20}, false},
+	{"interim analyses, 6 to 20", stats.InterimAnalyses{First: 6, Last: 20}, false},
+	{"naive interim analyses", stats.InterimAnalyses{First: 6, Last: 20}, true},
 }
 
 // sequential simulates experiments that stop as soon as every arm has a verdict, those that

@@ -77,7 +77,7 @@ func TestPowerMatchesPlan(t *testing.T) {
 // Stopping at verdicts has no more errors than a single analysis, and needs fewer blocks;
 // interim analyses without a correction have more errors.
 func TestStoppingAtVerdicts(t *testing.T) {
-	looks := sequentialTrial{looks: stats.Looks{First: 6, Last: 20}}
+	looks := sequentialTrial{looks: stats.InterimAnalyses{First: 6, Last: 20}}
 	of := func(effect float64, naive bool) stopped {
 		looks.naive = naive
 		looks.trial = trial{noise: normal, cv: 0.04, arms: 2, blocks: 20, marginPercent: 5, effects: []float64{effect}}

@@ -28,7 +28,7 @@ import (
 func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
 	account := location.Parameters[archive.ParameterAccount]
 	endpoint := cmp.Or(location.Parameters[archive.ParameterEndpoint], "https://"+account+".blob.core.windows.net")
-	client, err := clientOf(endpoint+"/"+location.Bucket, account, location)
+	client, err := newClient(endpoint+"/"+location.Bucket, account, location)
 	if err != nil {
 		return nil, err
 	}
@@ -36,13 +36,13 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	if err != nil {
 		return nil, fmt.Errorf("opening the container: %w", err)
 	}
-	return &bucket.Bucket{Blob: opened, Put: putIn(client), Answer: answer}, nil
+	return &bucket.Bucket{Blob: opened, Put: newPut(client), Response: serverResponse}, nil
 }
 
-// putIn writes an object in one request. The kit's own writer panics now and then where an
-// upload fails: it closes a pipe that another goroutine has just taken away.
-func putIn(client *container.Client) func(context.Context, string, []byte, archive.Writing) error {
-	return func(ctx context.Context, key string, body []byte, how archive.Writing) error {
+// newPut writes an object in one request. The kit's own writer panics now and then where an
+// upload fails: it closes a pipe that another goroutine has just removed.
+func newPut(client *container.Client) func(context.Context, string, []byte, archive.WriteOptions) error {
+	return func(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 		written := &blockblob.UploadOptions{HTTPHeaders: &blob.HTTPHeaders{BlobContentType: &how.MediaType}}
 		if !how.Replace {
 			anything := azcore.ETagAny
@@ -53,8 +53,8 @@ func putIn(client *container.Client) func(context.Context, string, []byte, archi
 	}
 }
 
-// options have the library try again soon, and ask with the location's client.
-func options(location archive.Location) *container.ClientOptions {
+// clientOptions have the library retry soon, and ask with the location's client.
+func clientOptions(location archive.Location) *container.ClientOptions {
 	result := &container.ClientOptions{}
 	if location.Client != nil {
 		result.Transport = location.Client
@@ -63,37 +63,37 @@ func options(location archive.Location) *container.ClientOptions {
 	return result
 }
 
-func clientOf(url, account string, location archive.Location) (*container.Client, error) {
+func newClient(url, account string, location archive.Location) (*container.Client, error) {
 	given := location.Credentials
 	if given.IsNone() {
 		found, err := azidentity.NewDefaultAzureCredential(nil)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the workload has no credentials of Azure's: give it an identity, or the archive a Secret", archive.ErrLocation)
+			return nil, fmt.Errorf("%w: the workload has no credentials of Azure's: give it an identity, or the archive a Secret", archive.ErrInvalidLocation)
 		}
-		return made(container.NewClient(url, found, options(location)))
+		return wrapClient(container.NewClient(url, found, clientOptions(location)))
 	}
 	shared, err := azblob.NewSharedKeyCredential(account, given.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the secret is no key of a storage account: give one as Azure shows it", archive.ErrLocation)
+		return nil, fmt.Errorf("%w: the secret is no key of a storage account: give one as Azure shows it", archive.ErrInvalidLocation)
 	}
-	return made(container.NewClientWithSharedKeyCredential(url, shared, options(location)))
+	return wrapClient(container.NewClientWithSharedKeyCredential(url, shared, clientOptions(location)))
 }
 
-func made(client *container.Client, err error) (*container.Client, error) {
+func wrapClient(client *container.Client, err error) (*container.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making Azure's client: %w", err)
 	}
 	return client, nil
 }
 
-func answer(err error) archive.Answer {
+func serverResponse(err error) archive.ServerResponse {
 	var said *azcore.ResponseError
 	var unauthenticated *azidentity.AuthenticationFailedError
 	switch {
 	case errors.As(err, &said) && said.StatusCode >= 300:
-		return archive.Answer{Status: said.StatusCode, Code: said.ErrorCode}
+		return archive.ServerResponse{Status: said.StatusCode, Code: said.ErrorCode}
 	case errors.As(err, &unauthenticated):
-		return archive.Answer{Code: "AuthenticationFailed"}
+		return archive.ServerResponse{Code: "AuthenticationFailed"}
 	}
-	return archive.Answer{}
+	return archive.ServerResponse{}
 }

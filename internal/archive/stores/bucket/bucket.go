@@ -23,18 +23,18 @@ type Bucket struct {
 	// Blob is the kit's own.
 	Blob *blob.Bucket
 	// Put writes an object in one request where the kit would take more; nil: it does not.
-	Put func(ctx context.Context, key string, body []byte, how archive.Writing) error
+	Put func(ctx context.Context, key string, body []byte, how archive.WriteOptions) error
 	// Page lists where the kit takes too long; nil: it does not.
 	Page func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error)
-	// Answer finds in an error what the server answered; nil: there is no server.
-	Answer func(error) archive.Answer
-	// Settle makes sure that an object that was written is still there after a loss of
+	// Response finds in an error what the server answered; nil: there is no server.
+	Response func(error) archive.ServerResponse
+	// Sync makes sure that an object that was written is still there after a loss of
 	// power; nil: the store does.
-	Settle func(key string) error
+	Sync func(key string) error
 }
 
-// Libraries try again by themselves, so that a single hiccup is nobody's business; but
-// soon, so that what a request ends with is what the store says, and not that time is up.
+// Libraries retry by themselves, so that a single hiccup is nobody's business; but soon, so
+// that what a request ends with is what the store says, and not that time is up.
 const (
 	Tries    = 3
 	Longest  = 300 * time.Millisecond
@@ -44,47 +44,47 @@ const (
 const (
 	// PageSize is how many objects a page of a list has at most.
 	PageSize = 1000
-	// part is the size up to which the libraries send an object in one request by
+	// maxPartSize is the size up to which the libraries send an object in one request by
 	// themselves.
-	part = 5 << 20
+	maxPartSize = 5 << 20
 )
 
 // Write is archive.Bucket's.
-func (b *Bucket) Write(ctx context.Context, key string, body []byte, how archive.Writing) error {
+func (b *Bucket) Write(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 	if b.Put != nil {
-		return b.explain(b.Put(ctx, key, body, how))
+		return b.convertError(b.Put(ctx, key, body, how))
 	}
 	options := &blob.WriterOptions{
 		ContentType: how.MediaType, DisableContentTypeDetection: true, IfNotExist: !how.Replace,
 		MaxConcurrency: 1,
 	}
-	if len(body) >= part {
+	if len(body) >= maxPartSize {
 		// In one request all the same: what is broken off leaves no parts behind.
 		options.BufferSize = len(body) + 1
 	}
 	if err := b.Blob.WriteAll(ctx, key, body, options); err != nil {
-		return b.explain(err)
+		return b.convertError(err)
 	}
-	if b.Settle == nil {
+	if b.Sync == nil {
 		return nil
 	}
-	return b.explain(b.Settle(key))
+	return b.convertError(b.Sync(key))
 }
 
 // Read is archive.Bucket's.
 func (b *Bucket) Read(ctx context.Context, key string, most int64) (body []byte, found archive.Object, err error) {
 	reader, err := b.Blob.NewRangeReader(ctx, key, 0, -1, nil)
 	if err != nil {
-		return nil, archive.Object{}, b.explain(err)
+		return nil, archive.Object{}, b.convertError(err)
 	}
-	defer func() { err = errors.Join(err, b.explain(reader.Close())) }()
+	defer func() { err = errors.Join(err, b.convertError(reader.Close())) }()
 	found = archive.Object{Key: key, Size: reader.Size(), Modified: reader.ModTime()}
 	var buffer bytes.Buffer
 	if found.Size >= 0 && found.Size <= most {
 		buffer.Grow(int(found.Size))
 	}
 	if _, err := io.Copy(&buffer, io.LimitReader(reader, most)); err != nil {
-		return nil, archive.Object{}, b.explain(err)
+		return nil, archive.Object{}, b.convertError(err)
 	}
 	if found.Size >= 0 && int64(buffer.Len()) < min(found.Size, most) {
 		return nil, archive.Object{}, fmt.Errorf("%d of %d bytes came: %w", buffer.Len(), found.Size, io.ErrUnexpectedEOF)
@@ -96,14 +96,14 @@ func (b *Bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 func (b *Bucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	if b.Page != nil {
 		objects, next, err := b.Page(ctx, prefix, token)
-		return objects, next, b.explain(err)
+		return objects, next, b.convertError(err)
 	}
 	if token == nil {
 		token = blob.FirstPageToken
 	}
 	listed, next, err := b.Blob.ListPage(ctx, token, PageSize, &blob.ListOptions{Prefix: prefix})
 	if err != nil {
-		return nil, nil, b.explain(err)
+		return nil, nil, b.convertError(err)
 	}
 	objects := make([]archive.Object, 0, len(listed))
 	for _, one := range listed {
@@ -114,7 +114,7 @@ func (b *Bucket) List(ctx context.Context, prefix string, token []byte) ([]archi
 
 // Delete is archive.Bucket's.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	err := b.explain(b.Blob.Delete(ctx, key))
+	err := b.convertError(b.Blob.Delete(ctx, key))
 	if errors.Is(err, archive.ErrNotFound) {
 		return nil
 	}
@@ -124,22 +124,22 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 // Close is archive.Bucket's.
 func (b *Bucket) Close() error { return b.Blob.Close() }
 
-// explain says in an archive's words what the kit says.
-func (b *Bucket) explain(err error) error {
+// convertError says in an archive's words what the kit says.
+func (b *Bucket) convertError(err error) error {
 	if err == nil {
 		return nil
 	}
-	var answer archive.Answer
-	if b.Answer != nil {
-		answer = b.Answer(err)
+	var answer archive.ServerResponse
+	if b.Response != nil {
+		answer = b.Response(err)
 	}
 	code := gcerrors.Code(err)
 	switch {
 	case answer.Status == http.StatusPreconditionFailed, answer.Status == http.StatusConflict, answer.Status == 0 && code == gcerrors.FailedPrecondition:
 		return fmt.Errorf("%w: %w", archive.ErrExists, err)
 	case answer.Status != 0 || answer.Code != "":
-		return &archive.Answered{Answer: answer, Err: err}
-	case code == gcerrors.NotFound && b.Answer == nil:
+		return &archive.ResponseError{ServerResponse: answer, Err: err}
+	case code == gcerrors.NotFound && b.Response == nil:
 		return fmt.Errorf("%w: %w", archive.ErrNotFound, err)
 	default:
 		return err

@@ -23,19 +23,19 @@ func Open(_ context.Context, location archive.Location) (archive.Bucket, error) 
 	opened, err := fileblob.OpenBucket(location.Prefix, &fileblob.Options{NoTempDir: true, DirFileMode: 0o750, Metadata: fileblob.MetadataDontWrite})
 	if err != nil {
 		if _, failed := os.Stat(location.Prefix); errors.Is(failed, syscall.ENOENT) {
-			return nil, fmt.Errorf("%w: there is no directory %q: make it, or mount a volume there", archive.ErrLocation, location.Prefix)
+			return nil, fmt.Errorf("%w: there is no directory %q: make it, or mount a volume there", archive.ErrInvalidLocation, location.Prefix)
 		}
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	return &bucket.Bucket{Blob: opened, Settle: settle(location.Prefix), Page: list(location.Prefix, bucket.PageSize)}, nil
+	return &bucket.Bucket{Blob: opened, Sync: newSync(location.Prefix), Page: list(location.Prefix, bucket.PageSize)}, nil
 }
 
-// settle has the disk keep a file and the names that lead to it. The names of an
+// newSync has the disk keep a file and the names that lead to it. The names of an
 // archive's objects are those of their files.
-func settle(root string) func(key string) error {
+func newSync(root string) func(key string) error {
 	return func(key string) error {
 		for path := filepath.Join(root, filepath.FromSlash(key)); len(path) >= len(root); path = filepath.Dir(path) {
-			if err := sync(path); err != nil {
+			if err := syncFile(path); err != nil {
 				return err
 			}
 			if path == root {
@@ -46,7 +46,7 @@ func settle(root string) func(key string) error {
 	}
 }
 
-func sync(path string) error {
+func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("opening what was written: %w", err)

@@ -15,9 +15,9 @@ import (
 	"perflab.dev/perflab/internal/archive"
 )
 
-// list gives pages of a directory's files. The library walks all that a prefix has for
-// each page, which takes hours where there are a million; this one goes straight to where
-// the last page ended.
+// list returns pages of a directory's files. The library walks all that a prefix has for each
+// page, which takes hours where there are a million; this one goes straight to where the last
+// page ended.
 func list(root string, size int) func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	return func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 		page := &page{ctx: ctx, root: root, prefix: prefix, after: string(token), size: size}
@@ -49,23 +49,23 @@ func (p *page) walk(folder string) error {
 	}
 	entries, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(folder)))
 	if errors.Is(err, fs.ErrNotExist) {
-		// There is nothing of the prefix, or it was taken away meanwhile.
+		// There is nothing of the prefix, or it was removed meanwhile.
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("listing a folder: %w", err)
 	}
 	// A folder's name ends with a slash where keys are compared: a-b is before a/.
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(named(a), named(b)) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
 	for _, entry := range entries {
-		if err := p.add(folder+named(entry), entry); err != nil {
+		if err := p.add(folder+sortKey(entry), entry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func named(entry fs.DirEntry) string {
+func sortKey(entry fs.DirEntry) string {
 	if entry.IsDir() {
 		return entry.Name() + "/"
 	}

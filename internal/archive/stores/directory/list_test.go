@@ -16,7 +16,7 @@ import (
 
 // Pages of whatever size have every file once, in the order of keys, which is not that
 // of a walk: a-b is before a/.
-func TestPagesAreWholeAndInOrder(t *testing.T) {
+func TestListReturnsAllFilesInOrder(t *testing.T) {
 	root := t.TempDir()
 	keys := []string{"b", "a/x", "a-b/y", "a/b/c", "a/b/d", "a.b", "a0", "a/b.tmp", "c/d/e/f", "a-b", "a/b-c/d"}
 	keys = slices.DeleteFunc(keys, func(key string) bool { return key == "a-b" })
@@ -63,7 +63,7 @@ func all(t *testing.T, list func(context.Context, string, []byte) ([]archive.Obj
 
 // What can't be listed is an error: a collection would take what is there for what is
 // not.
-func TestAFolderThatCanNotBeReadIsAnError(t *testing.T) {
+func TestListFailsOnUnreadableFolder(t *testing.T) {
 	root := t.TempDir()
 	expect.NoError(t, os.WriteFile(filepath.Join(root, "runs"), nil, 0o600))
 	if objects, _, err := list(root, 10)(t.Context(), "runs/", nil); err == nil {

@@ -56,14 +56,14 @@ func tokens(ctx context.Context, location archive.Location) (oauth2.TokenSource,
 	if given.IsNone() {
 		found, err := google.FindDefaultCredentials(ctx, storage.DevstorageReadWriteScope)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the workload has no credentials of Google's: give it a service account, or the archive a Secret", archive.ErrLocation)
+			return nil, fmt.Errorf("%w: the workload has no credentials of Google's: give it a service account, or the archive a Secret", archive.ErrInvalidLocation)
 		}
 		return found.TokenSource, nil
 	}
 	// Only a key of a service account: other kinds name programs to run and servers to ask.
 	read, err := google.JWTConfigFromJSON([]byte(given.Secret), storage.DevstorageReadWriteScope)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the secret is no key of a service account: give the JSON that Google made", archive.ErrLocation)
+		return nil, fmt.Errorf("%w: the secret is no key of a service account: give the JSON that Google made", archive.ErrInvalidLocation)
 	}
 	if location.Client != nil {
 		// The key says who gives tokens for it.
@@ -78,7 +78,7 @@ type bucket struct {
 }
 
 // Write is archive.Bucket's.
-func (b *bucket) Write(ctx context.Context, key string, body []byte, how archive.Writing) error {
+func (b *bucket) Write(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 	call := b.objects.Insert(b.name, &storage.Object{Name: key, ContentType: how.MediaType}).Context(ctx)
 	if !how.Replace {
 		// No object has generation 0.
@@ -86,7 +86,7 @@ func (b *bucket) Write(ctx context.Context, key string, body []byte, how archive
 	}
 	// In one request: what is broken off leaves nothing behind.
 	_, err := call.Media(bytes.NewReader(body), googleapi.ChunkSize(0), googleapi.ContentType(how.MediaType)).Do()
-	return explain(err)
+	return convertError(err)
 }
 
 // Read is archive.Bucket's.
@@ -94,14 +94,14 @@ func (b *bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 	// When it was written stands in no header that is promised.
 	known, err := b.objects.Get(b.name, key).Fields("size", "updated", "generation").Context(ctx).Do()
 	if err != nil {
-		return nil, archive.Object{}, explain(err)
+		return nil, archive.Object{}, convertError(err)
 	}
-	if found, err = objectOf(key, known); err != nil {
+	if found, err = newObject(key, known); err != nil {
 		return nil, archive.Object{}, err
 	}
 	answer, err := b.objects.Get(b.name, key).Generation(known.Generation).Context(ctx).Download()
 	if err != nil {
-		return nil, archive.Object{}, explain(err)
+		return nil, archive.Object{}, convertError(err)
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	if body, err = io.ReadAll(io.LimitReader(answer.Body, most)); err != nil {
@@ -118,11 +118,11 @@ func (b *bucket) List(ctx context.Context, prefix string, token []byte) ([]archi
 	listed, err := b.objects.List(b.name).Prefix(prefix).PageToken(string(token)).MaxResults(pageSize).
 		Fields("nextPageToken", "items(name,size,updated)").Context(ctx).Do()
 	if err != nil {
-		return nil, nil, explain(err)
+		return nil, nil, convertError(err)
 	}
 	objects := make([]archive.Object, 0, len(listed.Items))
 	for _, one := range listed.Items {
-		object, err := objectOf(one.Name, one)
+		object, err := newObject(one.Name, one)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,7 +134,7 @@ func (b *bucket) List(ctx context.Context, prefix string, token []byte) ([]archi
 	return objects, []byte(listed.NextPageToken), nil
 }
 
-func objectOf(key string, known *storage.Object) (archive.Object, error) {
+func newObject(key string, known *storage.Object) (archive.Object, error) {
 	updated, err := time.Parse(time.RFC3339, known.Updated)
 	if err != nil {
 		// An age that is not known would let a collection take what is young.
@@ -146,26 +146,26 @@ func objectOf(key string, known *storage.Object) (archive.Object, error) {
 // Delete is archive.Bucket's.
 func (b *bucket) Delete(ctx context.Context, key string) error {
 	err := b.objects.Delete(b.name, key).Context(ctx).Do()
-	if answer := answerOf(err); answer.Status == http.StatusNotFound && answer.Code != noBucket {
+	if answer := serverResponse(err); answer.Status == http.StatusNotFound && answer.Code != noBucket {
 		return nil
 	}
-	return explain(err)
+	return convertError(err)
 }
 
 // Close is archive.Bucket's.
 func (*bucket) Close() error { return nil }
 
-// explain says in an archive's words what Google's client says.
-func explain(err error) error {
+// convertError says in an archive's words what Google's client says.
+func convertError(err error) error {
 	if err == nil {
 		return nil
 	}
-	answer := answerOf(err)
+	answer := serverResponse(err)
 	switch {
 	case answer.Status == http.StatusPreconditionFailed, answer.Status == http.StatusConflict:
 		return fmt.Errorf("%w: %w", archive.ErrExists, err)
 	case answer.Status != 0:
-		return &archive.Answered{Answer: answer, Err: err}
+		return &archive.ResponseError{ServerResponse: answer, Err: err}
 	}
 	return err
 }
@@ -173,12 +173,12 @@ func explain(err error) error {
 // noBucket is S3's word for what Google says in a sentence alone.
 const noBucket = "NoSuchBucket"
 
-func answerOf(err error) archive.Answer {
+func serverResponse(err error) archive.ServerResponse {
 	var said *googleapi.Error
 	if !errors.As(err, &said) {
-		return archive.Answer{}
+		return archive.ServerResponse{}
 	}
-	result := archive.Answer{Status: said.Code}
+	result := archive.ServerResponse{Status: said.Code}
 	if len(said.Errors) > 0 {
 		result.Code = said.Errors[0].Reason
 	}

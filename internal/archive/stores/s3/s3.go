@@ -24,8 +24,8 @@ import (
 	"perflab.dev/perflab/internal/archive/stores/bucket"
 )
 
-// anywhere is the region of stores that have none.
-const anywhere = "us-east-1"
+// defaultRegion is the region of stores that have none.
+const defaultRegion = "us-east-1"
 
 // Open is an archive.Provider.
 func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
@@ -33,7 +33,7 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	endpoint := given[archive.ParameterEndpoint]
 	region := given[archive.ParameterRegion]
 	if region == "" && endpoint != "" {
-		region = anywhere
+		region = defaultRegion
 	}
 	query := url.Values{
 		// An archive checks what it reads by its own digests.
@@ -48,7 +48,7 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 		return nil, fmt.Errorf("finding the configuration of S3's client: %w", err)
 	}
 	if config.Region == "" {
-		return nil, fmt.Errorf("%w: it does not say the bucket's region: add ?region= and its name", archive.ErrLocation)
+		return nil, fmt.Errorf("%w: it does not say the bucket's region: add ?region= and its name", archive.ErrInvalidLocation)
 	}
 	if own := location.Credentials; !own.IsNone() {
 		config.Credentials = credentials.NewStaticCredentialsProvider(own.ID, own.Secret, own.Token)
@@ -71,14 +71,14 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	if err != nil {
 		return nil, fmt.Errorf("opening the bucket: %w", err)
 	}
-	return &bucket.Bucket{Blob: opened, Put: put(client, location.Bucket), Answer: answer}, nil
+	return &bucket.Bucket{Blob: opened, Put: put(client, location.Bucket), Response: serverResponse}, nil
 }
 
 // put writes in one request. The kit begins an upload in parts from 16 MB on, of which
 // those that were sent stay when it is broken off, and are paid for. Names of an
 // archive's objects need no escaping.
-func put(client *s3.Client, name string) func(context.Context, string, []byte, archive.Writing) error {
-	return func(ctx context.Context, key string, body []byte, how archive.Writing) error {
+func put(client *s3.Client, name string) func(context.Context, string, []byte, archive.WriteOptions) error {
+	return func(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 		input := &s3.PutObjectInput{Bucket: &name, Key: &key, Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body)))}
 		if how.MediaType != "" {
 			input.ContentType = &how.MediaType
@@ -91,8 +91,8 @@ func put(client *s3.Client, name string) func(context.Context, string, []byte, a
 	}
 }
 
-func answer(err error) archive.Answer {
-	var said archive.Answer
+func serverResponse(err error) archive.ServerResponse {
+	var said archive.ServerResponse
 	var coded smithy.APIError
 	if errors.As(err, &coded) {
 		said.Code = coded.ErrorCode()
@@ -103,7 +103,7 @@ func answer(err error) archive.Answer {
 	}
 	if said.Status < 300 {
 		// It answered well, and broke off, or never did.
-		return archive.Answer{}
+		return archive.ServerResponse{}
 	}
 	return said
 }

@@ -22,42 +22,42 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// amazon asks a Prometheus for what CloudWatch tells of servers that Amazon runs.
+// amazon reads CloudWatch's metrics of Amazon's managed servers from Prometheus.
 //
-// An exporter has it with CloudWatch's own times, a minute or more late, or as what
-// CloudWatch said last. So the samples themselves are asked for, each with its time,
-// and each is written down once, however late it comes.
+// An exporter provides them with CloudWatch's own times, a minute or more late, or as the last
+// value. So the samples themselves are queried, each with its time, and each is recorded once,
+// however late it is.
 type amazon struct {
 	prometheus prometheusv1.API
-	// source names it in failures; what, in notes, with the names of whom it tells.
+	// source names it in errors; what, in notes, with the names of the servers.
 	source, what string
-	// names are the values of the label that tells whose a series is.
+	// names are the values of the label that identifies the server of a series.
 	names []string
-	// component of a series by its labels; empty for those of somebody else.
+	// component of a series by its labels; empty for other servers.
 	component func(*exporter, model.Metric) string
-	// components that are known before they are told of.
+	// components that are known in advance.
 	components []string
 	figures    []figure
 	exporters  []exporter
 
-	// found is the exporter that tells; nil before.
+	// found is the exporter with series; nil until it is found.
 	found *exporter
-	// sizes of the instances, by component, where the exporter knows them.
+	// sizes of the instances, by component, if the exporter has them.
 	sizes map[string]size
-	// newest are the times of what was written down last, by component and resource.
+	// newest are the times of what was recorded last, by component and resource.
 	newest map[[2]string]time.Time
-	// reach of what was written down last; stamped: it has CloudWatch's own times.
+	// reach of what was recorded last; stamped: it has CloudWatch's own times.
 	reach   time.Duration
 	stamped bool
-	// doubled are components that several services tell of.
+	// doubled are components with series of several services.
 	doubled map[string]bool
 }
 
-// lookback is how late samples may come into Prometheus to be seen. Exporters ask
-// CloudWatch for what is up to ten minutes old unless they are told otherwise.
+// lookback is the maximum delay of samples in Prometheus. Exporters query CloudWatch for the
+// last ten minutes by default.
 const lookback = 20 * time.Minute
 
-// figure is a quantity of a server that CloudWatch knows.
+// figure is a quantity of a server in CloudWatch.
 type figure struct {
 	resource, unit string
 	// scale its values are multiplied by.
@@ -66,24 +66,24 @@ type figure struct {
 	parts [][]string
 }
 
-// exporter is how an exporter tells series apart.
+// exporter describes the labels of an exporter.
 type exporter struct {
 	// server is the label with the name of the instance, or of the cluster; broker and
 	// topic those of brokers.
 	server, broker, topic string
-	// late is how old a value may be, at the most, that has no time of CloudWatch's.
+	// late is how old a value may be, at most, that has no time of CloudWatch's.
 	late time.Duration
-	// hasSizes: it tells how large instances are.
+	// hasSizes means that it exports the sizes of instances.
 	hasSizes bool
 }
 
 const (
-	// lateOfScrapes: yet-another-cloudwatch-exporter asks, unless told otherwise, every
-	// five minutes for the five before the last whole ones; cloudwatch_exporter for the
-	// ten minutes that ended ten minutes ago.
+	// lateOfScrapes: yet-another-cloudwatch-exporter by default queries, every five minutes,
+	// the five before the last whole ones; cloudwatch_exporter the ten minutes that ended ten
+	// minutes ago.
 	lateOfScrapes = 20 * time.Minute
-	// lateOfRDSExporter: prometheus-rds-exporter asks at each scrape for the newest
-	// minute of the last three.
+	// lateOfRDSExporter: prometheus-rds-exporter queries, at each scrape, the newest minute of
+	// the last three.
 	lateOfRDSExporter = 3 * time.Minute
 	// cloudWatchStep: the times of CloudWatch are whole minutes. Those of scrapes are
 	// spread over the milliseconds.
@@ -105,9 +105,9 @@ var brokerExporters = []exporter{
 
 const perMebibyte = 1.0 / (1 << 20)
 
-// databaseFigures are those of AWS/RDS. The names are those of exporters of CloudWatch
-// and that of prometheus-rds-exporter. What the server tells of itself is not asked for:
-// connections, lag, and what sessions wait for.
+// databaseFigures are those of AWS/RDS. The names are those of exporters of CloudWatch and
+// that of prometheus-rds-exporter. What the server itself reports is not queried: connections,
+// lag, and waits of sessions.
 var databaseFigures = []figure{
 	{metric.CPUUsed, metric.UnitPercent, 1, [][]string{{"aws_rds_cpuutilization_average", "rds_cpu_usage_percent_average"}}},
 	{metric.MemoryFree, metric.UnitMebibytes, perMebibyte, [][]string{{"aws_rds_freeable_memory_average", "rds_freeable_memory_bytes"}}},
@@ -121,8 +121,8 @@ var databaseFigures = []figure{
 	{metric.ActiveSessions, metric.UnitCount, 1, [][]string{{"aws_rds_dbload_average", "rds_dbload_average"}}},
 }
 
-// brokerFigures are those of AWS/Kafka. One exporter leaves a part of a metric's name out
-// that its namespace has as well. How large logs are Kafka tells itself.
+// brokerFigures are those of AWS/Kafka. One exporter omits a part of a metric's name that its
+// namespace has as well. Kafka itself reports the sizes of logs.
 var brokerFigures = []figure{
 	{metric.CPUUsed, metric.UnitPercent, 1, [][]string{{"aws_kafka_cpu_user_average"}, {"aws_kafka_cpu_system_average"}}},
 	{metric.Memory, metric.UnitMebibytes, perMebibyte, [][]string{{"aws_kafka_memory_used_average"}}},
@@ -131,7 +131,7 @@ var brokerFigures = []figure{
 	{metric.BytesOut, metric.UnitBytesPerSec, 1, [][]string{{"aws_kafka_bytes_out_per_sec_average"}}},
 }
 
-// newDatabases asks for instances of RDS.
+// newDatabases reads the metrics of RDS instances.
 func newDatabases(prometheus prometheusv1.API, databases []collector.Database) *amazon {
 	made := &amazon{
 		prometheus: prometheus, source: "RDS in Prometheus", what: "RDS instance", figures: databaseFigures, exporters: databaseExporters,
@@ -147,7 +147,7 @@ func newDatabases(prometheus prometheusv1.API, databases []collector.Database) *
 	return made
 }
 
-// newBrokers asks for the brokers of an MSK cluster.
+// newBrokers reads the metrics of the brokers of an MSK cluster.
 func newBrokers(prometheus prometheusv1.API, cluster string) *amazon {
 	return &amazon{
 		prometheus: prometheus, source: "MSK in Prometheus", what: "MSK cluster", names: []string{cluster},
@@ -166,15 +166,15 @@ func newBrokers(prometheus prometheusv1.API, cluster string) *amazon {
 
 func (a *amazon) name() string { return a.source }
 
-func (a *amazon) sample(ctx context.Context, now round) (record, error) {
+func (a *amazon) sample(ctx context.Context, now round) (recordFunc, error) {
 	for i := range a.exporters {
 		by := &a.exporters[i]
 		if a.found != nil && a.found != by {
 			continue
 		}
-		series, err := samplesOf(ctx, a.prometheus, a.query(by), now.at)
+		series, err := queryMatrix(ctx, a.prometheus, a.query(by), now.at)
 		if err != nil {
-			return nil, fmt.Errorf("asking Prometheus for %s: %w", a.whom(), err)
+			return nil, fmt.Errorf("asking Prometheus for %s: %w", a.description(), err)
 		}
 		if told := a.byComponent(by, series); len(told)+len(a.doubled) > 0 {
 			a.found = by
@@ -187,7 +187,7 @@ func (a *amazon) sample(ctx context.Context, now round) (record, error) {
 	return nil, nil
 }
 
-// query asks for all samples of all figures over some time.
+// query selects the samples of all figures over lookback.
 func (a *amazon) query(by *exporter) string {
 	var names, servers []string
 	for _, figure := range a.figures {
@@ -204,8 +204,7 @@ func (a *amazon) query(by *exporter) string {
 // answers are the points of a component, by the name of the metric.
 type answers map[string]payload.Points
 
-// byComponent puts series together that are of the same: an exporter that was started
-// anew has other labels.
+// byComponent merges series of the same component: a restarted exporter has other labels.
 func (a *amazon) byComponent(by *exporter, matrix model.Matrix) map[string]answers {
 	all, origins := map[string]answers{}, map[string]string{}
 	for _, series := range matrix {
@@ -213,7 +212,7 @@ func (a *amazon) byComponent(by *exporter, matrix model.Matrix) map[string]answe
 		if component == "" {
 			continue
 		}
-		origin := originOf(series.Metric)
+		origin := seriesOrigin(series.Metric)
 		if known, seen := origins[component]; seen && known != origin {
 			a.doubled[component] = true
 		}
@@ -238,8 +237,8 @@ func (a *amazon) byComponent(by *exporter, matrix model.Matrix) map[string]answe
 	return all
 }
 
-// originOf is the account and the region of a series, as far as its exporter tells them.
-func originOf(labels model.Metric) string {
+// seriesOrigin is the account and the region of a series, if the exporter has them.
+func seriesOrigin(labels model.Metric) string {
 	var origin []string
 	for _, label := range []model.LabelName{"account_id", "region", "aws_account_id", "aws_region"} {
 		origin = append(origin, string(labels[label]))
@@ -247,9 +246,9 @@ func originOf(labels model.Metric) string {
 	return strings.Join(origin, "/")
 }
 
-// write writes down what is newer than what was written before.
-func (a *amazon) write(by *exporter, all map[string]answers) record {
-	period, stamped := periodOf(all)
+// write records what is newer than what was written before.
+func (a *amazon) write(by *exporter, all map[string]answers) recordFunc {
+	period, stamped := samplePeriod(all)
 	if stamped && period == 0 {
 		// Of what stretch the one value is will be seen with the next.
 		return nil
@@ -261,14 +260,14 @@ func (a *amazon) write(by *exporter, all map[string]answers) record {
 	var found []payload.SampleSeries
 	for _, component := range slices.Sorted(maps.Keys(all)) {
 		for _, figure := range a.figures {
-			points := sumOf(figure, all[component])
+			points := sumPoints(figure, all[component])
 			if stamped {
 				// CloudWatch's time is that at which the stretch begins.
-				points = later(points, period)
+				points = shiftPoints(points, period)
 			}
-			found = append(found, a.unwritten(component, figure.resource, figure.unit, points)...)
+			found = append(found, a.newSeries(component, figure.resource, figure.unit, points)...)
 		}
-		found = append(found, a.sized(found, component)...)
+		found = append(found, a.scaleToPercent(found, component)...)
 	}
 	return func(into *payload.SampleRecorder) {
 		for _, series := range found {
@@ -277,9 +276,9 @@ func (a *amazon) write(by *exporter, all map[string]answers) record {
 	}
 }
 
-// unwritten is a series of the points that are newer than what was written before; none
+// newSeries is a series of the points that are newer than what was written before; none
 // where there are no such.
-func (a *amazon) unwritten(component, resource, unit string, points payload.Points) []payload.SampleSeries {
+func (a *amazon) newSeries(component, resource, unit string, points payload.Points) []payload.SampleSeries {
 	key := [2]string{component, resource}
 	points = slices.DeleteFunc(points, func(p payload.Point) bool { return !p.At.After(a.newest[key]) })
 	if len(points) == 0 {
@@ -289,9 +288,9 @@ func (a *amazon) unwritten(component, resource, unit string, points payload.Poin
 	return []payload.SampleSeries{{Component: component, Resource: resource, Unit: unit, Reach: a.reach.Seconds(), Points: points}}
 }
 
-// sumOf is a figure's parts added up, at the times at which all of them are told. What is
-// no number was not measured.
-func sumOf(figure figure, of answers) payload.Points {
+// sumPoints is the sum of a figure's parts, at the times at which all of them have a value.
+// NaN was not measured.
+func sumPoints(figure figure, of answers) payload.Points {
 	sums, counts := map[time.Time]float64{}, map[time.Time]int{}
 	for _, names := range figure.parts {
 		at := slices.IndexFunc(names, func(name string) bool { return len(of[name]) > 0 })
@@ -312,16 +311,16 @@ func sumOf(figure figure, of answers) payload.Points {
 	return points
 }
 
-func later(points payload.Points, by time.Duration) payload.Points {
+func shiftPoints(points payload.Points, by time.Duration) payload.Points {
 	for i := range points {
 		points[i].At = points[i].At.Add(by)
 	}
 	return points
 }
 
-// periodOf says whether the points have CloudWatch's own times, and how far apart these
-// are at the least: so long are the stretches that they tell of. Zero: there is but one.
-func periodOf(all map[string]answers) (period time.Duration, stamped bool) {
+// samplePeriod reports whether the points have CloudWatch's own times, and the smallest
+// interval between them, which is the period that they cover. Zero: there is only one.
+func samplePeriod(all map[string]answers) (period time.Duration, stamped bool) {
 	for _, of := range all {
 		for _, points := range of {
 			for i, point := range points {
@@ -344,7 +343,7 @@ type size struct{ cpus, memory float64 }
 // sizeQuery is how many CPUs, or how much memory, the class of an instance has.
 const sizeQuery = `max by (instance_class) (%s) * on (instance_class) group_right () max by (dbidentifier, instance_class) (rds_instance_info{dbidentifier=~%q})`
 
-// learnSizes asks, until that is known, how large the instances are.
+// learnSizes queries the sizes of the instances until they are known.
 func (a *amazon) learnSizes(ctx context.Context, by *exporter, at time.Time) error {
 	if !by.hasSizes || len(a.sizes) > 0 {
 		return nil
@@ -359,7 +358,7 @@ func (a *amazon) learnSizes(ctx context.Context, by *exporter, at time.Time) err
 	} {
 		vector, err := instant(ctx, a.prometheus, fmt.Sprintf(sizeQuery, of.metric, strings.Join(a.names, "|")), at)
 		if err != nil {
-			return fmt.Errorf("asking Prometheus for the size of %s: %w", a.whom(), err)
+			return fmt.Errorf("asking Prometheus for the size of %s: %w", a.description(), err)
 		}
 		for _, sample := range vector {
 			if component := a.component(by, sample.Metric); component != "" {
@@ -373,24 +372,24 @@ func (a *amazon) learnSizes(ctx context.Context, by *exporter, at time.Time) err
 	return nil
 }
 
-// sized are the figures that follow from an instance's size, in the units of servers that
+// scaleToPercent are the figures that follow from an instance's size, in the units of servers that
 // PerfLab runs: cores, and memory in use.
-func (a *amazon) sized(found []payload.SampleSeries, component string) []payload.SampleSeries {
+func (a *amazon) scaleToPercent(found []payload.SampleSeries, component string) []payload.SampleSeries {
 	own := a.sizes[component]
 	var more []payload.SampleSeries
 	for _, series := range found {
 		switch {
 		case series.Component != component:
 		case series.Resource == metric.CPUUsed && own.cpus > 0:
-			more = append(more, recast(series, metric.CPU, metric.UnitCores, func(percent float64) float64 { return percent / 100 * own.cpus }))
+			more = append(more, convertSeries(series, metric.CPU, metric.UnitCores, func(percent float64) float64 { return percent / 100 * own.cpus }))
 		case series.Resource == metric.MemoryFree && own.memory > 0:
-			more = append(more, recast(series, metric.Memory, metric.UnitMebibytes, func(free float64) float64 { return own.memory - free }))
+			more = append(more, convertSeries(series, metric.Memory, metric.UnitMebibytes, func(free float64) float64 { return own.memory - free }))
 		}
 	}
 	return more
 }
 
-func recast(series payload.SampleSeries, resource, unit string, value func(float64) float64) payload.SampleSeries {
+func convertSeries(series payload.SampleSeries, resource, unit string, value func(float64) float64) payload.SampleSeries {
 	series.Resource, series.Unit = resource, unit
 	series.Points = slices.Clone(series.Points)
 	for i := range series.Points {
@@ -416,30 +415,30 @@ func (a *amazon) latest() time.Time {
 	return newest
 }
 
-// atEnd says what was not told, and how exactly the rest was.
-func (a *amazon) atEnd(end time.Time) []string {
+// missingAtEnd describes the missing samples, and the precision of the others.
+func (a *amazon) missingAtEnd(end time.Time) []string {
 	if a.found == nil {
 		var first []string
 		for _, part := range a.figures[0].parts {
 			first = append(first, strings.Join(part, " or "))
 		}
 		return []string{fmt.Sprintf("what %s uses is not measured: Prometheus has no %s of it by any of the labels %s",
-			a.whom(), strings.Join(first, ", no "), a.labels())}
+			a.description(), strings.Join(first, ", no "), a.labels())}
 	}
 	notes := a.missing()
 	switch newest := a.latest(); {
 	case newest.IsZero():
 	case !a.stamped:
 		notes = append(notes, fmt.Sprintf("what %s uses is measured without CloudWatch's times and may be of up to %s before: shorter windows, and those up to twice as long, have no figure; exporters that can add the times do so with addCloudwatchTimestamp or set_timestamp: true",
-			a.whom(), minutes(a.reach)))
+			a.description(), minutes(a.reach)))
 	case !newest.Add(a.reach).After(end):
 		notes = append(notes, fmt.Sprintf("what %s used at the end of the loads came into Prometheus more than %s later and is in no figure: have its exporter ask CloudWatch for what is not as old",
-			a.whom(), minutes(collector.CatchUp)))
+			a.description(), minutes(collector.CatchUp)))
 	}
 	return notes
 }
 
-// missing says which figures of each server Prometheus does not have.
+// missing describes the figures of each server that Prometheus lacks.
 func (a *amazon) missing() []string {
 	components := slices.Clone(a.components)
 	for key := range a.newest {
@@ -459,7 +458,7 @@ func (a *amazon) missing() []string {
 		for _, figure := range a.figures {
 			if a.newest[[2]string{component, figure.resource}].IsZero() {
 				resources = append(resources, figure.resource)
-				names = append(names, a.namesOf(figure)...)
+				names = append(names, a.metricNames(figure)...)
 			}
 		}
 		if len(resources) > 0 {
@@ -469,9 +468,9 @@ func (a *amazon) missing() []string {
 	return notes
 }
 
-// namesOf are a figure's metrics as the exporter that was found calls them; those of
+// metricNames are a figure's metrics as the exporter that was found calls them; those of
 // another where it has no such.
-func (a *amazon) namesOf(figure figure) []string {
+func (a *amazon) metricNames(figure figure) []string {
 	var names []string
 	for _, part := range figure.parts {
 		at := slices.IndexFunc(part, func(name string) bool { return strings.HasPrefix(name, "rds_") == a.found.hasSizes })
@@ -488,7 +487,7 @@ func (a *amazon) labels() string {
 	return strings.Join(labels, ", ")
 }
 
-func (a *amazon) whom() string {
+func (a *amazon) description() string {
 	var names []string
 	for _, name := range a.names {
 		names = append(names, strconv.Quote(name))
@@ -498,8 +497,8 @@ func (a *amazon) whom() string {
 
 func minutes(of time.Duration) string { return fmt.Sprintf("%g min", of.Minutes()) }
 
-// samplesOf asks for the samples of series as they are, with their times.
-func samplesOf(ctx context.Context, prometheus prometheusv1.API, query string, at time.Time) (model.Matrix, error) {
+// queryMatrix queries raw samples of series with their times.
+func queryMatrix(ctx context.Context, prometheus prometheusv1.API, query string, at time.Time) (model.Matrix, error) {
 	value, _, err := prometheus.Query(ctx, query, at)
 	if err != nil {
 		return nil, err

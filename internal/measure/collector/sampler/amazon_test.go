@@ -26,14 +26,14 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// exporters are a stand-in for those that tell of Amazon's services, in their format. At
-// each scrape CloudWatch's time is a minute later, beginning a quarter of an hour ago.
+// exporters are a stand-in for those that describe Amazon's services, in their format. At each
+// scrape CloudWatch's time is a minute later, beginning a quarter of an hour ago.
 type exporters struct {
 	begin, scrapes time.Time
 	count          atomic.Int64
 }
 
-// scrapedMinutes is how many whole minutes they tell of.
+// scrapedMinutes is how many whole minutes they describe.
 const scrapedMinutes = 8
 
 func (e *exporters) handler() http.Handler {
@@ -112,7 +112,7 @@ func (e *exporters) jmx(w http.ResponseWriter, rate float64) {
 
 const brokerDomain = "perf.x1y2z3.c2.kafka.eu-west-1.amazonaws.com"
 
-// scrapedExporters is a real Prometheus that has scraped all of them, and what they told.
+// scrapedExporters is a real Prometheus that has scraped all of them, and what they reported.
 func scrapedExporters(t *testing.T) (prometheusv1.API, *exporters) {
 	t.Helper()
 	now := time.Now()
@@ -151,7 +151,7 @@ func isNearly(t *testing.T, got, want string) bool {
 }
 
 // Each exporter's figures come to the same names.
-func TestWhatARealPrometheusKnowsOfAmazon(t *testing.T) {
+func TestManagedServicesWithRealPrometheus(t *testing.T) {
 	prometheus, standIn := scrapedExporters(t)
 	databases := func(instance string) source {
 		return newDatabases(prometheus, []collector.Database{{Component: "postgres/primary", Instance: instance}})
@@ -186,7 +186,7 @@ func TestWhatARealPrometheusKnowsOfAmazon(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			samples := told(t, tc.asked, round{at: time.Now(), interval: 15 * time.Second})
+			samples := sampleSource(t, tc.asked, round{at: time.Now(), interval: 15 * time.Second})
 			got := map[string]string{}
 			for _, series := range samples.Series {
 				last := series.Points[len(series.Points)-1]
@@ -203,22 +203,22 @@ func TestWhatARealPrometheusKnowsOfAmazon(t *testing.T) {
 			}
 		})
 	}
-	samples := told(t, databases("folio-writer"), round{at: time.Now(), interval: 15 * time.Second})
+	samples := sampleSource(t, databases("folio-writer"), round{at: time.Now(), interval: 15 * time.Second})
 	points := samples.Series[0].Points
 	if first := points[0]; len(points) != scrapedMinutes || !first.At.Equal(standIn.begin.Add(time.Minute)) || first.Value != 40 {
 		t.Errorf("%d points from %+v on, want %d from the end of the minute %s on", len(points), points[0], scrapedMinutes, standIn.begin)
 	}
 }
 
-// scripted is a Prometheus that knows what it is told.
-type scripted struct {
+// fakePrometheus is a Prometheus that knows what it is reported.
+type fakePrometheus struct {
 	prometheusv1.API
 	series model.Matrix
 	// queries that it was asked.
 	queries []string
 }
 
-func (s *scripted) Query(_ context.Context, query string, at time.Time, _ ...prometheusv1.Option) (model.Value, prometheusv1.Warnings, error) {
+func (s *fakePrometheus) Query(_ context.Context, query string, at time.Time, _ ...prometheusv1.Option) (model.Value, prometheusv1.Warnings, error) {
 	s.queries = append(s.queries, query)
 	if !strings.HasSuffix(query, "[20m]") {
 		return model.Vector{}, nil, nil
@@ -261,16 +261,16 @@ func pair(at time.Time, value float64) model.SamplePair {
 
 const cpuOfWriter = "__name__=aws_rds_cpuutilization_average,dimension_DBInstanceIdentifier=writer"
 
-func writerIn(prometheus prometheusv1.API) *amazon {
+func newWriterSource(prometheus prometheusv1.API) *amazon {
 	return newDatabases(prometheus, []collector.Database{{Component: "postgres/primary", Instance: "writer"}})
 }
 
-// What was written down once is not written again, and what comes later is, at its time.
-func TestASampleIsWrittenOnce(t *testing.T) {
-	prometheus := &scripted{series: model.Matrix{series(cpuOfWriter, pair(minute(0), 10), pair(minute(1), 11))}}
-	asked := writerIn(prometheus)
+// What was recorded once is not written again, and what comes later is, at its time.
+func TestManagedSamplesAreWrittenOnce(t *testing.T) {
+	prometheus := &fakePrometheus{series: model.Matrix{series(cpuOfWriter, pair(minute(0), 10), pair(minute(1), 11))}}
+	asked := newWriterSource(prometheus)
 	ask := func(at time.Time) payload.Points {
-		samples := told(t, asked, round{at: at, interval: 15 * time.Second})
+		samples := sampleSource(t, asked, round{at: at, interval: 15 * time.Second})
 		if len(samples.Series) == 0 {
 			return nil
 		}
@@ -283,7 +283,7 @@ func TestASampleIsWrittenOnce(t *testing.T) {
 	if got := ask(minute(4).Add(15 * time.Second)); len(got) > 0 {
 		t.Errorf("again: %v", got)
 	}
-	// An exporter that was started anew has other labels.
+	// An exporter that was restarted has other labels.
 	prometheus.series = append(prometheus.series, series(cpuOfWriter+",instance=new", pair(minute(1), 11), pair(minute(3), 13)))
 	if got := ask(minute(6)); !slices.Equal(got, payload.Points{{At: minute(4), Value: 13}}) {
 		t.Errorf("later: %v", got)
@@ -297,7 +297,7 @@ func TestASampleIsWrittenOnce(t *testing.T) {
 	}
 }
 
-func TestWhatAmazonDidNotTell(t *testing.T) {
+func TestManagedSourceReportsMissingMetrics(t *testing.T) {
 	memory := strings.Replace(cpuOfWriter, "cpuutilization", "freeable_memory", 1)
 	scrape := 123 * time.Millisecond
 	all := func(name string, replaced ...string) model.Matrix {
@@ -314,7 +314,7 @@ func TestWhatAmazonDidNotTell(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		series model.Matrix
-		// end of the loads; what is told is asked for then.
+		// end of the loads; what is reported is requested then.
 		end    time.Time
 		behind bool
 		want   []string
@@ -338,12 +338,12 @@ func TestWhatAmazonDidNotTell(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			asked := writerIn(&scripted{series: tc.series})
-			told(t, asked, round{at: tc.end, interval: 15 * time.Second})
+			asked := newWriterSource(&fakePrometheus{series: tc.series})
+			sampleSource(t, asked, round{at: tc.end, interval: 15 * time.Second})
 			if got := asked.isBehind(tc.end); got != tc.behind {
 				t.Errorf("it is worth waiting: %t, want %t: %s", got, tc.behind, tc.reason)
 			}
-			notes := asked.atEnd(tc.end)
+			notes := asked.missingAtEnd(tc.end)
 			if len(notes) != len(tc.want) {
 				t.Fatalf("the notes are %q, want %q: %s", notes, tc.want, tc.reason)
 			}
@@ -357,38 +357,38 @@ func TestWhatAmazonDidNotTell(t *testing.T) {
 }
 
 // One whose values have no times is not waited for, how old they may be.
-func TestNobodyWaitsForAnExporterWithoutTimes(t *testing.T) {
-	prometheus := &scripted{series: model.Matrix{series("__name__=rds_cpu_usage_percent_average,dbidentifier=writer", pair(minute(8).Add(time.Second), 1))}}
-	asked := writerIn(prometheus)
-	told(t, asked, round{at: minute(9), interval: 15 * time.Second})
+func TestManagedSourceWithoutTimestampsIsNotDelayed(t *testing.T) {
+	prometheus := &fakePrometheus{series: model.Matrix{series("__name__=rds_cpu_usage_percent_average,dbidentifier=writer", pair(minute(8).Add(time.Second), 1))}}
+	asked := newWriterSource(prometheus)
+	sampleSource(t, asked, round{at: minute(9), interval: 15 * time.Second})
 	if asked.isBehind(minute(12)) {
 		t.Error("it is waited for")
 	}
 	first := len(prometheus.queries)
-	told(t, asked, round{at: minute(9), interval: 15 * time.Second})
+	sampleSource(t, asked, round{at: minute(9), interval: 15 * time.Second})
 	if more := len(prometheus.queries) - first; first != 6 || more != 3 {
 		t.Errorf("%d questions, then %d, want those of all exporters and of sizes, then of the one that is known: %q", first, more, prometheus.queries)
 	}
 }
 
-// straggler tells of the end only when it was asked three times after it.
-type straggler struct{ asked, needed int }
+// lateSource describes the end only when it was asked three times after it.
+type lateSource struct{ asked, needed int }
 
-func (*straggler) name() string { return "straggler" }
+func (*lateSource) name() string { return "straggler" }
 
-func (s *straggler) sample(_ context.Context, now round) (record, error) {
+func (s *lateSource) sample(_ context.Context, now round) (recordFunc, error) {
 	s.asked++
 	return func(into *payload.SampleRecorder) { into.Record("room", "", "warmth", "°C", now.at, float64(s.asked)) }, nil
 }
 
-func (s *straggler) isBehind(time.Time) bool { return s.asked < s.needed }
+func (s *lateSource) isBehind(time.Time) bool { return s.asked < s.needed }
 
-func (*straggler) atEnd(time.Time) []string { return []string{"it was late"} }
+func (*lateSource) missingAtEnd(time.Time) []string { return []string{"it was late"} }
 
-// A loop that is told to end asks on for what comes late, and nothing else.
-func TestALoopWaitsForWhatComesLate(t *testing.T) {
+// A loop that is ordered to end asks on for what comes late, and nothing else.
+func TestLoopWaitsForDelayedSources(t *testing.T) {
 	var log bytes.Buffer
-	late := &straggler{needed: 4}
+	late := &lateSource{needed: 4}
 	loop := newLoop(t, &log, func(context.Context) (bool, error) { return true, nil })
 	loop.Interval = 3 * time.Second
 	loop.sources = append(loop.sources, late)
@@ -401,18 +401,18 @@ func TestALoopWaitsForWhatComesLate(t *testing.T) {
 	if !slices.Contains(samples.Notes, "it was late") {
 		t.Errorf("the notes are %q", samples.Notes)
 	}
-	if asked := loop.sources[0].(*thermometer).asked.Load(); asked != 2 {
+	if asked := loop.sources[0].(*fakeSource).asked.Load(); asked != 2 {
 		t.Errorf("the thermometer was asked %d times, want twice: it is never late", asked)
 	}
 }
 
 // One that is killed does not wait.
-func TestAKilledLoopDoesNotWait(t *testing.T) {
+func TestKilledLoopDoesNotWait(t *testing.T) {
 	var log bytes.Buffer
 	ctx, kill := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer kill()
 	loop := newLoop(t, &log, func(context.Context) (bool, error) { return false, nil })
-	loop.sources = append(loop.sources, &straggler{needed: 1000})
+	loop.sources = append(loop.sources, &lateSource{needed: 1000})
 	begin := time.Now()
 	expect.NoError(t, loop.Work(ctx))
 	if samples := readLog(t, &log); samples.Final || time.Since(begin) > 10*time.Second {

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// brokerHosts asks a Prometheus what MSK's brokers tell of themselves: their JMX exporter
+// brokerHosts reads the metrics of MSK's brokers from Prometheus: of their JMX exporter
 // and their node exporter, by the names of their hosts.
 type brokerHosts struct {
 	prometheus prometheusv1.API
@@ -59,10 +59,10 @@ var brokerID = regexp.MustCompile(`^b-([0-9]+)[.-]`)
 
 func (b *brokerHosts) name() string { return "MSK in Prometheus" }
 
-func (b *brokerHosts) sample(ctx context.Context, now round) (record, error) {
+func (b *brokerHosts) sample(ctx context.Context, now round) (recordFunc, error) {
 	instances := strconv.Quote(`b-[0-9]+(-public)?[.]` + regexp.QuoteMeta(b.domain) + `(:[0-9]+)?`)
 	var (
-		records []record
+		records []recordFunc
 		failed  []error
 	)
 	for _, query := range hostQueries {
@@ -84,5 +84,5 @@ func (b *brokerHosts) sample(ctx context.Context, now round) (record, error) {
 			}
 		})
 	}
-	return combined(records), errors.Join(failed...)
+	return combine(records), errors.Join(failed...)
 }

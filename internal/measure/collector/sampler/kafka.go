@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// maxAnswerShare of its time that brokers may spend on answering: thousands of
-	// partitions take long to tell, and the questions must not be the load.
+	// maxAnswerShare is the share of time that brokers may spend on responses: thousands of
+	// partitions take long to describe, and the sampling must not be the load.
 	maxAnswerShare = 0.1
-	// maxRest is after what time they are asked all the same.
-	maxRest = time.Minute
+	// maxPause is the maximum time between requests.
+	maxPause = time.Minute
 )
 
-// brokers ask Kafka.
+// brokers samples Kafka.
 type brokers struct {
 	admin   kafkaadmin.Admin
 	brokers kafkaadmin.Brokers
 	watcher *kafkaadmin.Watcher
-	// next is when the brokers may be asked again.
+	// next is when the brokers may be queried again.
 	next time.Time
 	// written is the sum of the partitions' ends at a time.
 	written   int64
@@ -37,7 +37,7 @@ type brokers struct {
 
 func (b *brokers) name() string { return metric.Kafka }
 
-func (b *brokers) sample(ctx context.Context, now round) (record, error) {
+func (b *brokers) sample(ctx context.Context, now round) (recordFunc, error) {
 	if now.at.Before(b.next) {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func (b *brokers) sample(ctx context.Context, now round) (record, error) {
 	disks, disksErr := b.watcher.Disks(ctx)
 	lags, lagsErr := b.watcher.Lags(ctx)
 	written, writtenErr := b.watcher.Records(ctx)
-	b.next = now.at.Add(min(maxRest, time.Duration(float64(time.Since(begin))/maxAnswerShare)))
+	b.next = now.at.Add(min(maxPause, time.Duration(float64(time.Since(begin))/maxAnswerShare)))
 	return func(into *payload.SampleRecorder) {
 		for id, bytes := range disks {
 			into.Record(fmt.Sprintf("%s%d", metric.Broker, id), "", metric.Disk, metric.UnitMebibytes, now.at, float64(bytes)/(1<<20))
@@ -66,8 +66,7 @@ func (b *brokers) sample(ctx context.Context, now round) (record, error) {
 	}, errors.Join(disksErr, lagsErr, writtenErr)
 }
 
-// recordLags writes down the groups' lags. Groups that were never behind add
-// nothing to what the sum tells.
+// recordLags records the groups' lags. Groups that were never behind do not change the sum.
 func (b *brokers) recordLags(into *payload.SampleRecorder, at time.Time, lags map[string]int64) {
 	var sum int64
 	for group, lag := range lags {
@@ -80,8 +79,8 @@ func (b *brokers) recordLags(into *payload.SampleRecorder, at time.Time, lags ma
 	into.Record(metric.Kafka, "", metric.ConsumerLag, metric.UnitCount, at, float64(sum))
 }
 
-// recordWritten writes down how many records came in since the last answer. A
-// sum that shrank had topics taken away from it.
+// recordWritten records the number of records since the last response. A sum that shrank lost
+// topics.
 func (b *brokers) recordWritten(into *payload.SampleRecorder, at time.Time, written int64) {
 	before, since := b.written, b.writtenAt
 	b.written, b.writtenAt = written, at

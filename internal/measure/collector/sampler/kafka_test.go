@@ -24,14 +24,14 @@ func produce(t *testing.T, client *kgo.Client, topic string, records int) {
 	}
 }
 
-func TestBrokersTellDisksLagsAndRecords(t *testing.T) {
+func TestKafkaSource(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(2))
 	expect.NoError(t, err)
 	defer cluster.Close()
 	checkBrokers(t, cluster.ListenAddrs())
 }
 
-func TestARealKafka(t *testing.T) { checkBrokers(t, []string{servers.Kafka(t)}) }
+func TestKafkaSourceWithRealBroker(t *testing.T) { checkBrokers(t, []string{servers.Kafka(t)}) }
 
 // checkBrokers asks brokers before and after records were written that a group
 // of consumers has not read.
@@ -48,13 +48,13 @@ func checkBrokers(t *testing.T, addresses []string) {
 	commit(t, client, "idle", "events")
 	asked := &brokers{admin: kafkaadmin.Admin{Egress: loopback.Rules()}, brokers: kafkaadmin.Brokers{Servers: addresses}}
 	begin := time.Now()
-	if first := told(t, asked, round{at: begin}); value(t, first, "kafka", "consumerLag") != 0 {
+	if first := sampleSource(t, asked, round{at: begin}); value(t, first, "kafka", "consumerLag") != 0 {
 		t.Error("groups are behind before anything was written")
 	}
 	produce(t, client, "events", 30)
 	commit(t, client, "idle", "events")
 	asked.next = time.Time{}
-	samples := told(t, asked, round{at: begin.Add(10 * time.Second)})
+	samples := sampleSource(t, asked, round{at: begin.Add(10 * time.Second)})
 	if got := value(t, samples, "kafka", "consumerLag"); got != 30 {
 		t.Errorf("groups are %g records behind, want 30", got)
 	}
@@ -89,7 +89,7 @@ func commit(t *testing.T, client *kgo.Client, group, topic string) {
 }
 
 // Brokers that take long to answer are asked less often.
-func TestBrokersAreLeftToRest(t *testing.T) {
+func TestKafkaSourcePausesBetweenSlowRequests(t *testing.T) {
 	now := time.Now()
 	asked := &brokers{next: now.Add(time.Minute)}
 	if write, err := asked.sample(context.Background(), round{at: now}); write != nil || err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sampler asks a run's servers what they do, in rounds, and prints what
-// they told as lines of a log, from which the operator reads it.
+// Package sampler samples a run's servers in rounds, and prints the samples as lines of a log
+// that the operator reads.
 package sampler
 
 import (
@@ -25,15 +25,15 @@ const (
 	checkpointInterval = time.Minute
 	// sourceTimeout is how long a source may take for one round.
 	sourceTimeout = 10 * time.Second
-	// endCheckInterval is the time between two looks at whether to end.
+	// endCheckInterval is the interval of ShouldEnd.
 	endCheckInterval = 2 * time.Second
 )
 
-// record writes down what a source told.
-type record func(*payload.SampleRecorder)
+// recordFunc records the samples of a source.
+type recordFunc func(*payload.SampleRecorder)
 
-// combined writes down what several told.
-func combined(records []record) record {
+// combine returns a function that calls several.
+func combine(records []recordFunc) recordFunc {
 	return func(into *payload.SampleRecorder) {
 		for _, write := range records {
 			write(into)
@@ -45,39 +45,37 @@ func combined(records []record) record {
 type round struct {
 	at       time.Time
 	interval time.Duration
-	// last says that what is told until now will be printed after it.
+	// last means that the samples so far are printed after this round.
 	last bool
 	// pods of the system, by component and name.
 	pods []pod
 }
 
-// source is one thing that is asked in each round.
+// source is sampled in each round.
 type source interface {
 	// name in failures, for example metrics or postgres/primary.
 	name() string
-	// sample asks. A source that tells only a part of what it was asked gives
-	// both that part and an error.
-	sample(context.Context, round) (record, error)
+	// sample queries the source. It may return both a part of the samples and an error.
+	sample(context.Context, round) (recordFunc, error)
 }
 
-// late is a source whose figures come after the time that they are of.
-type late interface {
+// delayedSource is a source whose figures come after the time that they are of.
+type delayedSource interface {
 	source
-	// isBehind says whether figures of before the end are still to come, and soon
-	// enough to be waited for.
+	// isBehind reports whether samples before the end are still expected soon.
 	isBehind(end time.Time) bool
-	// atEnd says what is not told after all, one sentence each.
-	atEnd(end time.Time) []string
+	// missingAtEnd describes the missing samples, in one sentence each.
+	missingAtEnd(end time.Time) []string
 }
 
-// Loop asks round after round.
+// Loop samples round after round.
 type Loop struct {
 	Run, Collector string
 	Interval       time.Duration
-	// Longest is after what time the loop ends by itself.
+	// Longest is the maximum duration of the loop.
 	Longest time.Duration
 	Log     io.Writer
-	// ShouldEnd says whether the loop is to end.
+	// ShouldEnd reports whether the loop should end.
 	ShouldEnd func(context.Context) (bool, error)
 
 	pods    *podLister
@@ -88,8 +86,8 @@ type Loop struct {
 	printed  time.Time
 }
 
-// Work asks until the loop is told to end, and then returns nil, or until the
-// context ends. In both cases it prints what it has.
+// Work samples until ShouldEnd returns true, and then returns nil, or until the context ends.
+// In both cases it prints the remaining samples.
 func (l *Loop) Work(ctx context.Context) error {
 	begin := time.Now()
 	l.printed = begin
@@ -113,7 +111,7 @@ func (l *Loop) Work(ctx context.Context) error {
 				return err
 			}
 		case <-endChecks.C:
-			// Whoever can't be asked has not told us to end.
+			// An error of ShouldEnd does not end the loop.
 			if ordered, err := l.ShouldEnd(ctx); err == nil && ordered {
 				return l.end(ctx, true)
 			}
@@ -143,9 +141,9 @@ func (l *Loop) sampleRound(ctx context.Context, at time.Time, last bool) {
 	l.sampleAll(ctx, l.sources, now)
 }
 
-// sampleAll asks sources at once and writes down what they told.
+// sampleAll samples sources in parallel and records the results.
 func (l *Loop) sampleAll(ctx context.Context, sources []source, now round) {
-	records, errs := make([]record, len(sources)), make([]error, len(sources))
+	records, errs := make([]recordFunc, len(sources)), make([]error, len(sources))
 	var group sync.WaitGroup
 	for i, source := range sources {
 		group.Go(func() { records[i], errs[i] = source.sample(ctx, now) })
@@ -168,7 +166,7 @@ func (l *Loop) printIfDue(now time.Time) error {
 	return l.print(now, false)
 }
 
-// print writes what was told since the print before.
+// print prints the samples since the previous print.
 func (l *Loop) print(now time.Time, final bool) error {
 	l.recorder.Samples.Final = final
 	if err := payload.WriteSamples(l.Log, l.recorder.Samples); err != nil {
@@ -179,8 +177,8 @@ func (l *Loop) print(now time.Time, final bool) error {
 	return nil
 }
 
-// end asks a last time and prints, and so once more what comes late, if there is time
-// for it. A context that has ended does not keep the servers from being asked.
+// end samples once more and prints, and waits for delayed sources if there is time. It also
+// works if the context has ended.
 func (l *Loop) end(ctx context.Context, ordered bool) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sourceTimeout)
 	defer cancel()
@@ -193,8 +191,8 @@ func (l *Loop) end(ctx context.Context, ordered bool) error {
 		l.catchUp(ctx, now)
 	}
 	for _, source := range l.sources {
-		if late, isLate := source.(late); isLate {
-			for _, note := range late.atEnd(now) {
+		if late, isLate := source.(delayedSource); isLate {
+			for _, note := range late.missingAtEnd(now) {
 				l.recorder.Samples.Note(note)
 			}
 		}
@@ -202,18 +200,18 @@ func (l *Loop) end(ctx context.Context, ordered bool) error {
 	return l.print(time.Now(), ordered)
 }
 
-// behind are the sources that have not told all of before the end.
+// behind returns the sources that lack samples before the end.
 func (l *Loop) behind(end time.Time) []source {
 	var found []source
 	for _, source := range l.sources {
-		if late, isLate := source.(late); isLate && late.isBehind(end) {
+		if late, isLate := source.(delayedSource); isLate && late.isBehind(end) {
 			found = append(found, source)
 		}
 	}
 	return found
 }
 
-// catchUp asks those that are behind until they are no more, or the time for it is over.
+// catchUp samples the delayed sources until they are complete or the time is over.
 func (l *Loop) catchUp(ctx context.Context, end time.Time) {
 	ctx, cancel := context.WithDeadline(ctx, end.Add(collector.CatchUp))
 	defer cancel()

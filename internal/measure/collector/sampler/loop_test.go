@@ -27,12 +27,12 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// thermometer tells the same each time, and fails every third time.
-type thermometer struct{ asked atomic.Int32 }
+// fakeSource tells the same each time, and fails every third time.
+type fakeSource struct{ asked atomic.Int32 }
 
-func (*thermometer) name() string { return "thermometer" }
+func (*fakeSource) name() string { return "thermometer" }
 
-func (th *thermometer) sample(_ context.Context, now round) (record, error) {
+func (th *fakeSource) sample(_ context.Context, now round) (recordFunc, error) {
 	if th.asked.Add(1)%3 == 0 {
 		return nil, errors.New("it is broken")
 	}
@@ -45,7 +45,7 @@ func newLoop(t *testing.T, log *bytes.Buffer, told func(context.Context) (bool, 
 	expect.NoError(t, err)
 	return &Loop{
 		Run: "run-1", Collector: "pod", Interval: 20 * time.Millisecond, Longest: time.Minute, Log: log,
-		ShouldEnd: told, pods: lister, sources: []source{&thermometer{}},
+		ShouldEnd: told, pods: lister, sources: []source{&fakeSource{}},
 	}
 }
 
@@ -56,10 +56,10 @@ func readLog(t *testing.T, log *bytes.Buffer) *payload.Samples {
 	return samples
 }
 
-func TestALoopThatIsToldToEndPrintsEverything(t *testing.T) {
+func TestLoopPrintsAllSamplesAtOrderedEnd(t *testing.T) {
 	var log bytes.Buffer
 	loop := newLoop(t, &log, nil)
-	asked := &loop.sources[0].(*thermometer).asked
+	asked := &loop.sources[0].(*fakeSource).asked
 	// However long rounds take on a busy machine, there are more than twenty.
 	loop.ShouldEnd = func(context.Context) (bool, error) { return asked.Load() > 20, nil }
 	expect.NoError(t, loop.Work(t.Context()))
@@ -75,9 +75,9 @@ func TestALoopThatIsToldToEndPrintsEverything(t *testing.T) {
 	}
 }
 
-// What a collector was told before it is killed is printed, and is not final:
-// another one is to go on.
-func TestALoopThatIsKilledPrintsWhatItHas(t *testing.T) {
+// What a collector was told before it is killed is printed, and is not final: another one is
+// to continue.
+func TestLoopPrintsSamplesWhenKilled(t *testing.T) {
 	var log bytes.Buffer
 	ctx, kill := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer kill()
@@ -87,7 +87,7 @@ func TestALoopThatIsKilledPrintsWhatItHas(t *testing.T) {
 	}
 }
 
-func TestALoopThatNobodyEndsEndsByItself(t *testing.T) {
+func TestLoopEndsAtDeadline(t *testing.T) {
 	var log bytes.Buffer
 	loop := newLoop(t, &log, func(context.Context) (bool, error) { return false, errors.New("nobody is there") })
 	loop.Longest = 100 * time.Millisecond
@@ -97,7 +97,7 @@ func TestALoopThatNobodyEndsEndsByItself(t *testing.T) {
 	}
 }
 
-func TestTheIntervalDoublesAsARunGetsLong(t *testing.T) {
+func TestLoopDoublesInterval(t *testing.T) {
 	loop := &Loop{Interval: 15 * time.Second}
 	var rounds int
 	for elapsed := time.Duration(0); elapsed < 24*time.Hour; elapsed += loop.interval() {
@@ -114,7 +114,7 @@ func TestTheIntervalDoublesAsARunGetsLong(t *testing.T) {
 
 // What is printed within an hour is printed each minute: that is all a killed
 // collector loses.
-func TestTheLoopPrintsEachMinute(t *testing.T) {
+func TestLoopPrintsEachMinute(t *testing.T) {
 	for _, interval := range []time.Duration{time.Second, 15 * time.Second, 50 * time.Second, 4 * time.Minute} {
 		var log bytes.Buffer
 		loop := newLoop(t, &log, nil)
@@ -159,7 +159,7 @@ var wanted = []collector.Component{
 	{Name: "postgres/replica-", Selector: "role=replica", Numbered: collector.ByRank},
 }
 
-func TestPodsBelongToComponents(t *testing.T) {
+func TestPodListerMatchesComponents(t *testing.T) {
 	api := fake.NewClientset(
 		systemPod("users-a", map[string]string{"module": "users"}, 0), systemPod("lab-broker-12", map[string]string{"pool": "broker"}, 0),
 		systemPod("pg-3", map[string]string{"role": "replica"}, 0), systemPod("pg-1", map[string]string{"role": "replica"}, 0),
@@ -179,7 +179,7 @@ func TestPodsBelongToComponents(t *testing.T) {
 	}
 }
 
-func TestEndsOfContainersAreToldOnce(t *testing.T) {
+func TestContainerEndsAreReportedOnce(t *testing.T) {
 	labels := map[string]string{"module": "users"}
 	api := fake.NewClientset(systemPod("users-a", labels, 1))
 	lister, err := newPodLister(api.CoreV1().Pods("lab"), wanted)
@@ -203,20 +203,20 @@ func TestEndsOfContainersAreToldOnce(t *testing.T) {
 	}
 }
 
-// figures stand for the metrics API.
-type figures struct {
+// fakeMetricsAPI stand for the metrics API.
+type fakeMetricsAPI struct {
 	metricsclient.PodMetricsInterface
 	items []metricsv1beta1.PodMetrics
 	err   error
 }
 
-func (f *figures) List(context.Context, metav1.ListOptions) (*metricsv1beta1.PodMetricsList, error) {
+func (f *fakeMetricsAPI) List(context.Context, metav1.ListOptions) (*metricsv1beta1.PodMetricsList, error) {
 	return &metricsv1beta1.PodMetricsList{Items: slices.Clone(f.items)}, f.err
 }
 
-func TestFiguresOfTheMetricsAPICountOnce(t *testing.T) {
+func TestMetricsAPISamplesAreUnique(t *testing.T) {
 	begin := time.Now().Truncate(time.Second)
-	api := &figures{items: []metricsv1beta1.PodMetrics{{
+	api := &fakeMetricsAPI{items: []metricsv1beta1.PodMetrics{{
 		ObjectMeta: metav1.ObjectMeta{Name: "users-a"}, Timestamp: metav1.NewTime(begin),
 		Containers: []metricsv1beta1.ContainerMetrics{{Name: "main", Usage: corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("250m"), corev1.ResourceMemory: resource.MustParse("512Mi"),
@@ -224,7 +224,7 @@ func TestFiguresOfTheMetricsAPICountOnce(t *testing.T) {
 	}}}
 	asked := &metricsAPI{pods: api}
 	now := round{at: begin.Add(5 * time.Second), pods: []pod{{component: "module/mod-users", name: "users-a"}}}
-	samples := told(t, asked, now)
+	samples := sampleSource(t, asked, now)
 	if cpu, memory := value(t, samples, "module/mod-users", "cpu"), value(t, samples, "module/mod-users", "memory"); cpu != 0.25 || memory != 512 {
 		t.Errorf("the pod uses %g cores and %g MiB, want 0.25 and 512", cpu, memory)
 	}
@@ -232,7 +232,7 @@ func TestFiguresOfTheMetricsAPICountOnce(t *testing.T) {
 		t.Errorf("the figures are of %s, want %s", at, begin)
 	}
 	now.at = begin.Add(10 * time.Second)
-	if again := told(t, asked, now); len(again.Series) != 0 {
+	if again := sampleSource(t, asked, now); len(again.Series) != 0 {
 		t.Errorf("the same figures were told again: %+v", again.Series)
 	}
 	now.at = begin.Add(3 * time.Minute)
@@ -245,7 +245,7 @@ func TestFiguresOfTheMetricsAPICountOnce(t *testing.T) {
 	}
 }
 
-func TestRefusalsQuoteNothing(t *testing.T) {
+func TestRefusalsHaveNoMessages(t *testing.T) {
 	refused := func(code, message string) error {
 		return &pgconn.PgError{Severity: "ERROR", Code: code, Message: message, Detail: "hunter2"}
 	}
@@ -282,22 +282,22 @@ func (r rewritten) Unwrap() error { return r.error }
 
 // The way goes through every rung before it comes back, or it would stay within a part of
 // the cache and depend on where it began.
-func TestTheSpeedometerGoesThroughAll(t *testing.T) {
+func TestSpeedometerVisitsAllSteps(t *testing.T) {
 	s := newSpeedometer()
 	steps := 1
 	for at := s.next[0]; at != 0; at = s.next[at] {
 		steps++
 	}
-	if steps != rungs {
-		t.Errorf("the way has %d rungs, want %d", steps, rungs)
+	if steps != ladderSteps {
+		t.Errorf("the way has %d rungs, want %d", steps, ladderSteps)
 	}
 	before := s.at
 	if s.walk(); s.at != before {
-		t.Errorf("%d steps end at rung %d of %d, want whole rounds", stepsAtOnce, s.at, rungs)
+		t.Errorf("%d steps end at rung %d of %d, want whole rounds", stepsAtOnce, s.at, ladderSteps)
 	}
 }
 
-func TestSpeedIsThatOfACPU(t *testing.T) {
+func TestSpeedIsPerCPU(t *testing.T) {
 	speed, err := newSpeedometer().speed()
 	// From a very slow one under an emulator to one that does a step in a third of a
 	// nanosecond.
@@ -317,7 +317,7 @@ func BenchmarkSpeed(b *testing.B) {
 }
 
 // Servers are logged in to, so their labels don't suffice.
-func TestServersAreThoseThatTheirClusterControls(t *testing.T) {
+func TestServerPodsNeedControllerOfCluster(t *testing.T) {
 	config := collector.Config{Components: slices.Clone(wanted)}
 	config.ControlInstances("cluster-1")
 	server := func(name, role string, owners ...metav1.OwnerReference) *corev1.Pod {

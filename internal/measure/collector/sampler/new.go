@@ -30,14 +30,14 @@ type Logins struct {
 	PrometheusToken              string
 }
 
-// Place is where a collector runs.
-type Place struct {
+// Location is where a collector runs.
+type Location struct {
 	// Pod and Node by name.
 	Pod, Node string
 }
 
 // New makes the loop of a collector that runs in this place and prints to a log.
-func New(cluster *rest.Config, config collector.Config, logins Logins, place Place, log io.Writer) (*Loop, error) {
+func New(cluster *rest.Config, config collector.Config, logins Logins, place Location, log io.Writer) (*Loop, error) {
 	cluster = rest.CopyConfig(cluster)
 	cluster.ContentType = "application/vnd.kubernetes.protobuf"
 	cluster.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
@@ -100,7 +100,7 @@ func managed(config *collector.Prometheus, prometheus prometheusv1.API) []source
 	return found
 }
 
-func sources(config collector.Config, logins Logins, place Place, metrics metricsclient.MetricsV1beta1Interface, rules egress.Rules) ([]source, error) {
+func sources(config collector.Config, logins Logins, place Location, metrics metricsclient.MetricsV1beta1Interface, rules egress.Rules) ([]source, error) {
 	var found []source
 	if config.Prometheus == nil {
 		found = append(found, &metricsAPI{pods: metrics.PodMetricses(config.Namespace)})

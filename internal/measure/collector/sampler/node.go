@@ -24,9 +24,8 @@ import (
 // wait.
 const withoutPressure = "the CPU pressure of the collector's node is not measured: its kernel has no /proc/pressure/cpu (PSI)"
 
-// node reads what the kernel tells of the node the collector runs on. A
-// container sees the /proc/stat, /proc/loadavg, /proc/meminfo, /proc/diskstats and
-// /proc/pressure of its node.
+// node reads the kernel's metrics of the collector's node. A container sees the /proc/stat,
+// /proc/loadavg, /proc/meminfo, /proc/diskstats and /proc/pressure of its node.
 type node struct {
 	id    string
 	proc  procfs.FS
@@ -51,7 +50,7 @@ type nodeCounts struct {
 	speed float64
 	// memory that is neither free nor could be made so, in MiB; NaN is not known.
 	memory float64
-	// disks is what all have read and written; nil where the kernel does not tell.
+	// disks is the sum of all disks; nil if the kernel does not report it.
 	disks *diskBytes
 }
 
@@ -71,7 +70,7 @@ func newNode(id, proc, sys string) (*node, error) {
 
 func (n *node) name() string { return metric.Node }
 
-func (n *node) sample(_ context.Context, now round) (record, error) {
+func (n *node) sample(_ context.Context, now round) (recordFunc, error) {
 	counts, err := n.count(now.at)
 	if err != nil {
 		return nil, err
@@ -87,9 +86,8 @@ func (n *node) sample(_ context.Context, now round) (record, error) {
 	}, nil
 }
 
-// record writes down the load average and the CPU's speed, and the rates between two
-// counts. The first count has none before it, and busy time that shrank was that of a CPU
-// that has been taken away.
+// record records the load average and the CPU's speed, and the rates between two counts. The
+// first count has no rates, and busy time that shrank is that of a removed CPU.
 func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	into.Record(metric.Node, n.id, metric.LoadAverage, metric.UnitCount, counts.at, counts.load)
 	into.Record(metric.Node, n.id, metric.CPUSpeed, metric.UnitCount, counts.at, counts.speed)
@@ -105,7 +103,7 @@ func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	}
 	if counts.disks != nil && before.disks != nil {
 		rate := func(resource string, now, then float64) {
-			// Fewer than before: a disk was taken away.
+			// Fewer than before: a disk was removed.
 			if now >= then {
 				into.Record(metric.Node, n.id, resource, metric.UnitBytesPerSec, counts.at, (now-then)/elapsed)
 			}
@@ -160,7 +158,7 @@ func (n *node) memory() float64 {
 	return float64(*told.MemTotalBytes-min(*told.MemAvailableBytes, *told.MemTotalBytes)) / mebibyte
 }
 
-// noDisk is a device that stands on others, whose bytes would count twice, or on memory.
+// noDisk matches devices on top of others, whose bytes would count twice, or in memory.
 var noDisk = regexp.MustCompile(`^(dm-|md|loop|ram|zram)`)
 
 // diskBytes adds up whole disks, without their partitions.

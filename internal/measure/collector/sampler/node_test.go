@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// kernel writes what a kernel tells of two CPUs: hundredths of seconds of each
-// kind, and microseconds of waiting; below 0: it does not count them.
+// kernel writes what a kernel describes two CPUs: hundredths of seconds of each kind, and
+// microseconds of waiting; below 0: it does not count them.
 func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	t.Helper()
 	write := func(name, text string) {
@@ -37,7 +37,7 @@ func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	}
 }
 
-// withDisks writes what a kernel tells of a disk with a partition and a volume on it, in
+// withDisks writes what a kernel describes a disk with a partition and a volume on it, in
 // sectors, and returns where its devices are.
 func withDisks(t *testing.T, proc string, read, written int) (sys string) {
 	t.Helper()
@@ -53,7 +53,7 @@ func withDisks(t *testing.T, proc string, read, written int) (sys string) {
 	return sys
 }
 
-func TestANodeTellsHowBusyItIs(t *testing.T) {
+func TestNodeSource(t *testing.T) {
 	for name, test := range map[string]struct {
 		waiting      [2]int
 		wantPressure []float64
@@ -68,7 +68,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			asked, err := newNode("worker-1", proc, withDisks(t, proc, 2000, 8000))
 			expect.NoError(t, err)
 			begin := time.Now()
-			first := told(t, asked, round{at: begin})
+			first := sampleSource(t, asked, round{at: begin})
 			expect.Equal(t, 2.25, value(t, first, "node", "loadAverage"), "the load average before the loads")
 			if got := value(t, first, "node", "memory"); got != 6000 {
 				t.Errorf("%g MiB are in use, want 6000", got)
@@ -81,7 +81,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			}
 			kernel(t, proc, 1000, 1500, 300, test.waiting[1])
 			withDisks(t, proc, 4000, 48000)
-			samples := told(t, asked, round{at: begin.Add(10 * time.Second)})
+			samples := sampleSource(t, asked, round{at: begin.Add(10 * time.Second)})
 			// 9 s of work and 3 s that were stolen, in 10 s.
 			if got := value(t, samples, "node", "cpu"); got != 1.2 {
 				t.Errorf("%g cores are busy, want 1.2", got)
@@ -105,17 +105,17 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 }
 
 // The node of the test is a real one.
-func TestARealNode(t *testing.T) {
+func TestNodeSourceOnRealNode(t *testing.T) {
 	asked, err := newNode("here", "/proc", "/sys")
 	expect.NoError(t, err)
-	if samples := told(t, asked, round{at: time.Now()}); samples.Nodes[0].CPUs < 1 {
+	if samples := sampleSource(t, asked, round{at: time.Now()}); samples.Nodes[0].CPUs < 1 {
 		t.Errorf("the node is %+v, want CPUs", samples.Nodes)
 	}
 }
 
 // Of the pods that share the node, those of the own namespace are known; the
 // collector is none of them, nor what ended, nor what is elsewhere.
-func TestNeighboursOnTheNode(t *testing.T) {
+func TestNodeSourceCountsNeighbours(t *testing.T) {
 	on := func(name, node string, phase corev1.PodPhase, labels map[string]string) *corev1.Pod {
 		pod := systemPod(name, labels, 0)
 		pod.Spec.NodeName, pod.Status.Phase = node, phase
@@ -128,7 +128,7 @@ func TestNeighboursOnTheNode(t *testing.T) {
 	)
 	lister, err := newPodLister(api.CoreV1().Pods("lab"), wanted)
 	expect.NoError(t, err)
-	lister.place = Place{Pod: "collector", Node: "worker-1"}
+	lister.place = Location{Pod: "collector", Node: "worker-1"}
 	_, write, err := lister.list(t.Context(), time.Now())
 	expect.NoError(t, err)
 	recorder := payload.NewSampleRecorder("run", "pod", time.Now())

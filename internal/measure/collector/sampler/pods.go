@@ -30,12 +30,12 @@ type pod struct {
 	containers []string
 }
 
-// podLister looks at the pods of the system's namespace.
+// podLister reads the pods of the system's namespace.
 type podLister struct {
 	pods       corev1client.PodInterface
 	components []component
-	// place of the collector, whose neighbours are told.
-	place Place
+	// place of the collector, whose neighbours are reported.
+	place Location
 	// ends known of each container, by pod UID and container.
 	ends map[string]int32
 }
@@ -57,9 +57,9 @@ func newPodLister(pods corev1client.PodInterface, wanted []collector.Component) 
 	return lister, nil
 }
 
-// list returns the pods of the system that have begun to run, and how to write
-// down what is to be told of them.
-func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, error) {
+// list returns the pods of the system that have begun to run, and how to record what is to be
+// reported them.
+func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, recordFunc, error) {
 	// What the API server has in its cache is good enough, and cheap for it.
 	list, err := l.pods.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 		node       = payload.Node{Name: l.place.Node}
 	)
 	for _, item := range list.Items {
-		name, belongs := l.componentOf(item, ranks)
+		name, belongs := l.matchComponent(item, ranks)
 		if !belongs && l.isNeighbour(item) {
 			node.Neighbours = append(node.Neighbours, item.Name)
 		}
@@ -84,10 +84,10 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 		own := pod{component: name, name: item.Name, address: item.Status.PodIP}
 		for _, container := range item.Spec.Containers {
 			own.containers = append(own.containers, container.Name)
-			containers = append(containers, containerOf(name, item, container))
+			containers = append(containers, newContainer(name, item, container))
 		}
 		found = append(found, own)
-		ends = append(ends, l.endsOf(name, item, at)...)
+		ends = append(ends, l.containerEnds(name, item, at)...)
 	}
 	return found, func(into *payload.SampleRecorder) {
 		for _, container := range containers {
@@ -106,9 +106,9 @@ func (l *podLister) isNeighbour(item corev1.Pod) bool {
 		l.place.Node != "" && item.Spec.NodeName == l.place.Node
 }
 
-// componentOf names the component of a pod. Ranks count the pods of those that
+// matchComponent names the component of a pod. Ranks count the pods of those that
 // are numbered that way.
-func (l *podLister) componentOf(item corev1.Pod, ranks map[string]int) (string, bool) {
+func (l *podLister) matchComponent(item corev1.Pod, ranks map[string]int) (string, bool) {
 	for _, one := range l.components {
 		if !one.selector.Matches(labels.Set(item.Labels)) || !one.controls(item) {
 			continue
@@ -137,12 +137,12 @@ var lastNumber = regexp.MustCompile(`[0-9]+$`)
 // ordinal is the number at the end of a name; a name without one is its own.
 func ordinal(name string) string { return cmp.Or(lastNumber.FindString(name), name) }
 
-func instanceOf(pod, container string) string { return pod + "/" + container }
+func instanceName(pod, container string) string { return pod + "/" + container }
 
-func containerOf(component string, pod corev1.Pod, container corev1.Container) payload.Container {
+func newContainer(component string, pod corev1.Pod, container corev1.Container) payload.Container {
 	requests, limits := container.Resources.Requests, container.Resources.Limits
 	return payload.Container{
-		Component: component, Instance: instanceOf(pod.Name, container.Name), Node: pod.Spec.NodeName,
+		Component: component, Instance: instanceName(pod.Name, container.Name), Node: pod.Spec.NodeName,
 		CPURequest: cores(requests[corev1.ResourceCPU]), CPULimit: cores(limits[corev1.ResourceCPU]),
 		MemoryRequest: mebibytes(requests[corev1.ResourceMemory]), MemoryLimit: mebibytes(limits[corev1.ResourceMemory]),
 	}
@@ -154,8 +154,8 @@ func mebibytes(quantity resource.Quantity) float64 {
 	return quantity.AsApproximateFloat64() / (1 << 20)
 }
 
-// endsOf are the ends of a pod's containers since the round before.
-func (l *podLister) endsOf(component string, item corev1.Pod, at time.Time) []payload.ContainerEnd {
+// containerEnds are the ends of a pod's containers since the round before.
+func (l *podLister) containerEnds(component string, item corev1.Pod, at time.Time) []payload.ContainerEnd {
 	var ends []payload.ContainerEnd
 	for _, status := range item.Status.ContainerStatuses {
 		key := string(item.UID) + "/" + status.Name
@@ -165,7 +165,7 @@ func (l *podLister) endsOf(component string, item corev1.Pod, at time.Time) []pa
 			continue
 		}
 		end := payload.ContainerEnd{
-			Component: component, Instance: instanceOf(item.Name, status.Name), At: at.UTC().Truncate(time.Millisecond), Count: status.RestartCount - before,
+			Component: component, Instance: instanceName(item.Name, status.Name), At: at.UTC().Truncate(time.Millisecond), Count: status.RestartCount - before,
 		}
 		if last := status.LastTerminationState.Terminated; last != nil {
 			end.At, end.Reason, end.ExitCode = last.FinishedAt.UTC(), last.Reason, last.ExitCode

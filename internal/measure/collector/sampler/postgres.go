@@ -25,12 +25,11 @@ import (
 // connectTimeout bounds reaching a server.
 const connectTimeout = 5 * time.Second
 
-// databases ask the servers of PostgreSQL, each over one connection that is
-// kept.
+// databases samples the servers of PostgreSQL, each over one persistent connection.
 type databases struct {
 	// fixed are servers that are already there. None: those of the pods.
 	fixed []collector.Server
-	// egress says which of them are connected to.
+	// egress rules for connections.
 	egress egress.Rules
 	// servers that were met, by component.
 	servers map[string]*database
@@ -38,7 +37,7 @@ type databases struct {
 
 func (d *databases) name() string { return "postgres" }
 
-func (d *databases) sample(ctx context.Context, now round) (record, error) {
+func (d *databases) sample(ctx context.Context, now round) (recordFunc, error) {
 	if d.servers == nil {
 		d.servers = map[string]*database{}
 	}
@@ -47,7 +46,7 @@ func (d *databases) sample(ctx context.Context, now round) (record, error) {
 		return nil, errors.New("PostgreSQL has no server with an address")
 	}
 	var (
-		records []record
+		records []recordFunc
 		failed  []error
 	)
 	for _, component := range slices.Sorted(maps.Keys(addresses)) {
@@ -66,7 +65,7 @@ func (d *databases) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return combined(records), errors.Join(failed...)
+	return combine(records), errors.Join(failed...)
 }
 
 // addresses are host:port of the servers, by component.
@@ -127,10 +126,9 @@ func (d *database) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the address %q: %w", d.address, err)
 	}
-	// The rest, the password too, comes from the environment. TLS is taken where
-	// it is offered; who listens in, or answers in the server's place, gets no
-	// password that could be read, for a server that asks for it as it is, is
-	// refused.
+	// Other settings, including the password, come from the environment. TLS is used if
+	// offered. A server that requests the password in clear text is rejected, so that an
+	// eavesdropper or a false server gets no readable password.
 	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s connect_timeout=%d require_auth=!password", quoted(host), quoted(port), int(connectTimeout.Seconds())))
 	if err != nil {
 		return fmt.Errorf("reading the login: %w", err)
@@ -157,26 +155,26 @@ func quoted(value string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value) + "'"
 }
 
-// sample asks the server. The names are qualified because the database belongs
-// to the modules, which may have functions of the same names.
-func (d *database) sample(ctx context.Context, now round) (record, error) {
+// sample queries the server. The names are qualified because the database belongs to the
+// modules, which may have functions of the same names.
+func (d *database) sample(ctx context.Context, now round) (recordFunc, error) {
 	if err := d.connect(ctx); err != nil {
 		return nil, err
 	}
-	var records []record
-	for _, ask := range []func(context.Context, round) (record, error){d.activity, d.load, d.transactions, d.lag, d.size, d.topStatements} {
+	var records []recordFunc
+	for _, ask := range []func(context.Context, round) (recordFunc, error){d.activity, d.load, d.transactions, d.lag, d.size, d.topStatements} {
 		write, err := ask(ctx, now)
 		if err != nil {
 			return nil, err
 		}
 		records = append(records, write)
 	}
-	return combined(records), nil
+	return combine(records), nil
 }
 
 // activity counts connections. What they do is only for those to see who have
 // the role pg_read_all_stats, which is in pg_monitor.
-func (d *database) activity(ctx context.Context, now round) (record, error) {
+func (d *database) activity(ctx context.Context, now round) (recordFunc, error) {
 	var total, active, idle, inTransaction float64
 	err := d.QueryRow(ctx, `
 SELECT pg_catalog.count(*)
@@ -211,10 +209,10 @@ var waits = map[string]string{
 const otherWaits = "other"
 
 // load counts the connections that are at work by what they wait for.
-func (d *database) load(ctx context.Context, now round) (record, error) {
+func (d *database) load(ctx context.Context, now round) (recordFunc, error) {
 	if !d.monitors {
 		// Which activity has noted.
-		return combined(nil), nil
+		return combine(nil), nil
 	}
 	rows, err := d.Query(ctx, `
 SELECT coalesce(wait_event_type, ''), pg_catalog.count(*)
@@ -225,7 +223,7 @@ GROUP BY wait_event_type`)
 	if err != nil {
 		return nil, fmt.Errorf("counting connections at work: %w", err)
 	}
-	// Those that nobody waits for are a figure as well.
+	// Sessions without a wait are counted as well.
 	counts := map[string]float64{otherWaits: 0}
 	for _, name := range waits {
 		counts[name] = 0
@@ -250,8 +248,8 @@ GROUP BY wait_event_type`)
 	}, nil
 }
 
-// transactions tells what the database did since the round before.
-func (d *database) transactions(ctx context.Context, now round) (record, error) {
+// transactions records the database's transactions since the previous round.
+func (d *database) transactions(ctx context.Context, now round) (recordFunc, error) {
 	after := &counted{at: now.at}
 	err := d.QueryRow(ctx, `
 SELECT xact_commit + xact_rollback, blks_hit, blks_read
@@ -264,7 +262,7 @@ FROM pg_catalog.pg_stat_database WHERE datname = pg_catalog.current_database()`)
 	d.before = after
 	return func(into *payload.SampleRecorder) {
 		if before == nil || after.transactions < before.transactions {
-			// The first round, or the server's statistics began anew.
+			// The first round, or the server's statistics were reset.
 			return
 		}
 		seconds := after.at.Sub(before.at).Seconds()
@@ -277,7 +275,7 @@ FROM pg_catalog.pg_stat_database WHERE datname = pg_catalog.current_database()`)
 
 // lag is by how much time a replica is behind. One that has replayed all it
 // has received is not behind, however long nothing has been written.
-func (d *database) lag(ctx context.Context, now round) (record, error) {
+func (d *database) lag(ctx context.Context, now round) (recordFunc, error) {
 	var lag *float64
 	err := d.QueryRow(ctx, `
 SELECT CASE
@@ -295,9 +293,8 @@ END::float8`).Scan(&lag)
 	}, nil
 }
 
-// size looks at every file of the database, so it is asked before each print
-// only.
-func (d *database) size(ctx context.Context, now round) (record, error) {
+// size reads every file of the database, so it is queried only before each print.
+func (d *database) size(ctx context.Context, now round) (recordFunc, error) {
 	if !now.last || d.component != metric.Primary {
 		return func(*payload.SampleRecorder) {}, nil
 	}

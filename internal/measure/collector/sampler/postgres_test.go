@@ -26,7 +26,7 @@ import (
 )
 
 // A server that wants to have the password as it is does not get it.
-func TestThePasswordIsNotSentAsItIs(t *testing.T) {
+func TestPasswordIsNotSentInClear(t *testing.T) {
 	t.Setenv("PGUSER", "app")
 	t.Setenv("PGPASSWORD", "s3cret-word")
 	t.Setenv("PGDATABASE", "app")
@@ -36,7 +36,7 @@ func TestThePasswordIsNotSentAsItIs(t *testing.T) {
 	go func() {
 		var all []byte
 		for {
-			// Where TLS is not to be had, the client comes a second time.
+			// Where TLS is not available, the client comes a second time.
 			conn, err := listener.Accept()
 			if err != nil {
 				heard <- all
@@ -125,8 +125,8 @@ func modules(t *testing.T, server servers.PostgreSQL, rights string) *pgx.Conn {
 	return app
 }
 
-// told is what a source recorded in one round.
-func told(t *testing.T, asked source, now round) *payload.Samples {
+// sampleSource is what a source recorded in one round.
+func sampleSource(t *testing.T, asked source, now round) *payload.Samples {
 	t.Helper()
 	write, err := asked.sample(t.Context(), now)
 	expect.NoError(t, err)
@@ -159,14 +159,14 @@ func fixed(primary servers.PostgreSQL, replicas ...servers.PostgreSQL) *database
 	return asked
 }
 
-func TestARealPrimaryAndItsReplica(t *testing.T) {
+func TestPostgreSQLPrimaryAndReplica(t *testing.T) {
 	primary := servers.Postgres(t)
 	app := modules(t, primary, `GRANT pg_monitor TO app`)
 	replica := primary.Replica(t)
 	connect(t, replica, "app", "app")
 	asked := fixed(primary, replica)
 	begin := time.Now()
-	told(t, asked, round{at: begin, last: true})
+	sampleSource(t, asked, round{at: begin, last: true})
 
 	busy := connect(t, primary, "app", "app")
 	sleeping := make(chan error, 1)
@@ -185,7 +185,7 @@ func TestARealPrimaryAndItsReplica(t *testing.T) {
 	// PostgreSQL tells its statistics a moment later.
 	do(t, app, `SELECT pg_stat_force_next_flush()`, `SELECT 1`)
 	time.Sleep(200 * time.Millisecond)
-	samples := told(t, asked, round{at: begin.Add(10 * time.Second), last: true})
+	samples := sampleSource(t, asked, round{at: begin.Add(10 * time.Second), last: true})
 
 	const first = "postgres/primary"
 	// The superuser's two logins, app's first, the sleeper, the one within a
@@ -252,14 +252,14 @@ func checkStatements(t *testing.T, samples *payload.Samples) {
 	}
 }
 
-// A login that is not to see what others do is told what it lacks; what it may
-// see is measured all the same.
-func TestALoginWithoutRights(t *testing.T) {
+// A login that is not to see what others do is reported what it lacks; what it may see is
+// measured all the same.
+func TestPostgreSQLLoginWithoutRights(t *testing.T) {
 	primary := servers.Postgres(t)
 	modules(t, primary, `SELECT 1`)
 	asked := fixed(primary)
-	told(t, asked, round{at: time.Now(), last: true})
-	samples := told(t, asked, round{at: time.Now().Add(time.Second), last: true})
+	sampleSource(t, asked, round{at: time.Now(), last: true})
+	samples := sampleSource(t, asked, round{at: time.Now().Add(time.Second), last: true})
 	if got := value(t, samples, metric.Primary, "connections/total"); got != 3 {
 		t.Errorf("%g connections, want 3", got)
 	}
@@ -271,9 +271,9 @@ func TestALoginWithoutRights(t *testing.T) {
 	}
 }
 
-// A server that is away is a failure without the password; one that is back is
-// asked again.
-func TestAServerThatIsAway(t *testing.T) {
+// A server that is unavailable is a failure without the password; one that is back is asked
+// again.
+func TestPostgreSQLUnavailable(t *testing.T) {
 	t.Setenv("PGUSER", "app")
 	t.Setenv("PGPASSWORD", servers.Password)
 	t.Setenv("PGDATABASE", "app")

@@ -26,8 +26,7 @@ import (
 // are younger than that.
 const rateWindow = 2 * time.Minute
 
-// connectPrometheus makes a client that asks where the rules let it. The token may be
-// empty.
+// connectPrometheus returns a client within the egress rules. The token may be empty.
 func connectPrometheus(url, token string, rules egress.Rules) (prometheusv1.API, error) {
 	client, err := api.NewClient(api.Config{Address: url, RoundTripper: bearer{token: token, next: rules.Transport()}})
 	if err != nil {
@@ -64,14 +63,14 @@ type podQuery struct {
 	query string
 	// scale the answer is multiplied by.
 	scale float64
-	// perContainer: the answer tells containers apart.
+	// perContainer means that the response has a series for each container.
 	perContainer bool
-	// missing says what is not measured where Prometheus knows nothing of it;
-	// empty: it has to.
+	// missing describes what is not measured if Prometheus has no series; empty: that is an
+	// error.
 	missing string
 }
 
-// podQueries are what Prometheus is asked about the system's pods.
+// podQueries are the queries for the system's pods.
 var podQueries = []podQuery{
 	{
 		resource: metric.CPU, unit: metric.UnitCores, scale: 1, perContainer: true,
@@ -109,7 +108,7 @@ var podQueries = []podQuery{
 	},
 }
 
-// podMetrics asks a Prometheus what pods use.
+// podMetrics reads the resource use of pods from Prometheus.
 type podMetrics struct {
 	prometheus prometheusv1.API
 	namespace  string
@@ -117,23 +116,23 @@ type podMetrics struct {
 
 func (p *podMetrics) name() string { return "metrics" }
 
-func (p *podMetrics) sample(ctx context.Context, now round) (record, error) {
+func (p *podMetrics) sample(ctx context.Context, now round) (recordFunc, error) {
 	var (
-		records []record
+		records []recordFunc
 		failed  []error
 	)
 	for _, query := range podQueries {
-		write, err := p.ask(ctx, query, now)
+		write, err := p.query(ctx, query, now)
 		if err != nil {
 			failed = append(failed, err)
 			continue
 		}
 		records = append(records, write)
 	}
-	return combined(records), errors.Join(failed...)
+	return combine(records), errors.Join(failed...)
 }
 
-func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record, error) {
+func (p *podMetrics) query(ctx context.Context, query podQuery, now round) (recordFunc, error) {
 	vector, err := instant(ctx, p.prometheus, fmt.Sprintf(query.query, p.namespace, windowFor(now.interval)), now.at)
 	if err != nil {
 		return nil, fmt.Errorf("asking Prometheus for %s: %w", query.resource, err)
@@ -151,7 +150,7 @@ func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record
 			}
 			instance := pod.name
 			if query.perContainer {
-				instance = instanceOf(pod.name, string(sample.Metric["container"]))
+				instance = instanceName(pod.name, string(sample.Metric["container"]))
 			}
 			into.Record(pod.component, instance, query.resource, query.unit, now.at, float64(sample.Value)*query.scale)
 		}
@@ -172,21 +171,21 @@ func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record
 	}
 }
 
-// nodeNetwork asks a Prometheus what went over the network of the collector's node: a
-// container sees its own network alone.
+// nodeNetwork reads the network traffic of the collector's node from Prometheus: a container
+// sees only its own network.
 type nodeNetwork struct {
 	prometheus prometheusv1.API
 	node       string
 }
 
-// networkQuery is of what kubelets' cAdvisor tells of a whole node. Interfaces that pods
-// hang on carry what another carries as well, or what never leaves the node.
+// networkQuery uses the series of a whole node of kubelets' cAdvisor. Interfaces of pods carry
+// traffic that others carry as well, or that never leaves the node.
 const networkQuery = `irate(container_network_%s_bytes_total{id="/",interface!~"lo|veth.*|cni.*|cali.*|cilium.*|lxc.*|flannel.*|vxlan.*|tunl.*|docker.*|br-.*|kube-.*|nodelocaldns"}[%s])`
 
 func (n *nodeNetwork) name() string { return "node network" }
 
-func (n *nodeNetwork) sample(ctx context.Context, now round) (record, error) {
-	var records []record
+func (n *nodeNetwork) sample(ctx context.Context, now round) (recordFunc, error) {
+	var records []recordFunc
 	for _, way := range []struct{ resource, direction string }{{metric.NetworkIn, "receive"}, {metric.NetworkOut, "transmit"}} {
 		vector, err := instant(ctx, n.prometheus, fmt.Sprintf(networkQuery, way.direction, windowFor(now.interval)), now.at)
 		if err != nil {
@@ -206,7 +205,7 @@ func (n *nodeNetwork) sample(ctx context.Context, now round) (record, error) {
 			into.Record(metric.Node, n.node, way.resource, metric.UnitBytesPerSec, now.at, own)
 		})
 	}
-	return combined(records), nil
+	return combine(records), nil
 }
 
 // isOwn: some label names the node, whatever it is called: that differs from one
@@ -222,7 +221,7 @@ func (n *nodeNetwork) isOwn(labels model.Metric) bool {
 
 func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 4*interval) }
 
-// customMetric asks a Prometheus for a number somebody declared.
+// customMetric reads a number that the experiment declares from Prometheus.
 type customMetric struct {
 	prometheus prometheusv1.API
 	metric     collector.Metric
@@ -230,7 +229,7 @@ type customMetric struct {
 
 func (c *customMetric) name() string { return metric.Name(metric.Custom, c.metric.Name) }
 
-func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
+func (c *customMetric) sample(ctx context.Context, now round) (recordFunc, error) {
 	vector, err := instant(ctx, c.prometheus, c.metric.Query, now.at)
 	switch {
 	case err != nil:
@@ -251,7 +250,7 @@ func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
 	}, nil
 }
 
-// instant asks for the values at a time.
+// instant queries the values at a time.
 func instant(ctx context.Context, prometheus prometheusv1.API, query string, at time.Time) (model.Vector, error) {
 	// Prometheus' warnings are about its storage, not about the answer.
 	value, _, err := prometheus.Query(ctx, query, at)

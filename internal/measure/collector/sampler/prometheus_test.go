@@ -73,10 +73,10 @@ func realPrometheus(t *testing.T) prometheusv1.API {
 	return prometheus
 }
 
-func TestARealPrometheus(t *testing.T) {
+func TestPrometheusSources(t *testing.T) {
 	prometheus := realPrometheus(t)
 	now := round{at: time.Now(), interval: 15 * time.Second, pods: []pod{{component: "module/mod-users", name: "users-1"}}}
-	samples := told(t, &podMetrics{prometheus: prometheus, namespace: "lab"}, now)
+	samples := sampleSource(t, &podMetrics{prometheus: prometheus, namespace: "lab"}, now)
 	for resource, want := range map[string]float64{
 		"cpu": 0.5, "memory": 300, "cpuThrottled": 25, "heapUsed": 100, "gcShare": 10,
 	} {
@@ -101,16 +101,16 @@ func TestARealPrometheus(t *testing.T) {
 }
 
 // nodesNetwork: the interfaces of the node itself count, those of other nodes and of pods
-// don't; a node that Prometheus does not know is told of once.
+// don't; a node that Prometheus does not know is reported once.
 func nodesNetwork(t *testing.T, prometheus prometheusv1.API, now round) {
 	t.Helper()
-	samples := told(t, &nodeNetwork{prometheus: prometheus, node: "worker-1"}, now)
+	samples := sampleSource(t, &nodeNetwork{prometheus: prometheus, node: "worker-1"}, now)
 	for resource, want := range map[string]float64{"networkIn": 6000, "networkOut": 2500} {
 		if got := value(t, samples, "node", resource); got < 0.97*want || got > 1.03*want {
 			t.Errorf("%s is %g, want %g", resource, got, want)
 		}
 	}
-	unknown := told(t, &nodeNetwork{prometheus: prometheus, node: "worker-2"}, now)
+	unknown := sampleSource(t, &nodeNetwork{prometheus: prometheus, node: "worker-2"}, now)
 	if len(unknown.Series) != 0 || len(unknown.Notes) != 1 || !strings.Contains(unknown.Notes[0], `of node "worker-2"`) {
 		t.Errorf("a node that Prometheus does not know: %d series, notes %q", len(unknown.Series), unknown.Notes)
 	}
@@ -122,9 +122,9 @@ func customMetrics(t *testing.T, prometheus prometheusv1.API, now round) {
 		return &customMetric{prometheus: prometheus, metric: collector.Metric{Name: "queue", Query: query, Label: label, Unit: "1"}}
 	}
 	for query, want := range map[string]float64{`sum(queue_length)`: 7, `scalar(sum(queue_length)) * 2`: 14} {
-		expect.Equal(t, want, value(t, told(t, custom(query, ""), now), "custom/queue", ""), "%s", query)
+		expect.Equal(t, want, value(t, sampleSource(t, custom(query, ""), now), "custom/queue", ""), "%s", query)
 	}
-	if got := value(t, told(t, custom(`queue_length`, "queue"), now), "custom/queue/a_b", ""); got != 3 {
+	if got := value(t, sampleSource(t, custom(`queue_length`, "queue"), now), "custom/queue/a_b", ""); got != 3 {
 		t.Errorf("queue a/b is %g long, want 3", got)
 	}
 	for query, want := range map[string]string{
@@ -139,7 +139,7 @@ func customMetrics(t *testing.T, prometheus prometheusv1.API, now round) {
 	}
 }
 
-func TestATokenIsABearer(t *testing.T) {
+func TestPrometheusBearerToken(t *testing.T) {
 	var header string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header = r.Header.Get("Authorization")
@@ -154,7 +154,7 @@ func TestATokenIsABearer(t *testing.T) {
 }
 
 // The token goes to the server that was named, whatever that answers.
-func TestATokenFollowsNoRedirect(t *testing.T) {
+func TestPrometheusTokenIsNotRedirected(t *testing.T) {
 	var asked int
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer elsewhere.Close()
@@ -174,7 +174,7 @@ func TestATokenFollowsNoRedirect(t *testing.T) {
 }
 
 // What the operator does not connect to, its collectors don't either.
-func TestWhatIsDeniedIsNotSampled(t *testing.T) {
+func TestPrometheusIsDeniedByEgressRules(t *testing.T) {
 	t.Setenv("PGUSER", "app")
 	var asked int
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

@@ -25,15 +25,14 @@ var meanings = map[string]string{
 
 var sqlState = regexp.MustCompile(`^[0-9A-Z]{5}$`)
 
-// withoutMessage takes out of a failure what the server wrote. Its messages
-// quote names and values, and those of triggers and functions anything; its code
-// says why all the same.
+// withoutMessage removes the server's message from an error. Messages quote names and values,
+// and those of triggers and functions anything; the code is sufficient.
 func withoutMessage(err error) error {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
 		return err
 	}
-	// Only what stands before the first message is certainly not the server's.
+	// Only the text before the first message is certainly ours.
 	ours, _, found := strings.Cut(err.Error(), refused.Error())
 	if !found {
 		ours = ""

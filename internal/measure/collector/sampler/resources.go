@@ -17,22 +17,22 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// stale is how old the newest figures of the metrics API may be. The usual
+// maxMetricsAge is how old the newest figures of the metrics API may be. The usual
 // server takes new ones every 15 s, a slow one every minute.
-const stale = 2 * time.Minute
+const maxMetricsAge = 2 * time.Minute
 
-// metricsAPI asks the cluster's metrics API what containers use.
+// metricsAPI reads the resource use of containers from the cluster's metrics API.
 type metricsAPI struct {
 	pods metricsclient.PodMetricsInterface
-	// newest is the time of the figures that were written down last.
+	// newest is the time of the figures that were recorded last.
 	newest time.Time
 }
 
 func (m *metricsAPI) name() string { return "metrics" }
 
-// sample asks for all pods. The API gives the same figures until its server has
-// taken new ones: each is written down once, at the time it was taken.
-func (m *metricsAPI) sample(ctx context.Context, now round) (record, error) {
+// sample reads all pods. The API returns the same values until its server has new ones: each
+// is recorded once, at the time it was measured.
+func (m *metricsAPI) sample(ctx context.Context, now round) (recordFunc, error) {
 	list, err := m.pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("asking the metrics API: %w", err)
@@ -50,7 +50,7 @@ func (m *metricsAPI) sample(ctx context.Context, now round) (record, error) {
 	if newest.IsZero() {
 		return nil, errors.New("the metrics API has no figures of the system's pods")
 	}
-	if age := now.at.Sub(newest); age > stale {
+	if age := now.at.Sub(newest); age > maxMetricsAge {
 		return nil, fmt.Errorf("the metrics API's newest figures are %s old", age.Round(time.Second))
 	}
 	if !newest.After(m.newest) {
@@ -60,7 +60,7 @@ func (m *metricsAPI) sample(ctx context.Context, now round) (record, error) {
 	return func(into *payload.SampleRecorder) {
 		for _, pod := range now.pods {
 			for _, container := range usage[pod.name].Containers {
-				instance := instanceOf(pod.name, container.Name)
+				instance := instanceName(pod.name, container.Name)
 				into.Record(pod.component, instance, metric.CPU, metric.UnitCores, newest, cores(container.Usage[corev1.ResourceCPU]))
 				into.Record(pod.component, instance, metric.Memory, metric.UnitMebibytes, newest, mebibytes(container.Usage[corev1.ResourceMemory]))
 			}

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// rungs of a speedometer: 256 KiB, which a core's own cache holds.
-	rungs = 1 << 16
+	// ladderSteps of a speedometer: 256 KiB, which a core's own cache holds.
+	ladderSteps = 1 << 16
 	// stepsAtOnce take about a millisecond.
 	stepsAtOnce = 1 << 18
 )
 
-// speedometer does the same piece of work again and again. Where several machines share
-// processors, or these slow down when they are hot, that takes more CPU time at one hour
-// than at another, and no other figure tells.
+// speedometer repeats a fixed piece of work. It takes more CPU time if several machines share
+// processors or these are throttled by heat, which no other metric shows.
 type speedometer struct {
 	// next rung of each: one round through all of them, in an order without a pattern.
 	next []uint32
@@ -28,7 +27,7 @@ type speedometer struct {
 }
 
 func newSpeedometer() *speedometer {
-	next := make([]uint32, rungs)
+	next := make([]uint32, ladderSteps)
 	for i := range next {
 		next[i] = uint32(i) //nolint:gosec // There are 65,536.
 	}

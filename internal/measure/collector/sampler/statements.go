@@ -20,17 +20,17 @@ import (
 const (
 	// maxStatements of each period are kept.
 	maxStatements = 20
-	// oldestStatements is the version of PostgreSQL from which on
-	// pg_stat_statements tells times of execution apart from those of planning.
+	// oldestStatements is the version of PostgreSQL since which pg_stat_statements separates
+	// execution and planning.
 	oldestStatements = 130000
-	// topLevelSince is the version from which on it tells statements within
-	// functions apart, whose time is in that of the statement around them.
+	// topLevelSince is the version since which it marks statements within functions, whose time
+	// is included in that of the outer statement.
 	topLevelSince = 140000
 )
 
 // statements read what pg_stat_statements has counted.
 type statements struct {
-	// missing says why nothing can be read; empty: it can.
+	// missing is the reason why statements are unavailable; empty if they are available.
 	missing string
 	// schema of the extension, quoted.
 	schema string
@@ -38,7 +38,7 @@ type statements struct {
 	// before is what was counted until the last print, by statement.
 	before map[int64]statementCount
 	since  time.Time
-	// written are the statements whose text was written down.
+	// written are the statements whose text was recorded.
 	written map[int64]bool
 }
 
@@ -78,7 +78,7 @@ JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_s
 
 // topStatements are those that took most time since the print before. Their
 // texts are not read each time: PostgreSQL keeps them in a file.
-func (d *database) topStatements(ctx context.Context, now round) (record, error) {
+func (d *database) topStatements(ctx context.Context, now round) (recordFunc, error) {
 	own := d.statements
 	if own.missing != "" || !d.monitors {
 		return func(into *payload.SampleRecorder) {
@@ -101,7 +101,7 @@ func (d *database) topStatements(ctx context.Context, now round) (record, error)
 	}
 	period := payload.StatementPeriod{Component: d.component, From: since.UTC().Truncate(time.Millisecond), To: now.at.UTC().Truncate(time.Millisecond)}
 	var ids []int64
-	period.Top, ids, period.Milliseconds = topOf(before, after)
+	period.Top, ids, period.Milliseconds = topStatements(before, after)
 	texts, err := own.texts(ctx, d.Conn, ids)
 	if err != nil {
 		return nil, err
@@ -173,9 +173,9 @@ WHERE queryid = ANY ($1) GROUP BY queryid`, ids, sqltext.MaxText+1)
 	return texts, nil
 }
 
-// topOf are the statements that took most time between two counts, and the
+// topStatements are the statements that took most time between two counts, and the
 // time that all of them took.
-func topOf(before, after map[int64]statementCount) (top []payload.StatementTime, ids []int64, total float64) {
+func topStatements(before, after map[int64]statementCount) (top []payload.StatementTime, ids []int64, total float64) {
 	type spent struct {
 		id int64
 		statementCount
@@ -184,7 +184,7 @@ func topOf(before, after map[int64]statementCount) (top []payload.StatementTime,
 	for id, count := range after {
 		was := before[id]
 		if count.calls < was.calls {
-			// The server's statistics began anew in between.
+			// The server's statistics was reset in between.
 			was = statementCount{}
 		}
 		if count.calls == was.calls {

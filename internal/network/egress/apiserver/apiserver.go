@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apiserver tells the addresses of the API server, to which nobody's experiment leads.
+// Package apiserver returns the addresses of the API server, which experiments may not access.
 package apiserver
 
 import (
@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Addresses of the API server as host:port: the one that the
-// configuration names, and the one that Kubernetes tells every pod.
+// Addresses of the API server as host:port: that of the configuration, and that of the
+// environment of every pod.
 func Addresses(config *rest.Config) ([]string, error) {
 	named, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {

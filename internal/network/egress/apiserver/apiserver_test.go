@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestAddressesOfTheAPIServer(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		config     rest.Config
 		host, port string

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Named is the metric and its scenario, as people say them.
-func (s *Series) Named() string { return metric.Parse(s.Metric).Under(s.Scenario) }
+// DisplayName is the metric under its scenario, as reports show it.
+func (s *Series) DisplayName() string { return metric.Parse(s.Metric).Under(s.Scenario) }
 
 // DeltaUnit is the unit of changes.
 func (s *Series) DeltaUnit() string {
@@ -24,7 +24,7 @@ func (s *Series) DeltaUnit() string {
 	return s.Unit
 }
 
-// Sentence says a change in words, without its verdict and without an end.
+// Sentence describes a change, without its verdict and without a period.
 func (s *Series) Sentence(change *Change) string {
 	moved := "rose"
 	if change.Delta < 0 {
@@ -34,13 +34,13 @@ func (s *Series) Sentence(change *Change) string {
 	if unit != "" {
 		unit = " " + unit
 	}
-	return fmt.Sprintf("%s in arm %s %s by %s%s (95 %% interval %s to %s) between %s and %s", s.Named(), s.Arm, moved,
-		amount(math.Abs(change.Delta)), unit, signed(change.Low), signed(change.High),
+	return fmt.Sprintf("%s in arm %s %s by %s%s (95 %% interval %s to %s) between %s and %s", s.DisplayName(), s.Arm, moved,
+		formatAmount(math.Abs(change.Delta)), unit, formatSigned(change.Low), formatSigned(change.High),
 		s.Points[change.At-1].Release, s.Points[change.At].Release)
 }
 
-// amount has three digits or so: more than an interval lets one believe.
-func amount(value float64) string {
+// formatAmount rounds to about three digits: an interval does not support more.
+func formatAmount(value float64) string {
 	switch size := math.Abs(value); {
 	case size >= 100:
 		return fmt.Sprintf("%.0f", value)
@@ -50,40 +50,40 @@ func amount(value float64) string {
 	return fmt.Sprintf("%.2g", value)
 }
 
-func signed(value float64) string {
+func formatSigned(value float64) string {
 	if value > 0 {
-		return "+" + amount(value)
+		return "+" + formatAmount(value)
 	}
-	return amount(value)
+	return formatAmount(value)
 }
 
-// Bound says how likely a false change is.
-func (h *History) Bound() string {
+// FalsePositiveRate is a sentence on the false-positive rate.
+func (h *History) FalsePositiveRate() string {
 	among := "in this series"
 	if len(h.Series) > 1 {
 		among = fmt.Sprintf("in all %d series together", len(h.Series))
 	}
-	if h.Looks > 1 {
-		among += fmt.Sprintf(", over %d analyses", h.Looks)
+	if h.Analyses > 1 {
+		among += fmt.Sprintf(", over %d analyses", h.Analyses)
 	}
 	return fmt.Sprintf("The false-positive rate is %g %% %s", h.ErrorRatePercent, among)
 }
 
-// Remarks are the notes, and one on a history too short to show anything.
-func (h *History) Remarks() []string {
+// AllNotes are the notes, and a note on a history that is too short to show a change.
+func (h *History) AllNotes() []string {
 	longest := 0
 	for i := range h.Series {
 		longest = max(longest, len(h.Series[i].Points))
 	}
-	if needed := Shortest(h.errorRate()); longest < needed {
+	if needed := MinPoints(h.errorRate()); longest < needed {
 		return append(h.Notes[:len(h.Notes):len(h.Notes)], fmt.Sprintf(
-			"%s can show no change at so small a chance of error: a step in the middle takes %d", prose.Counted(longest, "point"), needed))
+			"%s can't show a change at this error rate: a step in the middle needs %d", prose.Counted(longest, "point"), needed))
 	}
 	return h.Notes
 }
 
-// NameOf an experiment's release: its annotation perflab.dev/release, in one line that
-// fits a table, or its name.
-func NameOf(experiment *v1alpha1.PerfExperiment) string {
+// ReleaseName is an experiment's annotation perflab.dev/release, in one line that fits a
+// table, or its name.
+func ReleaseName(experiment *v1alpha1.PerfExperiment) string {
 	return cmp.Or(Label(experiment.Annotations[v1alpha1.AnnotationRelease]), experiment.Name)
 }

@@ -18,36 +18,36 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-// building is a hall with what goes on in it.
-type building struct {
-	*view.Hall
-	listed []view.Listed
+// testServer is a server with fake sources.
+type testServer struct {
+	*view.Server
+	listed []view.ListItem
 	err    error
 	lists  int
 	now    time.Time
-	open   map[types.NamespacedName]*watched
+	open   map[types.NamespacedName]*fakeSource
 }
 
-func newBuilding(names ...string) *building {
-	b := &building{now: noon, open: map[types.NamespacedName]*watched{}}
+func newTestServer(names ...string) *testServer {
+	b := &testServer{now: noon, open: map[types.NamespacedName]*fakeSource{}}
 	for _, name := range names {
-		b.listed = append(b.listed, view.Listed{NamespacedName: types.NamespacedName{Namespace: "lab", Name: name}, Phase: "Running", Progress: "2/36"})
+		b.listed = append(b.listed, view.ListItem{NamespacedName: types.NamespacedName{Namespace: "lab", Name: name}, Phase: "Running", Progress: "2/36"})
 	}
-	b.Hall = &view.Hall{
-		List: func(context.Context) ([]view.Listed, error) { b.lists++; return b.listed, b.err },
-		Open: func(name types.NamespacedName) (view.Watched, func()) {
-			b.open[name] = &watched{sight: underway(2)}
+	b.Server = &view.Server{
+		List: func(context.Context) ([]view.ListItem, error) { b.lists++; return b.listed, b.err },
+		Open: func(name types.NamespacedName) (view.Source, func()) {
+			b.open[name] = &fakeSource{snapshot: runningSnapshot(2)}
 			return b.open[name], func() { delete(b.open, name) }
 		},
-		Viewer: view.Viewer("X-Viewer"),
+		Viewer: view.IdentifyViewer("X-Viewer"),
 		Now:    func() time.Time { return b.now },
 	}
 	return b
 }
 
-func TestTheListLeadsToEachPage(t *testing.T) {
-	b := newBuilding("one", "two")
-	answer := get(view.Guard(view.Loopback, b), "/")
+func TestListLinksToPages(t *testing.T) {
+	b := newTestServer("one", "two")
+	answer := get(view.Secure(view.Loopback, b), "/")
 	expect.Contains(t, answer.Body.String(), []string{`<a href="lab/one/">one</a>`, `<td>Running</td><td class="n">2/36</td>`}, "the list")
 	if policy := answer.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'unsafe-inline'; base-uri") {
 		t.Errorf("policy %q", policy)
@@ -68,34 +68,33 @@ func TestTheListLeadsToEachPage(t *testing.T) {
 	}
 }
 
-func TestNamesInTheListAreText(t *testing.T) {
-	b := newBuilding()
-	b.listed = []view.Listed{{NamespacedName: types.NamespacedName{Namespace: "lab", Name: "javascript:alert(1)"}, Phase: hostile, Verdict: hostile, Waiting: hostile}}
+func TestListEscapesText(t *testing.T) {
+	b := newTestServer()
+	b.listed = []view.ListItem{{NamespacedName: types.NamespacedName{Namespace: "lab", Name: "javascript:alert(1)"}, Phase: hostile, Verdict: hostile, Message: hostile}}
 	page := get(b, "/").Body.String()
 	if strings.Contains(page, "<script") || strings.Contains(page, "<img") || strings.Contains(page, `href="javascript`) || strings.Count(page, "&lt;img") != 3 {
 		t.Error(page[strings.Index(page, "<main>"):])
 	}
 }
 
-// Who looks keeps a watch open, and nobody else.
-func TestRoomsCloseWhenNobodyLooks(t *testing.T) {
-	b := newBuilding("one", "two")
+func TestIdlePagesClose(t *testing.T) {
+	b := newTestServer("one", "two")
 	get(b, "/lab/one/")
 	b.now = b.now.Add(4 * time.Minute)
 	get(b, "/lab/two/")
 	b.now = b.now.Add(2 * time.Minute)
-	b.Leave()
+	b.CloseIdle()
 	if len(b.open) != 1 || b.open[types.NamespacedName{Namespace: "lab", Name: "two"}] == nil {
 		t.Errorf("%d are watched, want two alone", len(b.open))
 	}
 }
 
-func TestThereIsRoomForSoMany(t *testing.T) {
+func TestOpenPagesAreLimited(t *testing.T) {
 	var names []string
 	for i := range 9 {
 		names = append(names, fmt.Sprintf("e%d", i))
 	}
-	b := newBuilding(names...)
+	b := newTestServer(names...)
 	for i, name := range names {
 		want := http.StatusOK
 		if i == 8 {
@@ -111,13 +110,12 @@ func TestThereIsRoomForSoMany(t *testing.T) {
 	}
 }
 
-// The page of an experiment that was deleted stays with who looks at it; the next of
-// that name has its own.
-func TestDeletedAndMadeAgain(t *testing.T) {
-	b := newBuilding("one")
+// Viewers of a deleted experiment keep its last state; new viewers see the recreated one.
+func TestRecreatedExperimentHasNewPage(t *testing.T) {
+	b := newTestServer("one")
 	get(b, "/lab/one/")
 	first := b.open[types.NamespacedName{Namespace: "lab", Name: "one"}]
-	first.sight.Gone, first.sight.Version = true, 2
+	first.snapshot.Deleted, first.snapshot.Version = true, 2
 	again := b.listed
 	b.listed, b.now = nil, b.now.Add(time.Minute)
 	if state := get(b, "/lab/one/state").Body.String(); !strings.Contains(state, `"ended":true`) {
@@ -129,8 +127,8 @@ func TestDeletedAndMadeAgain(t *testing.T) {
 	}
 }
 
-func TestNoList(t *testing.T) {
-	b := newBuilding("one")
+func TestListErrorIsCached(t *testing.T) {
+	b := newTestServer("one")
 	b.err = errors.New("the line is dead")
 	for range 3 {
 		for _, path := range []string{"/", "/lab/one/"} {
@@ -144,9 +142,8 @@ func TestNoList(t *testing.T) {
 	}
 }
 
-// A page that is open goes on while the cluster is away.
-func TestOpenPagesNeedNoList(t *testing.T) {
-	b := newBuilding("one")
+func TestOpenPagesWorkWithoutList(t *testing.T) {
+	b := newTestServer("one")
 	get(b, "/lab/one/")
 	b.err, b.listed, b.now = errors.New("the line is dead"), nil, b.now.Add(time.Minute)
 	for _, path := range []string{"/lab/one/state", "/lab/one/"} {

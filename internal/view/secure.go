@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// Loopback are the names by which a browser on the same machine calls a server.
+// Loopback are the host names of a local server.
 var Loopback = []string{"127.0.0.1", "localhost", "::1"}
 
-// Guard lets nothing through but questions, and only those to a host of one of
-// these names: a page on the internet whose name is suddenly said to be here (DNS
-// rebinding) asks for its own. What is answered can't be framed, kept or taken for
-// something else.
-func Guard(hosts []string, next http.Handler) http.Handler {
+// Secure passes on only GET and HEAD requests to one of these hosts. Checking the host
+// prevents DNS rebinding, where a page on the internet resolves its own name to this server.
+// Responses can't be framed, cached or sniffed.
+func Secure(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("X-Content-Type-Options", "nosniff")
@@ -27,19 +26,19 @@ func Guard(hosts []string, next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		switch {
-		case !slices.Contains(hosts, hostOf(r.Host)):
-			http.Error(w, "This server is not known by that name; the one who started it can add it to its hosts.", http.StatusMisdirectedRequest)
+		case !slices.Contains(hosts, hostname(r.Host)):
+			http.Error(w, "This server does not serve this host name; its administrator can add it to the allowed hosts.", http.StatusMisdirectedRequest)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			header.Set("Allow", "GET, HEAD")
-			http.Error(w, "This page is for reading.", http.StatusMethodNotAllowed)
+			http.Error(w, "This page is read-only.", http.StatusMethodNotAllowed)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// hostOf is the name without its port.
-func hostOf(host string) string {
+// hostname returns a host without its port.
+func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

@@ -20,118 +20,116 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Record is an experiment and its runs.
-type Record struct {
+// ExperimentRuns is an experiment and its runs.
+type ExperimentRuns struct {
 	Experiment *v1alpha1.PerfExperiment
 	Runs       []v1alpha1.PerfRun
 }
 
-// Measured is what a history needs of one experiment: the values of the runs of its
-// complete blocks, and what is needed to say what differs from another one. Measure
-// makes it; Encode and Decode write and read it.
-type Measured struct {
+// Measurements are what a history needs of one experiment: the values of the runs of its
+// complete blocks, and the settings to describe differences. Measure extracts them; Encode and
+// Decode write and read them.
+type Measurements struct {
 	Namespace, Name, UID string
-	// Release is the experiment's annotation perflab.dev/release, in one line that fits
-	// a table, or its name.
+	// Release is the experiment's annotation perflab.dev/release, in one line that fits a
+	// table, or its name.
 	Release string
-	// Tool that put the loads on where PerfLab did not; empty: PerfLab did.
+	// Tool that generated the load of an imported experiment; empty for PerfLab.
 	Tool string
-	// Began is when the first load did, in UTC; zero where none did.
+	// Began is when the first load started, in UTC; zero if none did.
 	Began time.Time
-	// Blocks that are complete. 0: nothing of it counts.
+	// Blocks counts the complete blocks.
 	Blocks    int32
 	Question  Question
 	Arms      []Arm
 	Scenarios []Scenario
-	// LeftOut are metrics that were not written, because all would have been too much.
-	LeftOut int
+	// OmittedMetrics counts the metrics that were not encoded because of their size.
+	OmittedMetrics int
 
-	// systems are the arms' settings as they are written: they are long, and needed
-	// at changes only.
-	systems systems
+	// settings of the arms stay encoded: they are large and needed only at changes.
+	settings armSettings
 }
 
-// Question is what a history takes of the experiment's.
+// Question has the fields of the experiment's question that a history needs.
 type Question struct {
 	// Primary metrics.
 	Primary []string `json:"primary"`
-	// MarginPercent is the difference that does not matter.
+	// MarginPercent is the equivalence margin.
 	MarginPercent int32 `json:"marginPercent"`
-	// Higher and Lower are the custom metrics that are said to get better so.
+	// Higher and Lower are the custom metrics with a declared direction.
 	Higher []string `json:"higher,omitempty"`
 	Lower  []string `json:"lower,omitempty"`
 }
 
-// Arm is a configuration that was compared.
+// Arm is a compared configuration.
 type Arm struct {
 	Name     string `json:"name"`
 	Baseline bool   `json:"baseline,omitempty"`
 	Twin     bool   `json:"twin,omitempty"`
-	// Met is what its first run that counts met though nobody declared it, by name.
-	Met map[string]string `json:"met,omitempty"`
+	// Environment of the arm's first valid run, by name: undeclared versions, nodes and images.
+	Environment map[string]string `json:"met,omitempty"`
 }
 
-// Scenario is a workload and what was measured under it.
+// Scenario is a workload and its measurements.
 type Scenario struct {
 	Declared v1alpha1.Scenario `json:"declared"`
 	// Metrics by name.
 	Metrics []Metric `json:"metrics"`
 }
 
-// Metric is what the runs of a scenario measured.
+// Metric has the values of a scenario's runs.
 type Metric struct {
 	Name string `json:"name"`
 	Unit string `json:"unit,omitempty"`
-	// Values of the runs of complete blocks: for each of the experiment's arms, in
-	// their order.
+	// Values of the runs of complete blocks, for each arm in order.
 	Values [][]float64 `json:"values"`
 }
 
-// systems are what is declared for arms: the first one's settings, and for each of the
-// others those that differ, where null stands for one that is not set.
-type systems struct {
+// armSettings are the declared settings: those of the first arm, and for each other arm those
+// that differ. null means that a setting is absent.
+type armSettings struct {
 	First  json.RawMessage   `json:"first"`
 	Others []json.RawMessage `json:"others"`
 }
 
-// Measure takes of a record what a history needs. Of one without a complete block
-// there are no values, and IsPoint is false.
-func Measure(record Record) (Measured, error) {
+// Measure extracts what a history needs of an experiment. Without a complete block there are
+// no values, and HasCompleteBlock is false.
+func Measure(record ExperimentRuns) (Measurements, error) {
 	experiment, compared := record.Experiment, arms.Recorded(record.Experiment.Status.Arms)
 	asked := analysisplan.New(&experiment.Spec)
-	made := Measured{
+	made := Measurements{
 		Namespace: experiment.Namespace, Name: experiment.Name, UID: string(experiment.UID),
-		Release:  NameOf(experiment),
+		Release:  ReleaseName(experiment),
 		Tool:     provenance.Tool(&experiment.Spec),
-		Began:    began(record.Runs),
+		Began:    firstLoadStart(record.Runs),
 		Question: Question{Primary: asked.Primary, MarginPercent: asked.MarginPercent, Higher: asked.Higher, Lower: asked.Lower},
 	}
 	if len(compared) > 0 {
 		made.Blocks = analysis.CompleteBlocks(compared, experiment.Spec.Scenarios, record.Runs)
 	}
-	if !made.IsPoint() {
+	if !made.HasCompleteBlock() {
 		return made, nil
 	}
 	for _, arm := range compared {
-		made.Arms = append(made.Arms, Arm{Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin, Met: met(record.Runs, arm.Name)})
+		made.Arms = append(made.Arms, Arm{Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin, Environment: armEnvironment(record.Runs, arm.Name)})
 	}
 	for _, scenario := range experiment.Spec.Scenarios {
 		made.Scenarios = append(made.Scenarios, Scenario{Declared: scenario, Metrics: made.metrics(scenario.Name, record.Runs)})
 	}
 	var err error
-	made.systems, err = systemsOf(made.Arms, record.Runs)
+	made.settings, err = newArmSettings(made.Arms, record.Runs)
 	return made, err
 }
 
-// IsPoint reports whether the experiment has values to put into a history.
-func (m *Measured) IsPoint() bool { return m.Blocks > 0 && !m.Began.IsZero() }
+// HasCompleteBlock reports whether the experiment has values for a history.
+func (m *Measurements) HasCompleteBlock() bool { return m.Blocks > 0 && !m.Began.IsZero() }
 
-// Keep scenarios of these names, and no others.
-func (m *Measured) Keep(scenarios []string) {
+// KeepScenarios removes all other scenarios.
+func (m *Measurements) KeepScenarios(scenarios []string) {
 	m.Scenarios = slices.DeleteFunc(m.Scenarios, func(s Scenario) bool { return !slices.Contains(scenarios, s.Declared.Name) })
 }
 
-func began(runs []v1alpha1.PerfRun) time.Time {
+func firstLoadStart(runs []v1alpha1.PerfRun) time.Time {
 	var first time.Time
 	for i := range runs {
 		start := runs[i].Status.Timings.LoadStart
@@ -142,18 +140,18 @@ func began(runs []v1alpha1.PerfRun) time.Time {
 	return first.UTC()
 }
 
-// metrics that the runs of complete blocks measured under a scenario. What can't be
-// read is left out: it is in the experiment's own warnings.
-func (m *Measured) metrics(scenario string, runs []v1alpha1.PerfRun) []Metric {
+// metrics of a scenario in the runs of complete blocks. Unreadable values are omitted; the
+// experiment's own warnings report them.
+func (m *Measurements) metrics(scenario string, runs []v1alpha1.PerfRun) []Metric {
 	var reader observation.Reader
 	by := map[string]*Metric{}
 	for i := range runs {
 		run := &runs[i]
-		arm := m.arm(run.Spec.Arm)
+		arm := m.armIndex(run.Spec.Arm)
 		if arm < 0 || run.Spec.Block > m.Blocks || run.Spec.Scenario.Name != scenario {
 			continue
 		}
-		reader.Read(run.Name, observation.Counted(run), func(measured *v1alpha1.Observation, value float64) error {
+		reader.Read(run.Name, observation.OfValidRun(run), func(measured *v1alpha1.Observation, value float64) error {
 			one := by[measured.Metric]
 			if one == nil {
 				one = &Metric{Name: measured.Metric, Values: make([][]float64, len(m.Arms))}
@@ -170,13 +168,13 @@ func (m *Measured) metrics(scenario string, runs []v1alpha1.PerfRun) []Metric {
 	return metrics
 }
 
-// arm's place by its name; -1: it has none of the name.
-func (m *Measured) arm(name string) int {
+// armIndex returns the index of an arm, or -1.
+func (m *Measurements) armIndex(name string) int {
 	return slices.IndexFunc(m.Arms, func(arm Arm) bool { return arm.Name == name })
 }
 
-// scenario by its name; nil: it has none of the name.
-func (m *Measured) scenario(name string) *Scenario {
+// scenario returns a scenario by its name, or nil.
+func (m *Measurements) scenario(name string) *Scenario {
 	at := slices.IndexFunc(m.Scenarios, func(s Scenario) bool { return s.Declared.Name == name })
 	if at < 0 {
 		return nil
@@ -193,15 +191,15 @@ func (s *Scenario) values(name string, arm int) (values []float64, unit string) 
 	return s.Metrics[at].Values[arm], s.Metrics[at].Unit
 }
 
-// asked is the question as those who answer it take it.
-func (m *Measured) asked() analysisplan.Question {
+// analysisQuestion converts the question for the analysis.
+func (m *Measurements) analysisQuestion() analysisplan.Question {
 	q := &m.Question
 	return analysisplan.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher, Lower: q.Lower, Imported: m.Tool != ""}
 }
 
-// systemsOf the arms, each as its first run was given it.
-func systemsOf(all []Arm, runs []v1alpha1.PerfRun) (systems, error) {
-	var made systems
+// newArmSettings encodes the settings of each arm's first run.
+func newArmSettings(all []Arm, runs []v1alpha1.PerfRun) (armSettings, error) {
+	var made armSettings
 	var first map[string]string
 	for at, arm := range all {
 		// Of an arm without a run there is no complete block.
@@ -210,22 +208,22 @@ func systemsOf(all []Arm, runs []v1alpha1.PerfRun) (systems, error) {
 			first = settings
 			text, err := json.Marshal(first)
 			if err != nil {
-				return systems{}, fmt.Errorf("encoding what is declared for arm %q: %w", arm.Name, err)
+				return armSettings{}, fmt.Errorf("encoding settings of arm %q: %w", arm.Name, err)
 			}
 			made.First = text
 			continue
 		}
-		text, err := json.Marshal(beside(first, settings))
+		text, err := json.Marshal(settingsDiff(first, settings))
 		if err != nil {
-			return systems{}, fmt.Errorf("encoding what is declared for arm %q: %w", arm.Name, err)
+			return armSettings{}, fmt.Errorf("encoding settings of arm %q: %w", arm.Name, err)
 		}
 		made.Others = append(made.Others, text)
 	}
 	return made, nil
 }
 
-// beside other settings those that differ; nil: it is not set.
-func beside(others, settings map[string]string) map[string]*string {
+// settingsDiff returns the settings that differ from others; nil means that it is absent.
+func settingsDiff(others, settings map[string]string) map[string]*string {
 	differ := map[string]*string{}
 	for name, value := range settings {
 		if other, set := others[name]; !set || other != value {
@@ -240,8 +238,8 @@ func beside(others, settings map[string]string) map[string]*string {
 	return differ
 }
 
-// settings that are declared for an arm, by its place.
-func (s *systems) settings(arm int) (map[string]string, error) {
+// settings decodes the settings of an arm by its index.
+func (s *armSettings) settings(arm int) (map[string]string, error) {
 	settings := map[string]string{}
 	if err := json.Unmarshal(s.First, &settings); err != nil {
 		return nil, err
@@ -263,14 +261,14 @@ func (s *systems) settings(arm int) (map[string]string, error) {
 	return settings, nil
 }
 
-// mostLabel is the longest label of a release, in letters.
-const mostLabel = 40
+// maxLabelLength limits the label of a release, in characters.
+const maxLabelLength = 40
 
-// Label is what a person wrote, in one line that fits a table.
+// Label formats a text as one line that fits a table.
 func Label(text string) string {
 	letters := []rune(strings.Join(strings.FieldsFunc(text, func(letter rune) bool { return unicode.IsSpace(letter) || unicode.IsControl(letter) }), " "))
-	if len(letters) > mostLabel {
-		return string(letters[:mostLabel-1]) + "…"
+	if len(letters) > maxLabelLength {
+		return string(letters[:maxLabelLength-1]) + "…"
 	}
 	return string(letters)
 }
