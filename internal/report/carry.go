@@ -5,13 +5,9 @@ package report
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"perflab.dev/perflab/internal/inference/comparison"
 )
-
-// mostPlaces of a center are beyond what anything measures.
-const mostPlaces = 12
 
 // carryDeltas gives the centers of each metric, wherever they stand, the digits from
 // which a reader gets the deltas that are printed.
@@ -73,13 +69,4 @@ func (c *shownComparison) from(baseline, arm float64) float64 {
 		return 100 * (arm - baseline) / baseline
 	}
 	return arm - baseline
-}
-
-// rounded is a number as it is printed.
-func rounded(value float64, places int) float64 {
-	printed, err := strconv.ParseFloat(strconv.FormatFloat(value, 'f', places, 64), 64)
-	if err != nil {
-		return value
-	}
-	return printed
 }

@@ -192,13 +192,6 @@ func compared(r *record, result *table, all []shownComparison, notes *notes, arm
 	return result
 }
 
-func shownUnit(unit string) string {
-	if unit == metric.UnitCount {
-		return ""
-	}
-	return unit
-}
-
 // toldElsewhere: by a table's caption, the section's beginning or the row itself.
 var toldElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: about", "descriptive only:", string(stats.WarningNoInterval)}
 

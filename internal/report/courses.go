@@ -46,21 +46,21 @@ func course(_ *record, under *scenario, subject string) (chart, bool) {
 }
 
 // courseOf are the means of as many stretches as a chart can show.
-func courseOf(course results.Course, start, end time.Time) []point {
-	var inside []point
+func courseOf(course results.Course, start, end time.Time) []PointX {
+	var inside []PointX
 	for _, one := range course.Points {
 		if !start.IsZero() && !one.At.Before(start) && (end.IsZero() || !one.At.After(end)) {
-			inside = append(inside, single(minutes(start, one.At), one.Value))
+			inside = append(inside, Single(minutes(start, one.At), one.Value))
 		}
 	}
 	size := max(1, (len(inside)+maxPoints-1)/maxPoints)
-	var points []point
+	var points []PointX
 	for part := range slices.Chunk(inside, size) {
-		sum := point{extent: part[0].extent}
+		sum := PointX{Extent: part[0].Extent}
 		for _, one := range part {
-			sum.extent = sum.with(one.extent)
-			sum.minutes += one.minutes / float64(len(part))
-			sum.value += one.value / float64(len(part))
+			sum.Extent = sum.With(one.Extent)
+			sum.Minutes += one.Minutes / float64(len(part))
+			sum.Value += one.Value / float64(len(part))
 		}
 		points = append(points, sum)
 	}

@@ -19,6 +19,7 @@ type document struct {
 	Subtitle string
 	Card     card
 	Sections []section
+	Series   []documentSeries
 }
 
 type section struct {
@@ -74,6 +75,15 @@ func (d *document) finish() {
 			one.Blocks[i].finish()
 		}
 	}
+}
+
+// documentSeries is a series that a page can hide.
+type documentSeries struct {
+	Name string `json:"name"`
+	// Color is the variable of the style sheet.
+	Color string `json:"color"`
+	// Dash of its lines; nil for solid lines.
+	Dash []int `json:"dash,omitempty"`
 }
 
 // charts of all sections.
@@ -276,7 +286,7 @@ type chart struct {
 	Alt string
 	SVG picture
 	// Live is what a page that is alive draws instead; nil: the picture stays.
-	Live *live
+	Live *Live
 }
 
 func paragraph(text string) block { return block{Text: text} }

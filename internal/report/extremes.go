@@ -12,13 +12,13 @@ const leastAround = 6
 
 // around are the extremes of all runs of an arm at the points of one, and how many runs
 // that are; nil where they are the points themselves, or these are too few.
-func (s *scenario) around(subject string, of arm, points []point) ([]extent, int) {
+func (s *scenario) around(subject string, of arm, points []PointX) ([]Extent, int) {
 	if len(points) < leastAround {
 		return nil, 0
 	}
-	around := make([]extent, len(points))
+	around := make([]Extent, len(points))
 	for i, at := range points {
-		around[i] = at.extent
+		around[i] = at.Extent
 	}
 	runs := 0
 	for _, run := range s.valid(of.Name) {
@@ -30,7 +30,7 @@ func (s *scenario) around(subject string, of arm, points []point) ([]extent, int
 		widen(around, points, trace.courses[subject])
 	}
 	for i, at := range points {
-		if around[i] != (extent{at.value, at.value}) {
+		if around[i] != (Extent{at.Value, at.Value}) {
 			return around, runs
 		}
 	}
@@ -38,23 +38,23 @@ func (s *scenario) around(subject string, of arm, points []point) ([]extent, int
 }
 
 // widen the extremes at points by those of another run, each where it is nearest to.
-func widen(around []extent, points, other []point) {
+func widen(around []Extent, points, other []PointX) {
 	i := 0
 	for _, at := range other {
-		for i+1 < len(points) && at.minutes > (points[i].minutes+points[i+1].minutes)/2 {
+		for i+1 < len(points) && at.Minutes > (points[i].Minutes+points[i+1].Minutes)/2 {
 			i++
 		}
-		if at.minutes <= points[len(points)-1].minutes {
-			around[i] = around[i].with(at.extent)
+		if at.Minutes <= points[len(points)-1].Minutes {
+			around[i] = around[i].With(at.Extent)
 		}
 	}
 }
 
 // extremes of all.
-func extremes(all []extent) extent {
+func extremes(all []Extent) Extent {
 	result := all[0]
 	for _, one := range all {
-		result = result.with(one)
+		result = result.With(one)
 	}
 	return result
 }

@@ -6,9 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/measure/metric"
 )
@@ -30,12 +27,6 @@ func figureOf(r *record, c shownComparison, beside []shownComparison) figure {
 	}
 }
 
-// Size of a figure's picture, in points.
-const (
-	figureWidth  = vg.Length(260)
-	figureHeight = vg.Length(22)
-)
-
 // intervalPicture draws delta and interval against none and the margin. Ratios beside
 // each other share one scale.
 func intervalPicture(a *answer, c shownComparison, beside []shownComparison) picture {
@@ -50,18 +41,7 @@ func intervalPicture(a *answer, c shownComparison, beside []shownComparison) pic
 	} else {
 		margin *= math.Abs(c.BaselineCenter) / 100
 	}
-	low, high := reachOf(rows, margin)
-	return sketched(figureWidth, figureHeight, func(canvas draw.Canvas) {
-		x := func(value float64) vg.Length {
-			return canvas.Min.X + vg.Length((value-low)/(high-low))*(canvas.Max.X-canvas.Min.X)
-		}
-		line, of := (canvas.Min.Y+canvas.Max.Y)/2, lookOf(string(c.Verdict)).role.light
-		canvas.FillPolygon(roleMargin.light, rectangle(x(-margin), canvas.Min.Y, x(margin), canvas.Max.Y))
-		canvas.StrokeLine2(draw.LineStyle{Color: roleMuted.light, Width: 0.75}, x(0), canvas.Min.Y, x(0), canvas.Max.Y)
-		interval(canvas, x, c.Low, c.High, line, of)
-		at := clamp(x(c.Delta), canvas.Min.X, canvas.Max.X)
-		canvas.DrawGlyph(draw.GlyphStyle{Color: of, Radius: 5, Shape: draw.CircleGlyph{}}, vg.Point{X: at, Y: line})
-	})
+	return Interval(drawnDeltas([]shownComparison{c})[0], drawnDeltas(rows), margin)
 }
 
 // maxHeroArms are shown in the card's chart: more would fill the first screen.

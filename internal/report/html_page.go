@@ -49,7 +49,7 @@ func (w pageWriter) body(of view) g.Node {
 			h.Div(h.Class("side"), g.Text("\n"), elements.Lines(h.Nav(h.Aria("label", "Sections"), h.Ul(links)))),
 			h.Main(h.ID("main"), h.TabIndex("-1"), g.Text("\n"), elements.Each(of.Sections, func(_ int, one *viewSection) g.Node { return w.section(one) })),
 		)),
-		h.Script(h.Type("application/json"), h.ID("arms"), jsonOf(of.Arms)),
+		h.Script(h.Type("application/json"), h.ID("arms"), jsonOf(of.Series)),
 		elements.Each(pageScripts[1:], func(_ int, script *string) g.Node { return h.Script(g.Raw(*script)) }),
 	))
 }

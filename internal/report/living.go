@@ -8,8 +8,6 @@ import (
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
-
-	"perflab.dev/perflab/api/v1alpha1"
 )
 
 // What follows is for other pages that look as the report does.
@@ -41,22 +39,22 @@ type Point struct{ Minutes, Value float64 }
 // Courses is a chart of courses, for a page with the report's style; nil without a
 // course of three points. Alt says in words what it is of.
 func Courses(alt string, courses []Course) g.Node {
-	var lines []line
+	var lines []Line
 	for _, one := range courses {
-		if len(one.Points) < leastOfTrend {
+		if len(one.Points) < MinPoints {
 			continue
 		}
-		drawn := line{arm: arm{ArmStatus: v1alpha1.ArmStatus{Name: one.Name}, shade: len(lines) + 1}}
+		drawn := Line{Series: Series{Name: one.Name, Shade: len(lines) + 1}}
 		for _, at := range one.Points {
-			drawn.points = append(drawn.points, single(at.Minutes, at.Value))
+			drawn.Points = append(drawn.Points, Single(at.Minutes, at.Value))
 		}
-		alt += fmt.Sprintf(" %s: now %s, from %s to %s.", one.Name, brief(drawn.points[len(drawn.points)-1]), brief(slices.MinFunc(drawn.points, byValue)), brief(slices.MaxFunc(drawn.points, byValue)))
+		alt += fmt.Sprintf(" %s: now %s, from %s to %s.", one.Name, brief(drawn.Points[len(drawn.Points)-1]), brief(slices.MinFunc(drawn.Points, byValue)), brief(slices.MaxFunc(drawn.Points, byValue)))
 		lines = append(lines, drawn)
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	return drawing(overTime(lines, nil), alt)
+	return drawing(OverTime(lines, nil), alt)
 }
 
-func brief(at point) string { return fmt.Sprintf("%.4g", at.value) }
+func brief(at PointX) string { return fmt.Sprintf("%.4g", at.Value) }

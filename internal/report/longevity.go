@@ -151,12 +151,12 @@ func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
 }
 
 // slopeOf a transaction's response times in one run, per hour.
-func slopeOf(run *v1alpha1.PerfRun, responses []point) (stats.Estimate, bool) {
-	bands := append(batchesOf(run), band{from: 0, to: filling(run.Spec.Measurement).Minutes()})
+func slopeOf(run *v1alpha1.PerfRun, responses []PointX) (stats.Estimate, bool) {
+	bands := append(batchesOf(run), Band{From: 0, To: filling(run.Spec.Measurement).Minutes()})
 	var hours, values []float64
 	for _, at := range responses {
-		if !slices.ContainsFunc(bands, func(b band) bool { return b.from <= at.minutes && at.minutes <= b.to }) {
-			hours, values = append(hours, at.minutes/time.Hour.Minutes()), append(values, at.value)
+		if !slices.ContainsFunc(bands, func(b Band) bool { return b.From <= at.Minutes && at.Minutes <= b.To }) {
+			hours, values = append(hours, at.Minutes/time.Hour.Minutes()), append(values, at.Value)
 		}
 	}
 	if len(hours) < leastPoints {

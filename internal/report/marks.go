@@ -20,7 +20,7 @@ type mark struct {
 
 type markedRun struct {
 	run *v1alpha1.PerfRun
-	band
+	Band
 }
 
 // marksIn are the experiment's marks, in the order of time.
@@ -44,26 +44,26 @@ func marksIn(experiment *v1alpha1.PerfExperiment, runs journal) []mark {
 }
 
 // within a run's load, in minutes since it began. That of a run that is on has no end.
-func (m mark) within(run *v1alpha1.PerfRun) (band, bool) {
+func (m mark) within(run *v1alpha1.PerfRun) (Band, bool) {
 	start, end := timeOf(run.Status.Timings.LoadStart), timeOf(run.Status.Timings.LoadFinish)
 	isOver := !end.IsZero() || run.Status.Phase.IsFinal()
 	if start.IsZero() || m.until.Before(start) || isOver && m.from.After(end) {
-		return band{}, false
+		return Band{}, false
 	}
 	until := m.until
 	if isOver {
 		until = earlier(until, end)
 	}
-	return band{m.words, minutes(start, later(m.from, start)), minutes(start, until)}, true
+	return Band{m.words, minutes(start, later(m.from, start)), minutes(start, until)}, true
 }
 
 // marksOf a run.
-func marksOf(all []mark, run string) []band {
-	var own []band
+func marksOf(all []mark, run string) []Band {
+	var own []Band
 	for _, one := range all {
 		for _, at := range one.at {
 			if at.run.Name == run {
-				own = append(own, at.band)
+				own = append(own, at.Band)
 			}
 		}
 	}
@@ -71,20 +71,20 @@ func marksOf(all []mark, run string) []band {
 }
 
 // intoLoad says when something was, as the axis of a run of that length does.
-func (b band) intoLoad() string {
-	axis := timeAxisOf(b.to)
-	from, to := axis.write(b.from), axis.write(b.to)
+func intoLoad(b Band) string {
+	axis := TimeAxisUntil(b.To)
+	from, to := axis.Write(b.From), axis.Write(b.To)
 	if from == to {
-		return withUnit(to, axis.unit)
+		return withUnit(to, axis.Unit)
 	}
-	return from + " to " + withUnit(to, axis.unit)
+	return from + " to " + withUnit(to, axis.Unit)
 }
 
 // toldMarks says in words which marks a line bears.
-func toldMarks(all []band) string {
+func toldMarks(all []Band) string {
 	text := ""
 	for _, one := range all {
-		text += fmt.Sprintf("Marked by hand %s into the load: %s. ", one.intoLoad(), one.name)
+		text += fmt.Sprintf("Marked by hand %s into the load: %s. ", intoLoad(one), one.Name)
 	}
 	return text
 }
@@ -102,7 +102,7 @@ func markTable(r *record) []block {
 	for _, one := range r.marks {
 		for i, at := range one.at[:min(len(one.at), maxMarkedRuns)] {
 			result.Rows = append(result.Rows, row{First: i == 0, Cells: append(one.cells(),
-				cell{Text: whole(at.run.Spec.Block)}, name(at.run.Spec.Scenario.Name), ofArm(at.run.Spec.Arm), cell{Text: at.intoLoad()}, name(at.run.Name))})
+				cell{Text: whole(at.run.Spec.Block)}, name(at.run.Spec.Scenario.Name), ofArm(at.run.Spec.Arm), cell{Text: intoLoad(at.Band)}, name(at.run.Name))})
 		}
 		if len(one.at) == 0 {
 			result.Rows = append(result.Rows, row{First: true, Cells: append(one.cells(), texts(dash, dash, dash, dash, "in no run's load")...)})

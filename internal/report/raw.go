@@ -30,21 +30,21 @@ type Trace struct {
 	requests []requestTime
 	// courses are, over the run, the response times by load/transaction and what
 	// servers used by component/name/resource.
-	courses map[string][]point
+	courses map[string][]PointX
 	// quantiles are the response times of the stretch that counts, by load/transaction.
 	quantiles map[string]quantiles
 	// heats are the response times of the whole run, by load/transaction.
 	heats map[string]heat
 	// restarts of containers while load was on, and stretches in which nothing was sampled.
 	restarts []restart
-	silent   []band
+	silent   []Band
 	// scripts of the loads, by the load's name, a dot and the file's.
 	scripts map[string]string
 }
 
 // Bytes is about what the trace takes of memory: what it has by the thousand.
 func (t *Trace) Bytes() int {
-	const observation, request, sample, cell = int(unsafe.Sizeof(v1alpha1.Observation{})), int(unsafe.Sizeof(requestTime{})), int(unsafe.Sizeof(point{})), int(unsafe.Sizeof(heatCell{}))
+	const observation, request, sample, cell = int(unsafe.Sizeof(v1alpha1.Observation{})), int(unsafe.Sizeof(requestTime{})), int(unsafe.Sizeof(PointX{})), int(unsafe.Sizeof(heatCell{}))
 	bytes := 0
 	for _, one := range t.observations {
 		bytes += observation + len(one.Metric) + len(one.Value) + len(one.Unit)
@@ -96,7 +96,7 @@ func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 			}
 		}
 	}
-	trace := &Trace{observations: unpacked.observations, courses: map[string][]point{}, quantiles: map[string]quantiles{}, heats: map[string]heat{}, scripts: scripts}
+	trace := &Trace{observations: unpacked.observations, courses: map[string][]PointX{}, quantiles: map[string]quantiles{}, heats: map[string]heat{}, scripts: scripts}
 	trace.takeLoads(run, unpacked.loads)
 	trace.takeSamples(run, unpacked.samples)
 	return trace, nil
@@ -175,7 +175,7 @@ func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	t.takeRestarts(samples, load)
 	if finish.After(start) && len(samples.Rounds) > 0 {
 		for _, gap := range results.Silences(samples, load) {
-			t.silent = append(t.silent, band{"not sampled", minutes(start, gap.From), minutes(start, gap.To)})
+			t.silent = append(t.silent, Band{"not sampled", minutes(start, gap.From), minutes(start, gap.To)})
 		}
 	}
 }

@@ -114,6 +114,20 @@ func (r *record) onlyArm(several string) string {
 	return several
 }
 
+// series are the arms as charts draw them.
+func (a arm) series() Series {
+	return Series{Name: a.Name, Index: a.index, Shade: a.shade, Muted: a.Twin}
+}
+
+// seriesOf arms, as a page lists them.
+func seriesOf(arms []arm) []documentSeries {
+	var all []documentSeries
+	for _, one := range arms {
+		all = append(all, one.series().InDocument())
+	}
+	return all
+}
+
 // indexOfArms by their names.
 func (r *record) indexOfArms() map[string]int {
 	indexOf := map[string]int{}

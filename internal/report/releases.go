@@ -9,10 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/releases"
@@ -28,6 +24,7 @@ func OfReleases(history *releases.History) *Report {
 		Title:    "Results over releases",
 		Subtitle: fmt.Sprintf("%s, %d series", prose.Counted(len(releasesIn(history.Series)), "release"), len(history.Series)),
 		Card:     card{Sentence: foundIn(history), Sure: history.Bound() + "."},
+		Series:   seriesOf(made.record.arms),
 	}
 	if len(changed) > 0 {
 		made.page.Sections = append(made.page.Sections, section{ID: "changes", Title: "Changes", Blocks: changed})
@@ -178,91 +175,36 @@ func cellsAt(series *releases.Series, step release) []cell {
 	return texts(rough(point.Center), rough(point.Low)+" to "+rough(point.High))
 }
 
+func releaseNames(steps []release) []string {
+	names := make([]string, 0, len(steps))
+	for _, step := range steps {
+		names = append(names, step.name)
+	}
+	return names
+}
+
 // overReleases draws the arms of a metric from release to release.
 func (r *record) overReleases(group []releases.Series, steps []release) chart {
-	drawing := &overReleases{steps: steps}
+	var all []Sequence
+	var changes []float64
 	alt := fmt.Sprintf("%s from release to release, in %s. ", group[0].Named(), group[0].Unit)
 	for _, series := range group {
-		one := sequence{arm: r.arms[slices.IndexFunc(r.arms, func(known arm) bool { return known.Name == series.Arm })]}
+		one := Sequence{Series: r.arms[slices.IndexFunc(r.arms, func(known arm) bool { return known.Name == series.Arm })].series()}
 		for i := range series.Points {
 			point := &series.Points[i]
 			at := float64(slices.Index(steps, releaseOf(point)))
-			one.stages = append(one.stages, stage{at, point.Center, point.Low, point.High})
+			one.Stages = append(one.Stages, Stage{at, point.Center, point.Low, point.High})
 		}
 		for i := range series.Changes {
-			drawing.changes = append(drawing.changes, one.stages[series.Changes[i].At].at-0.5)
+			changes = append(changes, one.Stages[series.Changes[i].At].At-0.5)
 			alt += series.Sentence(&series.Changes[i]) + ". "
 		}
-		drawing.all = append(drawing.all, one)
+		all = append(all, one)
 	}
 	m := metric.Parse(group[0].Metric)
 	result := chart{
 		Title: headed(opened(m, m.Phrase()), group[0].Unit),
-		Alt:   strings.TrimSpace(alt), SVG: drawing.picture(),
+		Alt:   strings.TrimSpace(alt), SVG: OverReleases(all, releaseNames(steps), changes),
 	}
 	return result.named("releases-" + group[0].Scenario + "-" + group[0].Metric)
-}
-
-// overReleases draws sequences whose steps have names, and where they change.
-type overReleases struct {
-	steppedLines
-	steps   []release
-	changes []float64
-}
-
-func (o *overReleases) picture() picture {
-	p := newPlot("Release")
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, one := range o.all {
-		for _, at := range one.stages {
-			for _, value := range []float64{at.value, at.low, at.high} {
-				if !math.IsNaN(value) {
-					low, high = min(low, value), max(high, value)
-				}
-			}
-		}
-	}
-	// From zero, a step of a few percent could not be seen.
-	room := 0.08 * (high - low)
-	if room == 0 {
-		room = math.Abs(high)/10 + 1
-	}
-	p.Y.Min, p.Y.Max = low-room, high+room
-	if low >= 0 {
-		p.Y.Min = max(p.Y.Min, 0)
-	}
-	p.X.Min, p.X.Max = -0.5, float64(len(o.steps))-0.5
-	p.X.Tick.Marker = o
-	p.Add(o)
-	return drawn(p, 230)
-}
-
-// Ticks name the releases where there is room, the last one always.
-func (o *overReleases) Ticks(float64, float64) []plot.Tick {
-	longest := 1
-	for _, step := range o.steps {
-		longest = max(longest, len([]rune(step.name)))
-	}
-	// So many characters stand beside each other below a chart.
-	const characters = 44
-	every := (len(o.steps)*(longest+2) + characters - 1) / characters
-	ticks := make([]plot.Tick, 0, len(o.steps))
-	for i, step := range o.steps {
-		tick := plot.Tick{Value: float64(i)}
-		if (len(o.steps)-1-i)%max(every, 1) == 0 {
-			tick.Label = step.name
-		}
-		ticks = append(ticks, tick)
-	}
-	return ticks
-}
-
-// Plot draws a dashed line where an arm changes, and the arms over it.
-func (o *overReleases) Plot(c draw.Canvas, p *plot.Plot) {
-	x, _ := p.Transforms(&c)
-	for _, at := range o.changes {
-		style := draw.LineStyle{Color: roleMuted.light, Width: 0.75, Dashes: []vg.Length{3, 3}}
-		c.StrokeLine2(style, x(at), c.Min.Y, x(at), c.Max.Y)
-	}
-	o.steppedLines.Plot(c, p)
 }

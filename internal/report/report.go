@@ -22,7 +22,7 @@ func New(input Input) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q: %w", input.Experiment.Name, err)
 	}
-	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r)}
+	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r), Series: seriesOf(r.arms)}
 	for _, kind := range sections {
 		if kind.id == beforePast {
 			page.Sections = append(page.Sections, againstPast(r)...)

@@ -34,15 +34,15 @@ func (t *Trace) takeRestarts(samples *payload.Samples, load results.Window) {
 const mostRestarts = 8
 
 // restartBands are the restarts to draw, each at its moment.
-func restartBands(all []restart) []band {
-	var bands []band
+func restartBands(all []restart) []Band {
+	var bands []Band
 	for _, one := range all[:min(len(all), mostRestarts)] {
 		bands = append(bands, one.band())
 	}
 	return bands
 }
 
-func (r restart) band() band { return band{r.words(), r.minute, r.minute} }
+func (r restart) band() Band { return Band{r.words(), r.minute, r.minute} }
 
 // words name who ended, and why.
 func (r restart) words() string {
@@ -71,7 +71,7 @@ func (r restart) why() string {
 func toldRestarts(all []restart) string {
 	text := ""
 	for _, one := range restartBands(all) {
-		text += fmt.Sprintf("%s into the load: %s. ", one.intoLoad(), one.name)
+		text += fmt.Sprintf("%s into the load: %s. ", intoLoad(one), one.Name)
 	}
 	if more := len(all) - mostRestarts; more > 0 {
 		text += fmt.Sprintf("And %s. ", prose.Counted(more, "further restart"))
@@ -104,7 +104,7 @@ func restartTable(r *record) []block {
 			{Text: whole(one.run.Spec.Block)},
 			name(one.run.Spec.Scenario.Name), ofArm(one.run.Spec.Arm),
 			{Text: whole(one.run.Spec.Attempt)},
-			{Text: one.band().intoLoad()},
+			{Text: intoLoad(one.band())},
 		}})
 	}
 	if len(all) > 0 {

@@ -308,9 +308,6 @@ func (v *values) shown() string {
 	return fixed(v.center(), v.places)
 }
 
-// isWhole, but for what a mean of equal numbers may be off.
-func isWhole(value float64) bool { return math.Abs(value-math.Round(value)) <= 1e-9*math.Abs(value) }
-
 // shownIn writes the center in a display's unit.
 func (v *values) shownIn(in display) string {
 	if v == nil {

@@ -65,7 +65,7 @@ func (s *scenario) courseExtent(course string) (lowest, highest float64) {
 	for _, run := range s.runs {
 		if trace := s.traces[run.Name]; trace != nil {
 			for _, at := range trace.courses[course] {
-				lowest, highest = math.Min(lowest, at.value), math.Max(highest, at.value)
+				lowest, highest = math.Min(lowest, at.Value), math.Max(highest, at.Value)
 			}
 		}
 	}
@@ -112,18 +112,18 @@ func (t *Trace) takeRates(load string, own *payload.Payload, start time.Time) {
 		at := minutes(start, from.Add(width/2))
 		lasts := earlier(from.Add(width), own.End).Sub(later(from, own.Start)).Seconds()
 		if lasts > width.Seconds()/2 {
-			t.add(rateName(load, doneCourse), single(at, one.done/lasts))
+			t.add(rateName(load, doneCourse), Single(at, one.done/lasts))
 		}
 		if width >= usersWidth && lasts == width.Seconds() {
-			t.add(rateName(load, usersCourse), single(at, one.userSeconds/lasts))
+			t.add(rateName(load, usersCourse), Single(at, one.userSeconds/lasts))
 		}
 		if all := one.done + one.failed; all > 0 {
-			t.add(rateName(load, failedCourse), single(at, 100*one.failed/all))
+			t.add(rateName(load, failedCourse), Single(at, 100*one.failed/all))
 		}
 	}
 }
 
-func (t *Trace) add(course string, at point) { t.courses[course] = append(t.courses[course], at) }
+func (t *Trace) add(course string, at PointX) { t.courses[course] = append(t.courses[course], at) }
 
 // talliesOf all transactions and users of a load, by bucket.
 func talliesOf(own *payload.Payload) map[int64]tally {

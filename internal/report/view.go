@@ -13,7 +13,6 @@ type view struct {
 	document
 	// Sections stand for the document's.
 	Sections []viewSection
-	Arms     []viewArm
 }
 
 type viewSection struct {
@@ -26,25 +25,6 @@ type viewSection struct {
 type viewBlock struct {
 	block
 	ID string
-}
-
-// viewArm is an arm as a script shows it.
-type viewArm struct {
-	Name string `json:"name"`
-	// Color is the variable of the style sheet.
-	Color string `json:"color"`
-	// Dash of its lines; none is a line without.
-	Dash []int `json:"dash,omitempty"`
-}
-
-// dashes tell arms apart whose colours are used a second time and more often.
-var dashes = [][]int{nil, {9, 4}, {2, 3}, {12, 3, 2, 3}}
-
-func (a arm) dash() []int {
-	if a.Twin {
-		return []int{4, 3}
-	}
-	return dashes[a.shade/len(shades)%len(dashes)]
 }
 
 // large pages have so many tables and groups of charts that a browser had better lay
@@ -69,9 +49,6 @@ func (r *Report) pageView() view {
 	taken := addresses{}
 	for _, one := range r.page.Sections {
 		page.Sections = append(page.Sections, viewSection{one, taken.of(one)})
-	}
-	for _, arm := range r.record.arms {
-		page.Arms = append(page.Arms, viewArm{arm.Name, arm.role().variable, arm.dash()})
 	}
 	return page
 }

@@ -75,3 +75,17 @@ func opened(m metric.Metric, phrase string) string {
 	}
 	return capital(phrase)
 }
+
+// plainly are the names of metrics as people read them.
+func plainly(metrics []string) []string {
+	plain := make([]string, len(metrics))
+	for i, one := range metrics {
+		plain[i] = metric.Plain(one)
+	}
+	return plain
+}
+
+// listed joins names as a sentence does.
+func listed(names []string) string { return prose.List(names, "and") }
+
+func either(names []string) string { return prose.List(names, "or") }

@@ -10,9 +10,20 @@ import (
 	"strings"
 	"time"
 
-	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/text/prose"
 )
+
+// mostPlaces of a center are beyond what anything measures.
+const mostPlaces = 12
+
+// rounded is a number as it is printed.
+func rounded(value float64, places int) float64 {
+	printed, err := strconv.ParseFloat(strconv.FormatFloat(value, 'f', places, 64), 64)
+	if err != nil {
+		return value
+	}
+	return printed
+}
 
 // dash stands where there is no number.
 const dash = "–"
@@ -115,9 +126,6 @@ func probability(p float64) string {
 // plain writes a number that a person chose.
 func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// percent writes a share that a person chose.
-func percent(value float64) string { return withUnit(plain(value), metric.UnitPercent) }
-
 // clock writes a duration as hh:mm:ss, rounded to the second.
 func clock(duration time.Duration) string {
 	seconds := int64(math.Round(duration.Seconds()))
@@ -156,32 +164,5 @@ func moment(at time.Time) string {
 	return at.UTC().Format("2006-01-02 15:04:05")
 }
 
-// withUnit puts the unit behind a number.
-func withUnit(text, unit string) string {
-	if text == dash || unit == "" || unit == metric.UnitCount {
-		return text
-	}
-	return text + space + unit
-}
-
-// headed puts the unit into a column's title.
-func headed(title, unit string) string {
-	if unit == "" || unit == metric.UnitCount {
-		return title
-	}
-	return title + ", " + unit
-}
-
-// plainly are the names of metrics as people read them.
-func plainly(metrics []string) []string {
-	plain := make([]string, len(metrics))
-	for i, one := range metrics {
-		plain[i] = metric.Plain(one)
-	}
-	return plain
-}
-
-// listed joins names as a sentence does.
-func listed(names []string) string { return prose.List(names, "and") }
-
-func either(names []string) string { return prose.List(names, "or") }
+// isWhole, but for what a mean of equal numbers may be off.
+func isWhole(value float64) bool { return math.Abs(value-math.Round(value)) <= 1e-9*math.Abs(value) }

@@ -8,6 +8,13 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
+func shownUnit(unit string) string {
+	if unit == metric.UnitCount {
+		return ""
+	}
+	return unit
+}
+
 // display is how numbers of a unit are written: in a unit that is 10^shift times smaller,
 // so that short times and little CPU keep their digits in front of the point.
 type display struct {
@@ -77,4 +84,23 @@ func (d display) write(value float64, places int) string {
 // rounded is the number that write writes, in the unit of the display.
 func (d display) rounded(value float64, places int) float64 {
 	return rounded(value*d.factor, d.places(places))
+}
+
+// percent writes a share that a person chose.
+func percent(value float64) string { return withUnit(plain(value), metric.UnitPercent) }
+
+// withUnit puts the unit behind a number.
+func withUnit(text, unit string) string {
+	if text == dash || unit == "" || unit == metric.UnitCount {
+		return text
+	}
+	return text + space + unit
+}
+
+// headed puts the unit into a column's title.
+func headed(title, unit string) string {
+	if unit == "" || unit == metric.UnitCount {
+		return title
+	}
+	return title + ", " + unit
 }

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -27,13 +26,13 @@ const (
 	thickBatch = vg.Length(2.5)
 )
 
-func headroomOf(lines []line, bands []band) headroom {
+func headroomOf(lines []Line, bands []Band) headroom {
 	found := headroom{bands: len(bands) > 0}
 	for i, one := range lines {
-		if len(one.batches) > 0 {
+		if len(one.Batches) > 0 {
 			found.batches = i + 1
 		}
-		if len(one.marks) > 0 {
+		if len(one.Marks) > 0 {
 			found.marks++
 		}
 	}
@@ -60,26 +59,26 @@ func (h headroom) ofMarks(row int) vg.Length {
 func (h headroom) height() vg.Length { return h.ofMarks(h.marks) }
 
 // shade a band, with its name at a height.
-func (b band) shade(c draw.Canvas, x func(float64) vg.Length, right, name vg.Length) {
-	from, to := clamp(x(b.from), c.Min.X, right), clamp(x(b.to), c.Min.X, right)
+func (b Band) shade(c draw.Canvas, x func(float64) vg.Length, right, name vg.Length) {
+	from, to := clamp(x(b.From), c.Min.X, right), clamp(x(b.To), c.Min.X, right)
 	c.FillPolygon(roleWindow.light, rectangle(from, c.Min.Y, to, c.Max.Y))
 	label := textStyle(smallText, roleMuted)
 	label.YAlign = draw.YBottom
-	c.FillText(label, vg.Point{X: from, Y: name}, shortened(b.name, label, right-from))
+	c.FillText(label, vg.Point{X: from, Y: name}, shortened(b.Name, label, right-from))
 }
 
 // annotate draws marks: when it was, or from when to when, with its number above, pushed
 // aside where another stands there.
-func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right, above vg.Length, number int) {
+func (l Line) annotate(c draw.Canvas, x func(float64) vg.Length, right, above vg.Length, number int) {
 	style := textStyle(smallText, roleInk)
-	style.Color, style.YAlign = l.arm.color(), draw.YBottom
+	style.Color, style.YAlign = l.Series.color(), draw.YBottom
 	taken := c.Min.X
-	for i, one := range l.inOrder() {
-		from, to := clamp(x(one.from), c.Min.X, right), clamp(x(one.to), c.Min.X, right)
+	for i, one := range l.marksInOrder() {
+		from, to := clamp(x(one.From), c.Min.X, right), clamp(x(one.To), c.Min.X, right)
 		if to > from {
-			c.FillPolygon(shaded{l.arm.role().light, faint}, rectangle(from, c.Min.Y, to, c.Max.Y))
+			c.FillPolygon(shaded{l.Series.role().light, faint}, rectangle(from, c.Min.Y, to, c.Max.Y))
 		}
-		c.StrokeLine2(draw.LineStyle{Color: l.arm.color(), Width: 1, Dashes: []vg.Length{2, 2}}, from, c.Min.Y, from, c.Max.Y)
+		c.StrokeLine2(draw.LineStyle{Color: l.Series.color(), Width: 1, Dashes: []vg.Length{2, 2}}, from, c.Min.Y, from, c.Max.Y)
 		text := strconv.Itoa(number + i)
 		wide := style.Width(text) * widerFont
 		at := max(from-wide/2, taken)
@@ -88,39 +87,34 @@ func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right, above vg
 	}
 }
 
-// inOrder are the marks in the order of time, in which they are numbered.
-func (l line) inOrder() []band {
-	return slices.SortedStableFunc(slices.Values(l.marks), func(a, b band) int { return cmp.Compare(a.from, b.from) })
-}
-
 // key explains a sign of a chart.
 type key struct {
-	arm        arm
+	series     Series
 	sign, text string
 }
 
 // keysOf lines explain the numbers of their marks, those that mean the same together, and the
 // bars of their batches.
-func keysOf(lines []line) []key {
+func keysOf(lines []Line) []key {
 	var keys []key
 	number := 1
 	for _, one := range lines {
 		numbers := map[string][]int{}
 		var order []string
-		for _, mark := range one.inOrder() {
-			if numbers[mark.name] == nil {
-				order = append(order, mark.name)
+		for _, mark := range one.marksInOrder() {
+			if numbers[mark.Name] == nil {
+				order = append(order, mark.Name)
 			}
-			numbers[mark.name] = append(numbers[mark.name], number)
+			numbers[mark.Name] = append(numbers[mark.Name], number)
 			number++
 		}
 		for _, name := range order {
-			keys = append(keys, key{one.arm, ranges(numbers[name]), name})
+			keys = append(keys, key{one.Series, ranges(numbers[name]), name})
 		}
-		for _, batch := range one.batches {
-			known := slices.ContainsFunc(keys, func(known key) bool { return known.sign == batchSign && known.text == batch.name })
+		for _, batch := range one.Batches {
+			known := slices.ContainsFunc(keys, func(known key) bool { return known.sign == batchSign && known.text == batch.Name })
 			if !known {
-				keys = append(keys, key{one.arm, batchSign, batch.name})
+				keys = append(keys, key{one.Series, batchSign, batch.Name})
 			}
 		}
 	}
@@ -159,7 +153,7 @@ func drawnOver(p *plot.Plot, height vg.Length, keys []key) picture {
 	return sketched(chartWidth, height+below, func(c draw.Canvas) {
 		p.Draw(draw.Crop(c, 0, 0, below, 0))
 		for i, one := range keys {
-			marked(c, one.arm.index, func() { one.write(c, c.Min.Y+textRow*vg.Length(len(keys)-1-i)+2) })
+			marked(c, one.series.Index, func() { one.write(c, c.Min.Y+textRow*vg.Length(len(keys)-1-i)+2) })
 		}
 	})
 }
@@ -167,7 +161,7 @@ func drawnOver(p *plot.Plot, height vg.Length, keys []key) picture {
 func (k key) write(c draw.Canvas, y vg.Length) {
 	const indent = vg.Length(38)
 	style := textStyle(smallText, roleMuted)
-	style.Color, style.YAlign = k.arm.color(), draw.YBottom
+	style.Color, style.YAlign = k.series.color(), draw.YBottom
 	wide := max(indent, style.Width(k.sign)*widerFont+6)
 	c.FillText(style, vg.Point{X: c.Min.X, Y: y}, k.sign)
 	style.Color = roleMuted.light

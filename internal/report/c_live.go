@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// live is what a chart over time shows, for a page that draws it itself.
-type live struct {
+// Live is what a chart over time shows, for a page that draws it itself.
+type Live struct {
 	Unit  string     `json:"unit"`
 	Lines []liveLine `json:"lines"`
 	Bands []liveBand `json:"bands,omitempty"`
@@ -50,41 +50,41 @@ type liveBand struct {
 	To   float64 `json:"to"`
 }
 
-// liveOf is the same as the picture of these lines, in numbers.
-func liveOf(lines []line, bands []band, unit string) *live {
-	result := &live{Unit: shownUnit(unit)}
+// LiveOf is the same as the picture of these lines, in numbers.
+func LiveOf(lines []Line, bands []Band, unit string) *Live {
+	result := &Live{Unit: unit}
 	for _, one := range lines {
 		result.Lines = append(result.Lines, liveLineOf(one))
 	}
 	result.Bands = liveBands(bands)
 	for _, one := range keysOf(lines) {
-		result.Keys = append(result.Keys, liveKey{one.arm.index, one.sign, one.text})
+		result.Keys = append(result.Keys, liveKey{one.series.Index, one.sign, one.text})
 	}
-	axis := timeAxisOf(lastOf(lines))
-	result.Axis, result.PerMinute = axis.label, axis.per
+	axis := TimeAxisUntil(lastMinute(lines))
+	result.Axis, result.PerMinute = axis.Label, axis.per
 	return result
 }
 
-func liveLineOf(of line) liveLine {
-	shown := liveLine{Arm: of.arm.index, Block: of.block, Batches: liveBands(of.batches), Marks: liveBands(of.inOrder())}
-	for i, at := range of.points {
-		if math.IsNaN(at.value) || math.IsInf(at.value, 0) {
+func liveLineOf(of Line) liveLine {
+	shown := liveLine{Arm: of.Series.Index, Block: of.Block, Batches: liveBands(of.Batches), Marks: liveBands(of.marksInOrder())}
+	for i, at := range of.Points {
+		if math.IsNaN(at.Value) || math.IsInf(at.Value, 0) {
 			continue
 		}
-		shown.Minutes = append(shown.Minutes, screenDigits(at.minutes))
-		shown.Values = append(shown.Values, screenDigits(at.value))
-		if of.around != nil {
-			shown.Lows = append(shown.Lows, screenDigits(of.around[i].low))
-			shown.Highs = append(shown.Highs, screenDigits(of.around[i].high))
+		shown.Minutes = append(shown.Minutes, screenDigits(at.Minutes))
+		shown.Values = append(shown.Values, screenDigits(at.Value))
+		if of.Around != nil {
+			shown.Lows = append(shown.Lows, screenDigits(of.Around[i].Low))
+			shown.Highs = append(shown.Highs, screenDigits(of.Around[i].High))
 		}
 	}
 	return shown
 }
 
-func liveBands(bands []band) []liveBand {
+func liveBands(bands []Band) []liveBand {
 	var shown []liveBand
 	for _, one := range bands {
-		shown = append(shown, liveBand{one.name, screenDigits(one.from), screenDigits(one.to)})
+		shown = append(shown, liveBand{one.Name, screenDigits(one.From), screenDigits(one.To)})
 	}
 	return shown
 }

@@ -71,25 +71,6 @@ func roles() []role {
 // those.
 func armRoles() []role { return append([]role{roleTwin}, shades...) }
 
-// marks tell arms apart without colour.
-var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
-
-func (a arm) color() color.Color { return a.role().light }
-
-func (a arm) role() role {
-	if a.Twin {
-		return roleTwin
-	}
-	return shades[a.shade%len(shades)]
-}
-
-func (a arm) mark() draw.GlyphDrawer {
-	if a.Twin {
-		return draw.RingGlyph{}
-	}
-	return marks[a.shade%len(marks)]
-}
-
 // Sizes in points, which a page shows as CSS pixels. A chart is as wide as a
 // telephone, so that its words stay readable there; wider pages have several
 // side by side.
