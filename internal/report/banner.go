@@ -12,12 +12,6 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// banner says, once and above all else, what the runs can't say yet.
-type banner struct {
-	Title     string
-	Sentences []string
-}
-
 // describesOnly: there is something to compare, and too few blocks to judge it.
 // Such a page shows runs, not intervals.
 func (r *record) describesOnly() bool {

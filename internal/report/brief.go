@@ -47,11 +47,10 @@ func (s Statement) Class() string { return class(s.Verdict) }
 // Brief is the page's card without its pictures.
 func (r *Report) Brief() Brief {
 	shown := r.page.Card
-	_, last := r.record.journal.span()
 	result := Brief{
 		Origin: provenance.Of(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
-		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Sure}, shown.Reservations...), " "), Cost: shown.Cost,
-		Runs: len(r.record.counted()), Measured: last.UTC(),
+		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Detail}, shown.Remarks...), " "), Cost: shown.Footer,
+		Runs: len(r.record.counted()), Measured: r.record.measured().UTC(),
 	}
 	if shown.Banner != nil {
 		result.Banner = append([]string{shown.Banner.Title + "."}, shown.Banner.Sentences...)

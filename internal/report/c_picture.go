@@ -22,10 +22,6 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// picture is an SVG whose colours are those of a light page. Each stands for a
-// role, so that a dark page can have its own.
-type picture string
-
 // role is a colour by what it is for.
 type role struct {
 	// variable of the style sheet.
@@ -208,9 +204,9 @@ func writeUntil(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
 
 var viewBox = regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`)
 
-// file is the picture on its own, on white, below its title: on a wiki nothing else
+// chartFile is the picture on its own, on white, below its title: on a wiki nothing else
 // says what it shows.
-func (p picture) file(title, alt string) []byte {
+func chartFile(p picture, title, alt string) []byte {
 	svg := unmarked(string(p))
 	at := strings.IndexByte(svg, '>') + 1
 	size := viewBox.FindStringSubmatch(svg[:at])

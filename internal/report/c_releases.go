@@ -11,8 +11,8 @@ import (
 )
 
 // OverReleases draws sequences whose steps have names. At changes it draws dashed lines.
-func OverReleases(all []Sequence, names []string, changes []float64) picture {
-	p := newPlot("Release")
+func OverReleases(all []Sequence, names []string, changes []float64, xLabel string) picture {
+	p := newPlot(xLabel)
 	low, high := stageExtent(all)
 	// On an axis from zero, a step of a few percent could not be seen.
 	room := 0.08 * (high - low)

@@ -118,10 +118,10 @@ func variables(of []role, ending string) []string {
 	return pairs
 }
 
-// inline is the picture as part of a page whose style sheet has the colours. Arms are
+// chartInline is the picture as part of a page whose style sheet has the colours. Arms are
 // groups, paths that follow each other in the same style are one, and no number is longer
 // than can be seen.
-func (p picture) inline(alt string) string {
+func chartInline(p picture, alt string) string {
 	var out strings.Builder
 	var path strings.Builder
 	last := ""

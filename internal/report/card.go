@@ -13,49 +13,19 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// card is the answer for a reader with one look to spare: what came out, how much,
-// and how sure that is.
-type card struct {
-	// Banner stands for the answer where too few runs give none.
-	Banner *banner
-	// Sentence is the answer; below a banner, what long runs show all the same.
-	Sentence string
-	// Chips count the verdicts, the sure and the bad ones first.
-	Chips   []item
-	Figures []figure
-	// Legend explains what the figures' pictures show.
-	Legend string
-	// Hero is nil where no run counts yet.
-	Hero *chart
-	// Sure says how sure the answer is, and on how many runs it rests.
-	Sure string
-	// Reservations are the reasons to trust the answer less, the largest first.
-	Reservations []string
-	// Cost is empty where no prices are given.
-	Cost string
-}
-
-// figure is a comparison to be taken in at a glance.
-type figure struct {
-	Label, Delta, Values, Interval, Verdict string
-	// Text is all of it in a sentence.
-	Text string
-	SVG  picture
-}
-
 // maxFigures are as many as one takes in at a glance.
 const maxFigures = 3
 
 func cardOf(r *record) card {
-	result := card{Banner: bannerOf(r), Hero: heroOf(r), Sure: sureness(r), Reservations: reservations(r), Cost: costSentence(r.answer)}
+	result := card{Banner: bannerOf(r), Hero: heroOf(r), Detail: sureness(r), RemarksTitle: "Reservations:", Remarks: reservations(r), Footer: costSentence(r.answer)}
 	found := soakOf(r)
 	switch {
 	case found != nil && r.isAlone():
-		result.takeSoak(r, found)
+		takeSoak(&result, r, found)
 	case result.Banner == nil && len(r.answer.Effects) > 0 && len(r.answer.uncalibrated) == 0:
-		result.takeFactors(r, effectsOf(r))
+		takeFactors(&result, r, effectsOf(r))
 	case result.Banner == nil:
-		result.takeComparisons(r)
+		takeComparisons(&result, r)
 	}
 	if found != nil && !r.isAlone() {
 		result.Sentence = strings.TrimSpace(result.Sentence + " " + found.sentence(r))
@@ -64,7 +34,7 @@ func cardOf(r *record) card {
 }
 
 // takeSoak answers by what happened over the runs.
-func (c *card) takeSoak(r *record, found *soak) {
+func takeSoak(c *card, r *record, found *soak) {
 	c.Sentence, c.Chips, c.Figures = found.sentence(r), found.chips(), found.figures(r)
 	if drawn := found.hero(r); drawn != nil {
 		c.Hero = drawn
@@ -72,7 +42,7 @@ func (c *card) takeSoak(r *record, found *soak) {
 }
 
 // takeComparisons answers by how arms differ.
-func (c *card) takeComparisons(r *record) {
+func takeComparisons(c *card, r *record) {
 	c.Sentence, c.Chips = answerSentence(r), chips(deciding(r.answer))
 	shown := keyComparisons(r.answer)
 	for _, one := range shown {
@@ -365,8 +335,6 @@ func sureness(r *record) string {
 
 // maxReservations are named on the first screen; all are under Recommendations.
 const maxReservations = 3
-
-const reservationsTitle = "Reservations:"
 
 // reservations are what each doubt says first.
 func reservations(r *record) []string {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/internal/measure/metric"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // chartKind is a kind of chart: where it goes, what it is drawn from, and what
@@ -87,33 +86,3 @@ func (k chartKind) drawn(r *record, under *scenario) []chart {
 	}
 	return charts
 }
-
-// named after what it shows.
-func (c chart) named(after string) chart {
-	c.Name, c.from = fileName(after), after
-	return c
-}
-
-// maxFileName leaves room for an ending within what file systems take.
-const maxFileName = 200
-
-// fileName makes the name of a chart fit for a file, whatever a metric is called.
-// Where more than its parts' separators had to be replaced, or it had to be cut, a
-// digest tells it from others.
-func fileName(of string) string {
-	name := []rune(of)
-	exact := len(name) <= maxFileName
-	for i, letter := range name {
-		isPlain := letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || letter == '-'
-		if !isPlain {
-			exact = exact && strings.ContainsRune("/_.", letter)
-			name[i] = '-'
-		}
-	}
-	if !exact {
-		return withDigest(string(name[:min(len(name), maxFileName)]), of)
-	}
-	return string(name)
-}
-
-func withDigest(name, of string) string { return name + "-" + naming.Hash(of)[:naming.DigestLength] }

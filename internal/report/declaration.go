@@ -22,8 +22,11 @@ func declaration(r *record) []block {
 	if r.isElsewhere() {
 		sentence = "This is all that is declared of it. PerfLab can't put its loads on: to measure the like, declare loads of PerfLab's own in their place, and the system."
 	}
-	return []block{paragraph(sentence + " Values that may be secret are left out."), {Code: written(r.declared)}}
+	return []block{paragraph(sentence + " Values that may be secret are left out."), {Code: written(r.declared), CodeTitle: declarationTitle}}
 }
+
+// declarationTitle is the title of all code in the appendix.
+const declarationTitle = "The declaration"
 
 // written is the experiment as a person would write it, without notes, which are about
 // these runs.

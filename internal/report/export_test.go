@@ -11,7 +11,7 @@ import (
 func PageScripts() []string { return pageScripts }
 
 // Inline is a chart, as it was drawn, on a page.
-func Inline(drawn string) string { return picture(drawn).inline("") }
+func Inline(drawn string) string { return chartInline(picture(drawn), "") }
 
 // Drawn are the names of all charts in the table, wherever they go.
 func (r *Report) Drawn() []string {
@@ -28,11 +28,13 @@ func (r *Report) Drawn() []string {
 
 // WrittenNote is a note of its own in each format; all are empty where it is not shown.
 func WrittenNote(text string) (page, wiki, markdown string) {
-	one, left := &note{name: "cause", below: 2}, room{maxAllTexts, maxAllPictures}
-	if one.read(&v1alpha1.Note{Text: text}, nil, &left); one.Fault != "" {
+	left := room{maxAllTexts, maxAllPictures}
+	one := newNote(&v1alpha1.Note{Name: "cause", Text: text}, nil, &left)
+	if one.fault != "" {
 		return "", "", ""
 	}
-	return one.page(true), one.wiki(true), one.markdown("charts")
+	one.text.Below = 2
+	return noteInPage(&one.text, true), noteInWiki(&one.text, true), noteInMarkdown(&one.text, "charts")
 }
 
 // Centers are those of the runs of some arms, compared as ratios, as a page writes them.

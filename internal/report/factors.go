@@ -190,7 +190,7 @@ func levelSentence(r *record, words string, own []effect) string {
 }
 
 // takeFactors answers by what the levels of a matrix's factors do.
-func (c *card) takeFactors(r *record, effects []effect) {
+func takeFactors(c *card, r *record, effects []effect) {
 	c.Sentence = factorsSentence(r, effects)
 	shown := make([]shownComparison, 0, len(effects))
 	for _, one := range effects {

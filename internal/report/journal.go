@@ -68,3 +68,9 @@ func (j journal) length() string {
 	}
 	return clock(last.Sub(first).Round(time.Second))
 }
+
+// measured is when the last load ended.
+func (r *record) measured() time.Time {
+	_, last := r.journal.span()
+	return last
+}

@@ -4,7 +4,6 @@ package report
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -103,9 +102,6 @@ func (l labels) labelled(input Input) Input {
 	}
 	return input
 }
-
-// clusterName is what the cluster calls something by.
-var clusterName = regexp.MustCompile(`^[a-z0-9.-]+$`)
 
 // levelLabels are what the page calls a level of a matrix, with its factor unless the level
 // has a label of its own, and the level it is against.

@@ -18,12 +18,6 @@ func Style() g.Node { return h.StyleEl(g.Raw(styleSheet())) }
 // Policy is the report's own content security policy.
 func Policy() string { return policy }
 
-// Title is the question that the report answers.
-func (r *Report) Title() string { return r.page.Title }
-
-// Subtitle says what is compared.
-func (r *Report) Subtitle() string { return r.page.Subtitle }
-
 // Card is the report's answer card.
 func (r *Report) Card() g.Node { return answerCard(&r.page.Card) }
 

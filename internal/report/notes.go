@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -47,26 +46,21 @@ type note struct {
 	name     string
 	section  v1alpha1.NoteSection
 	scenario string
-	// below is the level of the heading that it stands under.
-	below int
-	// source is the Markdown, text what was read of it.
-	source []byte
-	text   ast.Node
-	// insets are its pictures, by where they are shown.
-	insets map[*ast.Image]*inset
-	// Fault says why the text is not shown; empty: it is.
-	Fault string
+	text     Markdown
+	// fault says why the text is not shown; empty: it is.
+	fault string
 	// missing are the pictures that are not, and why.
 	missing []string
 }
 
-// Label tells readers, in every format, that nobody measured what follows.
-func (n *note) Label() string {
-	return fmt.Sprintf("Note %s (written by a person, not measured)", n.name)
+func newNote(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, left *room) *note {
+	one := &note{name: declared.Name, section: declared.SectionOrDefault(), scenario: declared.Scenario}
+	one.text.Name, one.text.Label = "note "+one.name, fmt.Sprintf("Note %s (written by a person, not measured)", one.name)
+	if one.read(declared, kept, left); one.fault != "" {
+		one.text.Excuse = fmt.Sprintf("It is left out: %s.", one.fault)
+	}
+	return one
 }
-
-// Excuse stands in the place of a text that is not shown.
-func (n *note) Excuse() string { return fmt.Sprintf("It is left out: %s.", n.Fault) }
 
 // notesOf are all notes of an experiment but marks, in the order in which they are
 // declared. What is wrong with one is told in its place, and costs nothing else.
@@ -78,13 +72,9 @@ func notesOf(input *Input) []*note {
 	left := room{maxAllTexts, maxAllPictures}
 	var all []*note
 	for i := range input.Experiment.Spec.Notes {
-		declared := &input.Experiment.Spec.Notes[i]
-		if declared.At != nil {
-			continue
+		if declared := &input.Experiment.Spec.Notes[i]; declared.At == nil {
+			all = append(all, newNote(declared, kept, &left))
 		}
-		one := &note{name: declared.Name, section: declared.SectionOrDefault(), scenario: declared.Scenario}
-		one.read(declared, kept, &left)
-		all = append(all, one)
 	}
 	return all
 }
@@ -94,24 +84,24 @@ func notesOf(input *Input) []*note {
 func (n *note) read(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, left *room) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			n.Fault, n.insets = "its text can't be read as Markdown", nil
+			n.fault, n.text.Insets = "its text can't be read as Markdown", nil
 		}
 	}()
 	text, fault := textOf(declared, kept)
 	if fault == "" && len(text) > left.texts {
 		fault = fmt.Sprintf("the texts of all notes would have more than %d KiB", maxAllTexts>>10)
 	}
-	if n.Fault = fault; fault != "" {
+	if n.fault = fault; fault != "" {
 		return
 	}
 	left.texts -= len(text)
-	if n.Fault = n.parse(text); n.Fault != "" {
+	if n.fault = n.text.Parse(text); n.fault != "" {
 		return
 	}
 	n.illustrate(filesBeside(declared, kept), left)
 	// Written once, so that what can't be is found here.
-	n.page(false)
-	n.markdown("")
+	noteInPage(&n.text, false)
+	noteInMarkdown(&n.text, "")
 }
 
 // textOf a note, or what is wrong with it.
@@ -176,40 +166,26 @@ func (r *record) noted(below int, wanted func(*note) bool) []block {
 	var blocks []block
 	for _, one := range r.notes {
 		if wanted(one) {
-			one.below = below
-			blocks = append(blocks, block{Note: one})
+			one.text.Below = below
+			blocks = append(blocks, block{Markdown: &one.text})
 		}
 	}
 	return blocks
 }
 
-// Lacking says what of the notes the report goes without, and why.
-func (r *Report) Lacking() []string {
+// lacking are the notes and pictures that the report leaves out, and why.
+func (r *record) lacking() []string {
 	var sentences []string
-	for _, one := range r.record.notes {
+	for _, one := range r.notes {
 		faults := one.missing
-		if one.Fault != "" {
-			faults = []string{one.Fault}
+		if one.fault != "" {
+			faults = []string{one.fault}
 		}
 		for _, fault := range faults {
 			sentences = append(sentences, fmt.Sprintf("note %q: %s", one.name, fault))
 		}
 	}
 	return sentences
-}
-
-// Pictures are those of notes, by the names of their files, for the formats that can't
-// hold them.
-func (r *Report) Pictures() map[string][]byte {
-	files := map[string][]byte{}
-	for _, one := range r.record.notes {
-		for _, shown := range one.insets {
-			if shown.fault == "" {
-				files[shown.file] = shown.body
-			}
-		}
-	}
-	return files
 }
 
 // SectionNamed is the section that a file of this name, without its ending, is for:

@@ -4,34 +4,15 @@ package report
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/yuin/goldmark/ast"
-
 	"perflab.dev/perflab/internal/report/redraw"
 	"perflab.dev/perflab/internal/text/prose"
 )
-
-// inset is a picture that a note shows, or why it does not.
-type inset struct {
-	// name is what the note calls it, file what it is written to beside a page that
-	// can't hold it.
-	name, file string
-	// kind is that of its bytes, whatever its name says.
-	kind string
-	body []byte
-	// alt says what is on it.
-	alt string
-	// without is what of it is left out.
-	without []string
-	// fault says why it is not shown; empty: it is.
-	fault string
-}
 
 // pictureEndings are those of files, by the kinds of pictures.
 var pictureEndings = map[string]string{
@@ -53,34 +34,32 @@ const svgKind = "image/svg+xml"
 // illustrate finds the pictures that a note shows among the files beside it. Each takes
 // room as often as it is shown.
 func (n *note) illustrate(files map[string][]byte, left *room) {
-	n.insets = map[*ast.Image]*inset{}
-	known := map[string]*inset{}
-	walk(n.text, func(node ast.Node, entering bool) ast.WalkStatus {
-		image, is := node.(*ast.Image)
-		if !is || !entering {
-			return ast.WalkContinue
-		}
-		name := strings.TrimPrefix(resolved(image.Destination), "./")
-		if known[name] == nil {
+	known := map[string]Inset{}
+	n.text.Illustrate(func(address, alt string) *Inset {
+		name := strings.TrimPrefix(address, "./")
+		if _, is := known[name]; !is {
 			known[name] = n.insetOf(name, files, len(known)+1)
 		}
-		shown := *known[name]
-		shown.alt = lettersOf(image, n.source)
-		if shown.fault == "" && len(shown.body) > left.pictures {
-			shown.fault = fmt.Sprintf("the pictures of all notes would have more than %d MiB", maxAllPictures>>20)
-		}
-		switch {
-		case shown.fault != "":
-			n.miss(shown.whyNot())
-		case len(shown.without) > 0:
-			n.miss(fmt.Sprintf("picture %q: it is shown without %s", shown.name, prose.Enumerate(shown.without)))
-		}
-		if shown.fault == "" {
-			left.pictures -= len(shown.body)
-		}
-		n.insets[image] = &shown
-		return ast.WalkSkipChildren
+		shown := known[name]
+		shown.Alt = alt
+		n.fit(&shown, left)
+		return &shown
 	})
+}
+
+// fit a picture into what room is left.
+func (n *note) fit(shown *Inset, left *room) {
+	if shown.Fault == "" && len(shown.Body) > left.pictures {
+		shown.Fault = fmt.Sprintf("the pictures of all notes would have more than %d MiB", maxAllPictures>>20)
+	}
+	if shown.Fault != "" {
+		n.miss(shown.WhyNot())
+		return
+	}
+	if len(shown.Without) > 0 {
+		n.miss(fmt.Sprintf("picture %q: it is shown without %s", shown.Name, prose.Enumerate(shown.Without)))
+	}
+	left.pictures -= len(shown.Body)
 }
 
 // miss notes a picture that is not shown, or not whole, once.
@@ -92,70 +71,46 @@ func (n *note) miss(told string) {
 
 // insetOf is the picture of this name. Its file is called by its place in the note, as a
 // name may hold anything.
-func (n *note) insetOf(name string, files map[string][]byte, place int) *inset {
-	shown := &inset{name: name}
+func (n *note) insetOf(name string, files map[string][]byte, place int) Inset {
+	shown := Inset{Name: name}
 	if path, err := url.PathUnescape(name); err == nil {
 		name = path
 	}
 	body, there := files[name]
 	switch {
 	case strings.Contains(name, ":") || strings.HasPrefix(name, "/"):
-		shown.fault = "a report fetches nothing: put the picture beside the note, and name its file"
+		shown.Fault = "a report fetches nothing: put the picture beside the note, and name its file"
 	case !there:
-		shown.fault = "there is none of that name beside the note"
+		shown.Fault = "there is none of that name beside the note"
 	case len(body) > MaxPictureBytes:
-		shown.fault = tooLarge(body)
+		shown.Fault = tooLarge(body)
 	default:
-		shown.take(body)
+		takePicture(&shown, body)
 	}
-	if shown.fault == "" {
-		shown.file = fileName(fmt.Sprintf("note-%s-%d", n.name, place)) + pictureEndings[shown.kind]
+	if shown.Fault == "" {
+		shown.File = fileName(fmt.Sprintf("note-%s-%d", n.name, place)) + pictureEndings[shown.Kind]
 	}
 	return shown
 }
 
-// whyNot it is not shown.
-func (i *inset) whyNot() string { return fmt.Sprintf("picture %q: %s", i.name, i.fault) }
-
-// told stands in its place.
-func (i *inset) told() string {
-	switch {
-	case i.fault != "":
-		return "[" + i.whyNot() + "]"
-	case i.alt == "":
-		return fmt.Sprintf("[picture %q]", i.name)
-	}
-	return "[picture: " + i.alt + "]"
-}
-
-// leftOut stands in the place of a picture that is there, and why it is not shown here.
-func (i *inset) leftOut(why string) string {
-	return strings.TrimSuffix(i.told(), "]") + ": " + why + "]"
-}
-
-// dataURI is the picture as an address that holds it.
-func (i *inset) dataURI() string {
-	return "data:" + i.kind + ";base64," + base64.StdEncoding.EncodeToString(i.body)
-}
-
-// take a picture as it is, or a drawing as it is drawn anew: within a page it could run
+// takePicture takes a picture as it is, or a drawing as it is drawn anew: within a page it could run
 // nothing; as a file beside one, opened by itself, it could.
-func (i *inset) take(body []byte) {
-	if i.kind = pixelsOf(body); i.kind != "" {
-		i.body = body
+func takePicture(i *Inset, body []byte) {
+	if i.Kind = pixelsOf(body); i.Kind != "" {
+		i.Body = body
 		return
 	}
-	i.kind = svgKind
+	i.Kind = svgKind
 	drawn, without, err := redraw.SVG(body)
 	switch {
 	case errors.Is(err, redraw.ErrNoSVG):
-		i.fault = noPicture
+		i.Fault = noPicture
 	case err != nil:
-		i.fault = err.Error()
+		i.Fault = err.Error()
 	case len(drawn) > MaxPictureBytes:
-		i.fault = tooLarge(drawn)
+		i.Fault = tooLarge(drawn)
 	default:
-		i.body, i.without = drawn, without
+		i.Body, i.Without = drawn, without
 	}
 }
 

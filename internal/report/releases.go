@@ -15,30 +15,29 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// OfReleases is the report of a history: what changed, and each metric over
-// releases, with all arms in one chart.
-func OfReleases(history *releases.History) *Report {
-	made := &Report{record: &record{arms: armsOfReleases(history)}}
-	changed := changesIn(history)
-	made.page = document{
+// releasesPage shows a history: what changed, and each metric over releases, with all arms
+// in one chart.
+func releasesPage(history *releases.History) document {
+	r := &record{arms: armsOfReleases(history)}
+	page := document{
 		Title:    "Results over releases",
 		Subtitle: fmt.Sprintf("%s, %d series", prose.Counted(len(releasesIn(history.Series)), "release"), len(history.Series)),
-		Card:     card{Sentence: foundIn(history), Sure: history.Bound() + "."},
-		Series:   seriesOf(made.record.arms),
+		Card:     card{Sentence: foundIn(history), Detail: history.Bound() + "."},
+		Series:   seriesOf(r.arms),
 	}
-	if len(changed) > 0 {
-		made.page.Sections = append(made.page.Sections, section{ID: "changes", Title: "Changes", Blocks: changed})
+	if changed := changesIn(history); len(changed) > 0 {
+		page.Sections = append(page.Sections, section{ID: "changes", Title: "Changes", Blocks: changed})
 	}
 	for _, group := range groupsOf(history.Series) {
-		made.page.Sections = append(made.page.Sections, section{
-			ID: slug(group[0].Metric + "-" + group[0].Scenario), Title: group[0].Named(), Blocks: made.record.blocksOf(group),
+		page.Sections = append(page.Sections, section{
+			ID: slug(group[0].Metric + "-" + group[0].Scenario), Title: group[0].Named(), Blocks: r.blocksOf(group),
 		})
 	}
 	if remarks := history.Remarks(); len(remarks) > 0 {
-		made.page.Sections = append(made.page.Sections, section{ID: "notes", Title: "Notes", Blocks: list(listOf(remarks))})
+		page.Sections = append(page.Sections, section{ID: "notes", Title: "Notes", Blocks: list(listOf(remarks))})
 	}
-	made.page.finish()
-	return made
+	page.finish(judging...)
+	return page
 }
 
 // armsOfReleases have their colours in the order of the series.
@@ -204,7 +203,7 @@ func (r *record) overReleases(group []releases.Series, steps []release) chart {
 	m := metric.Parse(group[0].Metric)
 	result := chart{
 		Title: headed(opened(m, m.Phrase()), group[0].Unit),
-		Alt:   strings.TrimSpace(alt), SVG: OverReleases(all, releaseNames(steps), changes),
+		Alt:   strings.TrimSpace(alt), SVG: OverReleases(all, releaseNames(steps), changes, "Release"),
 	}
 	return result.named("releases-" + group[0].Scenario + "-" + group[0].Metric)
 }

@@ -69,7 +69,7 @@ func scriptBlocks(r *record) []block {
 		if one.text != "" && !shown[one.sha256] {
 			shown[one.sha256] = true
 			text, cut := shownText(one.text)
-			texts = append(texts, paragraph(capital(one.place)+cut+"."), block{Code: text})
+			texts = append(texts, paragraph(capital(one.place)+cut+"."), block{Code: text, CodeTitle: declarationTitle})
 		}
 	}
 	return append(result.blocks(), texts...)

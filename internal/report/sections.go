@@ -2,6 +2,13 @@
 
 package report
 
+import (
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/internal/text/prose"
+)
+
 // sectionKind is a section before it is written.
 type sectionKind struct {
 	// id is its anchor.
@@ -35,3 +42,25 @@ var lookedUp = []string{"methodology", "appendix"}
 // beforePast is the section that the one on earlier releases stands before, where there
 // are any.
 const beforePast = "resources"
+
+// judging are the titles of the columns that readers look at first.
+var judging = []string{"Verdict", "Alike", "Differs", "Status"}
+
+// page has all sections.
+func (r *record) page() document {
+	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r), Series: seriesOf(r.arms)}
+	for _, kind := range sections {
+		if kind.id == beforePast {
+			page.Sections = append(page.Sections, againstPast(r)...)
+		}
+		page.Sections = append(page.Sections, section{
+			ID: kind.id, Title: kind.title, Folded: slices.Contains(lookedUp, kind.id), Blocks: append(kind.blocks(r), r.notesIn(kind.id)...),
+		})
+	}
+	page.finish(judging...)
+	return page
+}
+
+func subtitle(r *record) string {
+	return r.afterwards(fmt.Sprintf("%s: %s, %s, %s", r.Experiment.Name, prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(max(r.Experiment.Spec.DesignOrDefault().Blocks, r.blocks), "block")))
+}

@@ -53,7 +53,7 @@ func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[
 		body, err := part.write()
 		if err == nil && len(body) > left && part.key == KeyHTML && len(r.Pictures()) > 0 {
 			// The page is worth more than its notes' pictures.
-			body, err = zipped(func() ([]byte, error) { return r.html(false) })()
+			body, err = zipped(func() ([]byte, error) { return formatHTML(&r.page, false) })()
 		}
 		if err != nil {
 			return nil, nil, nil, err

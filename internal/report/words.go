@@ -3,6 +3,7 @@
 package report
 
 import (
+	"regexp"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -89,3 +90,25 @@ func plainly(metrics []string) []string {
 func listed(names []string) string { return prose.List(names, "and") }
 
 func either(names []string) string { return prose.List(names, "or") }
+
+func name(name string) cell { return cell{Text: metric.Plain(name), Name: true} }
+
+// ofArm names the arm that a row is about.
+func ofArm(name string) cell { return cell{Text: name, Name: clusterName.MatchString(name), Arm: true} }
+
+func names(names ...string) []cell {
+	cells := make([]cell, 0, len(names))
+	for _, one := range names {
+		cells = append(cells, name(one))
+	}
+	return cells
+}
+
+// clusterName is what the cluster calls something by.
+var clusterName = regexp.MustCompile(`^[a-z0-9.-]+$`)
+
+// What is shown as verdicts are: that there is none, and that a run does not count.
+const (
+	noVerdict  = "No verdict"
+	invalidRun = "Invalid"
+)

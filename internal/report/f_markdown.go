@@ -10,11 +10,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Markdown is the page as GitHub and most wikis read it. With charts, it shows
-// the files of Charts and Pictures, looked for in that folder; without, it names none.
-func (r *Report) Markdown(charts string) []byte {
+// formatMarkdown writes a page as GitHub and most wikis read it. With charts, it shows the
+// files of charts and insets from that folder; without, it names none.
+func formatMarkdown(page *document, charts string) []byte {
 	w := &markdownWriter{charts: strings.TrimSuffix(charts, "/")}
-	w.page(&r.page)
+	w.page(page)
 	return []byte(prose.Printable(w.out.String()))
 }
 
@@ -63,13 +63,13 @@ func (w *markdownWriter) card(of *card) {
 		}
 		w.linef("")
 	}
-	w.linef("%s", escapeMarkdown(of.Sure))
-	if len(of.Reservations) > 0 {
-		w.linef("\n%s\n", reservationsTitle)
-		w.list(listOf(of.Reservations))
+	w.linef("%s", escapeMarkdown(of.Detail))
+	if len(of.Remarks) > 0 {
+		w.linef("\n%s\n", of.RemarksTitle)
+		w.list(listOf(of.Remarks))
 	}
-	if of.Cost != "" {
-		w.linef("\n%s", escapeMarkdown(of.Cost))
+	if of.Footer != "" {
+		w.linef("\n%s", escapeMarkdown(of.Footer))
 	}
 }
 
@@ -89,11 +89,11 @@ func (w *markdownWriter) block(of *block) {
 		w.table(of.Table)
 	case of.Charts != nil:
 		w.pictures(of.Charts)
-	case of.Note != nil:
-		w.linef("%s", of.Note.markdown(w.charts))
+	case of.Markdown != nil:
+		w.linef("%s", noteInMarkdown(of.Markdown, w.charts))
 	case of.Code != "":
 		around := fence(of.Code)
-		w.linef("<details><summary>The declaration</summary>\n\n%syaml\n%s%s\n\n</details>", around, of.Code, around)
+		w.linef("<details><summary>%s</summary>\n\n%syaml\n%s%s\n\n</details>", html.EscapeString(of.CodeTitle), around, of.Code, around)
 	case of.Commands != "":
 		w.linef("```console\n%s\n```", of.Commands)
 	}

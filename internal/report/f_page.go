@@ -15,9 +15,9 @@ import (
 
 // pageWriter writes a page's parts.
 type pageWriter struct {
-	// arms have an index, by which the page's script knows them.
-	arms map[string]int
-	// pictures of notes are shown.
+	// indexes of the series, which the page's script uses.
+	indexes map[string]int
+	// pictures within texts are shown.
 	pictures bool
 }
 
@@ -80,8 +80,8 @@ func (w pageWriter) block(of viewBlock) g.Node {
 		return w.tablePart(of.ID, of.Table)
 	case of.Charts != nil:
 		return elements.Lines(h.Div(h.Class("charts"), g.Text("\n"), elements.Each(of.Charts, chartPart)))
-	case of.Note != nil:
-		return w.note(of.Note)
+	case of.Markdown != nil:
+		return w.note(of.Markdown)
 	case of.Code != "":
 		return elements.Lines(h.Pre(h.TabIndex("0"), g.Text(of.Code)))
 	case of.Commands != "":
@@ -125,17 +125,17 @@ func titledChart(of *chart) g.Node {
 }
 
 // drawing is a picture, which holds only what this package drew and escaped.
-func drawing(of picture, alt string) g.Node { return g.Raw(of.inline(alt)) }
+func drawing(of picture, alt string) g.Node { return g.Raw(chartInline(of, alt)) }
 
-func (w pageWriter) note(of *note) g.Node {
+func (w pageWriter) note(of *Markdown) g.Node {
 	var text g.Node
-	if of.Fault != "" {
-		text = h.P(g.Text(of.Excuse()))
+	if of.Excuse != "" {
+		text = h.P(g.Text(of.Excuse))
 	} else {
-		text = g.Raw(of.page(w.pictures))
+		text = g.Raw(noteInPage(of, w.pictures))
 	}
-	return elements.Lines(h.Div(h.Class("written"), h.Role("note"), h.Aria("label", of.Label()),
-		elements.Lines(elements.Text(of.Label(), h.P, h.Class("by"))), text))
+	return elements.Lines(h.Div(h.Class("written"), h.Role("note"), h.Aria("label", of.Label),
+		elements.Lines(elements.Text(of.Label, h.P, h.Class("by"))), text))
 }
 
 // anchor leads to the part it stands in, so that its address can be copied.
@@ -155,9 +155,9 @@ func jsonOf(value any) g.Node {
 	})
 }
 
-// markOf an arm lets the page's script find what is of it.
-func (w pageWriter) markOf(arm string) g.Node {
-	at, known := w.arms[arm]
+// markOf a series lets the page's script find what is of it.
+func (w pageWriter) markOf(series string) g.Node {
+	at, known := w.indexes[series]
 	if !known {
 		return nil
 	}

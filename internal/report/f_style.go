@@ -25,14 +25,15 @@ var (
 	pageScript string
 )
 
-// HTML is one file with everything in it: styles, charts and scripts included,
-// nothing fetched. It follows the reader's choice of light or dark, and prints.
-// Without its scripts it is all there, too.
-func (r *Report) HTML() ([]byte, error) { return r.html(true) }
-
-// html is the page, with the pictures of notes or without.
-func (r *Report) html(pictures bool) ([]byte, error) {
-	written, err := elements.Bytes(pageWriter{arms: r.record.indexOfArms(), pictures: pictures}.page(r.pageView()))
+// formatHTML writes a page as one file with everything in it: styles, charts and scripts
+// included, nothing fetched. It follows the reader's choice of light or dark, and prints. It
+// is complete without its scripts. Insets are shown if pictures is true.
+func formatHTML(page *document, pictures bool) ([]byte, error) {
+	indexes := map[string]int{}
+	for i, one := range page.Series {
+		indexes[one.Name] = i
+	}
+	written, err := elements.Bytes(pageWriter{indexes, pictures}.page(newView(page)))
 	if err != nil {
 		return nil, fmt.Errorf("writing the page: %w", err)
 	}

@@ -15,9 +15,9 @@ func answerCard(of *card) g.Node {
 		bannerPart(of.Banner),
 		elements.Text(of.Sentence, h.P, h.Class(answerClass(of.Sentence))),
 		chipsPart(of.Chips),
-		h.P(h.Class("sure"), g.Text(of.Sure)),
-		reservationsPart(of.Reservations),
-		elements.Text(of.Cost, h.P, h.Class("sure")),
+		h.P(h.Class("sure"), g.Text(of.Detail)),
+		remarksPart(of.RemarksTitle, of.Remarks),
+		elements.Text(of.Footer, h.P, h.Class("sure")),
 		lookPart(of),
 	))
 }
@@ -40,11 +40,11 @@ func bannerPart(of *banner) g.Node {
 		elements.Each(of.Sentences, func(_ int, sentence *string) g.Node { return h.P(g.Text(*sentence)) }))
 }
 
-func reservationsPart(of []string) g.Node {
+func remarksPart(title string, of []string) g.Node {
 	if len(of) == 0 {
 		return nil
 	}
-	return h.Div(h.Class("sure"), h.P(g.Text(reservationsTitle)), h.Ul(g.Map(of, func(one string) g.Node { return h.Li(g.Text(one)) })))
+	return h.Div(h.Class("sure"), h.P(g.Text(title)), h.Ul(g.Map(of, func(one string) g.Node { return h.Li(g.Text(one)) })))
 }
 
 func chipsPart(of []item) g.Node {

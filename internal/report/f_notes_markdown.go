@@ -3,29 +3,32 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	tables "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/util"
 )
 
-// markdown is the note in Markdown, as a quotation below its label. It is written anew
+// noteInMarkdown is the note in Markdown, as a quotation below its label. It is written anew
 // from what was read of it, so that another reader of Markdown finds nothing else in it:
 // no HTML, no link that is not followed here, no heading above those of the page.
-func (n *note) markdown(folder string) string {
-	label := "**" + escapeMarkdown(n.Label()) + "**"
-	if n.Fault != "" {
-		return prefixed("> ", "> ", label+"\n\n"+escapeMarkdown(n.Excuse()))
+func noteInMarkdown(n *Markdown, folder string) string {
+	label := "**" + escapeMarkdown(n.Label) + "**"
+	if n.Excuse != "" {
+		return prefixed("> ", "> ", label+"\n\n"+escapeMarkdown(n.Excuse))
 	}
 	writer := markdownNote{of: n, folder: folder}
-	return prefixed("> ", "> ", label+"\n\n"+writer.blocks(n.text, "\n\n"))
+	return prefixed("> ", "> ", label+"\n\n"+writer.blocks(n.Tree, "\n\n"))
 }
 
 // markdownNote writes a note. Pictures are in the folder; without one, none are shown.
 type markdownNote struct {
-	of     *note
+	of     *Markdown
 	folder string
 }
 
@@ -41,11 +44,11 @@ func (m markdownNote) blocks(parent ast.Node, between string) string {
 func (m markdownNote) block(node ast.Node) string {
 	switch node := node.(type) {
 	case *ast.Heading:
-		return strings.Repeat("#", deeper(node, m.of.below)) + " " + oneLine(m.inline(node))
+		return strings.Repeat("#", deeper(node, m.of.Below)) + " " + oneLine(m.inline(node))
 	case *ast.ThematicBreak:
 		return "***"
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		code := strings.TrimSuffix(linesOf(node, m.of.source), "\n") + "\n"
+		code := strings.TrimSuffix(linesOf(node, m.of.Source), "\n") + "\n"
 		return fence(code) + "\n" + code + fence(code)
 	case *ast.Blockquote:
 		return prefixed("> ", "> ", m.blocks(node, "\n\n"))
@@ -102,10 +105,10 @@ func (m markdownNote) inline(parent ast.Node) string {
 }
 
 func (m markdownNote) words(node ast.Node) string {
-	source := m.of.source
+	source := m.of.Source
 	switch node := node.(type) {
 	case *ast.Text:
-		return escapeMarkdown(lettersOfText(node, source)) + lineEnd(node)
+		return escapeMarkdown(PlainText(node, source)) + lineEnd(node)
 	case *ast.String:
 		return escapeMarkdown(string(node.Value))
 	case *ast.CodeSpan:
@@ -125,17 +128,17 @@ func (m markdownNote) words(node ast.Node) string {
 		}
 		return label
 	case *ast.Image:
-		return m.picture(m.of.insets[node])
+		return m.picture(m.of.Insets[node])
 	default:
 		return m.inline(node)
 	}
 }
 
-func (m markdownNote) picture(shown *inset) string {
-	if shown.fault != "" || m.folder == "" {
-		return escapeMarkdown(shown.told())
+func (m markdownNote) picture(shown *Inset) string {
+	if shown.Fault != "" || m.folder == "" {
+		return escapeMarkdown(shown.Told())
 	}
-	return "![" + escapeMarkdown(shown.alt) + "](" + m.folder + "/" + shown.file + ")"
+	return "![" + escapeMarkdown(shown.Alt) + "](" + m.folder + "/" + shown.File + ")"
 }
 
 func lineEnd(node *ast.Text) string {
@@ -214,3 +217,49 @@ func prefixed(first, further, text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// addressOf a link; empty: it leads where a report leads nobody.
+func addressOf(destination []byte) string {
+	address := string(util.URLEscape(destination, true))
+	parsed, err := url.Parse(address)
+	if err != nil || strings.ContainsAny(address, " <>\"'`|\\") {
+		return ""
+	}
+	// Not every reader knows it however it is written.
+	address = parsed.Scheme + address[len(parsed.Scheme):]
+	switch parsed.Scheme {
+	case "http", "https":
+		if parsed.Host != "" {
+			return address
+		}
+	case "mailto":
+		return address
+	}
+	return ""
+}
+
+// addressOfAuto is that of a link that is its own text.
+func addressOfAuto(link *ast.AutoLink, source []byte) string {
+	address := link.URL(source)
+	if link.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(address), []byte("mailto:")) {
+		address = append([]byte("mailto:"), address...)
+	}
+	return addressOf(address)
+}
+
+// linesOf a block of code.
+func linesOf(node ast.Node, source []byte) string {
+	var out strings.Builder
+	lines := node.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		out.Write(line.Value(source))
+	}
+	return out.String()
+}
+
+// deepestHeading that HTML and Markdown have.
+const deepestHeading = 6
+
+// deeper is the level of a note's heading below that of the page.
+func deeper(heading *ast.Heading, below int) int { return min(heading.Level+below, deepestHeading) }

@@ -2,13 +2,10 @@
 
 package report
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // view is a document with what only a page in a browser has: an address for each of
-// its parts, and the arms, which it can hide.
+// its parts.
 type view struct {
 	document
 	// Sections stand for the document's.
@@ -44,13 +41,13 @@ func (v view) IsLarge() bool {
 	return parts > large
 }
 
-func (r *Report) pageView() view {
-	page := view{document: r.page}
+func newView(page *document) view {
+	shown := view{document: *page}
 	taken := addresses{}
-	for _, one := range r.page.Sections {
-		page.Sections = append(page.Sections, viewSection{one, taken.of(one)})
+	for _, one := range page.Sections {
+		shown.Sections = append(shown.Sections, viewSection{one, taken.of(one)})
 	}
-	return page
+	return shown
 }
 
 // addresses that are taken, with how often they were asked for.
@@ -87,15 +84,4 @@ func (a addresses) take(address string) string {
 		a[address]++
 	}
 	return address
-}
-
-// slug is a text in letters, digits and hyphens, and not longer than an address
-// that people pass on may be.
-func slug(text string) string {
-	const enough = 60
-	words := strings.FieldsFunc(strings.ToLower(text), func(letter rune) bool {
-		return (letter < 'a' || letter > 'z') && (letter < '0' || letter > '9')
-	})
-	joined := strings.Join(words, "-")
-	return strings.TrimSuffix(joined[:min(len(joined), enough)], "-")
 }

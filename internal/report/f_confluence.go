@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	g "maragu.dev/gomponents"
@@ -11,11 +12,11 @@ import (
 	"perflab.dev/perflab/internal/report/elements"
 )
 
-// Confluence is the page in Confluence's storage format: XHTML with macros for
-// the table of contents and the verdicts. With charts, it shows the files of
-// Charts and Pictures, which have to be attached to the page.
-func (r *Report) Confluence(charts bool) ([]byte, error) {
-	written, err := elements.Bytes(wikiWriter{charts}.page(&r.page))
+// formatConfluence writes a page in Confluence's storage format: XHTML with macros for
+// the table of contents and the statuses. With charts, it shows the files of charts and
+// insets, which have to be attached to the page.
+func formatConfluence(page *document, charts bool) ([]byte, error) {
+	written, err := elements.Bytes(wikiWriter{charts}.page(page))
 	if err != nil {
 		return nil, fmt.Errorf("writing the page for Confluence: %w", err)
 	}
@@ -35,9 +36,9 @@ func (w wikiWriter) page(of *document) g.Node {
 		wikiBanner(of.Card.Banner),
 		wikiAnswer(of.Card.Sentence),
 		wikiFigures(of.Card.Figures),
-		h.P(g.Text(of.Card.Sure)),
-		wikiReservations(of.Card.Reservations),
-		elements.Text(of.Card.Cost, h.P),
+		h.P(g.Text(of.Card.Detail)),
+		wikiRemarks(of.Card.RemarksTitle, of.Card.Remarks),
+		elements.Text(of.Card.Footer, h.P),
 		macro("toc", parameter("maxLevel", "2")),
 		g.Map(of.Sections, w.section),
 	)
@@ -55,8 +56,11 @@ func parameter(name, value string) g.Node {
 func richText(content ...g.Node) g.Node { return g.El("ac:rich-text-body", content...) }
 
 func wikiVerdict(verdict string) g.Node {
-	return macro("status", parameter("title", verdict), parameter("colour", lookOf(verdict).lozenge))
+	return macro("status", parameter("title", verdict), parameter("colour", cmp.Or(lozenges[verdict], "Grey")))
 }
+
+// lozenges are the colours of the status macro.
+var lozenges = map[string]string{"Better": "Green", "Worse": "Red", "Invalid": "Red", "Equivalent": "Blue", "Inconclusive": "Yellow"}
 
 func wikiBanner(of *banner) g.Node {
 	if of == nil {
@@ -82,11 +86,11 @@ func wikiFigures(of []figure) g.Node {
 	}))
 }
 
-func wikiReservations(of []string) g.Node {
+func wikiRemarks(title string, of []string) g.Node {
 	if len(of) == 0 {
 		return nil
 	}
-	return g.Group{elements.Lines(h.P(g.Text(reservationsTitle))), wikiWriter{}.block(block{List: listOf(of)})}
+	return g.Group{elements.Lines(h.P(g.Text(title))), wikiWriter{}.block(block{List: listOf(of)})}
 }
 
 func (w wikiWriter) section(of section) g.Node {
@@ -108,10 +112,10 @@ func (w wikiWriter) block(of block) g.Node {
 		return wikiTable(of.Table)
 	case of.Charts != nil:
 		return w.pictures(of.Charts)
-	case of.Note != nil:
-		return w.note(of.Note)
+	case of.Markdown != nil:
+		return w.note(of.Markdown)
 	case of.Code != "":
-		return elements.Lines(macro("expand", parameter("title", "The declaration"), richText(h.Pre(g.Text(of.Code)))))
+		return elements.Lines(macro("expand", parameter("title", of.CodeTitle), richText(h.Pre(g.Text(of.Code)))))
 	case of.Commands != "":
 		return elements.Lines(h.Pre(g.Text(of.Commands)))
 	}
@@ -135,14 +139,14 @@ func (w wikiWriter) pictures(of []chart) g.Node {
 	})
 }
 
-func (w wikiWriter) note(of *note) g.Node {
+func (w wikiWriter) note(of *Markdown) g.Node {
 	var text g.Node
-	if of.Fault != "" {
-		text = h.P(g.Text(of.Excuse()))
+	if of.Excuse != "" {
+		text = h.P(g.Text(of.Excuse))
 	} else {
-		text = g.Raw(of.wiki(w.charts))
+		text = g.Raw(noteInWiki(of, w.charts))
 	}
-	return elements.Lines(macro("panel", parameter("title", of.Label()), richText(g.Text("\n"), text)))
+	return elements.Lines(macro("panel", parameter("title", of.Label), richText(g.Text("\n"), text)))
 }
 
 func wikiTable(of *table) g.Node {
