@@ -108,7 +108,7 @@ func TestAForgedRunInTheWay(t *testing.T) {
 			l.settle()
 			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" exists already`)
 			reconciler, _ := l.operator()
-			if result, err := reconciler.Reconcile(t.Context(), request(l.experiment("small"))); err != nil || result.RequeueAfter != component.RefusedPause {
+			if result, err := reconciler.Reconcile(t.Context(), request(l.experiment("small"))); err != nil || result.RequeueAfter != component.RefusalRetryInterval {
 				t.Errorf("looked for after %s: %v", result.RequeueAfter, err)
 			}
 			l.remove(forged)

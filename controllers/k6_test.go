@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -51,7 +52,8 @@ func (l *lab) startRunners(testRun *unstructured.Unstructured) {
 	l.t.Helper()
 	for n := range parallelism(testRun) {
 		name := naming.RunnerJob(testRun.GetName(), n+1)
-		labels := map[string]string{contract.LabelTestRun: testRun.GetName(), contract.LabelRunner: "true", "app": "k6"}
+		labels := maps.Clone(testRun.GetLabels())
+		maps.Copy(labels, map[string]string{contract.LabelTestRun: testRun.GetName(), contract.LabelRunner: "true", "app": "k6"})
 		container := corev1.Container{Name: contract.RunnerContainer, Image: "example.org/k6:1"}
 		job := &batchv1.Job{
 			ObjectMeta: metav1.ObjectMeta{

@@ -20,12 +20,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/announcer"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/publish/sinks"
 	"perflab.dev/perflab/internal/runs/provenance"
@@ -77,7 +80,7 @@ type lab struct {
 	// longestTurn is how long a run may take; 0: no limit.
 	longestTurn time.Duration
 	// history is how long what complete experiments gave stays.
-	history experiment.History
+	history retention.Policy
 	// archive keeps what was recorded; nil: there is none.
 	archive *archive.Store
 	// sinks are told what there is to announce; empty: nobody is.
@@ -142,29 +145,29 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	now := func() time.Time { return l.now }
 	experiments := l.lasting
 	if experiments == nil {
-		experiments = &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history}
+		experiments = experiment.New(tools, now, l.telemetry, l.history)
 	}
 	return experiments,
 		&run.Reconciler{
 			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
-			Watches: &run.ForeignWatches{Cluster: tools.Cluster, Controller: deaf{}},
+			Watches: &run.ThirdPartyWatches{Cluster: tools.Cluster, Controller: deaf{}},
 		}
 }
 
 // tools are those of an operator that has just been started.
 func (l *lab) tools() component.Tools {
 	reads := l.line.to(l.own)
-	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
+	pods := kubecache.PodReader{Reader: l.reader(), Cached: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
-		Home: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn,
+		OperatorNamespace: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), LeaseNamespace: l.lanes, LongestTurn: l.longestTurn,
 		Events:         component.BoundedEvents{EventRecorder: &l.events},
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
 		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
-		Surroundings: component.Surroundings{
-			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
+		ClusterInfo: component.ClusterInfo{
+			Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},
 	}
 }
@@ -174,7 +177,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return kube.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
+	return kubecache.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.
@@ -238,8 +241,8 @@ func (l *lab) announce(about *v1alpha1.PerfExperiment) {
 	if len(l.sinks) == 0 {
 		return
 	}
-	announcer := &experiment.Announcer{Tools: l.tools(), Now: func() time.Time { return l.now }}
-	_, err := announcer.Reconcile(l.lease(), request(about))
+	announcements := &announcer.Reconciler{Tools: l.tools(), Now: func() time.Time { return l.now }}
+	_, err := announcements.Reconcile(l.lease(), request(about))
 	l.judge("announcing "+about.Name, err)
 }
 

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // line is the connection over which the operator reads and writes. It notes every
@@ -252,16 +252,16 @@ func (p pastCache) check(list client.ObjectList, options []client.ListOption) {
 func asCached(err error, read any) error {
 	switch object := read.(type) {
 	case *v1alpha1.PerfExperiment:
-		*object = *component.Outline(object)
+		*object = *kubecache.StripExperiment(object)
 	case *v1alpha1.PerfExperimentList:
 		for i := range object.Items {
-			object.Items[i] = *component.Outline(&object.Items[i])
+			object.Items[i] = *kubecache.StripExperiment(&object.Items[i])
 		}
 	case *v1alpha1.PerfRun:
-		*object = *component.Summary(object)
+		*object = *kubecache.StripRun(object)
 	case *v1alpha1.PerfRunList:
 		for i := range object.Items {
-			object.Items[i] = *component.Summary(&object.Items[i])
+			object.Items[i] = *kubecache.StripRun(&object.Items[i])
 		}
 	case *unstructured.Unstructured:
 		leanly(object)
@@ -278,7 +278,7 @@ func leanly(object *unstructured.Unstructured) {
 	if object.GetKind() == "ConfigMap" {
 		return
 	}
-	if lean, err := component.Lean()(object); err == nil {
+	if lean, err := kubecache.StripTransform()(object); err == nil {
 		*object = *lean.(*unstructured.Unstructured)
 	}
 }

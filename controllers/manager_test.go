@@ -23,10 +23,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -89,6 +89,8 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 	if found := l.foreign(contract.TestRunKind); len(found) > 0 {
 		t.Fatalf("%d TestRuns are left without an end of the operator", len(found))
 	}
+	// The runners of the TestRuns, and their pods.
+	l.collectGarbage()
 	left.SetResourceVersion("")
 	left.SetUID("")
 	l.create(&left)
@@ -127,7 +129,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.admin = l.uncached
 	own := installOn(l.t, server)
 	l.own = own.client
-	cached, err := component.Cache(own.config, l.namespace, l.lanes)
+	cached, err := kubecache.NewOptions(own.config, l.namespace, l.lanes)
 	expect.NoError(l.t, err)
 	manager, err := ctrl.NewManager(own.config, ctrl.Options{
 		Scheme:     l.admin.Scheme(),
@@ -140,13 +142,13 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	expect.NoError(l.t, err, "building the manager")
 	_, runs := l.operator()
 	experiments, _ := l.operator()
-	pods, err := component.NewPodCaches(manager, component.Namespaces(l.namespace))
+	pods, err := kubecache.NewPodCaches(manager, kubecache.Namespaces(l.namespace))
 	expect.NoError(l.t, err, "making the caches of pods")
-	freshness := kube.NewFreshness()
+	freshness := kubecache.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live), PodReader: pods.Reader(live)}
 	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, live, time.Now, manager.GetEventRecorder("perflab")
-	runs.Watches = &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods}
+	runs.Watches = &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods}
 	experiments.Cluster, experiments.Live, experiments.Now, experiments.Events = cluster, live, time.Now, runs.Events
 	expect.NoError(l.t, errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)), "setting the manager up")
 	ctx, stop := context.WithCancel(context.Background())

@@ -45,7 +45,7 @@ func TestProgressOfALoadIsShown(t *testing.T) {
 		t.Errorf("the run says %q", message)
 	}
 	// Only the run tells: what the experiment repeats is written twice.
-	if current := l.experiment("small").Status.Current; current == nil || current.Message != "loads are on" {
+	if current := l.experiment("small").Status.Current; current == nil || current.Message != "loads are running" {
 		t.Errorf("the experiment says %+v", current)
 	}
 }

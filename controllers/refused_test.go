@@ -171,9 +171,9 @@ func TestARefusalThatLastsEndsTheRun(t *testing.T) {
 		group, resource, says string
 		loaded                bool
 	}{
-		{"postgresql.cnpg.io", "clusters", "the environment was not ready within 3m0s; last seen of PostgreSQL", false},
-		{"k6.io", "testruns", "the loads could not be put on within 3m0s; last seen of the loads", false},
-		{"", "configmaps", "what was measured could not be kept within 5m0s; last seen of the results", true},
+		{"postgresql.cnpg.io", "clusters", "the environment was not ready within 3m0s; last status of PostgreSQL", false},
+		{"k6.io", "testruns", "the loads did not start within 3m0s; last status of the loads", false},
+		{"", "configmaps", "the results could not be stored within 5m0s; last status of the results", true},
 	} {
 		t.Run(lasting.resource, func(t *testing.T) {
 			l := newLab(t, complete)

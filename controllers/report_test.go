@@ -271,7 +271,7 @@ func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "small-report"}, Data: map[string]string{"notes": "mine"}}
 	l.create(login(), theirs, smallExperiment(t, blocks(1)))
 	done := l.conduct("small", outcomes{})
-	if told := aboutReport(done); len(told) != 1 || !strings.Contains(told[0], `a ConfigMap "small-report" that is not PerfLab's; delete it`) {
+	if told := aboutReport(done); len(told) != 1 || !strings.Contains(told[0], `retrying: ConfigMap "small-report" exists already, and this experiment did not create it`) {
 		t.Errorf("it warns %q", told)
 	}
 	if kept := l.stored(); kept.Data["notes"] != "mine" || len(kept.Data) != 1 || done.Status.Report != "" {

@@ -117,7 +117,7 @@ func TestAScriptThatWasEditedIsAnotherQuestion(t *testing.T) {
 			first := l.untilRun(v1alpha1.RunSucceeded)
 			l.rewrite(file, "export default function () { /* quite another */ }\n")
 			message := l.untilScripts(v1alpha1.ReasonScriptChanged)
-			expect.Contains(t, message, []string{`load "cico"`, first.Name, file + " has sha256 ", "put the ConfigMap back", first.Name + "-scripts", "an experiment of its own"})
+			expect.Contains(t, message, []string{`load "cico"`, first.Name, file + " has sha256 ", "restore the ConfigMap", first.Name + "-scripts", "an experiment of its own"})
 			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
 				t.Errorf("%d loads are on", len(testRuns))
 			}

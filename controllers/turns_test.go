@@ -239,7 +239,7 @@ func TestATurnHasAnEnd(t *testing.T) {
 	h.until(t, "the end of the turn", func() bool { return second.experiment("small").Status.Phase == v1alpha1.ExperimentComplete })
 	invalid := first.runs()[0]
 	first.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline,
-		"the run took longer than 2h, which is as long as this operator's --longest-turn lets any run take")
+		"the run took longer than 2h, the limit of this operator's --longest-turn")
 }
 
 // A ticket is good for as long as an operator may be away.

@@ -95,5 +95,5 @@ func TestALogThatStaysUnreadMakesARunInvalid(t *testing.T) {
 	l.unreadLogs("-cico-")
 	l.tenSecondsAtATime(func() bool { return l.run().Status.Phase == v1alpha1.RunInvalid })
 	message := l.run().Status.Message
-	expect.Contains(t, message, []string{"could not be kept within 5m0s", "does not answer"})
+	expect.Contains(t, message, []string{"could not be stored within 5m0s", "does not answer"})
 }

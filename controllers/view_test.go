@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // view is the caches of two operators that take turns: one has heard of all there
@@ -153,7 +153,7 @@ func (v *view) list(ctx context.Context, list client.ObjectList, options ...clie
 // indexed are the fields by which the cache finds runs.
 func indexed(object *unstructured.Unstructured) fields.Set {
 	set := fields.Set{}
-	for _, field := range []string{component.FieldExperiment, component.FieldPhase} {
+	for _, field := range []string{kubecache.FieldExperiment, kubecache.FieldPhase} {
 		set[field], _, _ = unstructured.NestedString(object.Object, strings.Split(field, ".")...)
 	}
 	return set

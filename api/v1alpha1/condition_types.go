@@ -255,6 +255,10 @@ const (
 	// ReasonPriceMissing: the price list lacks an instance type, or is not
 	// there.
 	ReasonPriceMissing = "PriceMissing"
+	// ReasonIncomplete: an artifact was made, and lacks something that its message names.
+	ReasonIncomplete = "Incomplete"
+	// ReasonUnusable: an artifact can't be made from what was recorded.
+	ReasonUnusable = "Unusable"
 	// ReasonValid: the run counts.
 	ReasonValid = "Valid"
 )

@@ -667,6 +667,22 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 
+	// specWarnings are those of the warnings that validation found in the spec before the
+	// first run.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=2048
+	SpecWarnings []string `json:"specWarnings,omitempty"`
+
+	// artifacts are what the operator makes from what the experiment recorded: analysis,
+	// history, manifest of digests, report, archive record and announcement.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Artifacts []ArtifactStatus `json:"artifacts,omitempty"`
+
 	// runs counts the runs by outcome.
 	// +optional
 	Runs *RunCounts `json:"runs,omitempty"`

@@ -35,13 +35,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/announcer"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/controllers/schedule"
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/network/egress/apiserver"
@@ -76,7 +79,7 @@ type options struct {
 	accountRole          string
 	lanes                lanes
 	longestTurn          time.Duration
-	history              experiment.History
+	history              retention.Policy
 	archive              string
 	cloudEvents          listed
 	grafana              listed
@@ -247,7 +250,7 @@ func serve(o options) error {
 }
 
 func managerOptions(o options, config *rest.Config, certificate *admission.Certificate) (ctrl.Options, error) {
-	cached, err := component.Cache(config, o.namespace, o.ticketNamespace())
+	cached, err := kubecache.NewOptions(config, o.namespace, o.ticketNamespace())
 	if err != nil {
 		return ctrl.Options{}, err
 	}
@@ -260,7 +263,7 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
-			DisableFor:   []client.Object{component.Watched(uncached)},
+			DisableFor:   []client.Object{kubecache.NewObject(uncached)},
 		}},
 		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
@@ -277,8 +280,8 @@ var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 // How often the statuses of runs and experiments tell what has not been decided but
 // observed, such as pods that come up.
 const (
-	runsWords        = 3 * time.Second
-	experimentsWords = 5 * time.Second
+	runStatusInterval        = 3 * time.Second
+	experimentStatusInterval = 5 * time.Second
 )
 
 // outside is what the operator reaches beyond the API server: where it may connect to,
@@ -317,11 +320,11 @@ func openOutside(config *rest.Config, o options) (outside, error) {
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
-	pods, err := component.NewPodCaches(manager, component.Namespaces(o.namespace))
+	pods, err := kubecache.NewPodCaches(manager, kubecache.Namespaces(o.namespace))
 	if err != nil {
 		return err
 	}
-	freshness := kube.NewFreshness()
+	freshness := kubecache.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	accounts, err := o.accounts(manager)
 	if err != nil {
@@ -330,44 +333,42 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	cluster := kube.Cluster{Client: freshness.Client(accounts.Client(manager.GetClient()), live, uncached), PodReader: pods.Reader(live)}
 	http := probe.NewHTTP(beyond.egress)
 	tools := component.Tools{
-		Cluster:        cluster,
-		Accounts:       accounts,
-		Room:           component.NewRoom(),
-		Home:           o.ownNamespace,
-		Live:           live,
-		Lanes:          o.ticketNamespace(),
-		LongestTurn:    o.longestTurn,
-		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
-		CollectorImage: o.collectorImage,
-		CollectorRole:  o.collectorRole,
-		Target:         http,
-		Kafka:          kafkaadmin.Admin{Egress: beyond.egress},
-		Databases:      probe.NewPostgres(beyond.egress),
-		Egress:         o.targets(),
-		Logs:           kube.PodLogs{Clientset: clientset},
-		Events:         component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
-		Archives:       beyond.archives,
-		Sinks:          beyond.sinks,
-		Surroundings:   surroundings(clientset.Discovery(), o),
+		Cluster:           cluster,
+		Accounts:          accounts,
+		ReadLimiter:       kube.NewReadLimiter(),
+		OperatorNamespace: o.ownNamespace,
+		Live:              live,
+		LeaseNamespace:    o.ticketNamespace(),
+		LongestTurn:       o.longestTurn,
+		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		CollectorImage:    o.collectorImage,
+		CollectorRole:     o.collectorRole,
+		Target:            http,
+		Kafka:             kafkaadmin.Admin{Egress: beyond.egress},
+		Databases:         probe.NewPostgres(beyond.egress),
+		Egress:            o.targets(),
+		Logs:              kube.PodLogs{Clientset: clientset},
+		Events:            component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
+		Archives:          beyond.archives,
+		Sinks:             beyond.sinks,
+		ClusterInfo:       clusterInfo(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{
-		Tools:     tools,
-		Runners:   http,
-		Telemetry: counted,
-		Now:       time.Now,
-		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
-		Words:     component.Pace{Every: runsWords},
+		Tools:          tools,
+		Runners:        http,
+		Telemetry:      counted,
+		Now:            time.Now,
+		Watches:        &run.ThirdPartyWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
+		StatusThrottle: component.StatusThrottle{Interval: runStatusInterval},
 	}
-	experiments := &experiment.Reconciler{
-		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,
-		Words: component.Pace{Every: experimentsWords},
-	}
-	announcer := &experiment.Announcer{Tools: tools, Now: time.Now}
+	experiments := experiment.New(tools, time.Now, counted, o.history)
+	experiments.StatusThrottle = component.StatusThrottle{Interval: experimentStatusInterval}
+	announcements := &announcer.Reconciler{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}
 	return errors.Join(
 		runs.SetupWithManager(manager),
 		experiments.SetupWithManager(manager),
-		announcer.SetupWithManager(manager),
+		announcements.SetupWithManager(manager),
 		schedules.SetupWithManager(manager),
 		manager.AddHealthzCheck("healthz", healthz.Ping),
 		manager.AddReadyzCheck("readyz", healthz.Ping),

@@ -101,7 +101,7 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 	for page, wants := range map[string][]string{
 		"../../docs/quick-start.md": {indented(effect.snapshot(t).text(noon)), indented(demo.snapshot(t).text(noon))},
 		// How far a load is the experiment does not tell.
-		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are on"},
+		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are running"},
 	} {
 		expect.Contains(t, documentation(t)[page], wants, page)
 	}

@@ -16,13 +16,12 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// ArchivePause is the time between two tries to keep something in an archive that does not
-// take it.
-const ArchivePause = 30 * time.Second
+// ArchiveRetryInterval is how often a failed write to an archive is retried.
+const ArchiveRetryInterval = 30 * time.Second
 
-// KeepRun keeps the record of a run that is over, and its raw results, in the archive of
-// its namespace.
-func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
+// ArchiveRun stores the record of a finished run and its raw results in the archive of its
+// namespace.
+func (t *Tools) ArchiveRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
 	raw, err := kube.RawResults(ctx, t.Live, run)
 	if err != nil {
 		return archive.Reference{}, err
@@ -34,19 +33,19 @@ func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment
 	return t.Archives.Of(run.Namespace).Keep(ctx, record)
 }
 
-// Archived is how ready it is that something is in an archive.
-func Archived(store *archive.Store) environment.Readiness {
-	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + store.String()}
+// ArchivedReadiness is the readiness once an archive has stored the record.
+func ArchivedReadiness(store *archive.Store) environment.Readiness {
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "stored in the archive " + store.String()}
 }
 
-// Unarchived is how ready it is after an archive has not taken it. Its library's own words go
-// into the log. It says false where the error is none of the archive's.
-func Unarchived(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
+// ArchiveErrorReadiness is the readiness after an archive returned an error, whose details go
+// to the log. It returns false if the error is not from the archive.
+func ArchiveErrorReadiness(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
 	if !archive.IsOne(err) {
 		return environment.Readiness{}, false
 	}
 	readiness := environment.NotReady(archiveReason(err), err.Error())
-	log.FromContext(ctx).Info("The archive does not take it", "reason", readiness.Reason, "error", err.Error(), "detail", store.Detail(err))
+	log.FromContext(ctx).Info("The archive does not store the record", "reason", readiness.Reason, "error", err.Error(), "detail", store.Detail(err))
 	return readiness, true
 }
 

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
-// KafkaAdmin asks Kafka's brokers and makes topics in them.
+// KafkaAdmin reads the state of Kafka brokers, and creates and deletes topics.
 type KafkaAdmin interface {
 	Describe(ctx context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error)
 	Topics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error)
@@ -30,11 +30,12 @@ type KafkaAdmin interface {
 	DeleteTopics(ctx context.Context, brokers kafkaadmin.Brokers, ours func(name string) bool) (left int, err error)
 }
 
-// ExternalBrokers reads the credentials from the Secrets that are named, live:
-// the operator has no right to read others, so it can't watch any.
+// ExternalBrokers reads the credentials of brokers from the Secrets that the spec names. It
+// reads from the API server: the operator may get these Secrets only, so it cannot watch
+// Secrets.
 func ExternalBrokers(ctx context.Context, live client.Reader, namespace string, external *v1alpha1.ExternalKafka) (kafkaadmin.Brokers, *environment.Readiness, error) {
 	brokers := kafkaadmin.Brokers{Servers: external.BootstrapServers, TLS: external.TLS != nil}
-	secrets := secretReader{live: live, namespace: namespace, named: namedSecrets(external)}
+	secrets := secretReader{live: live, namespace: namespace, names: secretNames(external)}
 	if external.TLS != nil && external.TLS.CA != nil {
 		brokers.CA = secrets.read(ctx, external.TLS.CA.Name, external.TLS.CA.Key)
 	}
@@ -43,12 +44,12 @@ func ExternalBrokers(ctx context.Context, live client.Reader, namespace string, 
 		brokers.Username = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthUsernameKey))
 		brokers.Password = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthPasswordKey))
 		brokers.InsecurePlaintext = external.SASL.InsecurePlaintext
-		brokers.Hosts = secrets.hosts(external.BootstrapServers)
+		brokers.Hosts = secrets.allowedHosts(external.BootstrapServers)
 	}
-	return brokers, secrets.trouble, secrets.err
+	return brokers, secrets.problem, secrets.err
 }
 
-func namedSecrets(external *v1alpha1.ExternalKafka) []string {
+func secretNames(external *v1alpha1.ExternalKafka) []string {
 	var names []string
 	if external.TLS != nil && external.TLS.CA != nil {
 		names = append(names, external.TLS.CA.Name)
@@ -60,63 +61,63 @@ func namedSecrets(external *v1alpha1.ExternalKafka) []string {
 	return slices.Compact(names)
 }
 
-// secretReader reads entries of Secrets until one can't be read.
+// secretReader reads keys of Secrets until one cannot be read.
 type secretReader struct {
 	live      client.Reader
 	namespace string
-	// named are all Secrets that are to be read, for the advice.
-	named   []string
-	trouble *environment.Readiness
+	// names are all Secrets that are to be read, for the advice.
+	names   []string
+	problem *environment.Readiness
 	err     error
-	// last is the Secret that was read last.
-	last *corev1.Secret
+	// lastSecret is the Secret that was read last.
+	lastSecret *corev1.Secret
 }
 
-// hosts are those that the login which was read last may be sent to.
-func (r *secretReader) hosts(addresses []string) allowedhosts.List {
-	if r.trouble != nil || r.err != nil {
+// allowedHosts returns the hosts to which the credentials that were read last may be sent.
+func (r *secretReader) allowedHosts(addresses []string) allowedhosts.List {
+	if r.problem != nil || r.err != nil {
 		return allowedhosts.List{}
 	}
-	list, err := allowedhosts.Of(r.last, addresses)
+	list, err := allowedhosts.Of(r.lastSecret, addresses)
 	if err != nil {
-		r.give(v1alpha1.ReasonHostNotAllowed, err.Error())
+		r.setProblem(v1alpha1.ReasonHostNotAllowed, err.Error())
 	}
 	return list
 }
 
 func (r *secretReader) read(ctx context.Context, name, key string) []byte {
-	if r.trouble != nil || r.err != nil {
+	if r.problem != nil || r.err != nil {
 		return nil
 	}
 	secret := &corev1.Secret{}
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsForbidden(err):
-		r.give(v1alpha1.ReasonSecretForbidden, forbiddenSecret(err, r.namespace, name, r.named))
+		r.setProblem(v1alpha1.ReasonSecretForbidden, secretForbiddenMessage(err, r.namespace, name, r.names))
 	case apierrors.IsNotFound(err):
-		r.give(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q is not in namespace %q: make it with the key %s", name, r.namespace, key))
+		r.setProblem(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q is not in namespace %q: make it with the key %s", name, r.namespace, key))
 	case err != nil:
 		r.err = fmt.Errorf("reading Secret %q: %w", name, err)
 	case len(secret.Data[key]) == 0:
-		r.give(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q in namespace %q has no key %s: add it", name, r.namespace, key))
+		r.setProblem(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q in namespace %q has no key %s: add it", name, r.namespace, key))
 	default:
-		r.last = secret
+		r.lastSecret = secret
 		return secret.Data[key]
 	}
 	return nil
 }
 
-func (r *secretReader) give(reason, message string) {
-	trouble := environment.NotReady(reason, message)
-	r.trouble = &trouble
+func (r *secretReader) setProblem(reason, message string) {
+	problem := environment.NotReady(reason, message)
+	r.problem = &problem
 }
 
-// deniedUser finds whom the API server denied something.
+// deniedUser matches the user in a Forbidden error.
 var deniedUser = regexp.MustCompile(`User "([^"]+)"`)
 
-// forbiddenSecret says what to run so that the operator may read exactly the
-// Secrets it needs.
-func forbiddenSecret(denied error, namespace, secret string, named []string) string {
+// secretForbiddenMessage has the commands that grant the operator read access to exactly the
+// Secrets that it needs.
+func secretForbiddenMessage(denied error, namespace, secret string, named []string) string {
 	subject := "--serviceaccount=<namespace>:<name of the operator's service account>"
 	if user := deniedUser.FindStringSubmatch(denied.Error()); user != nil {
 		subject = "--user=" + user[1]

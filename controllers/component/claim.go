@@ -8,33 +8,34 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Claim makes an experiment this operator's where it is nobody's, and reports
-// whether it has changed it. The first to write it down has it: the write must
-// fail over a newer version of the experiment.
+// Claim makes this operator responsible for an unclaimed experiment and reports whether it
+// changed the object. The caller must write it with an optimistic lock, so that only one
+// operator succeeds.
 func (t *Tools) Claim(experiment *v1alpha1.PerfExperiment) bool {
-	if t.Home == "" || Holder(experiment) != "" {
+	if t.OperatorNamespace == "" || ClaimedBy(experiment) != "" {
 		return false
 	}
 	if experiment.Annotations == nil {
 		experiment.Annotations = map[string]string{}
 	}
-	experiment.Annotations[v1alpha1.AnnotationOperator] = t.Home
+	experiment.Annotations[v1alpha1.AnnotationOperator] = t.OperatorNamespace
 	return true
 }
 
-// Holds reports whether the experiment is this operator's.
-func (t *Tools) Holds(experiment *v1alpha1.PerfExperiment) bool {
-	return Holder(experiment) == t.Home
+// HoldsClaim reports whether this operator is responsible for the experiment.
+func (t *Tools) HoldsClaim(experiment *v1alpha1.PerfExperiment) bool {
+	return ClaimedBy(experiment) == t.OperatorNamespace
 }
 
-// Holder is the operator whose experiment it is; empty: nobody's yet.
-func Holder(experiment *v1alpha1.PerfExperiment) string {
+// ClaimedBy returns the namespace of the operator that is responsible for the experiment, or an
+// empty string.
+func ClaimedBy(experiment *v1alpha1.PerfExperiment) string {
 	return experiment.Annotations[v1alpha1.AnnotationOperator]
 }
 
-// HeldByAnother says what to do about an experiment of another operator.
-func (t *Tools) HeldByAnother(experiment *v1alpha1.PerfExperiment) string {
+// OtherOperatorMessage is the condition message for an experiment of another operator.
+func (t *Tools) OtherOperatorMessage(experiment *v1alpha1.PerfExperiment) string {
 	return fmt.Sprintf("the operator in namespace %q works on this experiment, so the one in %q leaves it alone: "+
 		"see to it that no two operators watch a namespace; if the first is gone, hand the experiment on: kubectl annotate perfexperiment %s -n %s %s-",
-		Holder(experiment), t.Home, experiment.Name, experiment.Namespace, v1alpha1.AnnotationOperator)
+		ClaimedBy(experiment), t.OperatorNamespace, experiment.Name, experiment.Namespace, v1alpha1.AnnotationOperator)
 }

@@ -10,49 +10,48 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Component is one of the things that have to be so before a run can go on.
-// What a component has nothing to say about, the Part in it answers.
+// Component is a part of a run's environment. Types embed Base for the methods that they do not
+// need.
 type Component interface {
-	// About names it and the condition that speaks of it.
-	About() Part
-	// Needs are the operators without which what is declared can't be built.
-	Needs(environment.Request) []Operator
-	// Provision builds what is declared, as far as one pass can, and says how
-	// far it is.
-	Provision(context.Context, *Pass) (Progress, error)
-	// Render makes what Provision would apply for a request, and applies nothing.
-	Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error)
-	// Prove writes into the record what runs, before the loads begin, and says
-	// in what it is not what was declared.
-	Prove(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error)
-	// ProveAgain does so when the loads are over.
-	ProveAgain(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error)
-	// Restarts writes into the record how often it ended under the loads.
-	Restarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
-	// TearDown takes away what of it outlives a run.
-	TearDown(context.Context, *Demolition) (Departure, error)
+	// Describe returns its name and its condition.
+	Describe() Base
+	// RequiredOperators returns the third-party operators that the declaration requires.
+	RequiredOperators(environment.Request) []Operator
+	// Provision builds what is declared, as far as one reconcile can, and reports the progress.
+	Provision(context.Context, *Scope) (Progress, error)
+	// Render returns what Provision applies for a request, and applies nothing.
+	Render(context.Context, *Scope, environment.Request) ([]environment.Intent, error)
+	// Verify records the running configuration before the loads start, and returns how it
+	// differs from the declaration.
+	Verify(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error)
+	// VerifyAfterLoad does the same when the loads have finished.
+	VerifyAfterLoad(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error)
+	// CountRestarts records how often containers ended during the load.
+	CountRestarts(context.Context, *Scope, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
+	// TearDown deletes what outlives a run.
+	TearDown(context.Context, *Teardown) (TeardownState, error)
 }
 
-// The components that a run has a step of its own for.
 var (
-	Images  = imagePulls{Part{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: kindsOf(podKind)}}
-	Data    = restoredData{Part{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
-	Modules = moduleSet{Part{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: kindsOf(moduleKinds...)}}
-	Target  = loadTarget{Part{Condition: v1alpha1.ConditionTargetReachable, Name: "the target"}}
+	// Images, Data, Modules and Target have steps of their own in a run.
+	Images  = imagePulls{Base{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: fixedKinds(podKind)}}
+	Data    = restoredData{Base{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
+	Modules = moduleSet{Base{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: fixedKinds(moduleKinds...)}}
+	Target  = loadTarget{Base{Condition: v1alpha1.ConditionTargetReachable, Name: "the target"}}
 )
 
-// Stores are what modules connect to. They come up side by side, before them.
+// Stores are the servers that modules connect to. They are provisioned concurrently, before the
+// modules.
 var Stores = []Component{
-	kafkaCluster{Part{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}},
-	postgresCluster{Part{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: kindsOf(postgresKinds...)}},
+	kafkaCluster{Base{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}},
+	postgresCluster{Base{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: fixedKinds(postgresKinds...)}},
 }
 
-// All components, in the order in which they come up; they are taken down in the
-// opposite one. The conditions of a run, what it waits for, what is proved of it,
-// what an experiment shows of its current run and what goes with it come from
-// this list.
+// All components, in the order in which they are provisioned; teardown is in reverse order. The
+// conditions of a run, its waits and verification, the experiment's conditions of its current
+// run, and the teardown iterate over this list.
 var All = slices.Concat(
-	[]Component{Part{Condition: v1alpha1.ConditionScriptsAvailable, Name: "the scripts"}, Images},
+	[]Component{Base{Condition: v1alpha1.ConditionScriptsAvailable, Name: "the scripts"}, Images},
 	Stores,
-	[]Component{Data, Modules, Target, Part{Condition: v1alpha1.ConditionResultsKept, Name: "the results"}},
+	[]Component{Data, Modules, Target, Base{Condition: v1alpha1.ConditionResultsKept, Name: "the results"}},
 )

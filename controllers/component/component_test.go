@@ -16,7 +16,7 @@ func TestConditionsOfComponentsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
 	expect.NoError(t, err)
 	for _, one := range component.All {
-		if condition := one.About().Condition; !strings.Contains(string(page), "`"+condition+"`") {
+		if condition := one.Describe().Condition; !strings.Contains(string(page), "`"+condition+"`") {
 			t.Errorf("docs/troubleshooting.md does not know the condition %s", condition)
 		}
 	}
@@ -26,7 +26,7 @@ func TestConditionsOfComponentsAreDocumented(t *testing.T) {
 func TestComponentsAreToldApart(t *testing.T) {
 	known := map[string]bool{}
 	for _, one := range component.All {
-		about := one.About()
+		about := one.Describe()
 		if known[about.Condition] || known[about.Name] {
 			t.Errorf("%q and %s are not told apart from others", about.Name, about.Condition)
 		}

@@ -9,27 +9,26 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/measure/results"
-	"perflab.dev/perflab/internal/runs/provenance"
 	"perflab.dev/perflab/internal/text/prose"
 )
 
 // SetCondition sets one condition of an object.
 type SetCondition func(conditionType string, status metav1.ConditionStatus, reason, message string)
 
-// ConditionSetter sets conditions of an object of this generation.
+// ConditionSetter returns a function that sets conditions observed at a generation.
 func ConditionSetter(conditions *[]metav1.Condition, generation int64) SetCondition {
 	return func(conditionType string, status metav1.ConditionStatus, reason, message string) {
 		meta.SetStatusCondition(conditions, metav1.Condition{
 			Type:               conditionType,
 			Status:             status,
 			Reason:             reason,
-			Message:            Cut(message),
+			Message:            TruncateMessage(message),
 			ObservedGeneration: generation,
 		})
 	}
 }
 
-// SetReadiness sets the condition of a part.
+// SetReadiness sets a condition to True or False.
 func (set SetCondition) SetReadiness(condition string, readiness environment.Readiness) {
 	status := metav1.ConditionFalse
 	if readiness.Ready {
@@ -38,8 +37,9 @@ func (set SetCondition) SetReadiness(condition string, readiness environment.Rea
 	set(condition, status, readiness.Reason, readiness.Message)
 }
 
-// FaultOf reads back why an earlier pass found that the run does not count.
-func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
+// RecordedFault returns why an earlier reconcile found the run invalid, from its Valid
+// condition.
+func RecordedFault(run *v1alpha1.PerfRun) *results.Fault {
 	valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid)
 	if valid == nil || valid.Status != metav1.ConditionFalse {
 		return nil
@@ -47,21 +47,15 @@ func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
 	return &results.Fault{Reason: valid.Reason, Message: valid.Message}
 }
 
-// maxMessage is far below what a condition may hold: a message is a sentence.
+// maxMessage is the length of a condition message, far below the API's limit.
 const maxMessage = 1024
 
-// Cut bounds a sentence.
-func Cut(message string) string { return prose.Cut(message, maxMessage) }
+// TruncateMessage bounds a message.
+func TruncateMessage(message string) string { return prose.Cut(message, maxMessage) }
 
-// IsOn tells a run that has not ended yet, and will here. An imported one that
-// had not ended when it was written down never goes on.
-func IsOn(run *v1alpha1.PerfRun) bool {
-	return !run.Status.Phase.IsFinal() && !provenance.IsImported(run)
-}
-
-// MessageOf is what a run's experiment shows of what it does. How far a load is
-// only the run tells: it would have to be written twice every few seconds.
-func MessageOf(run *v1alpha1.PerfRun) string {
+// RunMessage is the message that an experiment shows of its current run. The progress of loads
+// is only on the run: copying it would double the writes every few seconds.
+func RunMessage(run *v1alpha1.PerfRun) string {
 	loads := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadsComplete)
 	if run.Status.Phase == v1alpha1.RunLoading && loads != nil && loads.Reason == v1alpha1.ReasonLoading {
 		return loads.Message

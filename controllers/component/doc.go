@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package component holds what a run stands on: Kafka, PostgreSQL, modules and the
-// rest, one type each behind one interface, and the list of them that conditions,
-// waits, proofs and teardown come from. It is below the controllers of runs and of
-// experiments, which don't know each other.
+// Package component has what a run needs in place: Kafka, PostgreSQL, modules and others. Each
+// is a type with one interface; conditions, waits, verification and teardown iterate over one
+// list of them. It also has what the controllers share. It does not import them.
 package component

@@ -22,67 +22,65 @@ import (
 )
 
 const (
-	// startPatience is how long a pod may take to answer its probes before
-	// people are told what the kubelet has to say about it.
-	startPatience = 20 * time.Second
-	// podPatience is how long a Job may be without a pod before its events are
-	// asked for the reason.
-	podPatience = 5 * time.Second
-	// maxAsked bounds the objects whose events one look reads.
-	maxAsked = 3
+	// podStartGrace is how long a pod may fail its probes before its events are read.
+	podStartGrace = 20 * time.Second
+	// jobPodGrace is how long a Job may be without pods before its events are read.
+	jobPodGrace = 5 * time.Second
+	// maxEventObjects bounds the objects whose events one reconcile reads.
+	maxEventObjects = 3
 	// maxEvents bounds the events that are read of an object.
 	maxEvents = 100
 )
 
-// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;list;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// BoundedEvents cuts notes to the length that the API server accepts: it would drop a longer
-// event.
+// BoundedEvents truncates notes to the length that the API server accepts; it drops longer
+// events.
 type BoundedEvents struct{ events.EventRecorder }
 
-// maxNote is the length of an event's note, in bytes.
-const maxNote = 1024
+// maxNoteBytes is the length of an event's note, in bytes.
+const maxNoteBytes = 1024
 
 // Eventf records an event.
 func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, action, note string, words ...any) {
-	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNote))
+	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNoteBytes))
 }
 
-// EventsOf reads the events about pods that have not been ready for a while:
-// only they say what a probe got for an answer, or why a volume can't be
-// mounted. They are read live and few at a time, not watched: a namespace may
-// have more events than anything else. They are words for people: where they can't be
-// read, what is known goes on without them.
-func (t *Tools) EventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
+// PodEvents reads the events of pods that stay unready: only these have the response of a
+// probe, or why a volume cannot be mounted. It reads from the API server, and few at a time,
+// because a namespace may have more events than other objects. Messages only get better with
+// events, so it logs errors and returns what it has.
+func (t *Tools) PodEvents(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || environment.PodReady(pod) ||
-			started == nil || now.Sub(started.Time) < startPatience
+			started == nil || now.Sub(started.Time) < podStartGrace
 	})
 	slices.SortFunc(late, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	uids := make([]types.UID, 0, maxAsked)
-	for _, pod := range late[:min(len(late), maxAsked)] {
+	uids := make([]types.UID, 0, maxEventObjects)
+	for _, pod := range late[:min(len(late), maxEventObjects)] {
 		uids = append(uids, pod.UID)
 	}
-	return t.EventsAbout(ctx, namespaceOf(pods), uids...)
+	return t.ListEvents(ctx, podsNamespace(pods), uids...)
 }
 
-func namespaceOf(pods []corev1.Pod) string {
+func podsNamespace(pods []corev1.Pod) string {
 	if len(pods) == 0 {
 		return ""
 	}
 	return pods[0].Namespace
 }
 
-// EventsAbout reads the events about objects.
-func (t *Tools) EventsAbout(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
+// ListEvents reads the events of objects.
+func (t *Tools) ListEvents(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
 	var events []corev1.Event
 	for _, uid := range uids {
 		list := &corev1.EventList{}
 		err := t.Live.List(ctx, list, client.InNamespace(namespace),
 			client.MatchingFields{"involvedObject.uid": string(uid)}, client.Limit(maxEvents))
 		if err != nil {
-			log.FromContext(ctx).Info("Events can't be read", "of", uid, "error", err.Error())
+			log.FromContext(ctx).Info("Failed to list events", "of", uid, "error", err.Error())
 			return events
 		}
 		events = append(events, list.Items...)
@@ -90,17 +88,17 @@ func (t *Tools) EventsAbout(ctx context.Context, namespace string, uids ...types
 	return events
 }
 
-// RefusedPods says why the API server takes no pods of Jobs that have none after
-// a while; empty: it does not say so. A Job has no condition for it, only events.
-func (t *Tools) RefusedPods(ctx context.Context, pods []corev1.Pod, now time.Time, jobs ...metav1.Object) string {
+// PodRefusal returns why the API server refuses the pods of Jobs that have none after a while,
+// or an empty string. A Job reports it in events only.
+func (t *Tools) PodRefusal(ctx context.Context, pods []corev1.Pod, now time.Time, jobs ...metav1.Object) string {
 	if len(pods) > 0 {
 		return ""
 	}
 	for _, job := range jobs {
-		if now.Sub(job.GetCreationTimestamp().Time) < podPatience {
+		if now.Sub(job.GetCreationTimestamp().Time) < jobPodGrace {
 			continue
 		}
-		if refusal := environment.Refusal(t.EventsAbout(ctx, job.GetNamespace(), job.GetUID())); refusal != "" {
+		if refusal := environment.Refusal(t.ListEvents(ctx, job.GetNamespace(), job.GetUID())); refusal != "" {
 			return refusal
 		}
 	}

@@ -16,24 +16,25 @@ import (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// imagePulls are all images a run needs, on the nodes that need them.
-type imagePulls struct{ Part }
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 
-// Provision looks whether the images can be pulled, before people have waited
-// for databases that nothing will use.
-func (i imagePulls) Provision(ctx context.Context, p *Pass) (Progress, error) {
-	others := i.others(p)
+// imagePulls are the images of a run on the nodes that need them.
+type imagePulls struct{ Base }
+
+// Provision pulls the images first, so that a bad image is reported before databases are built.
+func (i imagePulls) Provision(ctx context.Context, p *Scope) (Progress, error) {
+	others := i.otherImages(p)
 	intents := images.Build(p.Request(), others...)
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return Progress{}, err
 	}
 	observed, err := p.observe(ctx, intents, naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentImages))
-	observed.Pods = LineageOf(p.Experiment).Pods(observed.Pods)
+	observed.Pods = NewLineage(p.Experiment).Pods(observed.Pods)
 	return Progress{Readiness: images.Assess(observed, others...)}, err
 }
 
-// others are the images a run needs beside its modules'.
-func (imagePulls) others(p *Pass) []string {
+// otherImages are the images of a run that are not its modules'.
+func (imagePulls) otherImages(p *Scope) []string {
 	needed := append(restore.Images(p.Run.Spec.Restore), p.Settings.RunnerImage, p.Settings.StarterImage)
 	if p.CollectorImage != "" {
 		needed = append(needed, p.CollectorImage)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -31,14 +32,13 @@ import (
 )
 
 const (
-	// topicBudget is how long one pass makes topics: then it shows how far it
-	// has come.
-	topicBudget = 3 * time.Second
-	// topicPause is the time between two such passes. Nobody watches topics.
-	topicPause = time.Second
+	// topicTimeout bounds how long one reconcile creates topics. The next one continues.
+	topicTimeout = 3 * time.Second
+	// topicPollInterval is the time between such reconciles: topics cannot be watched.
+	topicPollInterval = time.Second
 )
 
-// kafkaKinds are those of the Strimzi that is installed.
+// kafkaKinds are the kinds of the installed Strimzi version.
 func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	version, served, err := cluster.Serves(contract.KafkaGroupKind)
 	if err != nil || !served {
@@ -47,20 +47,22 @@ func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
 	return []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}, nil
 }
 
-// kafkaCluster is Kafka with its topics: Strimzi's, or somebody else's brokers.
-type kafkaCluster struct{ Part }
+// +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;create;patch;delete
 
-// Needs Strimzi, unless the brokers are somebody else's.
-func (kafkaCluster) Needs(request environment.Request) []Operator {
+// kafkaCluster is Kafka and its topics, on Strimzi's brokers or external ones.
+type kafkaCluster struct{ Base }
+
+// RequiredOperators returns Strimzi unless the brokers are external.
+func (kafkaCluster) RequiredOperators(request environment.Request) []Operator {
 	if !kafka.NeedsStrimzi(request.System.Kafka) {
 		return nil
 	}
 	return []Operator{{contract.KafkaGroupKind, kafka.Strimzi(request.System.Kafka)}}
 }
 
-// Provision builds the brokers, unless they are somebody else's, and the topics
-// in them.
-func (k kafkaCluster) Provision(ctx context.Context, p *Pass) (Progress, error) {
+// Provision builds the brokers, unless they are external, and the topics.
+func (k kafkaCluster) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	declared := p.Run.Spec.System.Kafka
 	if declared == nil {
 		return Progress{Readiness: notDeclared()}, nil
@@ -72,10 +74,10 @@ func (k kafkaCluster) Provision(ctx context.Context, p *Pass) (Progress, error) 
 		}
 	}
 	readiness, err := k.provisionTopics(ctx, p)
-	return Progress{Readiness: readiness, After: topicPause}, err
+	return Progress{Readiness: readiness, RequeueAfter: topicPollInterval}, err
 }
 
-func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	version, _, err := p.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
 		return environment.Readiness{}, err
@@ -85,12 +87,12 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 		return served, nil
 	}
 	intents := kafka.Build(request, version)
-	replacing, err := k.replace(ctx, p, intents)
+	replacing, err := k.deleteOutdated(ctx, p, intents)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "an earlier Kafka is being taken down: it was made from another configuration, or did not come up"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier Kafka to be deleted: it was built from another configuration or did not become ready"), nil
 	}
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
@@ -99,11 +101,11 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 	if err != nil {
 		return environment.Readiness{}, err
 	}
-	if observed.Pods, err = k.ours(ctx, p, observed.Pods); err != nil {
+	if observed.Pods, err = k.ownPods(ctx, p, observed.Pods); err != nil {
 		return environment.Readiness{}, err
 	}
 	if kafka.LacksPods(request, observed) {
-		if err := k.askForNodes(ctx, p, &observed); err != nil {
+		if err := k.findPodRefusal(ctx, p, &observed); err != nil {
 			return environment.Readiness{}, err
 		}
 	}
@@ -112,10 +114,10 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 
 // +kubebuilder:rbac:groups=core.strimzi.io,resources=strimzipodsets,verbs=get;list
 
-// askForNodes finds out why Strimzi's pods are not there: what the API server
-// has against them stands on no object, so it is asked for one that a set lacks,
-// as Strimzi asks. Those of a set are alike.
-func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *environment.Observed) error {
+// findPodRefusal finds out why Strimzi's pods are missing. No object reports the API server's
+// refusal, so the operator sends a dry run of one missing pod per set: the pods of a set are
+// alike.
+func (k kafkaCluster) findPodRefusal(ctx context.Context, p *Scope, observed *environment.Observed) error {
 	request := p.Request()
 	lineage, err := k.lineage(ctx, p)
 	if err != nil {
@@ -146,8 +148,8 @@ func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *enviro
 	return nil
 }
 
-// lineage are our Kafka and its pools.
-func (k kafkaCluster) lineage(ctx context.Context, p *Pass) (Lineage, error) {
+// lineage is the run's Kafka and its node pools.
+func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
 	request := p.Request()
 	kinds, err := k.kinds(p.Cluster)
 	if err != nil {
@@ -159,16 +161,16 @@ func (k kafkaCluster) lineage(ctx context.Context, p *Pass) (Lineage, error) {
 		if err != nil {
 			return nil, err
 		}
-		lineage.add(made)
+		lineage.addAll(made)
 	}
 	return lineage, nil
 }
 
-// podSets are those that Strimzi has made for our Kafka and its pools, which are the lineage.
-// They are read once in a pass, past the cache.
-func (kafkaCluster) podSets(ctx context.Context, p *Pass, lineage Lineage) ([]unstructured.Unstructured, error) {
+// podSets returns the StrimziPodSets of the lineage. They are read once per reconcile, from the
+// API server.
+func (kafkaCluster) podSets(ctx context.Context, p *Scope, lineage Lineage) ([]unstructured.Unstructured, error) {
 	if p.podSets != nil {
-		return kept(p.podSets.Items, lineage.Owns), nil
+		return filter(p.podSets.Items, lineage.Owns), nil
 	}
 	version, served, err := p.Cluster.Serves(contract.StrimziPodSetKind)
 	if err != nil || !served {
@@ -182,11 +184,11 @@ func (kafkaCluster) podSets(ctx context.Context, p *Pass, lineage Lineage) ([]un
 		return nil, fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
 	}
 	p.podSets = found
-	return kept(found.Items, lineage.Owns), nil
+	return filter(found.Items, lineage.Owns), nil
 }
 
-// ours are the pods that Strimzi has made for our Kafka and its pools.
-func (k kafkaCluster) ours(ctx context.Context, p *Pass, pods []corev1.Pod) ([]corev1.Pod, error) {
+// ownPods filters the pods of the run's Kafka and its node pools.
+func (k kafkaCluster) ownPods(ctx context.Context, p *Scope, pods []corev1.Pod) ([]corev1.Pod, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -198,24 +200,23 @@ func (k kafkaCluster) ours(ctx context.Context, p *Pass, pods []corev1.Pod) ([]c
 	if err != nil {
 		return nil, err
 	}
-	extend(lineage, podSets, lineage.Owns)
-	return kept(pods, lineage.Owns), nil
+	addMatching(lineage, podSets, lineage.Owns)
+	return filter(pods, lineage.Owns), nil
 }
 
-// running are the brokers and controllers of our Kafka that run.
-func (k kafkaCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+// runningPods returns the running brokers and controllers of the run's Kafka.
+func (k kafkaCluster) runningPods(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
 	pods, err := p.pods(ctx, map[string]string{contract.LabelStrimziCluster: p.Request().KafkaName()})
 	if err != nil {
 		return nil, err
 	}
-	pods, err = k.ours(ctx, p, pods)
-	return running(pods), err
+	pods, err = k.ownPods(ctx, p, pods)
+	return runningPods(pods), err
 }
 
-// provisionTopics makes the declared topics, as many as fit into one pass.
-// Once the run has been provisioned they are left alone: what became of them
-// is for the proof to say.
-func (k kafkaCluster) provisionTopics(ctx context.Context, p *Pass) (environment.Readiness, error) {
+// provisionTopics creates the declared topics, as many as one reconcile can. Once the run is
+// provisioned it does not touch topics: the verification reports changes.
+func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	request := p.Request()
 	wanted := kafka.Topics(request)
 	if p.Run.Status.Timings.Provisioned != nil {
@@ -226,29 +227,29 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Pass) (environment
 	if before.Reason == v1alpha1.ReasonRefused || before.Ready && !external {
 		return before, nil
 	}
-	brokers, trouble, err := k.brokers(ctx, p)
-	if err != nil || trouble != nil {
-		return orReady(trouble), err
+	brokers, problem, err := k.brokers(ctx, p)
+	if err != nil || problem != nil {
+		return ptr.Deref(problem, environment.Readiness{}), err
 	}
 	if external {
-		noted, err := k.noteExternal(ctx, p)
+		noted, err := k.recordExternalTopics(ctx, p)
 		if err != nil || noted != nil {
-			return orReady(noted), err
+			return ptr.Deref(noted, environment.Readiness{}), err
 		}
 	}
 	if before.Ready {
 		_, err := p.Kafka.Describe(ctx, brokers)
-		return brokersAnswer(err), nil
+		return brokersReadiness(err), nil
 	}
-	found, err := p.Kafka.EnsureTopics(ctx, brokers, wanted, topicBudget)
+	found, err := p.Kafka.EnsureTopics(ctx, brokers, wanted, topicTimeout)
 	if err != nil {
-		return brokersAnswer(err), nil
+		return brokersReadiness(err), nil
 	}
 	return kafka.AssessTopics(wanted, found), nil
 }
 
-// brokersAnswer is the readiness of brokers that gave this error.
-func brokersAnswer(err error) environment.Readiness {
+// brokersReadiness is the readiness of brokers after a request.
+func brokersReadiness(err error) environment.Readiness {
 	var refusal *kafkaadmin.Refusal
 	var elsewhere *allowedhosts.NotAllowed
 	switch {
@@ -259,22 +260,13 @@ func brokersAnswer(err error) environment.Readiness {
 	case errors.As(err, &elsewhere):
 		return environment.NotReady(v1alpha1.ReasonHostNotAllowed, "the brokers name an address of theirs, and "+elsewhere.Error())
 	default:
-		return unanswered("the brokers don't answer", err)
+		return unreachable("the brokers don't answer", err)
 	}
 }
 
-func orReady(trouble *environment.Readiness) environment.Readiness {
-	if trouble == nil {
-		return environment.Readiness{}
-	}
-	return *trouble
-}
-
-// replace takes a Kafka down that was made from another declaration, with
-// pools the new one does not have, or does not come up, and says true until all of
-// it is gone.
-// Kafkas that are kept warm beside the run's own are not looked at.
-func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (bool, error) {
+// deleteOutdated deletes a Kafka that was built from another declaration, has other node pools
+// or is stuck, and reports whether it still exists. It leaves Kafkas that are kept warm.
+func (k kafkaCluster) deleteOutdated(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	request := p.Request()
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
 	if request.StaysWarm() {
@@ -292,7 +284,7 @@ func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environmen
 			return false, err
 		}
 		for i := range objects {
-			stale = stale || outdated(&objects[i], wanted) || p.atStandstill(&objects[i], v1alpha1.ConditionKafkaReady)
+			stale = stale || isOutdated(&objects[i], wanted) || p.isStuck(&objects[i], v1alpha1.ConditionKafkaReady)
 		}
 	}
 	if !stale {
@@ -302,8 +294,8 @@ func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environmen
 	return !gone, err
 }
 
-// brokers says how the run's brokers are reached, or why that is not known.
-func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers, *environment.Readiness, error) {
+// brokers returns the connection to the run's brokers, or why it is unknown.
+func (k kafkaCluster) brokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers, *environment.Readiness, error) {
 	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {
 		return ExternalBrokers(ctx, p.Live, request.Namespace, request.System.Kafka.External)
@@ -312,24 +304,24 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers,
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
-	object, err := p.Own(ctx, contract.KafkaKind(version), request.KafkaName())
+	object, err := p.GetOwned(ctx, contract.KafkaKind(version), request.KafkaName())
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
 	servers := contract.Kafka{Object: object}.BootstrapServers(kafka.Listener)
 	if servers == "" {
-		unknown := environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q does not tell its address yet", request.KafkaName()))
+		unknown := environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q does not report its address yet", request.KafkaName()))
 		return kafkaadmin.Brokers{}, &unknown, nil
 	}
 	return kafkaadmin.Brokers{Servers: strings.Split(servers, ",")}, nil, nil
 }
 
-// noteExternal notes that there will be topics in somebody else's brokers. It
-// gives a reason to wait while an earlier note is being worked off. A note that
-// somebody has changed, or made before, becomes ours.
-func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.Readiness, error) {
+// recordExternalTopics stores the ledger that teardown deletes the topics in external brokers
+// by. It returns a reason to wait while an earlier ledger is being deleted. A ledger that
+// someone created or changed is overwritten.
+func (k kafkaCluster) recordExternalTopics(ctx context.Context, p *Scope) (*environment.Readiness, error) {
 	ledger := kafka.Ledger(p.Request())
-	// Past the cache, which would have to hold every ConfigMap there is.
+	// From the API server: the cache holds no ConfigMaps.
 	current := &corev1.ConfigMap{}
 	err := p.Live.Get(ctx, client.ObjectKeyFromObject(ledger), current)
 	if err == nil && current.DeletionTimestamp != nil {
@@ -340,16 +332,16 @@ func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.R
 		return nil, p.Cluster.Create(ctx, ledger)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading ConfigMap %q, which notes that there will be topics: %w", ledger.Name, err)
+		return nil, fmt.Errorf("reading the ledger of external topics, ConfigMap %q: %w", ledger.Name, err)
 	}
 	if err := p.Cluster.CheckOwner(current, ledger); err != nil {
 		return nil, err
 	}
-	return nil, p.asNoted(ctx, current, ledger)
+	return nil, p.restoreLedger(ctx, current, ledger)
 }
 
-// asNoted brings back what somebody has changed of a note.
-func (p *Pass) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) error {
+// restoreLedger undoes changes of others to a ledger.
+func (p *Scope) restoreLedger(ctx context.Context, current, ledger *corev1.ConfigMap) error {
 	before := current.DeepCopy()
 	current.Data = ledger.Data
 	for key, value := range ledger.Labels {
@@ -362,16 +354,16 @@ func (p *Pass) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) e
 	return p.Cluster.PatchUnchanged(ctx, current, before)
 }
 
-// TearDown takes away what was built; its pods go with it, save those of a Kafka
-// that somebody else made under such a name. Topics in somebody else's brokers go
-// last, for the modules may hold on to them.
-func (k kafkaCluster) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
+// TearDown deletes what was built and waits for its pods, but not for those of someone else's
+// Kafka of that name. It deletes topics in external brokers last, because modules may still use
+// them.
+func (k kafkaCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	version, _, err := down.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	departure, err := down.operated(ctx, k.Part, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
-	if err != nil || departure != Gone || !down.othersGone {
+	departure, err := down.tearDownOperated(ctx, k.Base, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
+	if err != nil || departure != TeardownComplete || !down.dependentsDeleted {
 		return departure, err
 	}
 	return down.externalTopics(ctx)

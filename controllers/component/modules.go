@@ -24,54 +24,55 @@ var (
 	moduleKinds    = []schema.GroupVersionKind{deploymentKind, corev1.SchemeGroupVersion.WithKind("Service")}
 )
 
-// moduleSet are the modules: those that PerfLab makes and those it borrows.
-type moduleSet struct{ Part }
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 
-// Provision starts the modules, once what they connect to is there.
-func (m moduleSet) Provision(ctx context.Context, p *Pass) (Progress, error) {
+// moduleSet is all modules: those that PerfLab creates and those it adopts.
+type moduleSet struct{ Base }
+
+// Provision starts the modules. Their servers are ready.
+func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	request := p.Request()
 	intents := modules.Build(request, kafka.Env(request))
 	if request.Reset == v1alpha1.ResetReschedule {
-		cleared, err := m.clear(ctx, p, intents)
+		cleared, err := m.deleteEarlierModules(ctx, p, intents)
 		if err != nil {
 			return Progress{}, err
 		}
 		if !cleared {
-			return Progress{Readiness: environment.NotReady(v1alpha1.ReasonReplacing, "the pods of the run before are leaving their nodes")}, nil
+			return Progress{Readiness: environment.NotReady(v1alpha1.ReasonReplacing, "waiting for the pods of the previous run to be deleted")}, nil
 		}
 	}
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return Progress{}, err
 	}
-	observed, err := p.observe(ctx, intents, m.objectsOf(p))
+	observed, err := p.observe(ctx, intents, m.objectLabels(p))
 	if err != nil {
 		return Progress{}, err
 	}
-	borrowed, err := m.borrow(ctx, p)
-	return Progress{Readiness: environment.Both(modules.Assess(request, observed), borrowed)}, err
+	adopted, err := m.adopt(ctx, p)
+	return Progress{Readiness: environment.Both(modules.Assess(request, observed), adopted)}, err
 }
 
-// objectsOf a run's modules have these labels.
-func (moduleSet) objectsOf(p *Pass) map[string]string {
+// objectLabels are the labels of the objects of a run's modules.
+func (moduleSet) objectLabels(p *Scope) map[string]string {
 	return naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentModule)
 }
 
-// Stop takes the modules of the run before down and says true when their pods
-// are gone as well. Borrowed workloads are not ours to delete, whatever their
-// labels.
-func (m moduleSet) Stop(ctx context.Context, p *Pass) (bool, error) {
-	gone, err := Delete(ctx, p.Cluster, p.Experiment, m.objectsOf(p), deploymentKind)
+// Stop deletes the modules of the previous run and reports whether they and their pods are
+// gone. It does not delete adopted workloads, whatever their labels.
+func (m moduleSet) Stop(ctx context.Context, p *Scope) (bool, error) {
+	gone, err := Delete(ctx, p.Cluster, p.Experiment, m.objectLabels(p), deploymentKind)
 	if err != nil {
 		return false, err
 	}
-	pods, err := p.pods(ctx, m.objectsOf(p))
+	pods, err := p.pods(ctx, m.objectLabels(p))
 	return gone && len(pods) == 0, err
 }
 
-// clear deletes the Deployments of other runs and says whether all pods of theirs
-// are gone: only then the scheduler places the new ones as on empty nodes,
-// whichever module they are of.
-func (m moduleSet) clear(ctx context.Context, p *Pass, intents []environment.Intent) (bool, error) {
+// deleteEarlierModules deletes the Deployments of other runs and reports whether all of their
+// pods are gone. Only then does the scheduler place the new pods as on empty nodes.
+func (m moduleSet) deleteEarlierModules(ctx context.Context, p *Scope, intents []environment.Intent) (bool, error) {
 	wanted := map[string]bool{}
 	for _, intent := range intents {
 		if intent.GetKind() != modules.WorkloadKind {
@@ -82,36 +83,36 @@ func (m moduleSet) clear(ctx context.Context, p *Pass, intents []environment.Int
 		if err != nil {
 			return false, err
 		}
-		if current == nil || !outdated(current, environment.FingerprintOf(intent)) {
+		if current == nil || !isOutdated(current, environment.FingerprintOf(intent)) {
 			continue
 		}
 		if err := p.Cluster.Delete(ctx, p.Experiment, current); err != nil {
 			return false, err
 		}
 	}
-	pods, err := p.pods(ctx, m.objectsOf(p))
+	pods, err := p.pods(ctx, m.objectLabels(p))
 	return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
 		return !wanted[pod.Annotations[v1alpha1.AnnotationFingerprint]]
 	}), err
 }
 
-// TearDown gives back what was borrowed before anything goes that the borrowed
-// modules use, and then takes away what was made.
-func (m moduleSet) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
-	returned, err := down.GiveBack(ctx, client.ObjectKeyFromObject(down.Experiment), down.Experiment)
+// TearDown releases adopted workloads, which still use the other components, and then deletes
+// the created modules.
+func (m moduleSet) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
+	released, err := down.ReleaseWorkloads(ctx, client.ObjectKeyFromObject(down.Experiment), down.Experiment)
 	if err != nil {
-		return Holding, fmt.Errorf("giving back what was borrowed: %w", err)
+		return TeardownBlocking, fmt.Errorf("releasing adopted workloads: %w", err)
 	}
-	if !returned {
-		return Holding, nil
+	if !released {
+		return TeardownBlocking, nil
 	}
-	departure, err := m.Part.TearDown(ctx, down)
-	if err != nil || departure != Gone {
+	departure, err := m.Base.TearDown(ctx, down)
+	if err != nil || departure != TeardownComplete {
 		return departure, err
 	}
 	left, err := down.Cluster.Pods(ctx, down.Experiment.Namespace, client.MatchingLabels(naming.ComponentLabels(down.Experiment.Name, environment.ComponentModule)))
 	if err != nil || len(left) > 0 {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }

@@ -16,41 +16,44 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// postgresKinds are what a PostgreSQL consists of, in the order in which it is
-// taken down: a Pooler without its Cluster only complains.
+// postgresKinds are the kinds of a PostgreSQL, in the order of their deletion: a Pooler reports
+// errors without its Cluster.
 var postgresKinds = []schema.GroupVersionKind{
 	contract.PostgresPoolerKind,
 	contract.PostgresClusterKind,
 	corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 }
 
-// postgresCluster is PostgreSQL: CloudNativePG's, or somebody else's server.
-type postgresCluster struct{ Part }
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch;delete
 
-// Needs CloudNativePG, unless the server is somebody else's.
-func (postgresCluster) Needs(request environment.Request) []Operator {
+// postgresCluster is PostgreSQL, run by CloudNativePG or external.
+type postgresCluster struct{ Base }
+
+// RequiredOperators returns CloudNativePG unless the server is external.
+func (postgresCluster) RequiredOperators(request environment.Request) []Operator {
 	if len(postgres.Build(request)) == 0 {
 		return nil
 	}
 	return []Operator{{contract.PostgresClusterKind.GroupKind(), "CloudNativePG"}}
 }
 
-// Provision builds PostgreSQL as declared, or looks for the one that is already
-// there.
-func (d postgresCluster) Provision(ctx context.Context, p *Pass) (Progress, error) {
+// Provision builds PostgreSQL as declared, or checks that the external server accepts
+// connections.
+func (d postgresCluster) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness, err := d.provision(ctx, p)
 	return Progress{Readiness: readiness}, err
 }
 
-func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	request := p.Request()
 	intents := postgres.Build(request)
-	replacing, err := d.replace(ctx, p, intents)
+	replacing, err := d.deleteOutdated(ctx, p, intents)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "an earlier PostgreSQL is being taken down: it was made from another configuration, or did not come up"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier PostgreSQL to be deleted: it was built from another configuration or did not become ready"), nil
 	}
 	if request.System.Postgres == nil {
 		return notDeclared(), nil
@@ -58,7 +61,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Re
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
 	}
-	if silent := d.silent(ctx, p); silent != nil {
+	if silent := d.findUnreachable(ctx, p); silent != nil {
 		return *silent, nil
 	}
 	observed, err := p.observe(ctx, intents, map[string]string{contract.LabelPostgresCluster: request.PostgresName()})
@@ -68,11 +71,11 @@ func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Re
 	return postgres.Assess(request, observed), nil
 }
 
-// silent finds a server that should already be there and does not answer.
-func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readiness {
+// findUnreachable finds an external server that does not accept connections.
+func (postgresCluster) findUnreachable(ctx context.Context, p *Scope) *environment.Readiness {
 	for _, address := range postgres.ExternalAddresses(p.Request()) {
 		if err := p.Databases.Listens(ctx, address); err != nil {
-			silent := unanswered(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
+			silent := unreachable(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
 			if silent.Reason == v1alpha1.ReasonUnreachable {
 				silent.Message += "; check host and port in system.postgres.external and that this cluster may connect to it"
 			}
@@ -82,9 +85,9 @@ func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readine
 	return nil
 }
 
-// replace deletes what was built from another declaration, or does not come up, and
-// says true until it is gone. Where everything is kept warm, what has another name stays.
-func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (replacing bool, err error) {
+// deleteOutdated deletes what was built from another declaration or is stuck, and reports
+// whether it still exists. With reset KeepWarm it leaves clusters of other names.
+func (postgresCluster) deleteOutdated(ctx context.Context, p *Scope, intents []environment.Intent) (replacing bool, err error) {
 	request := p.Request()
 	for _, kind := range postgresKinds {
 		objects, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
@@ -92,8 +95,8 @@ func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environme
 			return false, err
 		}
 		for i := range objects {
-			standsStill := objects[i].GetName() == request.PostgresName() && p.atStandstill(&objects[i], v1alpha1.ConditionPostgresReady)
-			if staysUp(request, intents, &objects[i]) && !standsStill {
+			standsStill := objects[i].GetName() == request.PostgresName() && p.isStuck(&objects[i], v1alpha1.ConditionPostgresReady)
+			if canStay(request, intents, &objects[i]) && !standsStill {
 				continue
 			}
 			replacing = true
@@ -105,8 +108,8 @@ func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environme
 	return replacing, nil
 }
 
-// TearDown takes away what was built; its pods go with it, save those of a
-// PostgreSQL that somebody else made under such a name.
-func (d postgresCluster) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
-	return down.operated(ctx, d.Part, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
+// TearDown deletes what was built and waits for its pods, but not for those of someone else's
+// Cluster of that name.
+func (d postgresCluster) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
+	return down.tearDownOperated(ctx, d.Base, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
 }

@@ -13,18 +13,18 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// RefusedPause is the time between two tries of a write that was refused. What
-// is in its way, a policy, a quota or an object, tells nobody when it goes.
-const RefusedPause = 10 * time.Second
+// RefusalRetryInterval is how often a refused write is retried. The end of the cause, such as a
+// policy, a quota or an object, triggers no event.
+const RefusalRetryInterval = 10 * time.Second
 
-// RefusalOf says why a write is not made, where people can do something about
-// it, or why something can't be read for now; false: it is another error.
-func RefusalOf(err error) (environment.Readiness, bool) {
+// RefusalReadiness is the readiness after a refused write that people can fix, or after a read
+// that failed for now. It returns false for other errors.
+func RefusalReadiness(err error) (environment.Readiness, bool) {
 	switch refusal := kube.RefusalOf(err); {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
-		return environment.NotReady(reasonOf(refusal), refusal.Sentence()), true
+		return environment.NotReady(refusalReason(refusal), refusal.Sentence()), true
 	case kube.IsPassing(err) || kube.IsUnread(err):
 		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:
@@ -32,7 +32,7 @@ func RefusalOf(err error) (environment.Readiness, bool) {
 	}
 }
 
-func reasonOf(refusal *kube.Refusal) string {
+func refusalReason(refusal *kube.Refusal) string {
 	switch refusal.Owner {
 	case kube.Foreign:
 		return v1alpha1.ReasonNameTaken

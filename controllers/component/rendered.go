@@ -15,26 +15,26 @@ import (
 	"perflab.dev/perflab/internal/environment/rendering"
 )
 
-// Rendered are digests of what the components make of the run's declaration. What
-// names the run would differ in each, so the request is for none.
-func (p *Pass) Rendered(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
+// RenderedDigests are digests of what the components render from the run's declaration. The
+// request has no run name, which would make each digest unique.
+func (p *Scope) RenderedDigests(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
 	request := p.Request()
 	request.Run = ""
 	var rendered []v1alpha1.RenderedDigest
 	for _, part := range All {
 		intents, err := part.Render(ctx, p, request)
 		if err != nil {
-			return nil, fmt.Errorf("rendering %s: %w", part.About().Name, err)
+			return nil, fmt.Errorf("rendering %s: %w", part.Describe().Name, err)
 		}
 		if len(intents) > 0 {
-			rendered = append(rendered, rendering.Digest(part.About().Name, intents))
+			rendered = append(rendered, rendering.Digest(part.Describe().Name, intents))
 		}
 	}
 	return rendered, nil
 }
 
-// Render makes Strimzi's objects, as the Strimzi that is installed reads them.
-func (kafkaCluster) Render(_ context.Context, p *Pass, request environment.Request) ([]environment.Intent, error) {
+// Render returns Strimzi's objects for the installed version.
+func (kafkaCluster) Render(_ context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	if !kafka.NeedsStrimzi(request.System.Kafka) {
 		return nil, nil
 	}
@@ -42,18 +42,18 @@ func (kafkaCluster) Render(_ context.Context, p *Pass, request environment.Reque
 	return kafka.Build(request, version), err
 }
 
-// Render makes CloudNativePG's objects.
-func (postgresCluster) Render(_ context.Context, _ *Pass, request environment.Request) ([]environment.Intent, error) {
+// Render returns CloudNativePG's objects.
+func (postgresCluster) Render(_ context.Context, _ *Scope, request environment.Request) ([]environment.Intent, error) {
 	return postgres.Build(request), nil
 }
 
-// Render makes the modules, and the changes of those that are borrowed.
-func (m moduleSet) Render(ctx context.Context, p *Pass, request environment.Request) ([]environment.Intent, error) {
+// Render returns the modules, and the changes to adopted workloads.
+func (m moduleSet) Render(ctx context.Context, p *Scope, request environment.Request) ([]environment.Intent, error) {
 	intents := modules.Build(request, kafka.Env(request))
-	loans, err := m.loans(ctx, p, request)
-	for _, loan := range loans {
-		if loan.Intent != nil {
-			intents = append(intents, loan.Intent)
+	adoptions, err := m.adoptions(ctx, p, request)
+	for _, adoption := range adoptions {
+		if adoption.Intent != nil {
+			intents = append(intents, adoption.Intent)
 		}
 	}
 	return intents, err

@@ -19,19 +19,21 @@ import (
 	"perflab.dev/perflab/internal/environment/restore"
 )
 
-// restoredData is what the databases hold at the start of a run.
-type restoredData struct{ Part }
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch
 
-// Provision makes the Job and says how far it is.
-func (d restoredData) Provision(ctx context.Context, p *Pass) (Progress, error) {
-	readiness, err := d.restoring(ctx, p)
+// restoredData is the content of the databases at the start of a run.
+type restoredData struct{ Base }
+
+// Provision creates the restore Job and reports its progress.
+func (d restoredData) Provision(ctx context.Context, p *Scope) (Progress, error) {
+	readiness, err := d.restore(ctx, p)
 	return Progress{Readiness: readiness}, err
 }
 
-func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readiness, error) {
+func (d restoredData) restore(ctx context.Context, p *Scope) (environment.Readiness, error) {
 	hook := d.hook(p)
 	if sql := hook.Restore.SQL; sql != nil {
-		_, missing, err := p.Files(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
+		_, missing, err := p.ReadScriptFiles(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
 		if err != nil {
 			return environment.Readiness{}, err
 		}
@@ -57,13 +59,13 @@ func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readi
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job); err != nil {
 		return environment.Readiness{}, fmt.Errorf("reading job %q: %w", intent.GetName(), err)
 	}
-	observed.Pods = LineageOf(object).Pods(observed.Pods)
-	observed.Refused = p.RefusedPods(ctx, observed.Pods, p.Now, object)
+	observed.Pods = NewLineage(object).Pods(observed.Pods)
+	observed.Refused = p.PodRefusal(ctx, observed.Pods, p.Now, object)
 	return restore.Assess(hook, job, observed), nil
 }
 
-// hook is what the Job is made from.
-func (restoredData) hook(p *Pass) restore.Hook {
+// hook has the inputs of the Job.
+func (restoredData) hook(p *Scope) restore.Hook {
 	request := p.Request()
 	hook := restore.Hook{
 		Run: p.Run, Restore: *p.Run.Spec.Restore,
@@ -71,7 +73,7 @@ func (restoredData) hook(p *Pass) restore.Hook {
 	}
 	switch {
 	case hook.Restore.HTTP != nil:
-		hook.URL = cmp.Or(addressOf(p.Run, hook.Restore.HTTP.Module), TargetURL(p.Run))
+		hook.URL = cmp.Or(moduleURL(p.Run, hook.Restore.HTTP.Module), TargetURL(p.Run))
 	case hook.Restore.Job != nil:
 		hook.Env = modules.HookEnvironment(request, kafka.Env(request), hook.Restore.Job.Env)
 	case request.System.Postgres != nil:

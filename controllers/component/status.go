@@ -20,21 +20,21 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// MaxWarnings is what a status can list.
+// MaxWarnings is the limit of warnings in a status.
 const MaxWarnings = 20
 
-// PatchStatus cuts a status to what the API server takes, and writes it over the version
-// this pass has read, and no other. Nothing is written where nothing has changed.
+// PatchStatus truncates a status to what the API server accepts, and patches it with an
+// optimistic lock. It writes nothing if nothing has changed.
 func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
 	}
-	leftOut, err := fitted(after)
+	leftOut, err := fitStatus(after)
 	if err != nil {
-		return fmt.Errorf("cutting the status of %s %q: %w", kind, after.GetName(), err)
+		return fmt.Errorf("truncating the status of %s %q: %w", kind, after.GetName(), err)
 	}
 	if leftOut != "" {
-		log.FromContext(ctx).Info("The status is cut", kind, after.GetName(), "leftOut", leftOut)
+		log.FromContext(ctx).Info("Truncated the status", kind, after.GetName(), "leftOut", leftOut)
 	}
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
@@ -46,24 +46,24 @@ func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before,
 	return nil
 }
 
-// fitted cuts the status of an object, and tells in it what was left out.
-func fitted(object client.Object) (leftOut string, err error) {
+// fitStatus truncates the status of an object, and adds a warning with what is left out.
+func fitStatus(object client.Object) (leftOut string, err error) {
 	switch object := object.(type) {
 	case *v1alpha1.PerfRun:
 		leftOut, err = fit.Status("perfruns", &object.Status)
-		object.Status.Warnings = withLeftOut(object.Status.Warnings, leftOut)
+		object.Status.Warnings = replaceTruncationWarning(object.Status.Warnings, leftOut)
 	case *v1alpha1.PerfExperiment:
 		leftOut, err = fit.Status("perfexperiments", &object.Status)
-		object.Status.Warnings = withLeftOut(object.Status.Warnings, leftOut)
+		object.Status.Warnings = replaceTruncationWarning(object.Status.Warnings, leftOut)
 	case *v1alpha1.PerfSchedule:
 		leftOut, err = fit.Status("perfschedules", &object.Status)
 	}
 	return leftOut, err
 }
 
-// withLeftOut are warnings with the one that tells what was left out. An earlier one of
-// the kind gives way to it, and where the list is full, the last one.
-func withLeftOut(warnings []string, leftOut string) []string {
+// replaceTruncationWarning replaces an earlier warning of this kind, or the last one of a full
+// list.
+func replaceTruncationWarning(warnings []string, leftOut string) []string {
 	if leftOut == "" {
 		return warnings
 	}
@@ -71,18 +71,17 @@ func withLeftOut(warnings []string, leftOut string) []string {
 	return append(others[:min(len(others), MaxWarnings-1)], leftOut)
 }
 
-// TellRefused records an event if the API server refuses the status: the cause of the
-// retries is visible nowhere else.
-func (t *Tools) TellRefused(object client.Object, err error) {
+// RecordStatusRefusal records an event if the API server refuses the status: nothing else shows
+// why the operator retries.
+func (t *Tools) RecordStatusRefusal(object client.Object, err error) {
 	if kube.IsRefused(err) {
 		t.Events.Eventf(object, nil, corev1.EventTypeWarning, v1alpha1.ReasonStatusRefused, "Write", "%s", prose.Sentence(err.Error()))
 	}
 }
 
-// RefusedStatus is what the API server has against a status that it would never take;
-// false: the error is another one. Such a status is not retried: others would wait for it
-// forever.
-func RefusedStatus(err error) (environment.Readiness, bool) {
+// StatusRefusalReadiness is the readiness if the API server will never accept a status, and
+// false for other errors. Such a status is not retried: the queue would wait forever.
+func StatusRefusalReadiness(err error) (environment.Readiness, bool) {
 	if !kube.IsUnfit(err) {
 		return environment.Readiness{}, false
 	}

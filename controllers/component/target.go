@@ -14,29 +14,28 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ProbePause is the time between two questions to somebody who does not answer,
-// for which there is no watch.
-const ProbePause = 2 * time.Second
+// ProbeInterval is the time between two probes of a server that does not respond.
+const ProbeInterval = 2 * time.Second
 
-// loadTarget is what load is put on.
-type loadTarget struct{ Part }
+// loadTarget is what the loads send requests to.
+type loadTarget struct{ Base }
 
-// Needs whoever puts it on.
-func (loadTarget) Needs(environment.Request) []Operator {
+// RequiredOperators returns k6-operator.
+func (loadTarget) RequiredOperators(environment.Request) []Operator {
 	return []Operator{{contract.TestRunKind.GroupKind(), "k6-operator"}}
 }
 
-// Provision makes sure that the target answers.
-func (loadTarget) Provision(ctx context.Context, p *Pass) (Progress, error) {
+// Provision checks that the target responds.
+func (loadTarget) Provision(ctx context.Context, p *Scope) (Progress, error) {
 	readiness := environment.Ready("the target answers")
 	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
-		readiness = unanswered("the target does not answer", err)
+		readiness = unreachable("the target does not answer", err)
 	}
-	return Progress{Readiness: readiness, After: ProbePause}, nil
+	return Progress{Readiness: readiness, RequeueAfter: ProbeInterval}, nil
 }
 
-// unanswered is the readiness of somebody who gave this error for an answer.
-func unanswered(who string, err error) environment.Readiness {
+// unreachable is the readiness of a server after a failed request.
+func unreachable(who string, err error) environment.Readiness {
 	var denied *egress.Denied
 	if errors.As(err, &denied) {
 		return environment.NotReady(v1alpha1.ReasonTargetDenied, who+": "+denied.Error())
@@ -44,18 +43,18 @@ func unanswered(who string, err error) environment.Readiness {
 	return environment.NotReady(v1alpha1.ReasonUnreachable, who+": "+prose.Sentence(err.Error()))
 }
 
-// TargetURL is the address every request of the load goes to.
+// TargetURL is the base URL of the load's requests.
 func TargetURL(run *v1alpha1.PerfRun) string {
 	target := run.Spec.System.Target
 	if target.URL != "" {
 		return target.URL
 	}
 	// Admission refuses a target that names no module.
-	return addressOf(run, target.Module)
+	return moduleURL(run, target.Module)
 }
 
-// addressOf a module; empty: there is none of the name.
-func addressOf(run *v1alpha1.PerfRun, name string) string {
+// moduleURL is the URL of a module, or empty if there is none of the name.
+func moduleURL(run *v1alpha1.PerfRun, name string) string {
 	for _, module := range run.Spec.System.Modules {
 		if module.Name == name {
 			return environment.ModuleURL(run.Namespace, run.Spec.Experiment, module)

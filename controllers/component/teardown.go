@@ -17,84 +17,82 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Demolition is what components see when an experiment's environment is taken
-// down.
-type Demolition struct {
+// Teardown is what components use while an experiment's environment is deleted.
+type Teardown struct {
 	Tools
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
-	// Leftover says what is hard to take down, and why.
+	// Leftover is what blocks the deletion, and why.
 	Leftover string
-	// othersGone: of the components that came up later nothing is left.
-	othersGone bool
+	// dependentsDeleted is true if the components that were provisioned later are deleted.
+	dependentsDeleted bool
 }
 
-// TearDown takes the environment of an experiment down and says true when all
-// of it is gone.
-func (d *Demolition) TearDown(ctx context.Context) (bool, error) {
-	d.othersGone = true
+// TearDown deletes the environment of an experiment and reports whether nothing is left.
+func (d *Teardown) TearDown(ctx context.Context) (bool, error) {
+	d.dependentsDeleted = true
 	for _, component := range slices.Backward(All) {
-		departure, err := component.TearDown(ctx, d)
+		state, err := component.TearDown(ctx, d)
 		if err != nil {
-			return false, fmt.Errorf("taking down %s: %w", component.About().Name, err)
+			return false, fmt.Errorf("tearing down %s: %w", component.Describe().Name, err)
 		}
-		if departure == Holding {
+		if state == TeardownBlocking {
 			return false, nil
 		}
-		d.othersGone = d.othersGone && departure == Gone
+		d.dependentsDeleted = d.dependentsDeleted && state == TeardownComplete
 	}
-	return d.othersGone, nil
+	return d.dependentsDeleted, nil
 }
 
-// TearDown deletes the objects of the part that outlive a run.
-func (p Part) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
+// TearDown deletes the component's objects that outlive a run.
+func (p Base) TearDown(ctx context.Context, down *Teardown) (TeardownState, error) {
 	if p.kinds == nil {
-		return Gone, nil
+		return TeardownComplete, nil
 	}
 	kinds, err := p.kinds(down.Cluster)
 	if err != nil {
-		return Leaving, err
+		return TeardownPending, err
 	}
 	gone, err := Delete(ctx, down.Cluster, down.Experiment, naming.ComponentLabels(down.Experiment.Name, p.labels[0]), kinds...)
 	if err != nil || !gone {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }
 
-// operated takes away what another operator has made pods for. Those of an object
-// that somebody else made under such a name stay.
-func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (Departure, error) {
-	departure, err := part.TearDown(ctx, d)
-	if err != nil || departure != Gone {
-		return departure, err
+// tearDownOperated deletes objects of a third-party operator and waits for the pods that it
+// created. It does not wait for pods of someone else's object of that name.
+func (d *Teardown) tearDownOperated(ctx context.Context, part Base, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (TeardownState, error) {
+	state, err := part.TearDown(ctx, d)
+	if err != nil || state != TeardownComplete {
+		return state, err
 	}
 	pods, err := d.Cluster.Pods(ctx, d.Experiment.Namespace, client.HasLabels{podLabel})
 	if err != nil {
-		return Leaving, err
+		return TeardownPending, err
 	}
-	looked := map[string]bool{}
+	seen := map[string]bool{}
 	for i := range pods {
 		name := pods[i].Labels[podLabel]
-		if looked[name] || !isOurs(d.Experiment.Name, name) {
+		if seen[name] || !isOurs(d.Experiment.Name, name) {
 			continue
 		}
-		looked[name] = true
-		if foreign, err := d.isForeign(ctx, kind, name); err != nil || !foreign {
-			return Leaving, err
+		seen[name] = true
+		if thirdParty, err := d.isThirdParty(ctx, kind, name); err != nil || !thirdParty {
+			return TeardownPending, err
 		}
 	}
-	return Gone, nil
+	return TeardownComplete, nil
 }
 
-// isForeign reports whether there is such an object, which the experiment did not make.
-func (d *Demolition) isForeign(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
+// isThirdParty reports whether there is such an object that the experiment did not create.
+func (d *Teardown) isThirdParty(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
 	object, err := d.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: d.Experiment.Namespace, Name: name})
 	return object != nil && !metav1.IsControlledBy(object, d.Experiment), err
 }
 
-// Delete deletes what the owner has of these kinds and labels, and says true when
-// there is nothing of it left.
+// Delete deletes the owner's objects of these kinds and labels, and reports whether none is
+// left.
 func Delete(ctx context.Context, cluster kube.Cluster, owner client.Object, labels map[string]string, kinds ...schema.GroupVersionKind) (bool, error) {
 	gone := true
 	for _, kind := range kinds {

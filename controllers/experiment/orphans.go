@@ -16,21 +16,19 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// returnOrphans gives back what an experiment that is gone has left borrowed:
-// its finalizer was taken off by hand, or a run was changing a workload while
-// the experiment went.
+// releaseOrphans releases the workloads that a deleted experiment left adopted: its finalizer was
+// removed by hand, or a run was changing a workload while the experiment was deleted.
 //
-// Of a workload of which the cache has not heard yet, its watch will tell. Which
-// ServiceAccount changed it nothing tells any more, so the namespace's default one
-// does.
-func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
+// The watch reports a workload that the cache lacks. Nothing shows any more which ServiceAccount
+// changed it, so the namespace's default one releases it.
+func (r *Reconciler) releaseOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
 	ctx = kube.For(ctx, key.Namespace, "")
-	if any, err := r.Borrows(ctx, key); err != nil || !any {
+	if isAny, err := r.HasAdoptedWorkloads(ctx, key); err != nil || !isAny {
 		return reconcile.Result{}, err
 	}
-	done, err := r.GiveBack(ctx, key, nil)
+	done, err := r.ReleaseWorkloads(ctx, key, nil)
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("giving back what experiment %q had borrowed: %w", key.Name, err)
+		return reconcile.Result{}, fmt.Errorf("releasing the workloads of experiment %q: %w", key.Name, err)
 	}
 	if !done {
 		return reconcile.Result{RequeueAfter: teardownPause}, nil
@@ -38,12 +36,12 @@ func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (r
 	return reconcile.Result{}, nil
 }
 
-// orphansOf maps a borrowed workload to its experiment when that is gone. An
-// imported one of the same name has not borrowed it.
-func orphansOf(reader client.Reader) handler.EventHandler {
+// orphanHandler maps an adopted workload to its experiment if that is deleted. An imported
+// experiment of the same name has not adopted it.
+func orphanHandler(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		borrower := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
-		key, valid := workloads.BorrowerKey(borrower)
+		adopter := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
+		key, valid := workloads.BorrowerKey(adopter)
 		if !valid || key.Namespace != object.GetNamespace() {
 			return nil
 		}

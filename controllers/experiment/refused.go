@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/controllers/queue"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/planning/schedule"
 )
@@ -18,20 +19,20 @@ import (
 // had, with the refusal as its fault, and leaves the queue: an experiment that cannot report
 // its progress must not block others.
 func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, refused environment.Readiness) error {
-	s.experiment, s.unwritten = before.DeepCopy(), refused.Message
-	s.place, s.refusal, s.leftover, s.decision = nil, nil, "", schedule.Decision{}
-	status := &s.experiment.Status
-	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.Cut(waitingFor(s)), nil
+	s.Experiment, s.unwritten = before.DeepCopy(), refused.Message
+	s.place, s.refusal, s.teardown, s.decision = queue.Place{}, nil, teardown{}, schedule.Decision{}
+	status := &s.Experiment.Status
+	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.TruncateMessage(waitingFor(s)), nil
 	setExperimentConditions(s)
-	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, s.experiment); err != nil {
+	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, s.Experiment); err != nil {
 		return err
 	}
-	return r.leaveLine(ctx, s)
+	return r.queue.Leave(ctx, s.waiter())
 }
 
-// unwrittenOf is why the API server has refused the status of this generation; empty: it
+// refusedStatus is why the API server has refused the status of this generation; empty: it
 // has not. A change of the spec, such as spec.suspend, triggers a retry.
-func unwrittenOf(experiment *v1alpha1.PerfExperiment) string {
+func refusedStatus(experiment *v1alpha1.PerfExperiment) string {
 	stalled := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionStalled)
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonStatusRefused || stalled.ObservedGeneration != experiment.Generation {
 		return ""

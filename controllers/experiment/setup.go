@@ -23,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/planning/queue"
 	"perflab.dev/perflab/internal/runs/provenance"
 )
@@ -30,23 +31,23 @@ import (
 // indexOpen finds the experiments that may wait for their turn.
 const indexOpen = "open"
 
-// SetupWithManager lets the manager run the reconciler, woken by experiments, by
-// their runs and, where they wait for their turn, by the end of other runs.
+// SetupWithManager adds the reconciler to the manager. Experiments, their runs and, for those that
+// wait, the end of other runs trigger it.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfExperiment{}, indexOpen, openOf); err != nil {
 		return fmt.Errorf("indexing experiments: %w", err)
 	}
 	build := ctrl.NewControllerManagedBy(manager).
-		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: isAsked})).
-		WithOptions(component.Patient()).
-		WithLogConstructor(component.LogsOf("experiment", manager.GetLogger())).
-		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
-	if r.History.RunsOf != nil {
-		build = build.Watches(&v1alpha1.PerfExperiment{}, r.crowd())
+		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: isRequested})).
+		WithOptions(component.ControllerOptions()).
+		WithLogConstructor(component.LogConstructor("experiment", manager.GetLogger())).
+		Watches(&v1alpha1.PerfRun{}, runHandler{manager.GetClient()}.handler()).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphanHandler(manager.GetClient())).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphanHandler(manager.GetClient()))
+	if excess := r.pruner.Handler(); excess != nil {
+		build = build.Watches(&v1alpha1.PerfExperiment{}, excess)
 	}
-	if r.Lanes != "" {
+	if r.LeaseNamespace != "" {
 		build = build.Watches(&coordinationv1.Lease{}, r.nextInLine())
 	}
 	if err := build.Complete(r); err != nil {
@@ -55,8 +56,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// isAsked tells what people want of an experiment from the status that we write.
-func isAsked(update event.UpdateEvent) bool {
+// isRequested distinguishes changes that people make from the status that the operator writes.
+func isRequested(update event.UpdateEvent) bool {
 	before, after := update.ObjectOld, update.ObjectNew
 	return before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
@@ -65,8 +66,8 @@ func isAsked(update event.UpdateEvent) bool {
 		!maps.Equal(before.GetLabels(), after.GetLabels())
 }
 
-// openOf tells experiments of which something is left to do. What is imported
-// waits for nothing, and nothing waits for it.
+// openOf indexes the experiments that are not complete. An imported experiment waits for
+// nothing.
 func openOf(object client.Object) []string {
 	experiment, is := object.(*v1alpha1.PerfExperiment)
 	if !is || provenance.IsImported(object) || meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete) {
@@ -75,19 +76,19 @@ func openOf(object client.Object) []string {
 	return []string{"true"}
 }
 
-// wakeups tell whom a run concerns.
-type wakeups struct{ reader client.Reader }
+// runHandler enqueues the experiments that a run concerns.
+type runHandler struct{ reader client.Reader }
 
 type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-func (w wakeups) handler() handler.EventHandler {
+func (w runHandler) handler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, made event.CreateEvent, work requests) { w.own(made.Object, work) },
 		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, work requests) {
 			if concerns(update) {
 				w.own(update.ObjectNew, work)
 			}
-			if isInTheWay(update.ObjectOld) && !isInTheWay(update.ObjectNew) {
+			if blocks(update.ObjectOld) && !blocks(update.ObjectNew) {
 				w.others(ctx, update.ObjectNew, work)
 			}
 		},
@@ -98,16 +99,16 @@ func (w wakeups) handler() handler.EventHandler {
 	}
 }
 
-// own wakes the experiment that the run names.
-func (w wakeups) own(object client.Object, work requests) {
+// own enqueues the experiment that the run names.
+func (w runHandler) own(object client.Object, work requests) {
 	run, is := object.(*v1alpha1.PerfRun)
 	if is && !provenance.IsImported(run) {
 		work.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}})
 	}
 }
 
-// others wakes those of the namespace that may have waited for the run's end.
-func (w wakeups) others(ctx context.Context, run client.Object, work requests) {
+// others enqueues the experiments of the namespace that may wait for the end of the run.
+func (w runHandler) others(ctx context.Context, run client.Object, work requests) {
 	waiting := &v1alpha1.PerfExperimentList{}
 	err := w.reader.List(ctx, waiting, client.InNamespace(run.GetNamespace()), client.MatchingFields{indexOpen: "true"}, client.UnsafeDisableDeepCopy)
 	if err != nil {
@@ -119,8 +120,8 @@ func (w wakeups) others(ctx context.Context, run client.Object, work requests) {
 	}
 }
 
-// concerns reports whether the run's experiment shows, or decides by, what has
-// changed. How far a load is only the run tells.
+// concerns reports whether the run's experiment shows, or depends on, what has changed. The
+// progress of a load is in the status of the run alone.
 func concerns(update event.UpdateEvent) bool {
 	before, is := update.ObjectOld.(*v1alpha1.PerfRun)
 	after, are := update.ObjectNew.(*v1alpha1.PerfRun)
@@ -128,31 +129,27 @@ func concerns(update event.UpdateEvent) bool {
 		return true
 	}
 	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.Phase != after.Status.Phase || component.MessageOf(before) != component.MessageOf(after) ||
+		before.Status.Phase != after.Status.Phase || component.RunMessage(before) != component.RunMessage(after) ||
 		!equality.Semantic.DeepEqual(before.Status.Conditions, after.Status.Conditions) ||
 		before.Annotations[v1alpha1.AnnotationDeletionReason] != after.Annotations[v1alpha1.AnnotationDeletionReason] ||
 		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
 }
 
-// isInTheWay: no run of another experiment may begin beside this one.
-func isInTheWay(object client.Object) bool {
+// blocks reports whether no run of another experiment may start beside this one.
+func blocks(object client.Object) bool {
 	run, is := object.(*v1alpha1.PerfRun)
-	return is && component.IsOn(run) && run.DeletionTimestamp.IsZero()
+	return is && kubecache.IsActive(run) && run.DeletionTimestamp.IsZero()
 }
 
-// soon is how many turns ahead an experiment is told that the line has moved. Those
-// behind see it when they renew their tickets.
-const soon = 10
-
-// nextInLine wakes those who wait when somebody's turn ends, or the wait for one.
+// nextInLine enqueues the experiments that are next when a turn, or the wait for one, ends.
 func (r *Reconciler) nextInLine() handler.EventHandler {
 	wake := func(ctx context.Context, work requests) {
-		known, err := r.readLine(ctx, r.Cluster.Client)
+		waiting, err := r.queue.Waiting(ctx, r.Now())
 		if err != nil {
 			// The cache only fails while it is being stopped.
 			return
 		}
-		for _, experiment := range queue.LineOf(known.tickets, r.Now()).Waiting(soon) {
+		for _, experiment := range waiting {
 			work.Add(reconcile.Request{NamespacedName: experiment})
 		}
 	}
@@ -166,8 +163,8 @@ func (r *Reconciler) nextInLine() handler.EventHandler {
 	}
 }
 
-// movesLine tells the end of a turn, and of the wait for a part of the cluster, from
-// what keeps a ticket good.
+// movesLine reports whether a turn, or the wait for one, has ended. A renewed ticket moves
+// nothing.
 func movesLine(update event.UpdateEvent) bool {
 	before, is := update.ObjectOld.(*coordinationv1.Lease)
 	after, are := update.ObjectNew.(*coordinationv1.Lease)

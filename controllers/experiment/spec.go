@@ -17,34 +17,30 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxFaults are told at once; who mends them is told the next.
+// maxFaults bounds the faults in a message; the next ones follow when those are fixed.
 const maxFaults = 3
 
-// sound judges the experiment before its first run, as admission does: it may
-// have been stored while nobody was asked, or before its system was there.
-// Later nothing of it can change.
-func (r *Reconciler) sound(ctx context.Context, s *scope, system *v1alpha1.System) (bool, error) {
-	if s.begun() {
+// validate checks the experiment before its first run, as admission does: it may have been
+// stored while admission was off, or before its system existed. Afterwards nothing of it can
+// change.
+func (r *Reconciler) validate(ctx context.Context, s *scope, system *v1alpha1.System) (bool, error) {
+	if s.hasBegun() {
 		return true, nil
 	}
-	scripts, err := kube.ConfigMaps(ctx, r.Live, s.experiment.Namespace, kinds.ConfigMaps(s.experiment.Spec.Scenarios))
+	scripts, err := kube.ConfigMaps(ctx, r.Live, s.Experiment.Namespace, kinds.ConfigMaps(s.Experiment.Spec.Scenarios))
 	if err != nil {
 		return false, err
 	}
-	s.judged = true
-	s.faults, s.warnings = validate.Experiment(s.experiment, validate.Known{System: system, ConfigMaps: scripts, NoAccounts: r.Accounts == nil})
-	if len(s.faults) > 0 && len(scripts) > 0 {
-		// A script can be mended without a change of the experiment.
-		s.after = missingSystemPause
+	s.spec.isMade = true
+	s.spec.faults, s.spec.warnings = validate.Experiment(s.Experiment, validate.Known{System: system, ConfigMaps: scripts, NoAccounts: r.Accounts == nil})
+	if len(s.spec.faults) > 0 && len(scripts) > 0 {
+		// A script can be fixed without a change of the experiment.
+		s.Requeue(missingSystemPause)
 	}
-	return len(s.faults) == 0, nil
+	return len(s.spec.faults) == 0, nil
 }
 
-// begun reports whether there is a first run, which may be there before the
-// status tells of it.
-func (s *scope) begun() bool { return len(s.runs) > 0 || s.experiment.Status.StartTime != nil }
-
-// faultMessage says what is wrong with the spec in one line.
+// faultMessage describes in one line what is wrong with the spec.
 func faultMessage(faults field.ErrorList) string {
 	sentences := make([]string, 0, maxFaults)
 	for _, fault := range faults[:min(len(faults), maxFaults)] {
@@ -63,14 +59,14 @@ func oneLine(sentence string) string {
 	return prose.Cut(strings.Join(strings.Fields(sentence), " "), most)
 }
 
-// boundedWarnings cuts warnings to what a status can list.
-func boundedWarnings(warnings []string) []string {
-	var bounded []string
+// bounded cuts warnings to what a status can list.
+func bounded(warnings []string) []string {
+	var listed []string
 	for i, warning := range warnings {
 		if i == component.MaxWarnings-1 && len(warnings) > component.MaxWarnings {
-			return append(bounded, fmt.Sprintf("and %d more", len(warnings)-i))
+			return append(listed, fmt.Sprintf("and %d more", len(warnings)-i))
 		}
-		bounded = append(bounded, oneLine(warning))
+		listed = append(listed, oneLine(warning))
 	}
-	return bounded
+	return listed
 }

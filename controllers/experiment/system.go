@@ -10,39 +10,36 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/naming"
 )
 
 // systemKey is the entry of the ConfigMap that holds the copy of a system.
 const systemKey = "system.json"
 
-// missingSystemPause is the time between two looks for a PerfSystem.
+// missingSystemPause is the time between two reads of a missing PerfSystem.
 const missingSystemPause = 10 * time.Second
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfsystems,verbs=get;list;watch
 
-// system is what the experiment is about: what it says itself, or a copy of
-// the PerfSystem it refers to. The copy is kept in a ConfigMap that can't be
-// edited, so that nobody changes the system under a running experiment. Until the
-// first run it is not believed: whoever may write ConfigMaps could have put it
-// there, with words nobody was asked about. From then on the plan's hash, in the
-// status, tells one that was put in its place. The system is nil when the
-// PerfSystem is not there, or is nothing the experiment can work with.
+// system is the system of the experiment: that of its spec, or a copy of the PerfSystem that it
+// refers to. The copy is in an immutable ConfigMap, so that nobody changes the system of a running
+// experiment. Before the first run it is not trusted: whoever may write ConfigMaps could have
+// created it, with contents that admission never saw. Afterwards the plan's hash, in the status,
+// reveals a replaced copy. The system is nil if the PerfSystem is missing or invalid.
 func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, error) {
-	if s.experiment.Spec.SystemRef == nil {
-		return &s.experiment.Spec.System, nil
+	if s.Experiment.Spec.SystemRef == nil {
+		return &s.Experiment.Spec.System, nil
 	}
-	copied, err := r.systemCopy(ctx, s.experiment)
+	copied, err := r.systemCopy(ctx, s.Experiment)
 	if err != nil {
 		return nil, err
 	}
-	if copied != nil && s.begun() {
+	if copied != nil && s.hasBegun() {
 		return readSystem(copied)
 	}
 	return r.copySystem(ctx, s, copied)
@@ -51,33 +48,11 @@ func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, er
 // systemCopy is the copy that is there; nil where there is none of the
 // experiment's.
 func (r *Reconciler) systemCopy(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
-	copied, err := r.ownConfigMap(ctx, experiment, naming.SystemCopy(experiment.Name))
+	copied, err := r.OwnConfigMap(ctx, experiment, naming.SystemCopy(experiment.Name))
 	if err != nil {
 		return nil, fmt.Errorf("reading the copy of the system: %w", err)
 	}
 	return copied, nil
-}
-
-// ownConfigMap is one of the experiment's; nil where there is none, or somebody
-// else's.
-func (r *Reconciler) ownConfigMap(ctx context.Context, experiment *v1alpha1.PerfExperiment, name string) (*corev1.ConfigMap, error) {
-	found := &corev1.ConfigMap{}
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: name}, found)
-	if err != nil || !metav1.IsControlledBy(found, experiment) {
-		return nil, client.IgnoreNotFound(err)
-	}
-	return found, nil
-}
-
-// configMapPage is how many are asked for at once: others' metadata can be a megabyte.
-const configMapPage = 50
-
-// configMaps lets each look at the metadata of a namespace's ConfigMaps, page by page: the
-// cache holds none of them, and what is in them is large.
-func (r *Reconciler) configMaps(ctx context.Context, namespace string, which client.ListOption, each func(*metav1.PartialObjectMetadataList) error) error {
-	metadata := &metav1.PartialObjectMetadataList{}
-	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	return kube.Pages(ctx, r.Live, metadata, configMapPage, each, client.InNamespace(namespace), which)
 }
 
 // mostCopied bounds a copy, which is about as long as the PerfSystem, in bytes. What is longer
@@ -95,22 +70,22 @@ func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
 	return system, nil
 }
 
-// copySystem copies the system anew, and takes away a copy of something else.
+// copySystem copies the system, and deletes a copy of another one.
 func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.ConfigMap) (*v1alpha1.System, error) {
 	original := &v1alpha1.PerfSystem{}
-	key := client.ObjectKey{Namespace: s.experiment.Namespace, Name: s.experiment.Spec.SystemRef.Name}
+	key := client.ObjectKey{Namespace: s.Experiment.Namespace, Name: s.Experiment.Spec.SystemRef.Name}
 	err := r.Cluster.Client.Get(ctx, key, original)
 	if apierrors.IsNotFound(err) {
-		s.unknownSystem = true
-		s.after = missingSystemPause
+		s.spec.isSystemMissing = true
+		s.Requeue(missingSystemPause)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading PerfSystem %q: %w", key.Name, err)
 	}
-	if sound, err := r.sound(ctx, s, &original.Spec); err != nil || !sound {
-		// Not copied yet, so that it can be mended.
-		s.after = missingSystemPause
+	if isValid, err := r.validate(ctx, s, &original.Spec); err != nil || !isValid {
+		// Not copied yet, so that it can be fixed.
+		s.Requeue(missingSystemPause)
 		return nil, err
 	}
 	encoded, err := json.Marshal(original.Spec)
@@ -118,32 +93,19 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 		return nil, fmt.Errorf("copying PerfSystem %q: %w", key.Name, err)
 	}
 	if earlier != nil && earlier.Data[systemKey] != string(encoded) {
-		if err := r.Cluster.Delete(ctx, s.experiment, earlier); err != nil {
+		if err := r.Cluster.Delete(ctx, s.Experiment, earlier); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.Cluster.ApplyTyped(ctx, systemCopyOf(s.experiment, string(encoded))); err != nil {
+	if err := r.Cluster.ApplyTyped(ctx, systemCopyOf(s.Experiment, string(encoded))); err != nil {
 		return nil, err
 	}
 	return &original.Spec, nil
 }
 
 func systemCopyOf(experiment *v1alpha1.PerfExperiment, encoded string) *corev1.ConfigMap {
-	copied := emptyConfigMap(experiment, naming.SystemCopy(experiment.Name))
+	copied := component.EmptyConfigMap(experiment, naming.SystemCopy(experiment.Name))
 	copied.Data = map[string]string{systemKey: encoded}
 	copied.Immutable = ptr.To(true)
 	return copied
-}
-
-// emptyConfigMap is one that goes with its experiment.
-func emptyConfigMap(experiment *v1alpha1.PerfExperiment, name string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       experiment.Namespace,
-			Name:            name,
-			Labels:          naming.Labels(experiment.Name),
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)},
-		},
-	}
 }

@@ -5,7 +5,6 @@ package experiment
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +60,7 @@ func runOf(experiment string, edits ...func(*v1alpha1.PerfRun)) *v1alpha1.PerfRu
 func TestWhomARunWakes(t *testing.T) {
 	on := runOf("on")
 	for name, c := range map[string]struct {
-		tell func(context.Context, *wakeups, *noted)
+		tell func(context.Context, *runHandler, *noted)
 		want []string
 	}{
 		"it is there":                     {made(on), []string{"on"}},
@@ -77,27 +76,27 @@ func TestWhomARunWakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			queue := &noted{}
-			c.tell(t.Context(), &wakeups{namespace(t)}, queue)
+			c.tell(t.Context(), &runHandler{namespace(t)}, queue)
 			slices.Sort(queue.names)
 			expect.Equal(t, c.want, slices.Compact(queue.names), "woken")
 		})
 	}
 }
 
-func made(run *v1alpha1.PerfRun) func(context.Context, *wakeups, *noted) {
-	return func(ctx context.Context, w *wakeups, queue *noted) {
+func made(run *v1alpha1.PerfRun) func(context.Context, *runHandler, *noted) {
+	return func(ctx context.Context, w *runHandler, queue *noted) {
 		w.handler().Create(ctx, event.CreateEvent{Object: run}, queue)
 	}
 }
 
-func changed(before, after *v1alpha1.PerfRun) func(context.Context, *wakeups, *noted) {
-	return func(ctx context.Context, w *wakeups, queue *noted) {
+func changed(before, after *v1alpha1.PerfRun) func(context.Context, *runHandler, *noted) {
+	return func(ctx context.Context, w *runHandler, queue *noted) {
 		w.handler().Update(ctx, event.UpdateEvent{ObjectOld: before, ObjectNew: after}, queue)
 	}
 }
 
-func gone(run *v1alpha1.PerfRun) func(context.Context, *wakeups, *noted) {
-	return func(ctx context.Context, w *wakeups, queue *noted) {
+func gone(run *v1alpha1.PerfRun) func(context.Context, *runHandler, *noted) {
+	return func(ctx context.Context, w *runHandler, queue *noted) {
 		w.handler().Delete(ctx, event.DeleteEvent{Object: run}, queue)
 	}
 }
@@ -140,7 +139,7 @@ func TestWhatAnExperimentWakesFor(t *testing.T) {
 			before.Finalizers = []string{v1alpha1.Finalizer}
 			after := before.DeepCopy()
 			c.edit(after)
-			if got := isAsked(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
+			if got := isRequested(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
 				t.Errorf("woken: %t, want %t", got, c.want)
 			}
 		})
@@ -156,27 +155,33 @@ func TestARememberedPlanIsNotGrown(t *testing.T) {
 	for range 2 {
 		s := &scope{}
 		s.use(kept)
-		s.planned.Grow(spec, 3)
+		s.Plan.Grow(spec, 3)
 	}
 	if len(kept.planned.Runs) != 0 || kept.planned.Blocks != 0 {
 		t.Errorf("%d runs in %d blocks were added to it", len(kept.planned.Runs), kept.planned.Blocks)
 	}
 }
 
-func TestMemoryIsOfOneExperiment(t *testing.T) {
-	m, experiment := &memory{}, &v1alpha1.PerfExperiment{}
-	experiment.Namespace, experiment.Name, experiment.UID = "lab", "heap", "1"
-	m.of(experiment).described = "all"
-	if known := m.of(experiment).described; known != "all" {
-		t.Errorf("of the same it remembers %q", known)
+func TestDesignsBelongToOneExperiment(t *testing.T) {
+	d, experiment := &designs{}, &v1alpha1.PerfExperiment{}
+	experiment.Namespace, experiment.Name, experiment.UID, experiment.Generation = "lab", "heap", "1", 1
+	made := &design{uid: "1", generation: 1}
+	d.keep(experiment, made)
+	if d.of(experiment) != made {
+		t.Error("the design is not remembered")
 	}
-	experiment.UID = "2"
-	if known := m.of(experiment).described; known != "" {
-		t.Errorf("of a later one with its name it remembers %q", known)
+	for name, edit := range map[string]func(*v1alpha1.PerfExperiment){
+		"another experiment of the name": func(e *v1alpha1.PerfExperiment) { e.UID = "2" },
+		"another generation":             func(e *v1alpha1.PerfExperiment) { e.Generation = 2 },
+	} {
+		other := experiment.DeepCopy()
+		edit(other)
+		if d.of(other) != nil {
+			t.Errorf("%s has the design", name)
+		}
 	}
-	m.of(experiment).described = "some"
-	m.forget(client.ObjectKeyFromObject(experiment))
-	if known := m.of(experiment).described; strings.Contains(known, "some") {
-		t.Error("it does not forget")
+	d.forget(client.ObjectKeyFromObject(experiment))
+	if d.of(experiment) != nil {
+		t.Error("the design is not forgotten")
 	}
 }

@@ -10,34 +10,34 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// stepArchive keeps what the run gave in the archive, before it is over for anybody else:
-// its record as the status is about to tell it, and its raw results. While the archive
-// does not take them, the run waits with the reason; the cluster has them all.
+// stepArchive stores the final record of the run and its raw results in the archive, before the
+// run becomes final for others. While the archive fails, the run waits with the reason; the
+// cluster has all data.
 func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error) {
 	store := r.Archives.Of(s.run.Namespace)
 	if store == nil {
 		return next(), nil
 	}
-	kept := component.Archived(store)
-	_, err := r.KeepRun(ctx, s.experiment, s.final(kept))
+	kept := component.ArchivedReadiness(store)
+	_, err := r.ArchiveRun(ctx, s.experiment, s.finalRun(kept))
 	if err == nil {
 		s.archived = &kept
 		return next(), nil
 	}
-	refused, known := component.Unarchived(ctx, store, err)
+	refused, known := component.ArchiveErrorReadiness(ctx, store, err)
 	if !known {
 		return outcome{}, err
 	}
 	s.archived = &refused
-	s.loading = "what was measured waits in the cluster to be archived: " + refused.Message
-	return waitFor(component.ArchivePause), nil
+	s.loadMessage = "waiting to archive the results: " + refused.Message
+	return waitFor(component.ArchiveRetryInterval), nil
 }
 
-// final is the run as its status will tell it once it is over and archived.
-func (s *scope) final(archived environment.Readiness) *v1alpha1.PerfRun {
+// finalRun is the run with the status that it gets once it is archived.
+func (s *scope) finalRun(archived environment.Readiness) *v1alpha1.PerfRun {
 	end := *s
 	end.run = s.run.DeepCopy()
-	end.archived, end.over = &archived, true
+	end.archived, end.finished = &archived, true
 	reportRun(&end)
 	return end.run
 }

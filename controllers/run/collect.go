@@ -26,26 +26,28 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxRawBytes keeps the ConfigMap of raw results within what the API server
-// stores.
+// maxRawBytes keeps the ConfigMap of raw results within the API server's limit.
 const maxRawBytes = 900 << 10
 
-// maxLoadBytes is what one load may take of that.
+// maxLoadBytes is the share of one load.
 const maxLoadBytes = 512 << 10
 
-// logTimeout bounds reading the logs of a run in one pass, whose turn it is: a node that
-// has gone silent makes the run invalid instead of holding it, and holds up no other run.
+// logTimeout bounds reading the logs of a run in one reconcile. An unresponsive node makes the
+// run invalid instead of blocking it, and other runs that read logs.
 const logTimeout = 2 * time.Minute
 
-// stepCollect reads what the runners measured from their logs, keeps it in a
-// ConfigMap and turns it into observations, once.
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+
+// stepCollect reads the results from the runners' logs, stores them in a ConfigMap and computes
+// the observations, once.
 func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error) {
 	status := s.status()
 	if status.RawResults != "" {
 		return next(), nil
 	}
 	if status.Timings.CollectStart == nil {
-		// Who could not read a log has begun before.
+		// An earlier reconcile may have started and failed to read a log.
 		status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
 	}
 	measured := map[string]results.Measured{}
@@ -65,29 +67,29 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 		s.setLoadTimes(measured)
 	}
 	analyzeStart := r.Now()
-	observations, err := s.observe(measured)
+	observations, err := s.recordObservations(measured)
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := r.keepRaw(ctx, s, kept{measured, observations, logs}); err != nil {
+	if err := r.storeRawResults(ctx, s, rawResults{measured, observations, logs}); err != nil {
 		return outcome{}, err
 	}
-	s.tell(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
-	status.Durations = durations(status.Timings)
+	s.setReadiness(v1alpha1.ConditionResultsKept, environment.Ready("the results are stored"))
+	status.Durations = runDurations(status.Timings)
 	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
 	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
 	return next(), nil
 }
 
-// readLoad adds up what all runners of a load printed, and notes what they told
-// of their logs. It fails where a log can't be read for now.
+// readLoad merges the results of all runners of a load and collects their log lines. It fails
+// if a log cannot be read for now.
 func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, logs map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
-	runners, err := r.runners(ctx, s.run, status.TestRun)
+	runners, err := r.runnerPods(ctx, s.run, status.TestRun)
 	if err != nil {
 		return results.Measured{}, nil, err
 	}
-	var parts runnersResults
+	var parts runnerOutput
 	for _, pod := range runners {
 		err := r.readRunner(ctx, s, pod, wanted, &parts)
 		if kube.IsUnread(err) {
@@ -101,7 +103,7 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
 		return results.Measured{}, &results.Fault{
 			Reason:  v1alpha1.ReasonResultsMissing,
-			Message: fmt.Sprintf("load %q: %d of %s left results", wanted.Name, len(runners), prose.Counted(want, "runner")),
+			Message: fmt.Sprintf("load %q: %d of %s have results", wanted.Name, len(runners), prose.Counted(want, "runner")),
 		}, nil
 	}
 	own, err := parts.measured(status)
@@ -111,38 +113,38 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	return own, nil, nil
 }
 
-// runners are the pods that k6-operator has made for a TestRun of the run's: others can have
-// their labels, and print what they like.
-func (r *Reconciler) runners(ctx context.Context, run *v1alpha1.PerfRun, name string) ([]corev1.Pod, error) {
+// runnerPods returns the pods that k6-operator created for a TestRun of the run. Others may set
+// their labels and print anything.
+func (r *Reconciler) runnerPods(ctx context.Context, run *v1alpha1.PerfRun, name string) ([]corev1.Pod, error) {
 	testRun, err := r.testRun(ctx, run, name)
 	if err != nil || testRun == nil {
 		return nil, err
 	}
-	jobs, err := r.jobsOf(ctx, testRun)
+	jobs, err := r.loadJobs(ctx, testRun)
 	if err != nil {
 		return nil, err
 	}
 	pods, err := r.Cluster.Pods(ctx, run.Namespace, runnerLabels(name))
 	if err != nil {
-		return nil, fmt.Errorf("looking for the runners of TestRun %q: %w", name, err)
+		return nil, fmt.Errorf("listing the runners of TestRun %q: %w", name, err)
 	}
-	return lineageOf(testRun, jobs).Pods(pods), nil
+	return loadLineage(testRun, jobs).Pods(pods), nil
 }
 
 func runnerLabels(testRun string) client.MatchingLabels {
 	return client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"}
 }
 
-// runnersResults are what the runners of a load printed.
-type runnersResults struct {
+// runnerOutput is what the runners of a load printed.
+type runnerOutput struct {
 	results.Gathered
 	logs strings.Builder
 }
 
-// maxLogBytes are kept of what the runners of a load told of their logs.
+// maxLogBytes bounds the log lines that are stored of a load's runners.
 const maxLogBytes = 16 << 10
 
-func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
+func (p *runnerOutput) addLogLines(runner string, lines []payload.LogLine) {
 	for _, line := range lines {
 		if text := fmt.Sprintf("%s: %s: %s\n", runner, line.Level, line.Text); p.logs.Len()+len(text) <= maxLogBytes {
 			p.logs.WriteString(text)
@@ -150,7 +152,7 @@ func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
 	}
 }
 
-func (p *runnersResults) measured(status *v1alpha1.LoadStatus) (results.Measured, error) {
+func (p *runnerOutput) measured(status *v1alpha1.LoadStatus) (results.Measured, error) {
 	var start, end metav1.Time
 	if status.StartTime != nil && status.FinishTime != nil {
 		start, end = *status.StartTime, *status.FinishTime
@@ -158,36 +160,36 @@ func (p *runnersResults) measured(status *v1alpha1.LoadStatus) (results.Measured
 	return p.Measured(start.Time, end.Time)
 }
 
-func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
-	ctx, cancel := context.WithDeadline(ctx, s.readUntil)
+func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, wanted v1alpha1.Load, into *runnerOutput) error {
+	ctx, cancel := context.WithDeadline(ctx, s.logDeadline)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {
 		return err
 	}
-	heard := overhear(log)
+	heard := teeLog(log)
 	err = into.Read(heard, wanted, results.Source{Run: s.run.Name, Load: wanted.Name, Pod: pod.Name})
 	if err == nil {
-		s.note(ofRunner(&pod, wanted.Name, into.Last()))
+		s.recordLog(runnerLog(&pod, wanted.Name, into.Last()))
 	}
-	into.tell(pod.Name, heard.lines())
+	into.addLogLines(pod.Name, heard.lines())
 	return errors.Join(err, log.Close())
 }
 
-// kept is what a run leaves to be looked at again.
-type kept struct {
+// rawResults are stored with a run for later analysis.
+type rawResults struct {
 	measured map[string]results.Measured
-	// observations are all, as JSON, where the status does not hold them.
+	// observations has all observations as JSON if the status does not.
 	observations []byte
-	// logs are what runners told of theirs, by load.
+	// logs are the log lines of runners, by load.
 	logs map[string]string
 }
 
-// binary is what fits into a ConfigMap, and the names of what does not.
-func (k kept) binary() (data map[string][]byte, dropped []string) {
+// binaryData returns what fits into a ConfigMap, and the names of what does not.
+func (k rawResults) binaryData() (data map[string][]byte, dropped []string) {
 	data = map[string][]byte{}
 	total := 0
-	for _, text := range k.texts() {
+	for _, text := range k.textData() {
 		total += len(text)
 	}
 	if len(k.observations) > 0 {
@@ -198,7 +200,7 @@ func (k kept) binary() (data map[string][]byte, dropped []string) {
 		if k.measured[name].Histograms == nil {
 			continue
 		}
-		encoded, err := fitted(k.measured[name].Histograms)
+		encoded, err := fitHistograms(k.measured[name].Histograms)
 		if err != nil || total+len(encoded) > maxRawBytes {
 			dropped = append(dropped, name)
 			continue
@@ -209,8 +211,8 @@ func (k kept) binary() (data map[string][]byte, dropped []string) {
 	return data, dropped
 }
 
-// texts are what the loads told, by key.
-func (k kept) texts() map[string]string {
+// textData returns the log lines of the loads, by key.
+func (k rawResults) textData() map[string]string {
 	texts := map[string]string{}
 	for name, logs := range k.logs {
 		if logs != "" {
@@ -220,24 +222,21 @@ func (k kept) texts() map[string]string {
 	return texts
 }
 
-// keepRaw stores the merged histograms, so that results can be looked at again
-// in other ways, and the loads' last words. Histograms that don't fit are left
-// out and named: the run counts without them, and no further try would make them
-// smaller.
-func (r *Reconciler) keepRaw(ctx context.Context, s *scope, kept kept) error {
-	data, dropped := kept.binary()
-	raw := recordOf(s.run, naming.RawResults(s.run.Name), dropped)
-	raw.Data, raw.BinaryData = kept.texts(), data
+// storeRawResults stores merged histograms, for other analyses, and log lines. Histograms that
+// do not fit are left out and named: the run is valid without them, and a retry would not help.
+func (r *Reconciler) storeRawResults(ctx context.Context, s *scope, kept rawResults) error {
+	data, dropped := kept.binaryData()
+	raw := newRecord(s.run, naming.RawResults(s.run.Name), dropped)
+	raw.Data, raw.BinaryData = kept.textData(), data
 	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
 		return err
 	}
 	s.status().RawResults = raw.Name
-	return s.noteKept(raw)
+	return s.recordDigest(raw)
 }
 
-// recordOf is a ConfigMap that goes with a run. What was left out of it is named
-// in an annotation.
-func recordOf(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
+// newRecord returns a ConfigMap that the run owns. An annotation names what is left out.
+func newRecord(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
 	record := &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -253,9 +252,9 @@ func recordOf(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.Conf
 	return record
 }
 
-// fitted are the histograms of a load in as many bytes as it may take: what
-// several runners gave may be larger than what each of them printed.
-func fitted(histograms *payload.Payload) ([]byte, error) {
+// fitHistograms encodes the histograms of a load within its share: merged histograms may be
+// larger than those of each runner.
+func fitHistograms(histograms *payload.Payload) ([]byte, error) {
 	small, err := histograms.Fit(maxLoadBytes)
 	if err != nil {
 		return nil, err
@@ -263,8 +262,7 @@ func fitted(histograms *payload.Payload) ([]byte, error) {
 	return payload.Marshal(small)
 }
 
-// setLoadTimes replaces what was seen of the loads' start and end by what they
-// measured themselves.
+// setLoadTimes replaces the observed start and end of the loads by the measured ones.
 func (s *scope) setLoadTimes(measured map[string]results.Measured) {
 	timings := &s.status().Timings
 	timings.LoadStart, timings.LoadFinish = nil, nil
@@ -281,7 +279,7 @@ func (s *scope) setLoadTimes(measured map[string]results.Measured) {
 	}
 }
 
-// warn notes once what makes the run tell less than it could.
+// warn adds a warning once.
 func (s *scope) warn(sentence string) {
 	status := s.status()
 	if len(status.Warnings) < component.MaxWarnings && !slices.Contains(status.Warnings, sentence) {
@@ -289,19 +287,19 @@ func (s *scope) warn(sentence string) {
 	}
 }
 
-// checkClocks refuses what was measured by a clock that tells another time.
+// checkClocks rejects results of a runner whose clock is wrong.
 func (s *scope) checkClocks(measured map[string]results.Measured) {
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		made := s.load(wanted.Name).CreateTime.Time
-		s.blame(results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time))
+		s.setFault(results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time))
 	}
 }
 
-// observe puts the observations into the status and gives all of them, as JSON,
-// where it does not hold them.
-func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
+// recordObservations stores the observations in the status and returns all of them, as JSON, if
+// they do not fit.
+func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
-	observations := append(s.costs(), s.observeServers(measured)...)
+	observations := append(s.costObservations(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
 	for _, wanted := range spec.Scenario.Loads {
 		tally := results.TallyOf(wanted, measured, spec.Measurement)
@@ -309,7 +307,7 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 	}
 	judged := results.Judge(spec.Scenario.Loads, measured, spec.Measurement, spec.Validity)
-	s.blame(judged.Fault)
+	s.setFault(judged.Fault)
 	if judged.Fault == nil {
 		observations = judged.Counting(observations)
 		for _, sentence := range judged.Warnings() {
@@ -322,11 +320,11 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
 		s.warn(sentence)
 	}
-	return s.keepObservations(observations)
+	return s.storeObservations(observations)
 }
 
-// keepObservations puts into the status what it holds, and gives all as JSON where there are more.
-func (s *scope) keepObservations(observations []v1alpha1.Observation) ([]byte, error) {
+// storeObservations stores in the status what fits and returns all as JSON if there are more.
+func (s *scope) storeObservations(observations []v1alpha1.Observation) ([]byte, error) {
 	kept, err := results.Keep(observations)
 	if err != nil {
 		return nil, err
@@ -338,7 +336,7 @@ func (s *scope) keepObservations(observations []v1alpha1.Observation) ([]byte, e
 	return kept.Raw, nil
 }
 
-// stepFinish notes that nothing is to be done for the run any more.
+// stepFinish records that the run needs no more work.
 func (r *Reconciler) stepFinish(_ context.Context, s *scope) (outcome, error) {
 	s.status().Timings.Finish = &metav1.Time{Time: r.Now()}
 	return next(), nil
@@ -346,13 +344,12 @@ func (r *Reconciler) stepFinish(_ context.Context, s *scope) (outcome, error) {
 
 // stepEnd ends the run.
 func (r *Reconciler) stepEnd(_ context.Context, s *scope) (outcome, error) {
-	s.over = true
+	s.finished = true
 	return next(), nil
 }
 
-// durations are the differences of the timings; a step that was not reached
-// took no time.
-func durations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
+// runDurations are the differences of the timings. A step that was not reached took no time.
+func runDurations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
 	between := func(from, to *metav1.Time) metav1.Duration {
 		if from == nil || to == nil {
 			return metav1.Duration{}
@@ -367,9 +364,9 @@ func durations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
 	}
 }
 
-// tidy takes away the k6 objects of a run that counts: what they measured is
-// kept. Those of an invalid run stay for people to look at.
-func (r *Reconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
+// deleteFinished deletes the k6 objects of a valid run, whose results are stored. Those of an
+// invalid run stay for troubleshooting.
+func (r *Reconciler) deleteFinished(ctx context.Context, run *v1alpha1.PerfRun) error {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil
 	}
@@ -385,5 +382,5 @@ func (r *Reconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
 			return err
 		}
 	}
-	return r.tidyCollector(ctx, run)
+	return r.deleteCollector(ctx, run)
 }

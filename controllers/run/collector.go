@@ -29,36 +29,35 @@ import (
 )
 
 const (
-	// collectorStart is how long loads wait for the collector to be up. After
-	// that they start without it: the gap tells.
-	collectorStart = time.Minute
-	// collectorEnd is how long a collector may take to end once the loads are
-	// over, beside waiting for figures that come late. After that, what it has
-	// printed is all there is.
-	collectorEnd = 30 * time.Second
-	// collectorPatience is how long after the loads its log may not be readable. After
-	// that the servers count as not measured.
-	collectorPatience = 2 * time.Minute
-	// collectorPause is the time between two looks at a collector that ends.
-	collectorPause = time.Second
-	// mostStatements of PostgreSQL are in a run's status.
+	// collectorStartTimeout bounds how long loads wait for the collector. They then start
+	// without it; the samples show the gap.
+	collectorStartTimeout = time.Minute
+	// collectorEndTimeout bounds how long a collector may take to end after the loads, beside
+	// waiting for late samples. After it, its output so far is used.
+	collectorEndTimeout = 30 * time.Second
+	// collectorLogTimeout bounds how long after the loads its log may be unreadable. After it,
+	// the servers count as unmeasured.
+	collectorLogTimeout = 2 * time.Minute
+	// collectorPollInterval is how often an ending collector is checked.
+	collectorPollInterval = time.Second
+	// maxStatements bounds the PostgreSQL statements in a run's status.
 	maxStatements = 10
-	// mostNotes about what could not be measured are there as well.
+	// maxNotes bounds the notes about missing measurements.
 	maxNotes = 32
 )
 
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind,resourceNames=perflab-collector
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch
 
-// stepCollector starts the collector before the first load and waits until it
-// asks.
+// stepCollector starts the collector before the first load and waits until it runs.
 func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, error) {
-	if r.CollectorImage == "" || s.loadsBegan() {
+	if r.CollectorImage == "" || s.hasStartedLoads() {
 		return next(), nil
 	}
-	there, err := r.ensureCollector(ctx, s)
+	existing, err := r.ensureCollector(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -66,45 +65,45 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
-	if slices.ContainsFunc(pods, hasBegun) {
+	if slices.ContainsFunc(pods, hasStarted) {
 		return next(), nil
 	}
-	if refusal := r.refusedCollector(ctx, s, there, pods); refusal != nil {
-		s.tell(v1alpha1.ConditionLoadsComplete, *refusal)
-		return s.notReady("the collector", *refusal).within(component.RefusedPause), nil
+	if refusal := r.collectorRefusal(ctx, s, existing, pods); refusal != nil {
+		s.setReadiness(v1alpha1.ConditionLoadsComplete, *refusal)
+		return s.notReady("the collector", *refusal).pollAfter(component.RefusalRetryInterval), nil
 	}
 	ready := s.status().Timings.Ready
-	if there != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
+	if existing != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStartTimeout {
 		return next(), nil
 	}
-	s.loading = "the collector of the servers' samples is about to start"
-	return waitFor(collectorPause), nil
+	s.loadMessage = "starting the collector"
+	return waitFor(collectorPollInterval), nil
 }
 
-// loadsBegan says whether a load's start has been written down.
-func (s *scope) loadsBegan() bool {
+// hasStartedLoads reports whether the start of a load is recorded.
+func (s *scope) hasStartedLoads() bool {
 	return s.status().Timings.LoadFinish != nil ||
 		slices.ContainsFunc(s.status().Loads, func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil })
 }
 
-func hasBegun(pod corev1.Pod) bool {
+func hasStarted(pod corev1.Pod) bool {
 	return pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending
 }
 
-// ensureCollector makes the Job and what it works as, unless a fresh look shows
-// that the cache is behind and the run is already past its loads. It returns the
-// Job that is there; nil: it has only just been made, or not yet.
+// ensureCollector creates the Job and its account, unless the run in the API server is newer
+// than the cached one: it may be past its loads. It returns the existing Job, or nil if there
+// was none.
 func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Object, error) {
 	request := s.request()
 	intents := collector.Access(request, r.CollectorRole)
-	selectors, err := r.borrowedSelectors(ctx, s)
+	selectors, err := r.adoptedSelectors(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	config := collector.ConfigFor(s.run, request, selectors)
 	config.Egress = r.Egress
 	if declared := request.System.Postgres; declared != nil && declared.External == nil {
-		cluster, err := r.seenBy(s).Own(ctx, contract.PostgresClusterKind, request.PostgresName())
+		cluster, err := r.newScope(s).GetOwned(ctx, contract.PostgresClusterKind, request.PostgresName())
 		if err != nil || cluster == nil {
 			return nil, err
 		}
@@ -114,16 +113,16 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	if err != nil {
 		return nil, err
 	}
-	there, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
+	existing, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
 	if err != nil {
 		return nil, err
 	}
-	if there != nil {
-		return there, r.Cluster.CheckOwner(there, job)
+	if existing != nil {
+		return existing, r.Cluster.CheckOwner(existing, job)
 	}
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
-		return nil, fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
+		return nil, fmt.Errorf("reading run %q: %w", s.run.Name, err)
 	}
 	if fresh.ResourceVersion != s.run.ResourceVersion {
 		return nil, nil
@@ -131,12 +130,12 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	return nil, r.ApplyAll(ctx, append(intents, job))
 }
 
-// refusedCollector says that, and why, the cluster takes no pod of the collector.
-func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.Object, pods []corev1.Pod) *environment.Readiness {
+// collectorRefusal returns why the API server refuses the collector's pod.
+func (r *Reconciler) collectorRefusal(ctx context.Context, s *scope, job metav1.Object, pods []corev1.Pod) *environment.Readiness {
 	if job == nil {
 		return nil
 	}
-	refusal := r.RefusedPods(ctx, pods, s.now, job)
+	refusal := r.PodRefusal(ctx, pods, s.now, job)
 	if refusal == "" {
 		return nil
 	}
@@ -144,29 +143,28 @@ func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.
 	return &refused
 }
 
-// borrowedSelectors are those of the workloads that were there before, by
-// module.
-func (r *Reconciler) borrowedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
-	loans, err := component.Modules.Loans(ctx, r.seenBy(s))
+// adoptedSelectors returns the selectors of adopted workloads, by module.
+func (r *Reconciler) adoptedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
+	adoptions, err := component.Modules.Adoptions(ctx, r.newScope(s))
 	if err != nil {
 		return nil, err
 	}
 	selectors := map[string]string{}
-	for _, loan := range loans {
-		if loan.Object == nil {
+	for _, adoption := range adoptions {
+		if adoption.Object == nil {
 			continue
 		}
-		selector, err := workloads.Selector(loan.Object)
+		selector, err := workloads.Selector(adoption.Object)
 		if err != nil {
 			return nil, err
 		}
-		selectors[loan.Module.Name] = selector.String()
+		selectors[adoption.Module.Name] = selector.String()
 	}
 	return selectors, nil
 }
 
-// collectorPods are all that the Job of the run's collector controls, sorted by name: each
-// holds a part of what was seen in its log.
+// collectorPods returns all pods of the run's collector Job, sorted by name: each has a part of
+// the samples in its log.
 func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) ([]corev1.Pod, error) {
 	job, err := r.Cluster.Get(ctx, jobKind, client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)})
 	if err != nil || job == nil || !metav1.IsControlledBy(job, run) {
@@ -176,14 +174,14 @@ func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) (
 		v1alpha1.LabelExperiment: run.Spec.Experiment, batchv1.JobNameLabel: naming.CollectorJob(run.Name),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the collector: %w", err)
+		return nil, fmt.Errorf("listing the collector's pods: %w", err)
 	}
-	pods = component.LineageOf(job).Pods(pods)
+	pods = component.NewLineage(job).Pods(pods)
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return pods, nil
 }
 
-// stepServers ends the collector once the loads are over and reads what it saw.
+// stepServers ends the collector after the loads and reads its samples.
 func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error) {
 	if r.CollectorImage == "" || s.status().RawResults != "" {
 		return next(), nil
@@ -197,25 +195,25 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	finish := s.status().Timings.LoadFinish
-	late := collector.CatchUpOf(s.run)
-	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEnd+late {
-		s.loading = "the loads are over; the collector is about to end"
-		return waitFor(collectorPause), nil
+	catchUp := collector.CatchUpOf(s.run)
+	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+catchUp {
+		s.loadMessage = "waiting for the collector to end"
+		return waitFor(collectorPollInterval), nil
 	}
 	var fault *results.Fault
-	s.samples, s.unsampled, fault, err = r.readCollector(ctx, s, pods)
-	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorPatience+late {
+	s.samples, s.sampleNotes, fault, err = r.readCollector(ctx, s, pods)
+	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorLogTimeout+catchUp {
 		return outcome{}, err
 	}
-	s.blame(fault)
+	s.setFault(fault)
 	if s.samples == nil {
 		return next(), nil
 	}
-	return next(), r.keepSamples(ctx, s)
+	return next(), r.storeSamples(ctx, s)
 }
 
-// stepDismissCollector lets the collector of a run that does not count end.
-func (r *Reconciler) stepDismissCollector(ctx context.Context, s *scope) (outcome, error) {
+// stepEndCollector ends the collector of an invalid run.
+func (r *Reconciler) stepEndCollector(ctx context.Context, s *scope) (outcome, error) {
 	pods, err := r.collectorPods(ctx, s.run)
 	if err != nil {
 		return outcome{}, err
@@ -224,14 +222,14 @@ func (r *Reconciler) stepDismissCollector(ctx context.Context, s *scope) (outcom
 	return next(), err
 }
 
-// endCollector tells pods that are on to end and says whether there are any.
+// endCollector asks running pods to end and reports whether there are any.
 func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (ending bool, err error) {
 	for i := range pods {
 		pod := &pods[i]
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		ending = ending || hasBegun(*pod)
+		ending = ending || hasStarted(*pod)
 		if _, asked := pod.Annotations[v1alpha1.AnnotationEnd]; asked {
 			continue
 		}
@@ -244,10 +242,9 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 	return ending, nil
 }
 
-// readCollector puts together what all pods of the collector printed. A log
-// that can't be read is a gap, which the samples tell; why, the notes do. One that
-// holds too much, or what somebody else saw, is a fault. The error is of one that
-// can't be read for now.
+// readCollector merges the samples of all collector pods. A log that cannot be read leaves a
+// gap in the samples, and a note with the reason. A log that is too large, or of another run,
+// is a fault. The error means that a log cannot be read for now.
 func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault, unread error) {
 	if len(pods) == 0 {
 		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil, nil
@@ -263,7 +260,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 			if kube.IsUnread(err) {
 				unread = err
 			}
-			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, prose.Sentence(err.Error())))
+			notes = append(notes, fmt.Sprintf("cannot read the samples of collector pod %s: %s", pod.Name, prose.Sentence(err.Error())))
 			continue
 		}
 		parts = append(parts, own)
@@ -273,13 +270,13 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 	}
 	samples, err := payload.MergeSamples(parts...)
 	if err != nil {
-		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err)), nil, unread
+		return nil, append(notes, fmt.Sprintf("cannot merge the samples of the collector's pods: %v", err)), nil, unread
 	}
 	return samples, notes, nil, unread
 }
 
 func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {
-	ctx, cancel := context.WithDeadline(ctx, s.readUntil)
+	ctx, cancel := context.WithDeadline(ctx, s.logDeadline)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, collector.Container)
 	if err != nil {
@@ -290,51 +287,50 @@ func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, 
 		err = results.CheckSamples(own, s.run.Name, pod.Name)
 	}
 	if err == nil {
-		s.note(ofCollector(&pod, sum))
+		s.recordLog(collectorLog(&pod, sum))
 	}
 	return own, errors.Join(err, log.Close())
 }
 
-// keepSamples stores the samples, so that they can be looked at again in other
-// ways. What is too much to store is thinned.
-func (r *Reconciler) keepSamples(ctx context.Context, s *scope) error {
+// storeSamples stores the samples for other analyses, thinned if there are too many.
+func (r *Reconciler) storeSamples(ctx context.Context, s *scope) error {
 	fitted, err := payload.FitSamples(s.samples, maxRawBytes)
 	if err != nil {
-		s.unsampled = append(s.unsampled, fmt.Sprintf("the samples are not stored: %v", err))
+		s.sampleNotes = append(s.sampleNotes, fmt.Sprintf("the samples are not stored: %v", err))
 		return nil
 	}
 	encoded, err := payload.MarshalSamples(fitted)
 	if err != nil {
 		return err
 	}
-	raw := recordOf(s.run, naming.RawSamples(s.run.Name), nil)
+	raw := newRecord(s.run, naming.RawSamples(s.run.Name), nil)
 	raw.BinaryData = map[string][]byte{"samples": encoded}
 	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
 		return err
 	}
-	return s.noteKept(raw)
+	return s.recordDigest(raw)
 }
 
-// observeServers sums up what the collector saw and gives its observations: for
-// the stretch that counts, and for each window within it.
+// observeServers summarizes the samples in the status and returns their observations: of the
+// valid time, and of each window in it.
 func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.Observation {
-	if s.samples == nil && len(s.unsampled) == 0 {
+	if s.samples == nil && len(s.sampleNotes) == 0 {
 		return nil
 	}
 	spec := s.run.Spec
 	whole := results.CountedWindow(spec.Scenario.Loads, measured, spec.Measurement)
-	s.status().Servers = s.seen(whole)
+	s.status().Servers = s.serversStatus(whole)
 	if s.samples == nil {
 		return nil
 	}
 	return results.ObserveServersThroughout(s.samples, spec.Scenario.Loads, measured, spec.Measurement)
 }
 
-// seen is what the status says of the servers beside the observations.
-func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
+// serversStatus is the status of the servers beside the observations.
+func (s *scope) serversStatus(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
 	fault, warning := results.CheckGap(gap, results.Silences(s.samples, window), window, s.run.Spec.Validity)
-	s.blame(fault)
+	s.setFault(fault)
 	if warning != "" {
 		s.warn(warning)
 	}
@@ -342,7 +338,7 @@ func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 		LongestGap: &metav1.Duration{Duration: gap.Length.Truncate(time.Millisecond)},
 		Interval:   &metav1.Duration{Duration: gap.Interval},
 		Silent:     gap.Source,
-		Notes:      s.unsampled,
+		Notes:      s.sampleNotes,
 	}
 	if gap.Message != "" {
 		seen.Notes = append(seen.Notes, gap.Source+": "+gap.Message)
@@ -365,7 +361,7 @@ func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 	return seen
 }
 
-// checkNode tells of the node that the collector shared with the run's pods.
+// checkNode reports the node that the collector shared with the run's pods.
 func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	use, known := results.NodeOf(s.samples, window)
 	if !known {
@@ -373,7 +369,7 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	}
 	seen.Node = use.Name
 	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
-	s.blame(fault)
+	s.setFault(fault)
 	for _, sentence := range []string{warning, results.CheckCalm(use)} {
 		if sentence != "" {
 			s.warn(sentence)
@@ -381,8 +377,8 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	}
 }
 
-// tidyCollector takes away the Job of a run that counts: what it saw is kept.
-func (r *Reconciler) tidyCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
+// deleteCollector deletes the Job of a valid run, whose samples are stored.
+func (r *Reconciler) deleteCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
 	key := client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)}
 	job, err := r.Cluster.Get(ctx, jobKind, key)
 	if err != nil || job == nil {

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/planning/price"
 )
 
-// priceNodes writes the nodes' prices down, where a price list is declared.
-// What is missing is a condition: the run counts without its cost.
+// priceNodes records the nodes' prices if a price list is declared. A missing price is a
+// condition: the run is valid without its cost.
 func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.EffectiveSystem) error {
 	cost := s.run.Spec.Cost
 	if cost == nil {
@@ -29,16 +29,16 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading the price list %q: %w", cost.PriceList.Name, err)
 	}
-	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "every node has its price"}
-	if trouble := mark(cost, list.Data, apierrors.IsNotFound(err), record); trouble != "" {
-		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, trouble)
+	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "all nodes have a price"}
+	if problem := priceRecord(cost, list.Data, apierrors.IsNotFound(err), record); problem != "" {
+		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, problem)
 	}
 	s.priced = &readiness
 	return nil
 }
 
-// mark prices the nodes and says what keeps their sum from being known.
-func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
+// priceRecord prices the nodes and returns why their sum is unknown.
+func priceRecord(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
 	name := cost.PriceList.Name
 	if absent {
 		return fmt.Sprintf("the run has no cost: there is no ConfigMap %q; make it, with instance types as keys and prices per hour as values", name)
@@ -47,7 +47,7 @@ func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v
 	missing := list.Mark(record.Nodes)
 	switch {
 	case len(record.Nodes) == 0:
-		return "the run has no cost: its pods do not say which nodes they run on"
+		return "the run has no cost: the nodes of its pods are unknown"
 	case record.MoreNodes > 0:
 		return fmt.Sprintf("the run has no cost: its pods run on %d more nodes than a run lists", record.MoreNodes)
 	case len(missing) > 0:
@@ -58,8 +58,8 @@ func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v
 	}
 }
 
-// costs are the observations of what the run's nodes cost.
-func (s *scope) costs() []v1alpha1.Observation {
+// costObservations are the observations of what the run's nodes cost.
+func (s *scope) costObservations() []v1alpha1.Observation {
 	cost, effective := s.run.Spec.Cost, s.status().Effective
 	if cost == nil || effective == nil || effective.MoreNodes > 0 {
 		return nil

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run does one PerfRun: it builds the environment, puts the loads on and
-// gathers what they measured. phases.go has on one page what a run goes through.
+// Package run executes a PerfRun: it provisions the environment, runs the loads and collects
+// the results. phases.go lists the steps of a run on one page.
 package run

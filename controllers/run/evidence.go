@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// maxImages are kept in a run's status.
+	// maxImages bounds the images in a run's status.
 	maxImages = 32
-	// maxPayloads are, too: all runners' of a run that has as many as it may have.
+	// maxPayloads bounds the digests in a run's status, at the maximum of runners.
 	maxPayloads = 600
-	// collectorImage is whose an image is that the collector had.
+	// collectorImage is the user of the collector's image.
 	collectorImage = "collector"
 )
 
-// printed is what a pod's log held.
-type printed struct {
+// logDigest is the digest of a pod's results.
+type logDigest struct {
 	pod *corev1.Pod
-	// load the pod ran, empty for the collector, and the container that printed.
+	// load of the pod, empty for the collector, and the container that printed.
 	load, container string
 	sum             string
-	// generator as it calls itself.
+	// generator is the load generator's name and version.
 	generator string
 }
 
-// evidence is what the run's record rests on, made on first use.
+// evidence returns the evidence of the run's status, created on first use.
 func (s *scope) evidence() *v1alpha1.RunEvidence {
 	if s.status().Evidence == nil {
 		s.status().Evidence = &v1alpha1.RunEvidence{}
@@ -43,20 +43,19 @@ func (s *scope) evidence() *v1alpha1.RunEvidence {
 	return s.status().Evidence
 }
 
-// note writes down what was read of a log, in the pass that uses it. A pass that
-// reads it again takes its place.
-func (s *scope) note(log printed) {
-	s.notePayload(v1alpha1.PayloadDigest{Pod: log.pod.Name, Load: log.load, SHA256: log.sum})
-	s.noteImage(cmp.Or(log.load, collectorImage), imageOf(log.pod, log.container))
+// recordLog records the digest of a log that this reconcile uses. It replaces an earlier one.
+func (s *scope) recordLog(log logDigest) {
+	s.recordPayload(v1alpha1.PayloadDigest{Pod: log.pod.Name, Load: log.load, SHA256: log.sum})
+	s.recordImage(cmp.Or(log.load, collectorImage), imageID(log.pod, log.container))
 	if generatorVersion.MatchString(log.generator) {
 		s.evidence().Versions.K6 = log.generator
 	}
 }
 
-// generatorVersion is what a load generator may say of itself to be quoted.
+// generatorVersion matches load generators that are safe to quote.
 var generatorVersion = regexp.MustCompile(`^[A-Za-z0-9]{1,16} v?[0-9A-Za-z.+-]{1,48}$`)
 
-func (s *scope) notePayload(read v1alpha1.PayloadDigest) {
+func (s *scope) recordPayload(read v1alpha1.PayloadDigest) {
 	known := s.evidence()
 	known.Payloads = slices.DeleteFunc(known.Payloads, func(one v1alpha1.PayloadDigest) bool { return one.Pod == read.Pod })
 	if read.SHA256 == "" || len(known.Payloads) == maxPayloads {
@@ -68,7 +67,7 @@ func (s *scope) notePayload(read v1alpha1.PayloadDigest) {
 	})
 }
 
-func (s *scope) noteImage(of, id string) {
+func (s *scope) recordImage(of, id string) {
 	known, image := s.evidence(), v1alpha1.MetImage{Of: of, ImageID: id}
 	if id == "" || len(known.Images) == maxImages || slices.Contains(known.Images, image) {
 		return
@@ -79,7 +78,7 @@ func (s *scope) noteImage(of, id string) {
 	})
 }
 
-func imageOf(pod *corev1.Pod, container string) string {
+func imageID(pod *corev1.Pod, container string) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == container {
 			return status.ImageID
@@ -88,9 +87,9 @@ func imageOf(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// noteKept writes down the digest of a ConfigMap that was stored in this pass, so
-// that both stand, or neither.
-func (s *scope) noteKept(record *corev1.ConfigMap) error {
+// recordDigest records the digest of a ConfigMap that this reconcile has stored, so that status
+// and ConfigMap are consistent.
+func (s *scope) recordDigest(record *corev1.ConfigMap) error {
 	sum, err := evidence.Content(record)
 	if err != nil {
 		return err
@@ -102,10 +101,10 @@ func (s *scope) noteKept(record *corev1.ConfigMap) error {
 	return nil
 }
 
-func ofRunner(pod *corev1.Pod, load string, held results.Printed) printed {
-	return printed{pod: pod, load: load, container: contract.RunnerContainer, sum: held.SHA256, generator: held.Generator}
+func runnerLog(pod *corev1.Pod, load string, held results.Printed) logDigest {
+	return logDigest{pod: pod, load: load, container: contract.RunnerContainer, sum: held.SHA256, generator: held.Generator}
 }
 
-func ofCollector(pod *corev1.Pod, sum string) printed {
-	return printed{pod: pod, container: collector.Container, sum: sum}
+func collectorLog(pod *corev1.Pod, sum string) logDigest {
+	return logDigest{pod: pod, container: collector.Container, sum: sum}
 }

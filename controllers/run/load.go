@@ -25,39 +25,42 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// progressPause is the time between two reports of progress while loads are
-// on. What a load does, its pods tell at once.
-const progressPause = payload.ProgressEvery
+// loadPollInterval is how often progress is reported while loads run. Watches report what
+// happens to the pods.
+const loadPollInterval = payload.ProgressEvery
 
-// stepLoads puts the scenario's loads on as their timeline says and waits
-// until all have ended.
+// +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
+
+// stepLoads starts and stops the loads by the scenario's timeline and waits until all have
+// ended.
 func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 	if s.status().Timings.LoadFinish != nil {
 		return next(), nil
 	}
 	states := map[string]load.State{}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		state, err := r.driveLoad(ctx, s, wanted)
+		state, err := r.reconcileLoad(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
 		states[wanted.Name] = state
 		if state.Failure != "" {
-			return next(), r.blameLoad(ctx, s, wanted, state)
+			return next(), r.failLoad(ctx, s, wanted, state)
 		}
 	}
-	s.followTimeline(states)
-	s.loading = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
+	s.applyTimeline(states)
+	s.loadMessage = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
 	if !allEnded(states) {
-		return waitFor(progressPause), nil
+		return waitFor(loadPollInterval), nil
 	}
-	s.mark(&s.status().Timings.LoadFinish)
+	s.stamp(&s.status().Timings.LoadFinish)
 	return next(), nil
 }
 
-// blameLoad says why a run does not count one of whose loads has failed.
-func (r *Reconciler) blameLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, state load.State) error {
-	words, err := r.lastWords(ctx, s, wanted)
+// failLoad makes the run invalid because of a failed load.
+func (r *Reconciler) failLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, state load.State) error {
+	words, err := r.lastLogLine(ctx, s, wanted)
 	if err != nil {
 		return err
 	}
@@ -78,9 +81,9 @@ func allEnded(states map[string]load.State) bool {
 	return true
 }
 
-// driveLoad makes the load's TestRun once its time has been written down, and
-// says where the load is.
-func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (load.State, error) {
+// reconcileLoad creates the load's TestRun once its start is recorded, and returns the state of
+// the load.
+func (r *Reconciler) reconcileLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (load.State, error) {
 	status := s.load(wanted.Name)
 	if status.CreateTime == nil {
 		return load.State{Message: "not started"}, nil
@@ -99,16 +102,16 @@ func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Lo
 		r.stopRunners(ctx, observed, state.Running)
 	}
 	if state.Trouble != nil {
-		s.tell(v1alpha1.ConditionLoadsComplete, *state.Trouble)
+		s.setReadiness(v1alpha1.ConditionLoadsComplete, *state.Trouble)
 	}
 	recordLoad(status, state, s.now)
-	r.glance(ctx, s, wanted, observed.Pods, state.Running)
+	r.updateProgress(ctx, s, wanted, observed.Pods, state.Running)
 	if !state.Started {
-		// Patience ends without a watch to tell us.
-		s.alarm(s.now.Add(environment.Patience / 3))
+		// No watch reports that a grace period is over.
+		s.requeueAt(s.now.Add(environment.Patience / 3))
 	}
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
-		s.alarm(deadline)
+		s.requeueAt(deadline)
 	}
 	return state, nil
 }
@@ -116,7 +119,7 @@ func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Lo
 func recordLoad(status *v1alpha1.LoadStatus, state load.State, now time.Time) {
 	status.Stage = state.Stage
 	if (state.Started || state.Ended) && status.StartTime == nil {
-		// To the second, until the results tell exactly.
+		// To the second. The results have the exact time.
 		status.StartTime = &metav1.Time{Time: now}
 	}
 	if state.Ended {
@@ -130,12 +133,12 @@ func recordLoad(status *v1alpha1.LoadStatus, state load.State, now time.Time) {
 	}
 }
 
-// createLoad makes the TestRun, unless a fresh look shows that the cache is
-// behind and the run is already past its loads.
+// createLoad creates the TestRun, unless the run in the API server is newer than the cached
+// one: it may be past its loads.
 func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) error {
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
-		return fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
+		return fmt.Errorf("reading run %q: %w", s.run.Name, err)
 	}
 	if fresh.ResourceVersion != s.run.ResourceVersion {
 		return nil
@@ -147,11 +150,10 @@ func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.L
 	return r.Cluster.Apply(ctx, testRun)
 }
 
-// followTimeline decides which loads start and which are told to end. Both are
-// written down before they are acted on: the status write is refused if this
-// pass saw an old run, so no load is started twice, and a runner that ends is
-// known to have been told to.
-func (s *scope) followTimeline(states map[string]load.State) {
+// applyTimeline records which loads start and stop now. They start and stop in a later
+// reconcile: a stale run fails to write its status, so no load starts twice, and a runner that
+// ends is known to have been stopped.
+func (s *scope) applyTimeline(states map[string]load.State) {
 	for _, action := range load.Timeline(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now) {
 		status := s.load(action.Load.Name)
 		switch {
@@ -160,18 +162,17 @@ func (s *scope) followTimeline(states map[string]load.State) {
 		case action.Stop:
 			status.StopTime = &metav1.Time{Time: s.now}
 		case !action.At.IsZero():
-			s.alarm(action.At)
+			s.requeueAt(action.At)
 		}
 	}
 }
 
-// stopRunners tells the runners that are still on to end, by the addresses of their pods: a
-// Service of a runner's name may be anybody's and lead anywhere. One that does not answer is
-// asked again by the next pass, until the load's grace is over.
+// stopRunners stops running runners by the addresses of their pods: anyone may create a Service
+// of a runner's name. The next reconcile retries until the load's grace period is over.
 func (r *Reconciler) stopRunners(ctx context.Context, observed load.Observed, numbers []int32) {
 	for _, n := range numbers {
 		if err := r.Runners.StopRunner(ctx, load.RunnerURL(observed, n)); err != nil {
-			log.FromContext(ctx).Info("A runner cannot be stopped yet", "load", observed.Load.Name, "runner", n, "error", err.Error())
+			log.FromContext(ctx).Info("Failed to stop a runner", "load", observed.Load.Name, "runner", n, "error", err.Error())
 		}
 	}
 }
@@ -187,7 +188,7 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
-	jobs, err := r.jobsOf(ctx, testRun)
+	jobs, err := r.loadJobs(ctx, testRun)
 	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
@@ -196,14 +197,14 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 		observed.Jobs[jobs[i].Name] = jobs[i]
 		made = append(made, &jobs[i])
 	}
-	observed.Pods = lineageOf(testRun, jobs).Pods(pods)
-	observed.Events = r.EventsOf(ctx, observed.Pods, s.now)
-	observed.Refused = r.RefusedPods(ctx, observed.Pods, s.now, made...)
+	observed.Pods = loadLineage(testRun, jobs).Pods(pods)
+	observed.Events = r.PodEvents(ctx, observed.Pods, s.now)
+	observed.Refused = r.PodRefusal(ctx, observed.Pods, s.now, made...)
 	return observed, nil
 }
 
-// testRun reads a TestRun of the run's; nil: there is none, or it is somebody else's, and
-// so are its runners.
+// testRun reads a TestRun of the run. It returns nil if there is none or someone else created
+// it; its runners are then not the run's.
 func (r *Reconciler) testRun(ctx context.Context, run *v1alpha1.PerfRun, name string) (*unstructured.Unstructured, error) {
 	testRun, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: run.Namespace, Name: name})
 	if err != nil || testRun == nil || !metav1.IsControlledBy(testRun, run) {
@@ -214,8 +215,8 @@ func (r *Reconciler) testRun(ctx context.Context, run *v1alpha1.PerfRun, name st
 
 var jobKind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// jobsOf are the Jobs that k6-operator has made for a TestRun.
-func (r *Reconciler) jobsOf(ctx context.Context, testRun *unstructured.Unstructured) ([]batchv1.Job, error) {
+// loadJobs returns the Jobs that k6-operator created for a TestRun.
+func (r *Reconciler) loadJobs(ctx context.Context, testRun *unstructured.Unstructured) ([]batchv1.Job, error) {
 	if testRun == nil {
 		return nil, nil
 	}
@@ -232,8 +233,8 @@ func (r *Reconciler) jobsOf(ctx context.Context, testRun *unstructured.Unstructu
 	return jobs, nil
 }
 
-// lineageOf are a TestRun and its Jobs, one of which controls each of its pods.
-func lineageOf(testRun *unstructured.Unstructured, jobs []batchv1.Job) component.Lineage {
+// loadLineage is a TestRun and its Jobs, one of which controls each of its pods.
+func loadLineage(testRun *unstructured.Unstructured, jobs []batchv1.Job) component.Lineage {
 	lineage := component.Lineage{}
 	if testRun != nil {
 		lineage[testRun.GetUID()] = true
@@ -244,9 +245,8 @@ func lineageOf(testRun *unstructured.Unstructured, jobs []batchv1.Job) component
 	return lineage
 }
 
-// stepStopLoads takes away the loads of a run that does not count, so that
-// they can't disturb the next one. Loads that are over stay, with their logs,
-// for people to look at.
+// stepStopLoads deletes the running loads of an invalid run, so that they cannot disturb the
+// next one. Finished loads stay, with their logs, for troubleshooting.
 func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, error) {
 	waiting := false
 	for _, wanted := range s.run.Spec.Scenario.Loads {
@@ -258,7 +258,7 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 		if err != nil {
 			return outcome{}, err
 		}
-		runners, err := r.left(ctx, s.run, observed)
+		runners, err := r.activeRunners(ctx, s.run, observed)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -274,16 +274,15 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 		}
 	}
 	if waiting {
-		return waitFor(progressPause), nil
+		return waitFor(loadPollInterval), nil
 	}
 	return next(), nil
 }
 
-// left are the runners of a load that may still be on. A starter that still knocks at a
-// runner which is gone does no harm, and taking it away would take the runner's log. Once
-// the TestRun is gone nothing tells whose its pods were, so all that some Job controls are
-// waited for.
-func (r *Reconciler) left(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
+// activeRunners returns the runners of a load that may still run. Starters are harmless, and
+// their deletion would delete the runners' logs. Once the TestRun is gone, its pods cannot be
+// told from others, so all with its labels that a Job controls count.
+func (r *Reconciler) activeRunners(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
 	if observed.TestRun != nil {
 		return slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" }), nil
 	}

@@ -19,38 +19,36 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// gatherTime is how long what was measured may take to be kept, once the loads
-// are over and the logs are read.
-const gatherTime = 5 * time.Minute
+// collectTimeout bounds how long storing the results may take after the loads.
+const collectTimeout = 5 * time.Minute
 
-// phase is a stretch of a run. Its steps are gone through in each pass until it
-// is over.
+// phase is a part of a run. Each reconcile executes its steps until it is done.
 type phase struct {
-	// over says that the stretch lies behind the run.
-	over func(v1alpha1.RunTimings) bool
-	// limit is when waiting has an end, and the sentence to say so then.
+	// isDone reports whether the run has completed the phase.
+	isDone func(v1alpha1.RunTimings) bool
+	// limit is the deadline of the phase, and the message when it is missed.
 	limit func(*scope) (deadline time.Time, missed string)
 	steps []step
 }
 
-// step is one thing a run goes through.
+// step is one thing that a run does or waits for.
 type step struct {
-	// condition speaks of what the step waits for.
+	// condition reports what the step waits for.
 	condition string
 	do        func(context.Context, *scope) (outcome, error)
 }
 
-// phases are what a run goes through: it builds, loads, gathers and is kept. One that
-// does not count is abandoned, and kept.
+// phases of a run: build, load, collect, archive. An invalid run stops its loads, and is
+// archived.
 func (r *Reconciler) phases(s *scope) []phase {
-	keep := phase{over: never, limit: noLimit, steps: r.keepSteps()}
+	keep := phase{isDone: never, limit: noLimit, steps: r.archiveSteps()}
 	if s.fault != nil {
-		return []phase{{over: finished, limit: noLimit, steps: r.abandonSteps()}, keep}
+		return []phase{{isDone: finished, limit: noLimit, steps: r.invalidSteps()}, keep}
 	}
 	return []phase{
-		{over: built, limit: buildLimit, steps: r.buildSteps()},
-		{over: loaded, limit: loadLimit, steps: r.loadSteps()},
-		{over: finished, limit: gatherLimit, steps: r.gatherSteps()},
+		{isDone: built, limit: buildLimit, steps: r.buildSteps()},
+		{isDone: loaded, limit: loadLimit, steps: r.loadSteps()},
+		{isDone: finished, limit: collectLimit, steps: r.collectSteps()},
 		keep,
 	}
 }
@@ -60,55 +58,54 @@ func (r *Reconciler) buildSteps() []step {
 		{"", r.stepBegin},
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
 		{v1alpha1.ConditionTargetReachable, r.stepOperators},
-		r.ready(component.Images),
-		{v1alpha1.ConditionTargetReachable, r.stepOutsideTarget},
+		r.provisionStep(component.Images),
+		{v1alpha1.ConditionTargetReachable, r.stepExternalTarget},
 		{v1alpha1.ConditionKafkaReady, r.stepStores},
 		{v1alpha1.ConditionModulesReady, r.stepStop},
 		{v1alpha1.ConditionDataRestored, r.stepRestore},
-		r.ready(component.Modules),
-		r.ready(component.Target),
+		r.provisionStep(component.Modules),
+		r.provisionStep(component.Target),
 		{v1alpha1.ConditionDataRestored, r.stepRestoreCall},
-		{v1alpha1.ConditionImagesAvailable, r.stepPulled},
-		{v1alpha1.ConditionModulesReady, r.stepProve},
+		{v1alpha1.ConditionImagesAvailable, r.stepImagesPulled},
+		{v1alpha1.ConditionModulesReady, r.stepVerify},
 	}
 }
 
 func (r *Reconciler) loadSteps() []step {
 	return []step{
 		{v1alpha1.ConditionLoadsComplete, r.stepCollector},
-		// Again, for a script may have been edited while the environment came up.
+		// Again: a script may have been edited while the environment was provisioned.
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
-		// What ends under a load ends the run: hours of load that can't count help
-		// nobody.
+		// A restart during the load ends the run early: it is invalid anyway.
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionLoadsComplete, r.stepLoads},
 	}
 }
 
-func (r *Reconciler) gatherSteps() []step {
+func (r *Reconciler) collectSteps() []step {
 	return []step{
 		{v1alpha1.ConditionResultsKept, r.stepServers},
 		{v1alpha1.ConditionResultsKept, r.stepCollect},
-		{v1alpha1.ConditionModulesReady, r.stepProveAgain},
+		{v1alpha1.ConditionModulesReady, r.stepVerifyAfterLoad},
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionResultsKept, r.stepFinish},
 	}
 }
 
-// keepSteps come when nothing about the run changes any more. An archive that is away is
-// waited for without an end: nothing is lost meanwhile.
-func (r *Reconciler) keepSteps() []step {
+// archiveSteps follow when the run no longer changes. They wait for an unavailable archive
+// without a deadline, because no data is lost.
+func (r *Reconciler) archiveSteps() []step {
 	return []step{
 		{v1alpha1.ConditionArchived, r.stepArchive},
 		{v1alpha1.ConditionResultsKept, r.stepEnd},
 	}
 }
 
-func (r *Reconciler) abandonSteps() []step {
+func (r *Reconciler) invalidSteps() []step {
 	return []step{
 		{v1alpha1.ConditionResultsKept, r.stepSalvage},
 		{v1alpha1.ConditionLoadsComplete, r.stepStopLoads},
-		{v1alpha1.ConditionLoadsComplete, r.stepDismissCollector},
+		{v1alpha1.ConditionLoadsComplete, r.stepEndCollector},
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionResultsKept, r.stepFinish},
 	}
@@ -137,35 +134,35 @@ func loadLimit(s *scope) (time.Time, string) {
 			since = load.CreateTime.Time
 		}
 	}
-	return since.Add(limit), fmt.Sprintf("the loads could not be put on within %s", limit)
+	return since.Add(limit), fmt.Sprintf("the loads did not start within %s", limit)
 }
 
-func gatherLimit(s *scope) (time.Time, string) {
-	limit := gatherTime + collector.CatchUpOf(s.run)
-	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("what was measured could not be kept within %s", limit)
+func collectLimit(s *scope) (time.Time, string) {
+	limit := collectTimeout + collector.CatchUpOf(s.run)
+	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("the results could not be stored within %s", limit)
 }
 
-// runSteps goes through the steps until one is not done or finds a fault: the
-// fault is written down first, the pass after that goes through other steps.
+// runSteps executes the steps until one is not done or finds a fault. The fault is written
+// first; the next reconcile executes the steps of an invalid run.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error) {
-	known := s.fault != nil
-	if r.limitTurn(s) {
+	hadFault := s.fault != nil
+	if r.enforceLongestTurn(s) {
 		return r.result(s, next()), nil
 	}
 	for _, phase := range r.phases(s) {
-		if phase.over(s.status().Timings) {
+		if phase.isDone(s.status().Timings) {
 			continue
 		}
 		s.limit = phase.limit
 		for _, step := range phase.steps {
 			outcome, err := step.do(ctx, s)
 			if err != nil {
-				outcome, err = s.cannot(step.condition, err)
+				outcome, err = s.handleRefusal(step.condition, err)
 			}
 			if err != nil {
 				return ctrl.Result{}, err
 			}
-			if found := s.fault != nil && !known; found || !outcome.done {
+			if isNew := s.fault != nil && !hadFault; isNew || !outcome.done {
 				return r.result(s, outcome), nil
 			}
 		}
@@ -173,27 +170,27 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 	return ctrl.Result{}, nil
 }
 
-// limitTurn gives up a run that keeps others waiting for longer than the operator allows,
-// and reports whether it did.
-func (r *Reconciler) limitTurn(s *scope) bool {
+// enforceLongestTurn makes a run invalid that takes longer than the operator allows, and
+// reports whether it did.
+func (r *Reconciler) enforceLongestTurn(s *scope) bool {
 	begun := s.status().Timings.ProvisionStart
 	if r.LongestTurn <= 0 || s.fault != nil || begun == nil || finished(s.status().Timings) {
 		return false
 	}
 	end := begun.Add(r.LongestTurn)
 	if s.now.Before(end) {
-		s.alarm(end)
+		s.requeueAt(end)
 		return false
 	}
 	s.fault = &results.Fault{
 		Reason:  v1alpha1.ReasonDeadline,
-		Message: fmt.Sprintf("the run took longer than %s, which is as long as this operator's --longest-turn lets any run take", prose.Duration(r.LongestTurn)),
+		Message: fmt.Sprintf("the run took longer than %s, the limit of this operator's --longest-turn", prose.Duration(r.LongestTurn)),
 	}
 	return true
 }
 
-// notReady waits, or gives the run up when the phase has had its time, or when
-// more of it would change nothing.
+// notReady waits, or makes the run invalid when the deadline of the phase has passed or waiting
+// cannot help.
 func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 	if readiness.Final {
 		s.fault = &results.Fault{Reason: readiness.Reason, Message: readiness.Message}
@@ -204,49 +201,48 @@ func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 		return wait()
 	}
 	if s.now.Before(deadline) {
-		s.alarm(deadline)
+		s.requeueAt(deadline)
 		return wait()
 	}
 	s.fault = &results.Fault{
 		Reason:  v1alpha1.ReasonDeadline,
-		Message: fmt.Sprintf("%s; last seen of %s: %s", missed, what, readiness.Message),
+		Message: fmt.Sprintf("%s; last status of %s: %s", missed, what, readiness.Message),
 	}
 	return next()
 }
 
-// troubleOf says which component an error is about.
-type troubleOf struct {
-	part component.Component
+// componentError is an error of a component.
+type componentError struct {
+	component component.Component
 	error
 }
 
-func (t troubleOf) Unwrap() error { return t.error }
+func (t componentError) Unwrap() error { return t.error }
 
-// cannot tells why a step can't go on, and waits with it until the phase has had
-// its time. What the API server can't do for now is left to the back-off of
-// failed passes, once it has been told.
-func (s *scope) cannot(condition string, err error) (outcome, error) {
-	readiness, known := component.RefusalOf(err)
+// handleRefusal reports why a step cannot continue, and retries until the deadline of the
+// phase. Temporary errors of the API server are returned for backoff, once they are reported.
+func (s *scope) handleRefusal(condition string, err error) (outcome, error) {
+	readiness, known := component.RefusalReadiness(err)
 	if !known {
 		return outcome{}, err
 	}
-	if known := (troubleOf{}); errors.As(err, &known) {
-		condition = known.part.About().Condition
+	if known := (componentError{}); errors.As(err, &known) {
+		condition = known.component.Describe().Condition
 	}
 	label := ""
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		label = refusal.Component
 	}
-	of := component.PartOf(label, condition)
-	s.tell(of.Condition, readiness)
+	of := component.FindComponent(label, condition)
+	s.setReadiness(of.Condition, readiness)
 	if s.fault != nil {
-		s.held = readiness.Message
-		return waitFor(component.RefusedPause), nil
+		s.blocked = readiness.Message
+		return waitFor(component.RefusalRetryInterval), nil
 	}
 	waiting := s.notReady(of.Name, readiness)
 	if readiness.Reason == v1alpha1.ReasonRetrying && s.fault == nil {
 		return outcome{}, err
 	}
-	waiting.after = component.RefusedPause
+	waiting.after = component.RefusalRetryInterval
 	return waiting, nil
 }

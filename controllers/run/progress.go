@@ -19,21 +19,20 @@ import (
 )
 
 const (
-	// glanceTimeout bounds a look at the reports of one load's runners.
-	glanceTimeout = 3 * time.Second
-	// glanceBack holds at least one report of a runner.
-	glanceBack = payload.ProgressEvery + 5*time.Second
+	// progressTimeout bounds reading the progress of a load's runners.
+	progressTimeout = 3 * time.Second
+	// progressWindow has at least one progress report of a runner.
+	progressWindow = payload.ProgressEvery + 5*time.Second
 )
 
-// glance notes what the runners of a load that is on tell of themselves. It is
-// for people who watch: what can't be read now is left out, and nothing rests
-// on it.
-func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
+// updateProgress records the progress that the runners of a load report. It is informational:
+// unreadable reports are left out.
+func (r *Reconciler) updateProgress(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
 	status := s.load(wanted.Name)
-	if len(running) == 0 || !s.wantsWord(status) || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
+	if len(running) == 0 || !s.isProgressDue(status) || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	on := map[string]bool{}
 	for _, n := range running {
@@ -53,8 +52,8 @@ func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load,
 	}
 }
 
-// wantsWord: the time has come for another word about a load that is on.
-func (s *scope) wantsWord(status *v1alpha1.LoadStatus) bool {
+// isProgressDue reports whether it is time for the next progress report of a load.
+func (s *scope) isProgressDue(status *v1alpha1.LoadStatus) bool {
 	if status.StartTime == nil {
 		return false
 	}
@@ -63,7 +62,7 @@ func (s *scope) wantsWord(status *v1alpha1.LoadStatus) bool {
 }
 
 func (r *Reconciler) lastProgress(ctx context.Context, namespace, pod string) (payload.Progress, bool) {
-	recent, err := r.Logs.Recent(ctx, namespace, pod, contract.RunnerContainer, glanceBack)
+	recent, err := r.Logs.Recent(ctx, namespace, pod, contract.RunnerContainer, progressWindow)
 	if err != nil {
 		log.FromContext(ctx).V(1).Info("No progress", "pod", pod, "error", err.Error())
 		return payload.Progress{}, false

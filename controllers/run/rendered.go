@@ -12,15 +12,16 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/rendering"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// noteRendered writes down what was made of the declaration, and warns where that
-// is something else than for the run before of the same arm: an operator that was
-// upgraded in the middle may have built it anew.
-func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component.Pass) error {
-	rendered, err := seen.Rendered(ctx)
+// recordRendered records digests of the rendered objects, and warns if they differ from the
+// previous run of the same arm: an operator that was upgraded in between may render them
+// differently.
+func (r *Reconciler) recordRendered(ctx context.Context, s *scope, seen *component.Scope) error {
+	rendered, err := seen.RenderedDigests(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,10 +40,10 @@ func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component
 	return nil
 }
 
-// predecessor is the run that this one is to be built like, with what it noted;
-// nil: there is none.
+// predecessor returns the run whose objects must be the same, from the API server, or nil if
+// there is none.
 func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfRun, error) {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
+	runs, err := kubecache.ListRuns(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfR
 	return before, nil
 }
 
-// renderedLoads are digests of the TestRuns, without what names the run.
+// renderedLoads are digests of the TestRuns, without the run's name.
 func (r *Reconciler) renderedLoads(of *v1alpha1.PerfRun) ([]v1alpha1.RenderedDigest, error) {
 	nameless := of.DeepCopy()
 	nameless.Name, nameless.UID, nameless.Spec.Seed = "", "", 0

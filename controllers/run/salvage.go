@@ -17,20 +17,20 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// stepSalvage keeps what the runners and the collector of a run that does not count
-// have printed so far, checkpoints included, and what it observed until then: twenty
-// hours of a day that was interrupted tell a lot, and people want to know what went
-// wrong. It never counts, and what can't be read is left.
+// stepSalvage stores what the runners and the collector of an invalid run have printed so far,
+// checkpoints included, and its observations: they help to find the cause, and a day-long load
+// that was interrupted still has data. The analysis does not use them. Unreadable logs are
+// skipped.
 func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error) {
 	if s.status().RawResults != "" {
 		return next(), nil
 	}
-	saved := kept{measured: map[string]results.Measured{}, logs: map[string]string{}}
+	saved := rawResults{measured: map[string]results.Measured{}, logs: map[string]string{}}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		if s.load(wanted.Name).CreateTime == nil {
 			continue
 		}
-		own, logs, err := r.salvage(ctx, s, wanted)
+		own, logs, err := r.salvageLoad(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -48,16 +48,16 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	if saved.observations, err = r.salvageObservations(ctx, s, saved.measured); err != nil {
 		return outcome{}, err
 	}
-	err = r.keepRaw(ctx, s, saved)
+	err = r.storeRawResults(ctx, s, saved)
 	if refusal := kube.RefusalOf(err); refusal != nil {
-		s.warn("what the runners of this run left can't be kept: " + refusal.Error())
+		s.warn("cannot store the results of the runners: " + refusal.Error())
 		return next(), nil
 	}
 	return next(), err
 }
 
-// salvageObservations puts into the status what the loads that left something, and the servers
-// beside them, came to.
+// salvageObservations stores the observations of the loads that left results, and of the
+// servers during them.
 func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
 	loads := slices.DeleteFunc(slices.Clone(spec.Scenario.Loads), func(load v1alpha1.Load) bool {
@@ -74,10 +74,10 @@ func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured
 	if s.samples != nil {
 		observations = append(observations, results.ObserveServersThroughout(s.samples, loads, measured, spec.Measurement)...)
 	}
-	return s.keepObservations(observations)
+	return s.storeObservations(observations)
 }
 
-// salvageSamples keeps what the collector told so far, if it can be read.
+// salvageSamples stores the collector's samples so far, if they can be read.
 func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 	if r.CollectorImage == "" || s.samples != nil {
 		return nil
@@ -88,26 +88,26 @@ func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 	}
 	samples, notes, _, unread := r.readCollector(ctx, s, pods)
 	if samples == nil {
-		log.FromContext(ctx).Info("The collector left nothing to keep", "notes", notes, "error", unread)
+		log.FromContext(ctx).Info("No samples to store", "notes", notes, "error", unread)
 		return nil
 	}
 	s.samples = samples
-	if err := r.keepSamples(ctx, s); kube.RefusalOf(err) == nil {
+	if err := r.storeSamples(ctx, s); kube.RefusalOf(err) == nil {
 		return err
 	}
 	return nil
 }
 
-func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {
+func (r *Reconciler) salvageLoad(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {
 	status := s.load(wanted.Name)
-	pods, err := r.runners(ctx, s.run, status.TestRun)
+	pods, err := r.runnerPods(ctx, s.run, status.TestRun)
 	if err != nil {
 		return results.Measured{}, "", err
 	}
-	var parts runnersResults
+	var parts runnerOutput
 	for _, pod := range pods {
 		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
-			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
+			log.FromContext(ctx).Info("No results of a runner to store", "pod", pod.Name, "error", err.Error())
 		}
 	}
 	if !parts.Any() {
@@ -115,19 +115,18 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 	}
 	own, err = parts.measured(status)
 	if err != nil {
-		log.FromContext(ctx).Info("What the runners left does not fit together", "load", wanted.Name, "error", err.Error())
+		log.FromContext(ctx).Info("Failed to merge the results of the runners", "load", wanted.Name, "error", err.Error())
 		return results.Measured{}, parts.logs.String(), nil
 	}
 	return own, parts.logs.String(), nil
 }
 
-// lastWords end the message of a load whose runner failed with the last thing
-// the runner logged: its pod may be gone when somebody looks. Our k6 tells that
-// without the secrets of its environment. Of another nobody knows what it
-// prints, and the operator may not read the Secrets to search it for, so its
-// words stay in the log.
-func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
-	pods, err := r.runners(ctx, s.run, s.load(wanted.Name).TestRun)
+// lastLogLine returns a suffix for the message of a failed load with the last line that the
+// runner logged, because its pod may be gone soon. Our k6 removes secrets from its log lines.
+// Output of other images may contain secrets, which the operator may not read and cannot search
+// for, so the suffix refers to the log instead.
+func (r *Reconciler) lastLogLine(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
+	pods, err := r.runnerPods(ctx, s.run, s.load(wanted.Name).TestRun)
 	if err != nil {
 		return "", err
 	}
@@ -139,14 +138,14 @@ func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Lo
 		if words := load.LastWords(r.logLines(ctx, pod)); words != "" {
 			return ": " + words, nil
 		}
-		silent = "; for what it said last, see: perflab logs " + s.run.Name
+		silent = "; for its last log lines, run: perflab logs " + s.run.Name
 	}
 	return silent, nil
 }
 
-// logLines are what a runner told of its log; none where it can't be read.
+// logLines returns the log lines of a runner, or none if they cannot be read.
 func (r *Reconciler) logLines(ctx context.Context, pod corev1.Pod) []payload.LogLine {
-	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	ctx, cancel := context.WithTimeout(ctx, progressTimeout)
 	defer cancel()
 	printed, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {

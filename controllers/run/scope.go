@@ -15,11 +15,11 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// outcome says whether the next step may go on.
+// outcome is the result of a step.
 type outcome struct {
+	// done lets the next step execute.
 	done bool
-	// after asks for a pass when this much time has gone by. Zero: a watch
-	// will wake us.
+	// after is when to reconcile again. Zero: a watch triggers the next reconcile.
 	after time.Duration
 }
 
@@ -29,91 +29,86 @@ func wait() outcome { return outcome{} }
 
 func waitFor(after time.Duration) outcome { return outcome{after: after} }
 
-// within asks for a pass after this time, if the next step may not go on.
-func (o outcome) within(after time.Duration) outcome {
+// pollAfter sets when to reconcile again if the step is not done.
+func (o outcome) pollAfter(after time.Duration) outcome {
 	if !o.done {
 		o.after = after
 	}
 	return o
 }
 
-// blame notes why the run does not count. The first fault that is found stays.
-func (s *scope) blame(fault *results.Fault) {
+// setFault records why the run is invalid. The first fault stays.
+func (s *scope) setFault(fault *results.Fault) {
 	if s.fault == nil {
 		s.fault = fault
 	}
 }
 
-// scope holds what one pass over a run has learnt. Steps write it,
-// reportRun reads it.
+// scope is the state of one reconcile of a run. Steps write it, reportRun reads it.
 type scope struct {
-	// run as read, with the status the pass is working on. Timings, loads and
-	// observations are written by the steps that know them; phase, message
-	// and conditions only by reportRun.
+	// run with the status that the reconcile builds. Steps write timings, loads and
+	// observations; only reportRun writes phase, message and conditions.
 	run *v1alpha1.PerfRun
-	// experiment the run belongs to.
+	// experiment of the run.
 	experiment *v1alpha1.PerfExperiment
 	now        time.Time
 
-	// limit is that of the phase the pass is in.
+	// limit of the current phase.
 	limit func(*scope) (deadline time.Time, missed string)
 
-	// told is how ready the parts are, by condition. What is not in it was not
-	// looked at.
+	// readiness of components by condition. Those without an entry were not checked.
 	readiness map[string]environment.Readiness
 
-	// priced says whether the run's cost is known, set by stepEffective where a
-	// price list is declared.
+	// priced is whether the run's cost is known, set by stepVerify if a price list is declared.
 	priced *environment.Readiness
 
-	// archived says whether the archive has the run, set by stepArchive where there is one.
+	// archived is whether the archive has the run, set by stepArchive if there is an archive.
 	archived *environment.Readiness
 
-	// loading is a sentence about the loads, set by stepLoads.
-	loading string
+	// loadMessage is the message about the loads, set by stepLoads and the steps after it.
+	loadMessage string
 
-	// samples are what the collector saw, and unsampled why it did not see
-	// more. Set by stepServers.
-	samples   *payload.Samples
-	unsampled []string
+	// samples of the collector, and notes on why there are not more. Set by stepServers.
+	samples     *payload.Samples
+	sampleNotes []string
 
-	// held says what keeps a run that does not count from its end.
-	held string
+	// blocked is what keeps an invalid run from its end.
+	blocked string
 
-	// fault says why the run does not count. Set by any step, or read back
-	// from the Valid condition of an earlier pass.
+	// fault is why the run is invalid, set by a step or from the Valid condition of an earlier
+	// reconcile.
 	fault *results.Fault
 
-	// over is set by the last step: the run's phase becomes final.
-	over bool
+	// finished is set by the last step: the run's phase becomes final.
+	finished bool
 
-	// readUntil ends the pass's turn to read logs.
-	readUntil time.Time
+	// logDeadline ends the time in which the reconcile may read logs.
+	logDeadline time.Time
 
-	// deadline is the soonest time at which something has to be looked at again.
-	deadline time.Time
+	// requeueTime is the earliest time at which a deadline needs a reconcile.
+	requeueTime time.Time
 }
 
 func (s *scope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
 
-func (s *scope) request() environment.Request { return component.RequestOf(s.run, s.experiment) }
+func (s *scope) request() environment.Request { return component.NewRequest(s.run, s.experiment) }
 
-// mark stamps a timing once.
-func (s *scope) mark(timing **metav1.Time) {
+// stamp sets a timing once.
+func (s *scope) stamp(timing **metav1.Time) {
 	if *timing == nil {
 		now := metav1.NewTime(s.now)
 		*timing = &now
 	}
 }
 
-// alarm asks for a pass at this time, if no earlier one is asked for.
-func (s *scope) alarm(at time.Time) {
-	if s.deadline.IsZero() || at.Before(s.deadline) {
-		s.deadline = at
+// requeueAt requests a reconcile at a time, unless an earlier one is requested.
+func (s *scope) requeueAt(at time.Time) {
+	if s.requeueTime.IsZero() || at.Before(s.requeueTime) {
+		s.requeueTime = at
 	}
 }
 
-// load returns the status entry of a load, made on first use.
+// load returns the status entry of a load, created on first use.
 func (s *scope) load(name string) *v1alpha1.LoadStatus {
 	loads := &s.status().Loads
 	for i := range *loads {
@@ -125,20 +120,20 @@ func (s *scope) load(name string) *v1alpha1.LoadStatus {
 	return &(*loads)[len(*loads)-1]
 }
 
-// tell notes how ready a part is.
-func (s *scope) tell(condition string, readiness environment.Readiness) {
+// setReadiness records the readiness of a component.
+func (s *scope) setReadiness(condition string, readiness environment.Readiness) {
 	if s.readiness == nil {
 		s.readiness = map[string]environment.Readiness{}
 	}
 	s.readiness[condition] = readiness
 }
 
-// trouble is what people should hear of first; false: every part is ready. What
-// nobody but them can help comes before what is on its way, and pulls that are on
-// come last: they hold nothing up yet.
-func (s *scope) trouble() (found environment.Readiness, any bool) {
+// firstProblem is the readiness that people need to know first, or false if all components are
+// ready. Problems that only people can fix come first, image pulls last: they block nothing
+// yet.
+func (s *scope) firstProblem() (found environment.Readiness, any bool) {
 	for _, part := range component.All {
-		readiness, known := s.readiness[part.About().Condition]
+		readiness, known := s.readiness[part.Describe().Condition]
 		if known && !readiness.Ready && (!any || urgency(readiness) > urgency(found)) {
 			found, any = readiness, true
 		}

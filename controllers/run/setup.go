@@ -13,22 +13,23 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// SetupWithManager lets the manager run the reconciler, woken by the run
-// itself and by whatever changes in the environment of a run that is on.
+// SetupWithManager adds the reconciler to the manager. Changes of runs, and of the environments
+// of active runs, trigger it.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	if err := component.Index(context.Background(), manager.GetFieldIndexer()); err != nil {
+	if err := kubecache.IndexRuns(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	wake := wakeups{activeRuns(manager.GetClient())}
+	wake := runHandler{enqueueActiveRuns(manager.GetClient())}
 	build := ctrl.NewControllerManagedBy(manager).
-		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isOpen})).
-		WithOptions(component.Patient()).
-		WithLogConstructor(component.LogsOf("run", manager.GetLogger())).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
-		Watches(component.Watched(jobKind), wake)
+		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isUnfinished})).
+		WithOptions(component.ControllerOptions()).
+		WithLogConstructor(component.LogConstructor("run", manager.GetLogger())).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
+		Watches(kubecache.NewObject(jobKind), wake)
 	for _, pods := range r.Watches.Pods.Sources(wake) {
 		build = build.WatchesRawSource(pods)
 	}

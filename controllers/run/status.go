@@ -18,15 +18,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// reportRun turns what a pass has learnt into phase, message and conditions.
-// Nothing else sets them.
+// reportRun sets phase, message and conditions from the scope. Nothing else sets them.
 func reportRun(s *scope) {
 	status := s.status()
 	status.ObservedGeneration = s.run.Generation
 	set := component.ConditionSetter(&status.Conditions, s.run.Generation)
 
 	for _, part := range component.All {
-		condition := part.About().Condition
+		condition := part.Describe().Condition
 		if readiness, known := s.readiness[condition]; known {
 			set.SetReadiness(condition, readiness)
 		}
@@ -39,26 +38,25 @@ func reportRun(s *scope) {
 	}
 	setLoadsComplete(s, set)
 	setValid(s, set)
-	status.Phase = phaseOf(s)
-	status.Message = messageOf(s)
+	status.Phase = runPhase(s)
+	status.Message = statusMessage(s)
 	setKstatus(s, set)
 }
 
 func setLoadsComplete(s *scope, set component.SetCondition) {
-	trouble, known := s.readiness[v1alpha1.ConditionLoadsComplete]
+	problem, known := s.readiness[v1alpha1.ConditionLoadsComplete]
 	switch {
-	case s.held != "":
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.held)
+	case s.blocked != "":
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.blocked)
 	case s.status().Timings.LoadFinish != nil:
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every load has ended")
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "all loads have ended")
 	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	case known:
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, trouble.Reason, trouble.Message)
-	case s.loading != "":
-		// The sentence with the seconds is in status.message; a condition
-		// that changes each second would not be one.
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are on")
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, problem.Reason, problem.Message)
+	case s.loadMessage != "":
+		// status.message has the seconds. A condition must not change each second.
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are running")
 	}
 }
 
@@ -66,37 +64,37 @@ func setValid(s *scope, set component.SetCondition) {
 	switch {
 	case s.fault != nil:
 		set(v1alpha1.ConditionValid, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
-	case s.over:
-		set(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "the run counts")
+	case s.finished:
+		set(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "the run is valid")
 	default:
-		set(v1alpha1.ConditionValid, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
+		set(v1alpha1.ConditionValid, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not finished")
 	}
 }
 
-// setKstatus sets the conditions generic tools read: a run is Ready when it is
-// over and counts, and Stalled when it is over and does not.
+// setKstatus sets the conditions for generic tools: a run is Ready when it is finished and
+// valid, and Stalled when it is finished and invalid.
 func setKstatus(s *scope, set component.SetCondition) {
 	conditions := &s.status().Conditions
 	switch s.status().Phase {
 	case v1alpha1.RunSucceeded:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "the run is over and counts")
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "the run is finished and valid")
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 	case v1alpha1.RunInvalid:
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, s.fault.Reason, s.fault.Message)
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
 	default:
-		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
+		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not finished")
 		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonProgressing, "the run is "+string(s.status().Phase))
 	}
 }
 
-func phaseOf(s *scope) v1alpha1.RunPhase {
+func runPhase(s *scope) v1alpha1.RunPhase {
 	timings := s.status().Timings
 	switch {
-	case s.over && s.fault != nil:
+	case s.finished && s.fault != nil:
 		return v1alpha1.RunInvalid
-	case s.over:
+	case s.finished:
 		return v1alpha1.RunSucceeded
 	case timings.LoadFinish != nil:
 		return v1alpha1.RunCollecting
@@ -109,53 +107,53 @@ func phaseOf(s *scope) v1alpha1.RunPhase {
 	}
 }
 
-func messageOf(s *scope) string {
-	if s.held != "" {
-		return component.Cut(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.held))
+func statusMessage(s *scope) string {
+	if s.blocked != "" {
+		return component.TruncateMessage(fmt.Sprintf("%s; the run is not finished: %s", s.fault.Message, s.blocked))
 	}
 	if s.fault != nil {
-		return component.Cut(s.fault.Message)
+		return component.TruncateMessage(s.fault.Message)
 	}
-	if s.over {
-		return remarkOf(s)
+	if s.finished {
+		return validRunMessage(s)
 	}
-	if trouble, known := s.trouble(); known {
-		return component.Cut(trouble.Message)
+	if problem, known := s.firstProblem(); known {
+		return component.TruncateMessage(problem.Message)
 	}
-	if s.loading == "" {
-		return component.Cut(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
+	if s.loadMessage == "" {
+		return component.TruncateMessage(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
 	}
-	return component.Cut(s.loading)
+	return component.TruncateMessage(s.loadMessage)
 }
 
-// remarkOf is what there is to say about a run that counts.
-func remarkOf(s *scope) string {
+// validRunMessage is the message of a valid run: why its cost is unknown.
+func validRunMessage(s *scope) string {
 	priced := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionPriced)
 	if priced == nil || priced.Status != metav1.ConditionFalse {
 		return ""
 	}
-	return component.Cut(priced.Message)
+	return component.TruncateMessage(priced.Message)
 }
 
-// writeRunStatus writes the status if it changed. What merely tells how far the run is
-// may have to wait, and then it says how long.
+// writeRunStatus writes the status if it changed. It returns a delay if the change is only
+// progress and has to wait.
 func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1.PerfRun) (later time.Duration, err error) {
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return 0, nil
 	}
-	if left := r.Words.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+	if left := r.StatusThrottle.Remaining(after.UID, r.Now()); left > 0 && isProgressOnly(&before.Status, &after.Status) {
 		return left, nil
 	}
 	if err := component.PatchStatus(ctx, r.Cluster, "run", before, after); err != nil {
 		return 0, err
 	}
-	r.Words.Wrote(after.UID, r.Now())
+	r.StatusThrottle.RecordWrite(after.UID, r.Now())
 	return 0, nil
 }
 
-// merelyTells: of two statuses of a run the later one says in other words how far it is.
-// Every pass finds these words anew; what it has decided, it has to find written.
-func merelyTells(before, after *v1alpha1.PerfRunStatus) bool {
+// isProgressOnly reports whether two statuses differ only in progress. Every reconcile computes
+// progress again, but reads its decisions from the status.
+func isProgressOnly(before, after *v1alpha1.PerfRunStatus) bool {
 	decided := func(status *v1alpha1.PerfRunStatus) v1alpha1.PerfRunStatus {
 		rest := *status
 		rest.Message, rest.Conditions = "", nil
@@ -171,20 +169,20 @@ func merelyTells(before, after *v1alpha1.PerfRunStatus) bool {
 	return equality.Semantic.DeepEqual(decided(before), decided(after))
 }
 
-// announceRun tells people what happened, after it has been written down.
-func (r *Reconciler) announceRun(before, after *v1alpha1.PerfRun) {
+// recordEvents records events, after the status is written.
+func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 	if before.Status.Phase == after.Status.Phase {
 		return
 	}
 	r.Telemetry.RunOver(after)
 	switch after.Status.Phase {
 	case v1alpha1.RunLoading:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "The environment is ready, the loads begin")
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "Environment ready, started the loads")
 	case v1alpha1.RunSucceeded:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %s", prose.Counted(len(after.Status.Observations), "observation"))
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "Recorded %s", prose.Counted(len(after.Status.Observations), "observation"))
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:
-		// The other phases go without saying: the experiment has told of the run's start.
+		// The experiment records the start of a run.
 	}
 }

@@ -26,15 +26,16 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// ForeignWatches watches the kinds of other operators. They may be installed
-// after us, so a kind is watched from the first pass that finds it served.
-type ForeignWatches struct {
+// ThirdPartyWatches watches the kinds of third-party operators. They may be installed later, so
+// each reconcile starts the watches that are possible.
+type ThirdPartyWatches struct {
 	Cluster kube.Cluster
 	Cache   cache.Cache
-	// Pods wake as well.
-	Pods component.PodCaches
+	// Pods trigger reconciles as well.
+	Pods kubecache.PodCaches
 	// Controller and Handler are set when the controller is built.
 	Controller controller.Controller
 	Handler    handler.EventHandler
@@ -43,27 +44,26 @@ type ForeignWatches struct {
 	watched map[schema.GroupKind]bool
 }
 
-// Start fills the cache with what passes read, all kinds at once: a pass that
-// is the first to read a kind waits until it is filled, and one kind after the other
-// that is a second. Nobody waits here: a kind that can't be listed is in the way of
-// those alone who read it.
-func (w *ForeignWatches) Start(ctx context.Context) error {
+// Start syncs the caches of all kinds at the same time: a reconcile that is the first to read a
+// kind waits for its cache, which adds up to a second. Start does not wait, so that a kind that
+// cannot be listed affects only the reconciles that read it.
+func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 	kinds, err := w.ensure()
 	built, failed := component.Kinds(w.Cluster)
 	err = errors.Join(err, failed)
-	for _, kind := range slices.Concat(kinds, built, provisioned) {
-		_, failed := w.Cache.GetInformer(ctx, component.Watched(kind), cache.BlockUntilSynced(false))
+	for _, kind := range slices.Concat(kinds, built, cachedKinds) {
+		_, failed := w.Cache.GetInformer(ctx, kubecache.NewObject(kind), cache.BlockUntilSynced(false))
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
-		log.FromContext(ctx).V(1).Info("Kinds are read when they are needed", "error", err.Error())
+		log.FromContext(ctx).V(1).Info("Some kinds are cached on first use", "error", err.Error())
 	}
 	return nil
 }
 
-// served are the kinds of other operators that the cluster has now, but for those that are
-// known, and why it can't be told of the rest.
-func (w *ForeignWatches) served(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
+// unwatchedKinds returns the third-party kinds that the cluster serves and that are not watched
+// yet, with the errors of discovery.
+func (w *ThirdPartyWatches) unwatchedKinds(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
 	for _, kind := range contract.ForeignKinds() {
 		if known[kind] {
 			continue
@@ -77,31 +77,31 @@ func (w *ForeignWatches) served(known map[schema.GroupKind]bool) (kinds []schema
 	return kinds, err
 }
 
-// NeedLeaderElection says no: an operator that waits to take over is ready to.
-func (*ForeignWatches) NeedLeaderElection() bool { return false }
+// NeedLeaderElection returns false: a standby operator keeps its caches filled.
+func (*ThirdPartyWatches) NeedLeaderElection() bool { return false }
 
-// provisioned are further kinds of Kubernetes' own that are read for a run and wake none.
-var provisioned = []schema.GroupVersionKind{
+// cachedKinds are Kubernetes' kinds that runs read and that trigger no reconcile.
+var cachedKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 
-// Ensure starts the watches that are possible and not on yet.
-func (w *ForeignWatches) Ensure(context.Context) error {
+// Ensure starts the missing watches that are possible.
+func (w *ThirdPartyWatches) Ensure(context.Context) error {
 	_, err := w.ensure()
 	return err
 }
 
-// ensure says which it has started.
-func (w *ForeignWatches) ensure() ([]schema.GroupVersionKind, error) {
+// ensure returns the kinds whose watches it started.
+func (w *ThirdPartyWatches) ensure() ([]schema.GroupVersionKind, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.watched == nil {
 		w.watched = map[schema.GroupKind]bool{}
 	}
-	kinds, err := w.served(w.watched)
+	kinds, err := w.unwatchedKinds(w.watched)
 	for _, kind := range kinds {
-		if err := w.Controller.Watch(source.Kind(w.Cache, component.Watched(kind), w.Handler)); err != nil {
+		if err := w.Controller.Watch(source.Kind(w.Cache, kubecache.NewObject(kind), w.Handler)); err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
 		}
 		w.watched[kind.GroupKind()] = true
@@ -109,30 +109,30 @@ func (w *ForeignWatches) ensure() ([]schema.GroupVersionKind, error) {
 	return kinds, err
 }
 
-// isOpen leaves out the runs that are over when the operator starts, of which there are as
-// many as were ever done. Where one has something left that goes with its end, that wakes it.
-func isOpen(made event.CreateEvent) bool {
+// isUnfinished ignores runs that are finished when the operator starts. Objects that they left
+// behind trigger their reconcile.
+func isUnfinished(made event.CreateEvent) bool {
 	run, is := made.Object.(*v1alpha1.PerfRun)
 	return !is || !made.IsInInitialList || !run.Status.Phase.IsFinal()
 }
 
-// wakeups tell which runs an object concerns: those that are on, and when the operator starts
-// the one it was made for, which may have ended since.
-type wakeups struct{ handler.EventHandler }
+// runHandler enqueues the active runs of an object's namespace and, when the operator starts,
+// the run that the object was created for, which may be finished.
+type runHandler struct{ handler.EventHandler }
 
-// Create wakes as any change does.
-func (w wakeups) Create(ctx context.Context, made event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+// Create enqueues runs as for any event.
+func (w runHandler) Create(ctx context.Context, made event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	w.EventHandler.Create(ctx, made, queue)
 	if run := made.Object.GetLabels()[v1alpha1.LabelRun]; run != "" && made.IsInInitialList {
 		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: made.Object.GetNamespace(), Name: run}})
 	}
 }
 
-// activeRuns maps any object of a namespace to the runs that are on in it.
-// There is at most one, so nothing is lost by not looking closer.
-func activeRuns(reader client.Reader) handler.EventHandler {
+// enqueueActiveRuns maps an object to the active runs of its namespace, of which there is at
+// most one.
+func enqueueActiveRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		runs, err := component.RunsOn(ctx, reader, object.GetNamespace())
+		runs, err := kubecache.ListActiveRuns(ctx, reader, object.GetNamespace())
 		if err != nil {
 			// The cache only fails while it is being stopped.
 			return nil

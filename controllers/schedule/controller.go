@@ -25,30 +25,30 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// longestWait is the longest time between two looks at a schedule that has a time to come:
-// a timer does not see that somebody has set the clock.
-const longestWait = time.Hour
+// maxRequeueAfter bounds the delay until a scheduled time, because timers do not notice changes
+// of the clock.
+const maxRequeueAfter = time.Hour
 
-// Reconciler makes the experiments of PerfSchedules.
+// Reconciler creates the experiments of PerfSchedules.
 type Reconciler struct {
 	component.Tools
 	Now func() time.Time
 }
 
-// scope holds what one pass over a schedule has learnt.
+// scope is the state of one reconcile of a schedule.
 type scope struct {
 	schedule *v1alpha1.PerfSchedule
 	now      time.Time
-	// experiments are those that the schedule owns, by name.
+	// experiments that the schedule owns, by name.
 	experiments map[string]*v1alpha1.PerfExperiment
 	workloads   []recurrence.Workload
 	decision    recurrence.Decision
-	// fault is why nothing could be decided.
+	// fault is why there is no decision.
 	fault error
-	// made is the experiment that was made, by this pass or one that was cut off.
+	// made is the experiment that was created, by this reconcile or an interrupted one.
 	made *v1alpha1.DueExperiment
-	// refusal is what the API server, or the owner of an object, has against what this
-	// pass was to do.
+	// refusal is why the API server, or the owner of an object, refuses a write of this
+	// reconcile.
 	refusal *environment.Readiness
 }
 
@@ -56,7 +56,7 @@ type scope struct {
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfschedules/status,verbs=get;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfschedules/finalizers,verbs=update
 
-// Reconcile makes what is due of a schedule.
+// Reconcile creates what is due of a schedule.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	schedule := &v1alpha1.PerfSchedule{}
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, schedule); err != nil {
@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, fmt.Errorf("reading the schedule: %w", err)
 	}
 	if schedule.DeletionTimestamp != nil {
-		// Its experiments go with it, or stay, as who deletes it says.
+		// The deletion's propagation policy decides about its experiments.
 		return ctrl.Result{}, nil
 	}
 	s := &scope{schedule: schedule, now: r.Now()}
@@ -77,58 +77,58 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		Schedule: s.schedule, Children: s.children(), Workloads: s.workloads, Archive: r.Archives.Of(s.schedule.Namespace) != nil, Now: s.now,
 	})
 	before := schedule.DeepCopy()
-	err := r.act(ctx, s)
+	err := r.execute(ctx, s)
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
-	if refusal, refused := component.RefusedStatus(err); refused {
+	if refusal, refused := component.StatusRefusalReadiness(err); refused {
 		s.refusal, err = &refusal, nil
 	}
-	if refusal, refused := component.RefusalOf(err); refused {
+	if refusal, refused := component.RefusalReadiness(err); refused {
 		s.refusal = &refusal
 		if refusal.Reason != v1alpha1.ReasonRetrying {
 			err = nil
 		}
 	}
-	return r.conclude(ctx, before, s, err)
+	return r.finish(ctx, before, s, err)
 }
 
-// act writes down what is to be made, and makes it. What it decided from an old view is
-// refused when it is written down.
-func (r *Reconciler) act(ctx context.Context, s *scope) error {
+// execute records the decision and executes it. A decision from a stale schedule cannot be
+// recorded.
+func (r *Reconciler) execute(ctx context.Context, s *scope) error {
 	if s.fault != nil {
 		return nil
 	}
 	s.made = s.decision.Made
 	if s.decision.Make {
-		if err := r.writeDown(ctx, s); err != nil {
+		if err := r.recordDecision(ctx, s); err != nil {
 			return err
 		}
-		if err := r.take(ctx, s, s.decision.Replaced); err != nil {
+		if err := r.deleteExperiments(ctx, s, s.decision.Replaced); err != nil {
 			return err
 		}
-		if err := r.make(ctx, s); err != nil {
+		if err := r.createExperiment(ctx, s); err != nil {
 			return err
 		}
 	}
-	return r.take(ctx, s, s.decision.Outlived)
+	return r.deleteExperiments(ctx, s, s.decision.Outlived)
 }
 
-// errOld says that a pass saw what is no more.
-var errOld = errors.New("the schedule has changed since it was read")
+// errOutdated means that the reconcile read a stale schedule.
+var errOutdated = errors.New("the schedule has changed since it was read")
 
-// writeDown what is to be made. An old view of the schedule is refused, also where what is
-// to be made stands there already.
-func (r *Reconciler) writeDown(ctx context.Context, s *scope) error {
+// recordDecision writes what will be created. It fails if the schedule is stale, also if the
+// decision is recorded already.
+func (r *Reconciler) recordDecision(ctx context.Context, s *scope) error {
 	before := s.schedule.DeepCopy()
-	s.remember()
+	s.setDecision()
 	if equality.Semantic.DeepEqual(before.Status, s.schedule.Status) {
 		now := &v1alpha1.PerfSchedule{}
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(before), now); err != nil {
 			return fmt.Errorf("reading schedule %q: %w", before.Name, err)
 		}
 		if now.ResourceVersion != before.ResourceVersion || now.UID != before.UID {
-			return apierrors.NewConflict(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "perfschedules"}, before.Name, errOld)
+			return apierrors.NewConflict(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "perfschedules"}, before.Name, errOutdated)
 		}
 		return nil
 	}
@@ -141,13 +141,14 @@ func (r *Reconciler) writeDown(ctx context.Context, s *scope) error {
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=create;delete;get;list;watch
 
-// make what is due. It may be there already, made by a pass that was cut off.
-func (r *Reconciler) make(ctx context.Context, s *scope) error {
+// createExperiment creates the experiment that is due. An interrupted reconcile may have
+// created it.
+func (r *Reconciler) createExperiment(ctx context.Context, s *scope) error {
 	due := s.decision.Making
 	made := recurrence.Experiment(s.schedule, due.Name, string(due.Trigger), due.Release)
 	err := r.Cluster.Create(ctx, made)
 	if apierrors.IsAlreadyExists(err) {
-		made, err = r.there(ctx, s, made)
+		made, err = r.getExisting(ctx, s, made)
 	}
 	if err != nil {
 		return err
@@ -156,8 +157,8 @@ func (r *Reconciler) make(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// there is the experiment of the name, if it is the schedule's.
-func (r *Reconciler) there(ctx context.Context, s *scope, wanted *v1alpha1.PerfExperiment) (*v1alpha1.PerfExperiment, error) {
+// getExisting returns the experiment of the name, if the schedule owns it.
+func (r *Reconciler) getExisting(ctx context.Context, s *scope, wanted *v1alpha1.PerfExperiment) (*v1alpha1.PerfExperiment, error) {
 	found := &v1alpha1.PerfExperiment{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(wanted), found); err != nil {
 		return nil, fmt.Errorf("reading experiment %q: %w", wanted.Name, err)
@@ -169,8 +170,8 @@ func (r *Reconciler) there(ctx context.Context, s *scope, wanted *v1alpha1.PerfE
 	return nil, r.Cluster.CheckOwner(found, wanted)
 }
 
-// take experiments of the schedule away.
-func (r *Reconciler) take(ctx context.Context, s *scope, children []recurrence.Child) error {
+// deleteExperiments deletes experiments of the schedule.
+func (r *Reconciler) deleteExperiments(ctx context.Context, s *scope, children []recurrence.Child) error {
 	var faults []error
 	for _, child := range children {
 		faults = append(faults, r.Cluster.Delete(ctx, s.schedule, s.experiments[child.Name]))
@@ -178,15 +179,15 @@ func (r *Reconciler) take(ctx context.Context, s *scope, children []recurrence.C
 	return errors.Join(faults...)
 }
 
-// observe what is there of the schedule.
+// observe reads the schedule's experiments and workloads.
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err := r.observeExperiments(ctx, s); err != nil {
 		return err
 	}
 	for _, source := range s.schedule.Spec.OnImageChange {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
-		err := r.Room.Hold(ctx, func(ctx context.Context) error {
-			// Past the cache, which keeps of others' workloads only whose they are.
+		err := r.ReadLimiter.Do(ctx, func(ctx context.Context) error {
+			// From the API server: the cache holds only the identity of workloads of others.
 			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
 			if err == nil {
 				s.workloads = append(s.workloads, recurrence.Look(source, object))
@@ -200,8 +201,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// observeExperiments reads those that the schedule owns. One that is known to be on and
-// that the cache does not show may have been made a moment ago.
+// observeExperiments reads the experiments that the schedule owns. An active one that is not in
+// the cache may have been created a moment ago.
 func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 	list := &v1alpha1.PerfExperimentList{}
 	err := r.Cluster.Client.List(ctx, list, client.InNamespace(s.schedule.Namespace),
@@ -211,7 +212,7 @@ func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 	}
 	s.experiments = map[string]*v1alpha1.PerfExperiment{}
 	for i := range list.Items {
-		s.own(&list.Items[i])
+		s.addOwned(&list.Items[i])
 	}
 	for _, name := range s.schedule.Status.Active {
 		if s.experiments[name] != nil {
@@ -223,14 +224,14 @@ func (r *Reconciler) observeExperiments(ctx context.Context, s *scope) error {
 			return fmt.Errorf("reading experiment %q: %w", name, err)
 		}
 		if err == nil {
-			s.own(found)
+			s.addOwned(found)
 		}
 	}
 	return nil
 }
 
-// own keeps an experiment, if it is the schedule's.
-func (s *scope) own(experiment *v1alpha1.PerfExperiment) {
+// addOwned adds an experiment if the schedule owns it.
+func (s *scope) addOwned(experiment *v1alpha1.PerfExperiment) {
 	if metav1.IsControlledBy(experiment, s.schedule) && !provenance.IsImported(experiment) {
 		s.experiments[experiment.Name] = experiment
 	}
@@ -239,13 +240,13 @@ func (s *scope) own(experiment *v1alpha1.PerfExperiment) {
 func (s *scope) children() []recurrence.Child {
 	children := make([]recurrence.Child, 0, len(s.experiments))
 	for _, experiment := range s.experiments {
-		children = append(children, childOf(experiment))
+		children = append(children, newChild(experiment))
 	}
 	slices.SortFunc(children, func(a, b recurrence.Child) int { return a.Created.Compare(b.Created) })
 	return children
 }
 
-func childOf(experiment *v1alpha1.PerfExperiment) recurrence.Child {
+func newChild(experiment *v1alpha1.PerfExperiment) recurrence.Child {
 	is := func(condition string) bool {
 		return meta.IsStatusConditionTrue(experiment.Status.Conditions, condition)
 	}
@@ -258,7 +259,7 @@ func childOf(experiment *v1alpha1.PerfExperiment) recurrence.Child {
 	case is(v1alpha1.ConditionComplete):
 		child.State, child.Unarchived = recurrence.Succeeded, !is(v1alpha1.ConditionArchived)
 	case is(v1alpha1.ConditionStalled):
-		// One without a run that ended has nothing to be kept.
+		// Without a finished run there is nothing to archive.
 		child.State, child.Unarchived = recurrence.Failed, archived != nil && archived.Status != metav1.ConditionTrue
 	}
 	return child

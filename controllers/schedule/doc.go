@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule makes experiments of PerfSchedules: it looks at what is there, has
-// package recurrence decide, writes that down and does it. What the experiments then do
-// is none of its business.
+// Package schedule creates the experiments of PerfSchedules: it observes, lets package
+// recurrence decide, records the decision and executes it. It does not control the experiments.
 package schedule

@@ -18,25 +18,26 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// indexWorkload finds the schedules that look at a workload.
+// indexWorkload finds the schedules that watch a workload.
 const indexWorkload = "workload"
 
-// SetupWithManager lets the manager run the reconciler, woken by schedules, by the
-// beginning and end of their experiments, and by the workloads they look at: those are
-// watched for borrowing in any case.
+// SetupWithManager adds the reconciler to the manager. Changes of schedules, the start and end
+// of their experiments, and the workloads that they watch trigger it. Workloads are cached for
+// adoption anyway.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfSchedule{}, indexWorkload, workloadsOf); err != nil {
+	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfSchedule{}, indexWorkload, workloadKeys); err != nil {
 		return fmt.Errorf("indexing schedules: %w", err)
 	}
 	err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfSchedule{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WithOptions(component.Patient()).
-		WithLogConstructor(component.LogsOf("schedule", manager.GetLogger())).
-		Owns(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: concerns})).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), lookersAt(manager.GetClient(), "Deployment")).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), lookersAt(manager.GetClient(), "StatefulSet")).
+		WithOptions(component.ControllerOptions()).
+		WithLogConstructor(component.LogConstructor("schedule", manager.GetLogger())).
+		Owns(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: isRelevantUpdate})).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("Deployment")), enqueueSchedules(manager.GetClient(), "Deployment")).
+		Watches(kubecache.NewObject(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), enqueueSchedules(manager.GetClient(), "StatefulSet")).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of schedules: %w", err)
@@ -44,8 +45,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// workloadsOf are the workloads that a schedule looks at.
-func workloadsOf(object client.Object) []string {
+// workloadKeys are the workloads that a schedule watches.
+func workloadKeys(object client.Object) []string {
 	schedule, is := object.(*v1alpha1.PerfSchedule)
 	if !is {
 		return nil
@@ -57,18 +58,19 @@ func workloadsOf(object client.Object) []string {
 	return workloads
 }
 
-// concerns reports whether an experiment's schedule decides by what has changed.
-func concerns(update event.UpdateEvent) bool {
+// isRelevantUpdate reports whether the change of an experiment may change its schedule's
+// decision.
+func isRelevantUpdate(update event.UpdateEvent) bool {
 	before, is := update.ObjectOld.(*v1alpha1.PerfExperiment)
 	after, are := update.ObjectNew.(*v1alpha1.PerfExperiment)
 	if !is || !are {
 		return true
 	}
-	return childOf(before) != childOf(after) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
+	return newChild(before) != newChild(after) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
 }
 
-// lookersAt maps a workload to the schedules that look at it.
-func lookersAt(reader client.Reader, kind string) handler.EventHandler {
+// enqueueSchedules maps a workload to the schedules that watch it.
+func enqueueSchedules(reader client.Reader, kind string) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		schedules := &v1alpha1.PerfScheduleList{}
 		err := reader.List(ctx, schedules, client.InNamespace(object.GetNamespace()),

@@ -21,24 +21,25 @@ import (
 	"perflab.dev/perflab/internal/planning/recurrence"
 )
 
-// maxActive is what the status lists.
+// maxActive bounds the active experiments in the status.
 const maxActive = 64
 
-// remember what was decided, before it is done.
-func (s *scope) remember() {
+// setDecision copies the decision to the status, before it is executed.
+func (s *scope) setDecision() {
 	status, memory := &s.schedule.Status, &s.decision.Memory
 	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Making
 	status.Images, status.ImageChanges = memory.Images, memory.ImageChanges
 }
 
-// conclude writes the status, then tells people.
-func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule, s *scope, failed error) (ctrl.Result, error) {
-	// What act has written down is newer than what this pass began with.
+// finish writes the status, then records events.
+func (r *Reconciler) finish(ctx context.Context, before *v1alpha1.PerfSchedule, s *scope, failed error) (ctrl.Result, error) {
+	// recordDecision may have written a newer status than the one that the reconcile started
+	// with.
 	written := s.schedule.DeepCopy()
 	s.report()
 	if !equality.Semantic.DeepEqual(written.Status, s.schedule.Status) {
 		err := component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule)
-		if refused, is := component.RefusedStatus(err); is {
+		if refused, is := component.StatusRefusalReadiness(err); is {
 			s.schedule, s.refusal = written.DeepCopy(), &refused
 			s.setConditions()
 			err = component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule)
@@ -47,35 +48,35 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule
 			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: time.Second}, nil
 			}
-			r.TellRefused(written, err)
+			r.RecordStatusRefusal(written, err)
 			return ctrl.Result{}, errors.Join(failed, err)
 		}
 	}
-	r.announce(before, s)
+	r.recordEvents(before, s)
 	if failed != nil {
 		return ctrl.Result{}, failed
 	}
-	return ctrl.Result{RequeueAfter: s.wait()}, nil
+	return ctrl.Result{RequeueAfter: s.requeueAfter()}, nil
 }
 
-// wait until something changes by time alone; 0: for ever.
-func (s *scope) wait() time.Duration {
+// requeueAfter is the delay until time alone changes something. 0: never.
+func (s *scope) requeueAfter() time.Duration {
 	var wait time.Duration
 	if look := s.decision.Look; !look.IsZero() {
-		wait = min(max(look.Sub(s.now), time.Millisecond), longestWait)
+		wait = min(max(look.Sub(s.now), time.Millisecond), maxRequeueAfter)
 	}
-	if s.refusal != nil && (wait == 0 || wait > component.RefusedPause) {
-		wait = component.RefusedPause
+	if s.refusal != nil && (wait == 0 || wait > component.RefusalRetryInterval) {
+		wait = component.RefusalRetryInterval
 	}
 	return wait
 }
 
-// report says in the status how far the schedule is.
+// report updates the status.
 func (s *scope) report() {
 	status := &s.schedule.Status
 	status.ObservedGeneration = s.schedule.Generation
 	if s.fault == nil {
-		s.remember()
+		s.setDecision()
 		status.NextScheduleTime = nil
 		if next := s.decision.Next; !next.IsZero() {
 			status.NextScheduleTime = &metav1.Time{Time: next}
@@ -108,8 +109,8 @@ func (s *scope) reportActive() {
 	}
 }
 
-// trouble is what only a person can mend; an empty reason: nothing.
-func (s *scope) trouble() (reason, message string) {
+// stalledReason is the problem that only people can fix. An empty reason: none.
+func (s *scope) stalledReason() (reason, message string) {
 	var missing []string
 	for _, workload := range s.workloads {
 		if workload.Missing != "" {
@@ -132,14 +133,14 @@ func (s *scope) setConditions() {
 	conditions := &s.schedule.Status.Conditions
 	set := component.ConditionSetter(conditions, s.schedule.Generation)
 	for _, transient := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionHeld} {
-		if !s.holds(transient) {
+		if !s.isTrue(transient) {
 			meta.RemoveStatusCondition(conditions, transient)
 		}
 	}
 	if s.decision.Held != "" {
 		set(v1alpha1.ConditionHeld, metav1.ConditionTrue, v1alpha1.ReasonConcurrent, s.decision.Held)
 	}
-	reason, message := s.trouble()
+	reason, message := s.stalledReason()
 	switch {
 	case reason != "":
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, message)
@@ -148,15 +149,15 @@ func (s *scope) setConditions() {
 		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, s.refusal.Reason, s.refusal.Message)
 		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, s.refusal.Reason, s.refusal.Message)
 	case s.schedule.Spec.Suspend:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "no experiment is made while spec.suspend is set")
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "creates no experiments while spec.suspend is set")
 	default:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, s.inForce())
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScheduled, s.readyMessage())
 	}
 }
 
-// holds reports whether a condition that is there only while it is True is.
-func (s *scope) holds(condition string) bool {
-	reason, _ := s.trouble()
+// isTrue reports whether a condition holds that the status lists only while it is True.
+func (s *scope) isTrue(condition string) bool {
+	reason, _ := s.stalledReason()
 	switch condition {
 	case v1alpha1.ConditionHeld:
 		return s.decision.Held != ""
@@ -167,8 +168,8 @@ func (s *scope) holds(condition string) bool {
 	}
 }
 
-// inForce says when experiments are made.
-func (s *scope) inForce() string {
+// readyMessage describes when experiments are created.
+func (s *scope) readyMessage() string {
 	spec, when := &s.schedule.Spec, []string{}
 	if spec.Schedule != "" {
 		zone := spec.TimeZone
@@ -180,7 +181,7 @@ func (s *scope) inForce() string {
 	if len(spec.OnImageChange) > 0 {
 		when = append(when, "when images change")
 	}
-	sentence := "makes an experiment " + strings.Join(when, ", and ")
+	sentence := "creates an experiment " + strings.Join(when, ", and ")
 	for _, workload := range s.workloads {
 		if workload.Waiting != "" {
 			sentence += "; " + workload.Waiting
@@ -189,40 +190,40 @@ func (s *scope) inForce() string {
 	return sentence
 }
 
-// announce tells people what happened, after it has been written down.
-func (r *Reconciler) announce(before *v1alpha1.PerfSchedule, s *scope) {
-	told := func(kind, reason, action, sentence string, words ...any) {
+// recordEvents records events, after the status is written.
+func (r *Reconciler) recordEvents(before *v1alpha1.PerfSchedule, s *scope) {
+	record := func(kind, reason, action, sentence string, words ...any) {
 		r.Events.Eventf(s.schedule, nil, kind, reason, action, sentence, words...)
 	}
 	if s.made != nil {
-		told(corev1.EventTypeNormal, "ExperimentMade", "Make", "Experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
-		s.announceSkipped(told)
+		record(corev1.EventTypeNormal, "ExperimentMade", "Make", "Created experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
+		s.recordSkipped(record)
 	}
 	if late := s.decision.Late; late != nil {
-		told(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Experiment %s could not be made within startingDeadlineSeconds", late.Name)
+		record(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Missed experiment %s: startingDeadlineSeconds has passed", late.Name)
 	}
 	for _, child := range s.decision.Replaced {
-		told(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Experiment %s was on, and is deleted with concurrencyPolicy Replace", child.Name)
+		record(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Deleted active experiment %s: concurrencyPolicy is Replace", child.Name)
 	}
 	for _, child := range s.decision.Outlived {
-		told(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Experiment %s is deleted by the limits of history", child.Name)
+		record(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Deleted experiment %s: over the history limit", child.Name)
 	}
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionHeld)
-	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.Cut(held)) {
-		told(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
+	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.TruncateMessage(held)) {
+		record(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
 	}
 	stalled := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionStalled)
-	if reason, message := s.trouble(); reason != "" && (stalled == nil || stalled.Message != component.Cut(message)) {
-		told(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.Cut(message))
+	if reason, message := s.stalledReason(); reason != "" && (stalled == nil || stalled.Message != component.TruncateMessage(message)) {
+		record(corev1.EventTypeWarning, "Stalled", "Stall", "%s", component.TruncateMessage(message))
 	}
 }
 
-// announceSkipped tells of the times that went by without an experiment.
-func (s *scope) announceSkipped(told func(kind, reason, action, sentence string, words ...any)) {
+// recordSkipped records the scheduled times that passed without an experiment.
+func (s *scope) recordSkipped(record func(kind, reason, action, sentence string, words ...any)) {
 	switch skipped := s.decision.Skipped; {
 	case skipped >= recurrence.Many-1:
-		told(corev1.EventTypeWarning, "TooManyMissed", "Skip", "More than %d times of the schedule went by: one experiment is made for all of them; look at startingDeadlineSeconds, at how long an experiment takes, and whether a clock was set", recurrence.Many-1)
+		record(corev1.EventTypeWarning, "TooManyMissed", "Skip", "Missed more than %d scheduled times, created one experiment for all: check startingDeadlineSeconds, the duration of an experiment, and the clock", recurrence.Many-1)
 	case skipped > 0:
-		told(corev1.EventTypeNormal, "TimesMissed", "Skip", "%d earlier times of the schedule went by: one experiment is made for all of them", skipped)
+		record(corev1.EventTypeNormal, "TimesMissed", "Skip", "Missed %d earlier scheduled times, created one experiment for all", skipped)
 	}
 }

@@ -32,6 +32,7 @@ var kinds = map[string]struct {
 	"factor":         {"A factor", 3},
 	"statistic":      {"A statistic", 3},
 	"report-section": {"A report section", 3},
+	"artifact":       {"An artifact", 3},
 }
 
 // section is what the page says about one kind.

@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 )
@@ -58,9 +59,9 @@ type filler struct {
 
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
 	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, tools: component.Tools{
-		Home: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
-		Events:       &events.FakeRecorder{},
-		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+		OperatorNamespace: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
+		Events:      &events.FakeRecorder{},
+		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}}
 	var err error
 	if f.beside, err = f.house(ctx, templates); err != nil {
@@ -73,7 +74,7 @@ func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler,
 func (f *filler) reconciler(at client.Client) *experiment.Reconciler {
 	tools := f.tools
 	tools.Cluster, tools.Live = kube.Cluster{Client: at}, at
-	return &experiment.Reconciler{Tools: tools, Now: time.Now}
+	return experiment.New(tools, time.Now, nil, retention.Policy{})
 }
 
 // house makes a namespace with all that the experiment refers to, and gives that as it is

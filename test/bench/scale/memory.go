@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
+	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
 // inMemory is a cluster in memory that has these objects: it has no schemas, and nobody is
@@ -33,7 +33,7 @@ func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun()).
 		WithInterceptorFuncs(interceptor.Funcs{Create: createWhole, List: listKnown}).WithObjects(objects...)
-	if err := component.Index(context.Background(), indexer{builder}); err != nil {
+	if err := kubecache.IndexRuns(context.Background(), indexer{builder}); err != nil {
 		return nil, err
 	}
 	return builder.Build(), nil

@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -57,14 +58,14 @@ type reconcilers struct {
 func reconcilersOn(c *cluster, k *kubelet) reconcilers {
 	cluster := kube.Cluster{Client: c.admin}
 	tools := component.Tools{
-		Cluster: cluster, Live: c.admin, Home: home, Events: &events.FakeRecorder{},
+		Cluster: cluster, Live: c.admin, OperatorNamespace: home, Events: &events.FakeRecorder{},
 		CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
 		Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/k6:1"}, Target: reachable{}, Logs: played{k},
-		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}
 	return reconcilers{
-		&experiment.Reconciler{Tools: tools, Now: time.Now},
-		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}}},
+		experiment.New(tools, time.Now, nil, retention.Policy{}),
+		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ThirdPartyWatches{Cluster: cluster, Controller: deaf{}}},
 	}
 }
 

@@ -207,12 +207,12 @@ func conditions(at metav1.Time, modules int) []metav1.Condition {
 		{Type: v1alpha1.ConditionImagesAvailable, Reason: v1alpha1.ReasonReady, Message: "no image is known to be missing"},
 		{Type: v1alpha1.ConditionKafkaReady, Reason: v1alpha1.ReasonReady, Message: "topics: 14 of 14 are made"},
 		{Type: v1alpha1.ConditionPostgresReady, Reason: v1alpha1.ReasonReady, Message: `PostgreSQL "perflab-pg" is up: 1 of 1 instances are ready`},
-		{Type: v1alpha1.ConditionValid, Reason: v1alpha1.ReasonValid, Message: "the run counts"},
-		{Type: v1alpha1.ConditionReady, Reason: v1alpha1.ReasonComplete, Message: "the run is over and counts"},
+		{Type: v1alpha1.ConditionValid, Reason: v1alpha1.ReasonValid, Message: "the run is valid"},
+		{Type: v1alpha1.ConditionReady, Reason: v1alpha1.ReasonComplete, Message: "the run is finished and valid"},
 		{Type: v1alpha1.ConditionModulesReady, Reason: v1alpha1.ReasonReady, Message: fmt.Sprintf("%d of %d modules are ready", modules, modules)},
 		{Type: v1alpha1.ConditionTargetReachable, Reason: v1alpha1.ReasonReady, Message: "the target answers"},
 		{Type: v1alpha1.ConditionLoadsComplete, Reason: v1alpha1.ReasonComplete, Message: "every load has ended"},
-		{Type: v1alpha1.ConditionResultsKept, Reason: v1alpha1.ReasonReady, Message: "what was measured is kept"},
+		{Type: v1alpha1.ConditionResultsKept, Reason: v1alpha1.ReasonReady, Message: "the results are stored"},
 	}
 	for i := range all {
 		all[i].Status, all[i].LastTransitionTime, all[i].ObservedGeneration = metav1.ConditionTrue, at, 1

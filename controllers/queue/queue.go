@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package queue lets one experiment at a time measure on the same nodes: by Leases of its own,
+// or as Kueue admits it.
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/queue"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// Queue decides which experiment measures.
+type Queue struct{ *component.Tools }
+
+// Waiter is an experiment that wants to measure, as one reconcile sees it.
+type Waiter struct {
+	Experiment *v1alpha1.PerfExperiment
+	Now        time.Time
+	// Arms of the plan, and its Block that is next or running. Starts: the block has no run
+	// yet. Blocks are not interrupted: their runs are compared because they were done
+	// together.
+	Arms   []arms.Arm
+	Block  int32
+	Starts bool
+}
+
+// Place is the place of an experiment in a queue.
+type Place struct {
+	// Status is the place in a queue of Leases; nil: the experiment is in none.
+	Status *v1alpha1.LaneStatus
+	// Kueue is why Kueue does not admit the experiment; empty: it does, or is not asked.
+	Kueue string
+	// After is the time until the queue is to be read again; zero: a watch triggers that.
+	After time.Duration
+}
+
+// IsWaiting reports whether the experiment has to wait.
+func (p Place) IsWaiting() bool { return p.Status != nil && p.Status.Position > 0 || p.Kueue != "" }
+
+// Message describes what the experiment waits for.
+func (p Place) Message() string {
+	if p.Kueue != "" {
+		return p.Kueue
+	}
+	return fmt.Sprintf("queued: %s in line for %s, behind %s", prose.Ordinal(p.Status.Position), p.Status.Name, p.Status.Behind)
+}
+
+func (p *Place) requeue(after time.Duration) { p.After = component.MinRequeueAfter(p.After, after) }
+
+// Take reports whether the experiment may start its next run.
+func (q Queue) Take(ctx context.Context, w Waiter) (place Place, isNext bool, err error) {
+	switch {
+	case w.byKueue():
+		isNext, err = q.isAdmitted(ctx, w, &place)
+	case q.LeaseNamespace == "":
+		return place, true, nil
+	default:
+		isNext, err = q.takeLease(ctx, w, &place)
+	}
+	return place, isNext, err
+}
+
+// Keep keeps the turn of an experiment with an active run.
+func (q Queue) Keep(ctx context.Context, w Waiter) (place Place, err error) {
+	if q.LeaseNamespace == "" || w.byKueue() {
+		return place, nil
+	}
+	err = q.keepLease(ctx, w, &place)
+	return place, err
+}
+
+// Finish keeps the turn of a complete experiment while its environment is being deleted, and
+// ends it afterwards.
+func (q Queue) Finish(ctx context.Context, w Waiter, isTearingDown bool) (place Place, err error) {
+	switch {
+	case !isTearingDown:
+		return place, q.Leave(ctx, w)
+	case q.LeaseNamespace == "" || w.byKueue():
+		return place, nil
+	}
+	known, err := q.readLine(ctx, q.Cluster.Client)
+	if err != nil {
+		return place, err
+	}
+	if i := known.index(w.Experiment); i >= 0 && !known.tickets[i].Held.IsZero() {
+		return place, q.hold(ctx, w, known, known.tickets[i], &place)
+	}
+	return place, q.Leave(ctx, w)
+}
+
+// Yield gives up a turn that is of no use, if others wait for theirs. What Kueue admitted is
+// kept, as Jobs do whose pods are refused.
+func (q Queue) Yield(ctx context.Context, w Waiter) (hasYielded bool, err error) {
+	if q.LeaseNamespace == "" || w.byKueue() {
+		return false, nil
+	}
+	known, err := q.lineFor(ctx, q.Cluster.Client, w)
+	if err != nil || !queue.Next(known.tickets, w.ticketIn(known), true, w.Now).Held.IsZero() {
+		return false, err
+	}
+	return true, q.Leave(ctx, w)
+}
+
+// Leave ends the turn of an experiment that starts no run for now, or its wait for one.
+func (q Queue) Leave(ctx context.Context, w Waiter) error {
+	switch {
+	case w.byKueue():
+		return q.leaveKueue(ctx, w)
+	case q.LeaseNamespace == "":
+		return nil
+	}
+	return q.leaveLine(ctx, w)
+}
+
+// Waiting are the experiments that are next in the queues of Leases.
+func (q Queue) Waiting(ctx context.Context, now time.Time) ([]types.NamespacedName, error) {
+	known, err := q.readLine(ctx, q.Cluster.Client)
+	if err != nil {
+		return nil, err
+	}
+	return queue.LineOf(known.tickets, now).Waiting(soon), nil
+}
+
+// soon is how many experiments read the queue again when it moves. Those behind do so when they
+// renew their tickets.
+const soon = 10
+
+// systems are those of the arms.
+func (w Waiter) systems() []v1alpha1.System {
+	systems := make([]v1alpha1.System, 0, len(w.Arms))
+	for i := range w.Arms {
+		systems = append(systems, w.Arms[i].System)
+	}
+	return systems
+}
+
+// Cleans reports whether a complete experiment is deleting at once what it has built, which
+// disturbs who measures on the same nodes.
+func Cleans(experiment *v1alpha1.PerfExperiment, now time.Time) bool {
+	cleanup, status := experiment.Spec.Cleanup, &experiment.Status
+	if cleanup.Policy == v1alpha1.CleanupRetain || cleanup.TTLOrDefault() > 0 || status.TornDown != nil {
+		return false
+	}
+	return status.CompletionTime == nil || now.Sub(status.CompletionTime.Time) < maxCleaning
+}
+
+// maxCleaning bounds how long others wait for the environment of a complete experiment to be
+// deleted: if that hangs, they measure all the same.
+const maxCleaning = 5 * time.Minute
