@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package chart draws charts as SVG from plain values.
 package chart
 
 import (

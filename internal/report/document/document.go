@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package document is the model of a page: sections of headings, paragraphs, lists, tables
+// and charts, below a card. It knows nothing of what is written in it.
 package document
 
 import (

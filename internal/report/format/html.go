@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package format writes a document as HTML, Markdown, Confluence storage format and CSV.
 package format
 
 import (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package section writes the parts of a report from what an experiment recorded.
 package section
 
 import (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package digits writes numbers with the digits that they are worth.
 package digits
 
 import (
