@@ -36,7 +36,7 @@ type Brief struct {
 	Measured time.Time
 }
 
-// Statement is a sentence with the verdict it tells of.
+// Statement is a sentence with its verdict.
 type Statement struct {
 	Verdict string `json:"verdict"`
 	Text    string `json:"text"`

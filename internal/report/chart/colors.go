@@ -16,7 +16,7 @@ var panelLight, panelDark = rgb(0xf6f7f9), rgb(0x1f242d)
 // leastContrast is what WCAG's level AA asks of text.
 const leastContrast = 4.5
 
-// legibleColor is a colour for words: darker, on a dark page lighter, by as much as it
+// legibleColor is a color for words: darker, on a dark page lighter, by as much as it
 // takes to be read.
 func legibleColor(of color.RGBA, dark bool) color.RGBA {
 	behind, to := panelLight, 0.0
@@ -34,7 +34,7 @@ func mixChannel(from uint8, to, share float64) uint8 {
 	return uint8(math.Round(float64(from)*(1-share) + to*share))
 }
 
-// contrast of two colours, as WCAG 2 defines it.
+// contrast of two colors, as WCAG 2 defines it.
 func contrast(a, b color.RGBA) float64 {
 	one, other := luminance(a), luminance(b)
 	return (math.Max(one, other) + 0.05) / (math.Min(one, other) + 0.05)
@@ -71,7 +71,7 @@ func (r Role) shown(dark bool) color.RGBA {
 	return r.light
 }
 
-// Role is a colour by what it is for.
+// Role is a color by what it is for.
 type Role struct {
 	// variable of the style sheet.
 	variable    string
@@ -82,8 +82,8 @@ func rgb(rgb uint32) color.RGBA {
 	return color.RGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 255}
 }
 
-// Roles of colours. Those of arms are Okabe and Ito's, which people who see few
-// colours can tell apart, lightened for dark pages; marks differ in shape too.
+// Roles of colors. Those of arms are Okabe and Ito's, which people who see few
+// colors can tell apart, lightened for dark pages; marks differ in shape too.
 var (
 	roleInk    = Role{"ink", rgb(0x1f2430), rgb(0xe7e9ee)}
 	roleMuted  = Role{"muted", rgb(0x5d6675), rgb(0xa3abba)}

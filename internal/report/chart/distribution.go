@@ -63,7 +63,7 @@ func nines(level float64) float64 { return -math.Log10(1 - level) }
 // ticksOfNines are at levels that people name.
 type ticksOfNines struct{}
 
-// Ticks of the levels within an axis, labelled where there is room: those that people name
+// Ticks of the levels within an axis, labeled where there is room: those that people name
 // most first.
 func (ticksOfNines) Ticks(low, high float64) []plot.Tick {
 	const apart = 0.11

@@ -29,7 +29,7 @@ func fillTextUntil(c draw.Canvas, style draw.TextStyle, at vg.Point, text string
 	c.FillText(style, at, text)
 }
 
-// Marks of what belongs to an arm: paths without extent, in colours that no role has,
+// Marks of what belongs to an arm: paths without extent, in colors that no role has,
 // as the canvas knows no groups. What others call something is text, and can't be
 // taken for one.
 var (

@@ -96,7 +96,7 @@ type key struct {
 	sign, text string
 }
 
-// newKeys lines explain the numbers of their marks, those that mean the same together, and the
+// newKeys explains the numbers of the lines' marks, those with the same text together, and the
 // bars of their batches.
 func newKeys(lines []Line) []key {
 	var keys []key

@@ -196,7 +196,7 @@ func heatStrength(share float64) uint32 {
 	return 0
 }
 
-// fields join neighbours that are alike, for a page has a line of text for each.
+// fields join neighbors that are alike, for a page has a line of text for each.
 func (r HeatRow) fields() []heatField {
 	low, high, columns := r.Extent()
 	var fields []heatField

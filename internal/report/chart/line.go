@@ -80,7 +80,7 @@ func Highest(points []Point) float64 { return slices.MaxFunc(points, ComparePoin
 
 func ComparePoints(a, b Point) int { return cmp.Compare(a.Value, b.Value) }
 
-// HighestAmong all lines.
+// HighestAmong is the highest value of all lines.
 func HighestAmong(lines []Line) float64 {
 	top := 0.0
 	for _, one := range lines {

@@ -29,17 +29,17 @@ const (
 	labelText  = vg.Length(12)
 )
 
-// faint is the strength of a colour that others show through: a sixth of 0xffff.
+// faint is the strength of a color that others show through: a sixth of 0xffff.
 const faint = 0x2b2b
 
-// shaded is a colour at a part of its strength. The canvas gets its parts back from those
+// shaded is a color at a part of its strength. The canvas gets its parts back from those
 // of RGBA and cuts off what is behind the point, so that they are rounded up.
 type shaded struct {
 	of       color.RGBA
 	strength uint32
 }
 
-// RGBA is the colour, weakened.
+// RGBA is the color, weakened.
 func (s shaded) RGBA() (r, g, b, a uint32) {
 	part := func(of uint8) uint32 { return (uint32(of)*s.strength + 0xfe) / 0xff }
 	return part(s.of.R), part(s.of.G), part(s.of.B), s.strength
@@ -47,7 +47,7 @@ func (s shaded) RGBA() (r, g, b, a uint32) {
 
 func newPlot(xLabel string) *plot.Plot {
 	p := plot.New()
-	// The page's shows through; the canvas writes no colour that a transparent one could have.
+	// The page's shows through; the canvas writes no color that a transparent one could have.
 	p.BackgroundColor = nil
 	p.X.Label.Text = xLabel
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {

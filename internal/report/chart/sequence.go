@@ -56,7 +56,7 @@ type steppedLines struct {
 	places int
 }
 
-// Ticks are at the steps, labelled where there is room.
+// Ticks are at the steps, labeled where there is room.
 func (l *steppedLines) Ticks(low, high float64) []plot.Tick {
 	const apart = 0.07
 	var steps []float64

@@ -87,7 +87,7 @@ func parseText(line string) (tag, content string, is bool) {
 // Styles of marks, as the canvas writes them.
 var beginStyle, endStyle, rightStyle = fillStyle(markBegin), fillStyle(markEnd), fillStyle(markRight)
 
-// fillStyle is the style of a path filled with a colour, as the canvas writes it.
+// fillStyle is the style of a path filled with a color, as the canvas writes it.
 func fillStyle(of color.RGBA) string { return "fill:" + strings.ToUpper(hexColor(of)) }
 
 // markPosition is where a mark is, from the left.
@@ -108,13 +108,13 @@ func withoutMarks(svg string) string {
 }
 
 var (
-	// colourVariables are those of the style sheet by the colours of a light page, and
-	// wordVariables those of texts, which are to be legible. A colour of no role stays.
-	colourVariables = strings.NewReplacer(variables(roles(), "")...)
-	wordVariables   = strings.NewReplacer(append(variables(seriesRoles(), "-text"), variables(roles(), "")...)...)
+	// colorVariables are those of the style sheet by the colors of a light page, and
+	// wordVariables those of texts, which are to be legible. A color of no role stays.
+	colorVariables = strings.NewReplacer(variables(roles(), "")...)
+	wordVariables  = strings.NewReplacer(append(variables(seriesRoles(), "-text"), variables(roles(), "")...)...)
 )
 
-// variables by colours, with what their names end with.
+// variables by colors, with what their names end with.
 func variables(of []Role, ending string) []string {
 	var pairs []string
 	for _, known := range of {
@@ -123,7 +123,7 @@ func variables(of []Role, ending string) []string {
 	return pairs
 }
 
-// Inline is the picture as part of a page whose style sheet has the colours. Arms are
+// Inline is the picture as part of a page whose style sheet has the colors. Arms are
 // groups, paths that follow each other in the same style are one, and no number is longer
 // than can be seen.
 func Inline(p document.Picture, alt string) string {
@@ -133,7 +133,7 @@ func Inline(p document.Picture, alt string) string {
 	for line := range strings.SplitSeq(string(p), "\n") {
 		data, style := parsePath(line)
 		if style != last && last != "" {
-			fmt.Fprintf(&out, "<path d=\"%s\" style=\"%s\" />\n", path.String(), colourVariables.Replace(last))
+			fmt.Fprintf(&out, "<path d=\"%s\" style=\"%s\" />\n", path.String(), colorVariables.Replace(last))
 			path.Reset()
 		}
 		switch last = ""; style {
@@ -158,7 +158,7 @@ func compactElement(line string) string {
 	if tag, content, is := parseText(line); is {
 		return wordVariables.Replace(compactAttributes(tag)) + content
 	}
-	return colourVariables.Replace(compactAttributes(line))
+	return colorVariables.Replace(compactAttributes(line))
 }
 
 // compactAttributes leaves coordinates of a tag as long as they can be seen.
@@ -225,7 +225,7 @@ func relativePath(data string) (steps string, are bool) {
 // farthest is beyond any picture.
 const farthest = 1e6
 
-// parsePoint two numbers, in tenths; false: they are none, or have no place.
+// parsePoint reads two numbers, in tenths; false: they are none, or outside any picture.
 func parsePoint(text string) (x, y int, is bool) {
 	first, second, _ := strings.Cut(text, ",")
 	across, notAcross := strconv.ParseFloat(first, 64)

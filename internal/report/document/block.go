@@ -33,7 +33,7 @@ type Block struct {
 	Commands string
 }
 
-// Item is an entry of a list, with the verdict it tells of, if any.
+// Item is an entry of a list, with its status, if any.
 type Item struct {
 	Status string
 	Text   string
@@ -59,7 +59,7 @@ func LeftOut(number int, noun string) string {
 	return prose.Counted(number, "further "+noun) + prose.Verb(number, " is", " are") + " left out"
 }
 
-// HasStatus tells whether a list tells of verdicts.
+// HasStatus reports whether an entry of the list has a status.
 func (b Block) HasStatus() bool {
 	return slices.ContainsFunc(b.List, func(one Item) bool { return one.Status != "" })
 }
@@ -84,7 +84,7 @@ func List(items []Item) []Block {
 	return []Block{{List: items}}
 }
 
-// Items sentences.
+// Items are sentences as entries of a list.
 func Items(sentences []string) []Item {
 	items := make([]Item, 0, len(sentences))
 	for _, sentence := range sentences {

@@ -20,6 +20,6 @@ type Chart struct {
 	Live any
 }
 
-// Picture is an SVG whose colours are those of a light page. Each stands for a
+// Picture is an SVG whose colors are those of a light page. Each stands for a
 // role, so that a dark page can have its own.
 type Picture string

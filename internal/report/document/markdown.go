@@ -99,7 +99,7 @@ func (m *Markdown) Parse(written string) (fault string) {
 // opener begins a quotation, or an item of a list.
 var opener = regexp.MustCompile(`^[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])`)
 
-// opensMoreThan tells whether some line opens more than so many quotations and lists.
+// opensMoreThan reports whether a line opens more quotations and lists than most.
 func opensMoreThan(written string, most int) bool {
 	for line := range strings.SplitSeq(written, "\n") {
 		for opened := 0; ; opened++ {
@@ -119,7 +119,7 @@ func opensMoreThan(written string, most int) bool {
 // underHead is the line below a table's head.
 var underHead = regexp.MustCompile(`^[ \t>|:-]*\|[ \t>|:-]*$`)
 
-// countCells all tables, at most. A table ends at an empty line, if not before.
+// countCells bounds the cells of all tables. A table ends at an empty line, if not before.
 func countCells(written string) int {
 	cells, lines, widest := 0, 0, 0
 	for line := range strings.SplitSeq(written+"\n", "\n") {
@@ -174,7 +174,7 @@ func alignCells(root ast.Node) {
 	})
 }
 
-// nodeText a node are what is left of it without any markup.
+// nodeText is the text of a node without markup.
 func nodeText(root ast.Node, source []byte) string {
 	var out strings.Builder
 	walkTree(root, func(node ast.Node, entering bool) ast.WalkStatus {

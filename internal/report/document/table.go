@@ -77,7 +77,7 @@ func (t *Table) dropColumns(unwanted func(at int) bool) {
 	}
 }
 
-// withoutPlaces copies a list but for the places that are unwanted.
+// withoutPlaces copies a list without the unwanted places.
 func withoutPlaces[T any](list []T, unwanted func(int) bool) []T {
 	var kept []T
 	for i, one := range list {
@@ -93,7 +93,7 @@ func (t *Table) MoreText() string {
 	return LeftOut(t.More, "row") + "; see the CSV."
 }
 
-// RepeatsHeader tells whether a row is about the same as the one above it, so that its
+// RepeatsHeader reports whether a row is about the same as the one above it, so that its
 // name need not stand out again.
 func (t *Table) RepeatsHeader(at int) bool {
 	return at > 0 && !t.Rows[at].First && t.Rows[at].Cells[t.HeaderIndex()].Text == t.Rows[at-1].Cells[t.HeaderIndex()].Text
@@ -140,7 +140,7 @@ type Row struct {
 	First bool
 }
 
-// Cell is a text, a name as the cluster knows it, or a verdict.
+// Cell is a text, a name of an object in the cluster, or a status.
 type Cell struct {
 	Text   string
 	Name   bool
@@ -176,5 +176,5 @@ func TextCells(texts ...string) []Cell {
 	return cells
 }
 
-// SeriesColumn numbers of an arm.
+// SeriesColumn is a column with numbers of a series.
 func SeriesColumn(arm, title string) Column { return Column{Title: title, Number: true, Series: arm} }

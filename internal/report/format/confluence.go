@@ -60,7 +60,7 @@ func wikiStatus(verdict string) g.Node {
 	return macro("status", parameter("title", verdict), parameter("colour", cmp.Or(lozenges[verdict], "Grey")))
 }
 
-// lozenges are the colours of the status macro.
+// lozenges are the colors of the status macro.
 var lozenges = map[string]string{"Better": "Green", "Worse": "Red", "Invalid": "Red", "Equivalent": "Blue", "Inconclusive": "Yellow"}
 
 func wikiBanner(of *document.Banner) g.Node {

@@ -14,12 +14,12 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// statusLabel tells in a text what a verdict is, in its colour.
+// statusLabel is a text in the color of its status.
 func statusLabel(verdict, text string) g.Node {
 	return h.Span(h.Class("verdict "+Class(verdict)), g.Text(text))
 }
 
-// titledChart is a chart with its title, and what a page that is alive draws in its place.
+// titledChart is a chart with its title, and the data from which the page's script draws it.
 func titledChart(of *document.Chart) g.Node {
 	parts := g.Group{h.FigCaption(g.Text(of.Title)), Drawing(of.SVG, of.Alt)}
 	if of.Live != nil {

@@ -74,7 +74,7 @@ func (w *noteWriter) RegisterFuncs(register renderer.NodeRendererFuncRegisterer)
 	register.Register(tables.KindTable, w.table)
 }
 
-// writeString has nobody to tell of a write that fails: it is to a buffer.
+// writeString ignores errors: a write to a buffer does not fail.
 func writeString(out util.BufWriter, written string) { _, _ = out.WriteString(written) }
 
 func (w *noteWriter) heading(out util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -87,7 +87,7 @@ func (w *noteWriter) heading(out util.BufWriter, _ []byte, node ast.Node, enteri
 	return ast.WalkContinue, nil
 }
 
-// linkStart is a link's beginning. Whoever is visited is not told by which report.
+// linkStart is the start tag of a link. The linked site does not learn the report's address.
 func (w *noteWriter) linkStart(address string) string {
 	if w.isPage {
 		return `<a href="` + chart.EscapeXML(address) + `" rel="nofollow noopener noreferrer">`

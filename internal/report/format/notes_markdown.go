@@ -153,7 +153,7 @@ func lineEnd(node *ast.Text) string {
 	return ""
 }
 
-// spanText a span, in one line.
+// spanText is the code of a span, in one line.
 func spanText(span *ast.CodeSpan, source []byte) string {
 	var out strings.Builder
 	for node := span.FirstChild(); node != nil; node = node.NextSibling() {
@@ -220,7 +220,7 @@ func prefixLines(first, further, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// safeAddress a link; empty: it leads where a report leads nobody.
+// safeAddress is the address of a link; empty if a report must not link there.
 func safeAddress(destination []byte) string {
 	address := string(util.URLEscape(destination, true))
 	parsed, err := url.Parse(address)
@@ -249,7 +249,7 @@ func autoLinkAddress(link *ast.AutoLink, source []byte) string {
 	return safeAddress(address)
 }
 
-// codeLines a block of code.
+// codeLines is the text of a block of code.
 func codeLines(node ast.Node, source []byte) string {
 	var out strings.Builder
 	lines := node.Lines()

@@ -55,7 +55,7 @@ func (w pageWriter) row(of *document.Table, at int) g.Node {
 	return elements.Open("tr", []g.Node{again, w.seriesData(rowSeries(shown))}, cells)
 }
 
-// cellNode a column, or the row's header.
+// cellNode is a cell, or the row's header.
 func cellNode(isHeader bool, in *document.Column, shown *document.Cell) g.Node {
 	var classes g.Node
 	switch {
@@ -80,7 +80,7 @@ func cellText(shown *document.Cell) g.Node {
 	return g.Text(shown.Text)
 }
 
-// rowSeries a row is the one it is about.
+// rowSeries is the series that a row is about.
 func rowSeries(of *document.Row) string {
 	for i := range of.Cells {
 		if of.Cells[i].IsSeries {

@@ -32,7 +32,7 @@ type viewBlock struct {
 // them out only when they come near the screen.
 const large = 150
 
-// IsLarge tells whether the page is one of those.
+// IsLarge reports whether the page is large.
 func (v view) IsLarge() bool {
 	parts := 0
 	for _, section := range v.Sections {

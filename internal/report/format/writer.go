@@ -17,7 +17,7 @@ type pageWriter struct {
 	pictures bool
 }
 
-// seriesData a series lets the page's script find what is of it.
+// seriesData marks an element as part of a series, for the page's script.
 func (w pageWriter) seriesData(series string) g.Node {
 	at, known := w.indexes[series]
 	if !known {

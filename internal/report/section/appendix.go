@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// appendixParts are what the appendix tells, in order.
+// appendixParts are the parts of the appendix, in order.
 var appendixParts = []struct {
 	title  string
 	blocks func(*Record) []document.Block
@@ -45,7 +45,7 @@ func infrastructure(r *Record) []document.Block {
 	return slices.Concat(blocks, topics(r).Blocks(), nodes(r).Blocks())
 }
 
-// reportedServers has a column per arm; what no arm told is left out.
+// reportedServers has a column per arm; rows without any value are left out.
 func reportedServers(r *Record) *document.Table {
 	result := &document.Table{Caption: "Kafka and PostgreSQL, as reported by the servers", Columns: document.TextColumns("What")}
 	var columns [][]string

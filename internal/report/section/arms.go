@@ -14,7 +14,7 @@ import (
 // arm is a configuration, as the report shows it.
 type arm struct {
 	v1alpha1.ArmStatus
-	// shade is the arm's colour and mark in charts.
+	// shade is the arm's color and mark in charts.
 	shade int
 	// index among the report's arms.
 	index int
@@ -25,7 +25,7 @@ func (a arm) series() chart.Series {
 	return chart.Series{Name: a.Name, Index: a.index, Shade: a.shade, Muted: a.Twin}
 }
 
-// newSeries arms, as a page lists them.
+// newSeries lists arms for a page.
 func newSeries(arms []arm) []document.Series {
 	var all []document.Series
 	for _, one := range arms {

@@ -39,7 +39,7 @@ func batchTables(r *Record) []document.Block {
 	return blocks
 }
 
-// batchKindTables the batches that are of one kind.
+// batchKindTables are the tables of one kind of batches.
 func batchKindTables(r *Record, kind kind.BatchWords, all []batch) []document.Block {
 	durations := &document.Table{
 		Caption: kind.Durations,

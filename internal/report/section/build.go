@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// newAnswer asks again what the operator has asked: the status holds only so
+// newAnswer repeats the operator's analysis: the status holds only so
 // many comparisons, the runs hold all. Faults are those of reading them.
 func newAnswer(r *Record, faults []string) *answer {
 	seed := int64(1)

@@ -77,7 +77,7 @@ func directions(a *answer) string {
 	return told
 }
 
-// isListed tells the comparisons that the tables list.
+// isListed reports whether the tables list a comparison.
 func isListed(c shownComparison) bool {
 	isNothing := c.BaselineCenter == 0 && c.ArmCenter == 0
 	return !c.Twin && !isNothing && (c.Primary || c.metric.IsTelling())

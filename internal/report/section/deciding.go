@@ -36,7 +36,7 @@ func keyComparisons(a *answer) []shownComparison {
 	return mostUrgent(decidingComparisons(a), compareSize, func(c shownComparison) verdict.Verdict { return c.Verdict })
 }
 
-// mostUrgent all are the surest of each verdict, then the next ones of the most urgent verdict.
+// mostUrgent are the surest of each verdict, then the next ones of the most urgent verdict.
 func mostUrgent[T any](all []T, order func(a, b T) int, of func(T) verdict.Verdict) []T {
 	slices.SortStableFunc(all, order)
 	var key, rest []T
@@ -103,5 +103,5 @@ func metricPhrases(all []shownComparison, of verdict.Verdict) string {
 	return joinAnd(named)
 }
 
-// verdictOrder is the order in which verdicts are told.
+// verdictOrder is the order in which verdicts are shown.
 var verdictOrder = []verdict.Verdict{verdict.Worse, verdict.Better, verdict.Inconclusive, verdict.None, verdict.Equivalent}

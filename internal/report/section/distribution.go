@@ -50,7 +50,7 @@ func (s *scenario) quantiles(subject string, of arm) []quantiles {
 	return all
 }
 
-// commonQuantile runs is that at the i-th level, if all runs have it.
+// commonQuantile is the quantile of runs at the i-th level, if all runs have it.
 func commonQuantile(runs []quantiles, i int, level float64, scale comparison.Scale) (chart.Quantile, bool) {
 	values := make([]float64, 0, len(runs))
 	for _, one := range runs {

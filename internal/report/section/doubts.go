@@ -65,7 +65,7 @@ func notCalibrated(r *Record) []string {
 	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). No verdict is given until the cause is found.", r.answer.Twin, r.answer.Baseline)}
 }
 
-// runsDeleted: somebody deleted runs, and nothing tells whether for what they had measured.
+// runsDeleted: runs were deleted without a reason, perhaps for what they had measured.
 func runsDeleted(r *Record) []string {
 	unexplained := 0
 	for _, one := range r.deleted() {

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// slowdowns tell what a background load does to a metric, and how much more it
+// slowdowns show what a background load does to a metric, and how much more it
 // does in each arm.
 func slowdowns(a *answer) []document.Block {
 	result := &document.Table{
@@ -35,7 +35,7 @@ func slowdowns(a *answer) []document.Block {
 	return document.Titled("Under other load", a.withoutSureness(result).Blocks())
 }
 
-// withoutSureness takes away what too few blocks can't tell.
+// withoutSureness drops intervals and p where blocks are too few.
 func (a *answer) withoutSureness(t *document.Table) *document.Table {
 	if a.Enough() {
 		return t

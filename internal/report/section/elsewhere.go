@@ -27,7 +27,7 @@ func (r *Record) elsewhereSentence() string {
 	return "It was " + provenance.Elsewhere(&r.Experiment) + ". PerfLab put no load on and saw nothing of the system."
 }
 
-// elsewhereDoubts are those of an experiment that nobody watched.
+// elsewhereDoubts are those of an experiment that PerfLab did not measure.
 func (r *Record) elsewhereDoubts() []string {
 	return []string{
 		"PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.",
@@ -62,7 +62,7 @@ func elsewherePrimary(a *answer) string {
 	return fmt.Sprintf("%s, with a margin of %s at %s confidence", joinAnd(plainNames(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
 }
 
-// elsewhereNotes are what formats don't tell, once each.
+// elsewhereNotes are what file formats leave out, once each.
 func elsewhereNotes(runs journal) []string {
 	var notes []string
 	for _, run := range runs {

@@ -31,7 +31,7 @@ type effect struct {
 // isInteraction: it is what two levels do beyond what each of them does.
 func (e effect) isInteraction() bool { return len(e.levels) > 1 }
 
-// newEffects a matrix, judged together as the comparisons that decide are.
+// newEffects are the effects of a matrix, judged together as the deciding comparisons are.
 func newEffects(r *Record) []effect {
 	all := r.answer.Effects
 	look := r.answer.Question.Looks.At(int(r.answer.Blocks))

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// newFigure a comparison, drawn on the scale of those shown beside it.
+// newFigure shows a comparison, on the scale of those beside it.
 func newFigure(r *Record, c shownComparison, beside []shownComparison) document.Figure {
 	label := capitalizePhrase(c.metric, c.metric.Phrase())
 	if len(r.scenarios) > 1 {

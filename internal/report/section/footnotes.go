@@ -13,7 +13,7 @@ import (
 // shownElsewhere: by a table's caption, the section's beginning or the row itself.
 var shownElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: about", "descriptive only:", string(stats.WarningNoInterval)}
 
-// footnotes numbers sentences, so that a row tells its own in a few characters.
+// footnotes number sentences, so that a row refers to them in a few characters.
 type footnotes struct{ list []string }
 
 func (n *footnotes) numbersFor(warnings []string) string {

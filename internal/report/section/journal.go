@@ -86,7 +86,7 @@ func (j journal) effectiveSystem(arm string) *v1alpha1.EffectiveSystem {
 	return runs[len(runs)-1].Status.Effective
 }
 
-// invalidReason an invalid run, in one word where its conditions have one.
+// invalidReason is why a run is invalid, in one word where its conditions have one.
 func invalidReason(run *v1alpha1.PerfRun) string {
 	if found := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); found != nil && found.Status == metav1.ConditionFalse {
 		return found.Reason

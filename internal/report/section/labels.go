@@ -15,7 +15,7 @@ import (
 // have none.
 type labels map[string]string
 
-// newLabels an experiment's arms: what they are declared to be called, and of a matrix what
+// newLabels are the display names of an experiment's arms; of a matrix, what
 // their levels are. Two arms of one label have their names as well.
 func newLabels(experiment *v1alpha1.PerfExperiment) labels {
 	wanted := declaredLabels(&experiment.Spec)
@@ -72,7 +72,7 @@ func (l labels) labelTwin(all []v1alpha1.ArmStatus) {
 // label an arm, or its name.
 func (l labels) label(name string) string { return cmp.Or(l[name], name) }
 
-// armName the arm that a page calls so.
+// armName is the name of the arm with a label.
 func (l labels) armName(label string) string {
 	for name, known := range l {
 		if known == label {

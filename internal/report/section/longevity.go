@@ -40,10 +40,10 @@ type growth struct {
 // share of the average that it grew by per hour.
 func (g growth) share() float64 { return g.slope / g.level }
 
-// isSignificant: the whole interval lies above none, and it is worth telling.
+// isSignificant: the whole interval is above zero, and the growth reaches the threshold.
 func (g growth) isSignificant(worth float64) bool { return g.low > 0 && g.share() >= worth }
 
-// growthThreshold is the growth per hour, as a share of the average, that is told.
+// growthThreshold is the growth per hour, as a share of the average, that is reported.
 func growthThreshold(r *Record) float64 {
 	return float64(r.Experiment.Spec.Measurement.GrowthPercentOrDefault()) / 100
 }
@@ -74,7 +74,7 @@ func longevity(r *Record, under *scenario) []document.Block {
 	return append(result.Blocks(), document.Paragraph(longevitySentence(sure, growthThreshold(r))))
 }
 
-// growthsUnder response times, and of what servers hold.
+// growthsUnder are the growths of response times, and of what servers hold.
 func growthsUnder(under *scenario) []growth {
 	return append(slowerResponses(under), heldGrowths(under)...)
 }
@@ -153,7 +153,7 @@ func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
 	return one, one.estimate(slopes, under.confidence)
 }
 
-// responseSlope a transaction's response times in one run, per hour.
+// responseSlope is the change of a transaction's response times in one run, per hour.
 func responseSlope(run *v1alpha1.PerfRun, responses []chart.Point) (stats.Estimate, bool) {
 	bands := append(batchBands(run), chart.Band{From: 0, To: growthStart(run.Spec.Measurement).Minutes()})
 	var hours, values []float64
@@ -169,7 +169,7 @@ func responseSlope(run *v1alpha1.PerfRun, responses []chart.Point) (stats.Estima
 	return slope, err == nil
 }
 
-// growthStart is the time of a long run before growth is told.
+// growthStart is the time of a long run before growth is measured.
 func growthStart(measurement v1alpha1.Measurement) time.Duration {
 	return max(measurement.WarmUpOrDefault(), measurement.GrowthAfterOrDefault())
 }
@@ -263,7 +263,7 @@ func leakParagraph(r *Record, under *scenario) []document.Block {
 	return nil
 }
 
-// leakSentence tells of the modules whose memory grew; empty where that was not
+// leakSentence names the modules whose memory grew; empty where that was not
 // measured.
 func leakSentence(r *Record, under *scenario) string {
 	growing, known := growingModules(r, under)

@@ -58,7 +58,7 @@ func (m mark) within(run *v1alpha1.PerfRun) (chart.Band, bool) {
 	return chart.Band{Name: m.words, From: minutes(start, laterTime(m.from, start)), To: minutes(start, until)}, true
 }
 
-// runMarks a run.
+// runMarks are the marks of a run.
 func runMarks(all []mark, run string) []chart.Band {
 	var own []chart.Band
 	for _, one := range all {

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// modules are a table per arm; what arms have alike is told once.
+// modules are a table per arm; arms with the same modules share one.
 func modules(r *Record) []document.Block {
 	var tables []*document.Table
 	var arms [][]string

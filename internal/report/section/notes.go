@@ -66,7 +66,7 @@ func (n *note) read(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, 
 	format.MarkdownNote(&n.text, "")
 }
 
-// noteText a note, or what is wrong with it.
+// noteText is the text of a note, or what is wrong with it.
 func noteText(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap) (text, fault string) {
 	text = declared.Text
 	if at := declared.ConfigMap; at != nil {
@@ -88,7 +88,7 @@ func noteText(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap) (text,
 	return text, ""
 }
 
-// textKeys a ConfigMap, as a sentence goes on.
+// textKeys are the keys of a ConfigMap's texts, within a sentence.
 func textKeys(found *corev1.ConfigMap) string {
 	if len(found.Data) == 0 {
 		return "none"

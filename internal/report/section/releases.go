@@ -43,7 +43,7 @@ func ReleasesPage(history *releases.History) document.Document {
 	return page
 }
 
-// releaseArms have their colours in the order of the series.
+// releaseArms have their colors in the order of the series.
 func releaseArms(history *releases.History) []arm {
 	var all []arm
 	for i := range history.Series {
@@ -148,7 +148,7 @@ func sortedReleases(all []releases.Series) []release {
 	return found
 }
 
-// metricBlocks a metric are its chart and its table.
+// metricBlocks are the chart and the table of a metric.
 func (r *Record) metricBlocks(group []releases.Series) []document.Block {
 	steps := sortedReleases(group)
 	table := &document.Table{Caption: titleWithUnit(group[0].Named(), group[0].Unit), Columns: []document.Column{{Title: "Release"}, {Title: "Measured", Date: true}}}

@@ -43,7 +43,7 @@ func shareTable(_ *Record, under *scenario) []document.Block {
 	return result.Blocks()
 }
 
-// podShares the busiest pods, one per run, by module.
+// podShares are the shares of the busiest pods, one per run, by module.
 func podShares(runs journal) map[string][]results.PodShare {
 	found := map[string][]results.PodShare{}
 	for _, run := range runs {

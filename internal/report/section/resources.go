@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// resourceParts are what there is to tell of servers, in order.
+// resourceParts are the parts of the section on servers, in order.
 var resourceParts = []struct {
 	title string
 	// missing is told where nothing was measured of what the system has.
@@ -38,7 +38,7 @@ func hasModules(system *v1alpha1.System) bool  { return len(system.Modules) > 0 
 func hasPostgres(system *v1alpha1.System) bool { return system.Postgres != nil }
 func hasKafka(system *v1alpha1.System) bool    { return system.Kafka != nil }
 
-// resources tell what the servers used, as far as it was measured.
+// resources show what the servers used, as far as it was measured.
 func resources(r *Record) []document.Block {
 	// What the baseline's runs were given, or what is declared where there are
 	// none.

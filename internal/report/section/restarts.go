@@ -49,7 +49,7 @@ func restartTable(r *Record) []document.Block {
 	return result.Blocks()
 }
 
-// allRestarts all runs.
+// allRestarts are the restarts of all runs.
 func allRestarts(r *Record) []runRestart {
 	var all []runRestart
 	for _, run := range r.journal {

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// resultParts are what there is to tell of a scenario, in order.
+// resultParts are the parts of a scenario's results, in order.
 var resultParts = []underScenario{
 	transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
 }
@@ -123,7 +123,7 @@ func mostRuns(all ...*values) int {
 	return runs
 }
 
-// samplesText all runs: as counted, or those behind a statistic.
+// samplesText is the number of samples of all runs: as counted, or those behind a statistic.
 func samplesText(counted, behind *values) string {
 	if counted != nil {
 		return digits.Fixed(counted.sum(), 0)
@@ -161,7 +161,7 @@ func windowTable(_ *Record, under *scenario) []document.Block {
 	return []document.Block{{Table: result}}
 }
 
-// metricWindows the metrics that are wanted, in the order of time.
+// metricWindows are the windows of the wanted metrics, in the order of time.
 func metricWindows(under *scenario, wanted func(metric.Metric) bool) []string {
 	var windows []string
 	for _, m := range under.metrics {

@@ -65,7 +65,7 @@ func (v *values) blockText(block int32) string {
 	return digits.Fixed(v.numbers[at], v.places)
 }
 
-// armDelta an arm; empty for the baseline.
+// armDelta is the delta of an arm; empty for the baseline.
 func armDelta(a *answer, scenario, subject, arm string) string {
 	for _, c := range a.compared {
 		if c.Scenario == scenario && c.Metric == subject && c.Arm == arm {

@@ -82,7 +82,7 @@ func (s *scenario) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value fl
 	return nil
 }
 
-// finish lists the metrics and gives each the scale of its comparison: the centre
+// finish lists the metrics and gives each the scale of its comparison: the center
 // that a table shows is the one that the delta is of.
 func (s *scenario) finish() {
 	names := map[string]bool{}
@@ -140,7 +140,7 @@ func setPlaces(all []*values, places int) int {
 	return places
 }
 
-// fewestPlaces are as many as the least certain of some centres supports, and as many
+// fewestPlaces are as many as the least certain of some centers supports, and as many
 // as it takes that none reads as zero of which another is a share.
 func fewestPlaces(all []*values) int {
 	if len(all) == 0 {
@@ -236,7 +236,7 @@ func (v *values) shareText() string {
 	return digits.Fixed(v.center(), min(v.places, 1))
 }
 
-// scaledTo the unit of a display.
+// scaledTo converts to the unit of a display.
 func (v *values) scaledTo(d display) *values {
 	scaled := *v
 	scaled.unit, scaled.places, scaled.numbers = d.unit, d.places(v.places), slices.Clone(v.numbers)

@@ -110,7 +110,7 @@ func importSeries(_ *Record, under *scenario, load string) (document.Chart, bool
 	}, all, "Import", 0)
 }
 
-// sequences the arms that have two stages at least.
+// sequences are those of the arms with at least two stages.
 func (s *scenario) sequences(stages func(arm string) []chart.Stage) []chart.Sequence {
 	var all []chart.Sequence
 	for _, arm := range s.arms {

@@ -16,7 +16,7 @@ var serverSentences = []func(*Record, *scenario) string{
 	topSentence(metric.CPU, "CPU"), topSentence(metric.Memory, "memory"), databaseSentence, failedSentence, leakSentence,
 }
 
-// servers tells which modules took most, what PostgreSQL used, what failed and
+// servers say which modules used most, what PostgreSQL used, what failed and
 // whether memory grew.
 func servers(r *Record) []string {
 	var sentences []string
@@ -61,7 +61,7 @@ func topModules(under *scenario, arm, resource string) []string {
 	return names
 }
 
-// databaseSentence tells what PostgreSQL's primary used in the baseline.
+// databaseSentence says what PostgreSQL's primary used in the baseline.
 func databaseSentence(r *Record, under *scenario) string {
 	var used []string
 	for _, of := range []struct{ resource, noun string }{{metric.CPU, ""}, {metric.CPUUsed, " of its CPUs"}, {metric.Connections, " connections"}} {
@@ -75,7 +75,7 @@ func databaseSentence(r *Record, under *scenario) string {
 	return fmt.Sprintf("PostgreSQL's primary used %s on average under %s (%s).", joinAnd(used), under.Name, r.answer.Baseline)
 }
 
-// failedSentence tells the largest share of a transaction's samples that failed
+// failedSentence says the largest share of a transaction's samples that failed
 // in any arm.
 func failedSentence(_ *Record, under *scenario) string {
 	var largest *values

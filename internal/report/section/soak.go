@@ -36,7 +36,7 @@ type soakGrowth struct {
 	under *scenario
 }
 
-// newSoak the scenarios whose runs are long; nil: there are none.
+// newSoak sums up the scenarios whose runs are long; nil: there are none.
 func newSoak(r *Record) *soak {
 	var found soak
 	var runs journal

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// summary tells the verdicts in sentences, the sure and the bad ones first.
+// summary has the verdicts in sentences, the sure and the bad ones first.
 func summary(r *Record) []document.Block {
 	if len(r.journal.valid()) == 0 {
 		return []document.Block{document.Paragraph("No run has counted yet, so there is nothing to compare.")}
@@ -83,7 +83,7 @@ func (a *answer) items(all []shownComparison) []document.Item {
 	return items
 }
 
-// maxExploratory is how many differences nobody asked for are told.
+// maxExploratory is how many exploratory differences the summary lists.
 const maxExploratory = 6
 
 // exploratory are the differences that the runs show in other metrics, the

@@ -103,7 +103,7 @@ func (c courseChart) lineText(one chart.Line, runs int) string {
 	return text + ". "
 }
 
-// batchBands a run that had other load beside them.
+// batchBands are the batches of a run that had other load beside them.
 func batchBands(run *v1alpha1.PerfRun) []chart.Band {
 	var batches []chart.Band
 	start := timeValue(run.Status.Timings.LoadStart)
@@ -117,7 +117,7 @@ func batchBands(run *v1alpha1.PerfRun) []chart.Band {
 	return batches
 }
 
-// warmUpBands a run, if it has any.
+// warmUpBands is the warm-up of a run, if it has one.
 func warmUpBands(run *v1alpha1.PerfRun) []chart.Band {
 	if warmUp := run.Spec.Measurement.WarmUpOrDefault(); warmUp > 0 {
 		return []chart.Band{{Name: "warm-up", From: 0, To: warmUp.Minutes()}}

@@ -89,7 +89,7 @@ type requestTime struct {
 // emptyTrace is that of a run without raw results.
 var emptyTrace = &Trace{}
 
-// allObservations a run: all of them, where they are kept beside its status.
+// allObservations of a run are kept beside its status where that has no room for all.
 func (t *Trace) allObservations(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	if len(t.observations) > 0 {
 		return t.observations

@@ -22,7 +22,7 @@ var heatWidths = []time.Duration{
 	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 }
 
-// newHeat a transaction's successful samples.
+// newHeat counts a transaction's successful samples.
 func newHeat(own *payload.Payload, transaction string, start time.Time) heat {
 	if start.IsZero() {
 		return heat{}

@@ -26,7 +26,7 @@ func quantileLevels() []float64 {
 	return slices.Compact(all)
 }
 
-// newQuantiles the successful ones of a transaction.
+// newQuantiles are those of a transaction's successful samples.
 func newQuantiles(own *payload.Payload, transaction string) (quantiles, bool) {
 	at, samples := own.Quantiles(transaction, payload.OK, levels...)
 	found := quantiles{samples: samples}

@@ -63,7 +63,7 @@ func (t *Trace) addRates(load string, own *payload.Payload, start time.Time) {
 
 func (t *Trace) add(course string, at chart.Point) { t.courses[course] = append(t.courses[course], at) }
 
-// newTallies all transactions and users of a load, by bucket.
+// newTallies count all transactions and users of a load, by bucket.
 func newTallies(own *payload.Payload) map[int64]tally {
 	buckets := map[int64]tally{}
 	for _, series := range own.Series {

@@ -78,7 +78,7 @@ func responseTimes(own *payload.Payload, transaction string, start time.Time) []
 	return points
 }
 
-// stretchWidth a load are as many as a chart can show: how long each is, and how many
+// stretchWidth divides a load into as many stretches as a chart can show: the length of each, and how many
 // buckets it has.
 func stretchWidth(own *payload.Payload) (width time.Duration, per int64) {
 	per = max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/maxPoints)), 1)
@@ -99,7 +99,7 @@ func (s *stretch) add(part stretch) {
 	s.Extent = s.With(chart.Extent{Low: part.mean(), High: part.mean()})
 }
 
-// successBuckets a transaction's successful ones.
+// successBuckets are the response times of a transaction's successful samples.
 func successBuckets(own *payload.Payload, transaction string) map[int64]stretch {
 	buckets := map[int64]stretch{}
 	for bucket := range successes(own, transaction) {

@@ -34,7 +34,7 @@ const (
 
 func ownUnit(unit string) display { return display{unit, 1, 0} }
 
-// newDisplay numbers that stand beside each other in a unit: in thousandths of a core where
+// newDisplay is for numbers beside each other in a unit: in thousandths of a core where
 // one of them is below a tenth, in microseconds or nanoseconds where none is longer.
 func newDisplay(unit string, beside ...float64) display {
 	smallest, largest := magnitudes(beside)
@@ -50,7 +50,7 @@ func newDisplay(unit string, beside ...float64) display {
 	return ownUnit(unit)
 }
 
-// magnitudes the magnitudes that are not 0; no magnitude at all has the extent 0.
+// magnitudes are the smallest and the largest that are not 0; 0 without any.
 func magnitudes(numbers []float64) (smallest, largest float64) {
 	for _, number := range numbers {
 		size := math.Abs(number)

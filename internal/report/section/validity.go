@@ -158,7 +158,7 @@ func restartsAllowed(limit int32) string {
 	return "Modules' containers may have restarted at most " + timesText(limit)
 }
 
-// hasNodeData: the collectors told of the nodes they ran on.
+// hasNodeData: the collectors reported the nodes they ran on.
 func (j journal) hasNodeData() bool {
 	return slices.ContainsFunc(j, func(run *v1alpha1.PerfRun) bool {
 		return run.Status.Servers != nil && run.Status.Servers.Node != ""
