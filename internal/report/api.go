@@ -52,7 +52,7 @@ func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 
 // SectionNamed is the section that a file of this name, without its ending, is for: the one
 // with that name, or the default.
-func SectionNamed(name string) v1alpha1.NoteSection { return section.SectionNamed(name) }
+func SectionNamed(name string) v1alpha1.NoteSection { return section.Named(name) }
 
 // KindOfPicture is the media type of a file that Pictures names.
 func KindOfPicture(file string) string { return section.KindOfPicture(file) }

@@ -78,6 +78,7 @@ func Lowest(points []Point) float64 { return slices.MinFunc(points, ComparePoint
 // Highest value of the points.
 func Highest(points []Point) float64 { return slices.MaxFunc(points, ComparePoints).Value }
 
+// ComparePoints orders points by value.
 func ComparePoints(a, b Point) int { return cmp.Compare(a.Value, b.Value) }
 
 // HighestAmong is the highest value of all lines.

@@ -130,4 +130,5 @@ func renderCanvas(width, height vg.Length, onto func(draw.Canvas)) document.Pict
 
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
+// EscapeXML writes a text as character data or the value of an attribute.
 func EscapeXML(text string) string { return xmlEscapes.Replace(text) }

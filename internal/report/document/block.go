@@ -9,6 +9,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
+// Section is a chapter of a document.
 type Section struct {
 	ID, Title string
 	Blocks    []Block
@@ -64,8 +65,10 @@ func (b Block) HasStatus() bool {
 	return slices.ContainsFunc(b.List, func(one Item) bool { return one.Status != "" })
 }
 
+// Paragraph is a block of text.
 func Paragraph(text string) Block { return Block{Text: text} }
 
+// Heading is a block that titles those after it.
 func Heading(text string) Block { return Block{Heading: text} }
 
 // Titled puts a heading over blocks, if there are any.

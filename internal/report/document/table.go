@@ -9,6 +9,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
+// Table has rows of cells.
 type Table struct {
 	// Caption says what the table holds; it is also its accessible name.
 	Caption string
@@ -133,7 +134,7 @@ func (c Column) TitleLines() []string {
 	return halves(best)
 }
 
-// Row's first cell is the row's header, or the second, behind a verdict.
+// Row is a row of a table. Its first cell is its header, or the second, behind a status.
 type Row struct {
 	Cells []Cell
 	// First begins a group of rows that belong together.
@@ -152,6 +153,7 @@ type Cell struct {
 	Heat int
 }
 
+// TextColumns are columns with words.
 func TextColumns(titles ...string) []Column {
 	columns := make([]Column, 0, len(titles))
 	for _, title := range titles {
@@ -160,6 +162,7 @@ func TextColumns(titles ...string) []Column {
 	return columns
 }
 
+// NumberColumns are columns with numbers.
 func NumberColumns(titles ...string) []Column {
 	columns := TextColumns(titles...)
 	for i := range columns {
@@ -168,6 +171,7 @@ func NumberColumns(titles ...string) []Column {
 	return columns
 }
 
+// TextCells are cells with plain text.
 func TextCells(texts ...string) []Cell {
 	cells := make([]Cell, 0, len(texts))
 	for _, one := range texts {

@@ -50,6 +50,8 @@ func declaredArms(r *Record) []v1alpha1.ArmStatus {
 	return declared
 }
 
+// NewRecord sorts what an experiment recorded. It fails with ErrInput where recorded objects
+// contradict each other or can't be read.
 func NewRecord(input Input) (*Record, error) {
 	declared := input.Experiment
 	r := &Record{labels: newLabels(&declared), declared: &declared}

@@ -63,9 +63,9 @@ func subtitle(r *Record) string {
 	return r.withOrigin(fmt.Sprintf("%s: %s, %s, %s", r.Experiment.Name, prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(max(r.Experiment.Spec.DesignOrDefault().Blocks, r.blocks), "block")))
 }
 
-// SectionNamed is the section that a file of this name, without its ending, is for:
+// Named is the section that a file of this name, without its ending, is for:
 // the one that is called so, or the default.
-func SectionNamed(name string) v1alpha1.NoteSection {
+func Named(name string) v1alpha1.NoteSection {
 	same := func(other string) bool { return comparableName(other) == comparableName(name) }
 	for _, kind := range sections {
 		for called, id := range noteSections {

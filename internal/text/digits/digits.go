@@ -114,6 +114,7 @@ func Interval(low, high float64, places int) string {
 // Count writes a count.
 func Count[N int | int32 | int64](count N) string { return strconv.FormatInt(int64(count), 10) }
 
+// PValue writes a probability.
 func PValue(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -150,6 +151,7 @@ func Approximate(duration time.Duration) string {
 	return prose.Counted(int(math.Round(duration.Seconds())), "second")
 }
 
+// ClockSeconds writes seconds as hh:mm:ss.
 func ClockSeconds(seconds float64) string {
 	if math.IsNaN(seconds) || math.IsInf(seconds, 0) {
 		return Dash
@@ -165,5 +167,5 @@ func Time(at time.Time) string {
 	return at.UTC().Format("2006-01-02 15:04:05")
 }
 
-// IsInteger, but for what a mean of equal numbers may be off.
+// IsInteger reports whether a number is whole, but for the rounding of a mean of equal numbers.
 func IsInteger(value float64) bool { return math.Abs(value-math.Round(value)) <= 1e-9*math.Abs(value) }
