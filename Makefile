@@ -17,26 +17,25 @@ CRD_REF_DOCS   := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 export GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 
-# The linter remembers what it found by content, so clones share what it knows, but with
-# the paths it found it in: it reaches each clone by one path. One clone lints at a time.
+# The linter caches results by content and path. All clones use the same path, so that they
+# share the cache. One clone lints at a time.
 export GOLANGCI_LINT_CACHE := $(CACHE)/lint/memory
 LINT_TREE := $(CACHE)/lint/tree
 
-# The same flags for whatever is compiled, so that it is compiled once, in whichever folder
-# a clone stands. The linter does what go vet would do before each test. Debuggers alone
-# need DWARF, which takes an eighth of the time and a fifth of the cache: to debug a test,
-# compile it without these flags.
+# All compilations use the same flags, so that everything is compiled once for all clones. The
+# linter runs the checks of go vet. Only debuggers need DWARF, which takes an eighth of the time
+# and a fifth of the cache: to debug a test, compile it without these flags.
 export CGO_ENABLED := 0
 export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath -vet=off -gcflags=all=-dwarf=false)
 
-# Tells what failed again at the end, and keeps how long each test took.
+# Repeats failures at the end, and records how long each test took.
 GO_TEST = mkdir -p "$(CACHE)/ci/events" && $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$(CACHE)/ci/events/$@.json" --
 
-# What programs say they are: the commit, so that two builds of it are equal.
+# The version of programs: the commit, so that two builds of it are equal.
 VERSION  ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
-# Without grpcnotrace gRPC links html/template, and a program that has it keeps every
-# method of every type: a third of its size.
-# Fewer garbage collections of the compiler save a further twentieth of its time.
+# Without grpcnotrace gRPC links html/template, with which a program keeps every method of
+# every type: a third of its size.
+# Fewer garbage collections of the compiler save another twentieth of the time.
 GO_BUILD = GOGC=400 go build -tags grpcnotrace -ldflags "-s -w -X perflab.dev/perflab/internal/version.stamp=$(VERSION)"
 BIN      ?= bin
 CI       := go run ./hack/ci
@@ -56,27 +55,27 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test
-test: tools $(GOTESTSUM) ## Run the tests that need no cluster and are quick (ten minutes).
+test: tools $(GOTESTSUM) ## Run the quick tests, which need no cluster (ten minutes).
 	$(CI) run -tier test
 
 .PHONY: test-all
-test-all: ## Run every check there is, on clusters of its own (an hour and a half), and say how long each took.
+test-all: ## Run all checks, on their own clusters (an hour and a half), and show how long each took.
 	ALL=1 .ci/run
 
 .PHONY: ci
-ci: tools $(GOTESTSUM) ## Run what a landing runs, on a cluster that is left up (ALL=1; ONLY=lint,e2e; BASE=commit).
+ci: tools $(GOTESTSUM) ## Run the checks of a landing, on a cluster that is kept (ALL=1; ONLY=lint,e2e; BASE=commit).
 	$(CI) run $(if $(ALL),-all) $(if $(ONLY),-only $(ONLY))
 
 .PHONY: ci-plan
-ci-plan: ## Say what make ci would run, what not, and why (BASE=commit).
+ci-plan: ## Show which checks make ci would run, and why (BASE=commit).
 	@$(CI) plan $(if $(ALL),-all)
 
 .PHONY: test-times
-test-times: $(GOTESTSUM) ## Say how long each check and each slow test took here, and what it protects.
+test-times: $(GOTESTSUM) ## Show how long each check and each slow test took here, and what it protects.
 	@$(CI) times
 
 .PHONY: tools
-tools: ## Install the programs the other targets call, or name what is missing.
+tools: ## Install the programs that the other targets need, or list missing ones.
 	@hack/tools.sh
 
 .PHONY: e2e
@@ -84,38 +83,38 @@ e2e: tools $(GOTESTSUM) ## Run the end-to-end tests on the local cluster, or on 
 	hack/e2e.sh
 
 .PHONY: e2e-effect
-e2e-effect: tools $(GOTESTSUM) ## Find an effect that was put in, and nothing where none was (half an hour).
+e2e-effect: tools $(GOTESTSUM) ## Detect an injected effect, and no other effect (half an hour).
 	RUN=TestInjectedEffect hack/e2e.sh
 
 .PHONY: day
-day: tools ## Load the cluster with a compressed day, and find the leak and the restarts that were put in (an hour and a quarter).
+day: tools ## Load the cluster with a compressed day, and detect an injected leak and restarts (an hour and a quarter).
 	hack/examples.sh day
 	go test ./cmd/perflab -run TestTheDayShowsWhatWasPutIn
 
 .PHONY: e2e-argocd
-e2e-argocd: tools $(GOTESTSUM) ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).
+e2e-argocd: tools $(GOTESTSUM) ## Run PerfLab with a real Argo CD, on its own cluster (a quarter of an hour).
 	CLUSTER=$(CLUSTER)-argocd SUITE=argocd hack/e2e.sh
 
 .PHONY: chaos
-chaos: tools $(GOTESTSUM) ## Break a local cluster at random under experiments (CHAOS_FAULTS=100, CHAOS_SEED; two hours).
+chaos: tools $(GOTESTSUM) ## Break a local cluster at random during experiments (CHAOS_FAULTS=100, CHAOS_SEED; two hours).
 	TIME_LIMIT=5h CLUSTER=$(CLUSTER)-chaos CHAOS_FAULTS=$(or $(CHAOS_FAULTS),100) RUN='TestChaos$$' hack/e2e.sh
 
 ##@ Cluster
 
 .PHONY: cluster-up
-cluster-up: ## Bring up a Kubernetes cluster (kind, or local without Docker).
+cluster-up: ## Create a Kubernetes cluster (kind, or local without Docker).
 	hack/cluster/cluster.sh up
 
 .PHONY: cluster-down
-cluster-down: ## Take the cluster away, with everything it left on the machine.
+cluster-down: ## Delete the cluster, with everything that it left on the machine.
 	hack/cluster/cluster.sh down
 
 .PHONY: cluster-status
-cluster-status: ## Show how the cluster is.
+cluster-status: ## Show the cluster's status.
 	hack/cluster/cluster.sh status
 
 .PHONY: images
-images: images-build ## Build the images and load those that changed into the cluster.
+images: images-build ## Build the images and load changed ones into the cluster.
 	hack/images/images.sh load
 
 .PHONY: images-build
@@ -123,15 +122,15 @@ images-build: build ## Build the images.
 	hack/images/images.sh build
 
 .PHONY: image-keycloak
-image-keycloak: ## Build Keycloak, the sample system that is no library, and give it to the cluster.
+image-keycloak: ## Build Keycloak, the other sample system, and load it into the cluster.
 	hack/images/images.sh load keycloak
 
 .PHONY: image-load
-image-load: ## Give the cluster an image of yours (IMAGE=name:tag [ARCHIVE=file.tar | DOCKERFILE=directory]).
+image-load: ## Load your own image into the cluster (IMAGE=name:tag [ARCHIVE=file.tar | DOCKERFILE=directory]).
 	@hack/images/images.sh give "$(IMAGE)" $(if $(ARCHIVE),--archive "$(ARCHIVE)",$(if $(DOCKERFILE),--dockerfile "$(DOCKERFILE)"))
 
 .PHONY: deploy
-deploy: ## Install the operator, and what it needs, into the cluster.
+deploy: ## Install the operator and its dependencies into the cluster.
 	hack/deploy.sh
 
 ##@ Build
@@ -144,11 +143,11 @@ build-operator: ## Build the operator.
 	@$(MAKE) --no-print-directory build-one PROGRAM=manager
 
 .PHONY: build-collector
-build-collector: ## Build the collector, which samples servers beside the loads.
+build-collector: ## Build the collector, which samples servers during loads.
 	@$(MAKE) --no-print-directory build-one PROGRAM=collector
 
 .PHONY: build-cli
-build-cli: ## Build perflab, the command for people.
+build-cli: ## Build perflab, the command line.
 	@$(MAKE) --no-print-directory build-one PROGRAM=perflab
 
 .PHONY: build-one
@@ -160,7 +159,7 @@ build-k6: ## Build k6 with PerfLab's output.
 	cd k6 && $(GO_BUILD) -o ../bin/k6 .
 
 .PHONY: build-emulators
-build-emulators: ## Build the emulators the local cluster uses.
+build-emulators: ## Build the emulators of the local cluster.
 	$(GO_BUILD) -o bin/emulators ./test/emulators/cmd/emulators
 	test/emulators/kafka/fetch.sh
 
@@ -173,9 +172,9 @@ build-sample: ## Build the sample library system.
 RELEASE = $(BIN)/release
 
 .PHONY: release
-release: $(RELEASE) ## Make a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://... KEY=cosign.key).
+release: $(RELEASE) ## Build a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://... KEY=cosign.key).
 	$(RELEASE) build --version "$(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))" $(if $(REGISTRY),--registry "$(REGISTRY)") $(if $(DOWNLOAD),--download "$(DOWNLOAD)")
-	@$(if $(KEY)$(SIGSTORE_ID_TOKEN),$(MAKE) --no-print-directory release-sign,echo "not signed: give KEY=cosign.key, or an identity in SIGSTORE_ID_TOKEN")
+	@$(if $(KEY)$(SIGSTORE_ID_TOKEN),$(MAKE) --no-print-directory release-sign,echo "not signed: set KEY=cosign.key, or an identity in SIGSTORE_ID_TOKEN")
 
 .PHONY: release-sign
 release-sign: $(RELEASE) ## Sign a release (VERSION=v0.1.0 KEY=cosign.key; COSIGN_PASSWORD decrypts the key).
@@ -186,7 +185,7 @@ release-push: $(RELEASE) ## Push a release's images and chart, with their signat
 	$(RELEASE) push "dist/$(VERSION)" --registry "$(REGISTRY)"
 
 .PHONY: licences
-licences: $(RELEASE) ## Check the licences of what is released, and NOTICE.
+licences: $(RELEASE) ## Check the licences of released programs, and NOTICE.
 	$(RELEASE) licences
 
 .PHONY: notice
@@ -194,7 +193,7 @@ notice: $(RELEASE) ## Write NOTICE.
 	$(RELEASE) licences --write
 
 .PHONY: vulnerabilities
-vulnerabilities: $(RELEASE) ## Ask Go's vulnerability database about what is released (GOVULNDB=file:///copy).
+vulnerabilities: $(RELEASE) ## Check released programs against Go's vulnerability database (GOVULNDB=file:///copy).
 	$(RELEASE) vulnerabilities
 
 .PHONY: $(RELEASE)
@@ -205,17 +204,17 @@ $(RELEASE):
 
 .PHONY: test-go
 test-go: $(GOTESTSUM) ## Test the operator and the emulators, against a real API server.
-	# Without debug information a hundred test programs link in two thirds of the time.
-	# And API servers that collect their garbage more seldom take four fifths of the time.
+	# Without debug information a hundred test programs link in two thirds of the time, and API
+	# servers with fewer garbage collections take four fifths of the time.
 	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export GOGC KUBEBUILDER_ASSETS; $(GO_TEST) -ldflags=-w -timeout 50m -parallel 6 ./api/... ./cmd/... ./controllers/... ./hack/ci ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/... ./test/extending ./test/published
 
 .PHONY: test-whole
-test-whole: $(GOTESTSUM) ## Test whole the families of which test-go tests a third (PERFLAB_TEST_SEED draws another).
+test-whole: $(GOTESTSUM) ## Test all cases of which test-go tests a third (PERFLAB_TEST_SEED selects another).
 	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; PERFLAB_TEST_WHOLE=1; export GOGC KUBEBUILDER_ASSETS PERFLAB_TEST_WHOLE; \
-	$(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestNoFault|Deleted|NotOurs' ./controllers
+	$(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestFaults|DeletedAtAnyStep|TestForeignObjects' ./controllers
 
 .PHONY: test-upgrade
-test-upgrade: ## Upgrade from an earlier commit in the middle of experiments, and roll back to one (UPGRADE_FROM=, ROLLBACK_TO=).
+test-upgrade: ## Upgrade from an earlier commit during experiments, and roll back to one (UPGRADE_FROM=, ROLLBACK_TO=).
 	@hack/test-upgrade.sh
 
 .PHONY: test-payload
@@ -227,23 +226,23 @@ test-k6: build-k6 $(GOTESTSUM) ## Test the k6 output and the scripts.
 	cd k6 && $(GO_TEST) -parallel 8 ./...
 
 .PHONY: fuzz
-fuzz: ## Feed every parser with what nobody thought of (FUZZTIME=60s each, or 20000x for a number of inputs).
+fuzz: ## Fuzz every parser (FUZZTIME=60s each, or 20000x for a number of inputs).
 	hack/fuzz.sh
 
 .PHONY: bench-topics
-bench-topics: ## Measure how long 1,474 topics take in a real Kafka, against one request for each.
+bench-topics: ## Measure how long 1,474 topics take in a real Kafka, compared to one request for each.
 	test/emulators/kafka/fetch.sh
 	go run ./test/bench/topics
 
 .PHONY: bench-k6
-bench-k6: ## Measure what the k6 output costs, against none and others (ten minutes; TIME=30m; OUTPUTS=perflab,csv; needs Debian's prometheus).
+bench-k6: ## Measure the cost of the k6 output, compared to none and others (ten minutes; TIME=30m; OUTPUTS=perflab,csv; needs Debian's prometheus).
 	@case ",$(or $(OUTPUTS),experimental-prometheus-rw)," in *,experimental-prometheus-rw,*) command -v prometheus >/dev/null || \
 	  { echo "bench-k6: prometheus is missing: apt-get install --no-install-recommends prometheus, or leave it out: OUTPUTS=perflab,json,csv" >&2; exit 1; };; esac
 	@$(MAKE) --no-print-directory build-k6
 	go run ./test/bench/k6 -time $(or $(TIME),9m) $(if $(OUTPUTS),-outputs $(OUTPUTS))
 
 .PHONY: test-cluster
-test-cluster: $(GOTESTSUM) ## Test the local cluster's own programs, and kind's scripts with stand-ins.
+test-cluster: $(GOTESTSUM) ## Test the local cluster's own programs, and kind's scripts with stubs.
 	cd hack/cluster && go test ./storage
 	$(GO_TEST) -count=1 ./test/cluster
 
@@ -252,33 +251,33 @@ test-packaging: $(GOTESTSUM) ## Render and install the chart and config/, and ch
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export KUBEBUILDER_ASSETS; cd test/packaging && $(GO_TEST) ./...
 
 .PHONY: test-release
-test-release: $(GOTESTSUM) ## Make a release twice, in two places, and look at what is in it.
+test-release: $(GOTESTSUM) ## Build a release twice, in two places, and check its content.
 	cd hack/release && $(GO_TEST) -timeout 60m ./...
 
 .PHONY: test-archive
-test-archive: $(GOTESTSUM) ## Keep records in a real S3 server, behind a proxy that does what stores and networks do, and in emulators.
+test-archive: $(GOTESTSUM) ## Test the archive with a real S3 server, behind a proxy that injects faults, and with emulators.
 	AZURITE="$$(hack/azurite.sh)"; export AZURITE; cd test/archive && $(GO_TEST) ./...
 
 .PHONY: test-argocd
-test-argocd: $(GOTESTSUM) ## Ask Argo CD's own code about health and differences.
+test-argocd: $(GOTESTSUM) ## Test health and differences with Argo CD's own code.
 	cd test/argocd && $(GO_TEST) ./...
 
 .PHONY: test-kueue
-test-kueue: build-operator ## Have a real Kueue say when blocks begin, beside a real API server (builds Kueue: ten minutes the first time).
+test-kueue: build-operator ## Test the admission of blocks with a real Kueue and API server (builds Kueue: ten minutes the first time).
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" KUEUE="$$(hack/cluster/build.sh kueue)/kueue" \
 	KUEUE_SOURCE="$$(cd hack/cluster/kueue && go mod download sigs.k8s.io/kueue && go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)" \
 	MANAGER="$(abspath $(BIN))/manager" go test -count=1 -v -tags kueue ./test/kueue
 
 .PHONY: test-extending
-test-extending: $(GOTESTSUM) ## Add one thing of each kind, as docs/extending.md says, to a copy of the project.
+test-extending: $(GOTESTSUM) ## Follow docs/extending.md in a copy of the project: add one thing of each kind.
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export KUBEBUILDER_ASSETS; $(GO_TEST) -count=1 -tags extending -timeout 25m ./test/extending
 
 .PHONY: test-sample
-test-sample: build-k6 ## Test the sample library system on real PostgreSQL and Kafka, with k6's users.
+test-sample: build-k6 ## Test the sample library system with real PostgreSQL and Kafka, under k6's load.
 	mvn -q -B -f sample/pom.xml verify
 
 .PHONY: bench-stats
-bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPERIMENTS=4000 per line).
+bench-stats: ## Verify the statistics with thousands of synthetic experiments (EXPERIMENTS=4000 per line).
 	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000) -python "$$(test/bench/stats/otava.sh)"
 	go test ./internal/inference/comparison ./internal/inference/analysis -run '^$$' -bench . -benchtime 5x
 
@@ -288,18 +287,19 @@ bench-archive: ## Measure the history of one series of a large archive (EXPERIME
 	cd test/archive && go run ./bench -perflab $(abspath $(BIN))/perflab $(if $(EXPERIMENTS),-experiments $(EXPERIMENTS)) $(if $(ARCHIVE),-dir $(abspath $(ARCHIVE))) $(if $(STRICT),-strict) $(if $(FROM_OBJECTS),-from-objects)
 
 .PHONY: bench-scale
-bench-scale: ## Measure how the operator grows with its cluster (SIZE=small, medium or large; ONLY=demo,folio,pods,runs,hostile; RUNS=12; STRICT=1; MEMORY=256MiB; PATIENCE=1h).
+bench-scale: ## Measure how the operator's cost grows with its cluster (SIZE=small, medium or large; ONLY=demo,folio,pods,runs,hostile; RUNS=12; STRICT=1; MEMORY=256MiB; PATIENCE=1h).
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go run ./test/bench/scale -size $(or $(SIZE),small) $(if $(ONLY),-only $(ONLY)) $(if $(RUNS),-runs $(RUNS)) $(if $(STRICT),-strict) $(if $(MEMORY),-gomemlimit $(MEMORY)) $(if $(PATIENCE),-patience $(PATIENCE))
 
 ##@ Generated files and style
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles and the API reference.
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles and the references of API and reasons.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	go run ./hack/crd config/crd/perflab.dev_*.yaml
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... paths=./internal/admission output:rbac:dir=config/rbac
 	$(CRD_REF_DOCS) --log-level=ERROR --max-depth=30 --source-path=api/v1alpha1 --config=hack/api/config.yaml --templates-dir=hack/api/templates --renderer=markdown --output-path=docs/api.md
+	go run ./hack/reasons > docs/reasons.md.new && mv docs/reasons.md.new docs/reasons.md
 
 .PHONY: systems
 systems: ## Generate config/systems from published tables (DATA=directory of modules-*.csv).
@@ -316,7 +316,7 @@ verify: generate ## Check that generated files and module files are current.
 	cd test/archive && go mod tidy -diff
 	cd test/argocd && go mod tidy -diff
 	cd hack/release && go mod tidy -diff
-	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- api config docs/api.md docs/reasons.md || { echo "generated files are out of date: run make generate and commit"; exit 1; }
 
 .PHONY: site
 site: ## Build the documentation as a site in site/, and check its links.
@@ -324,7 +324,7 @@ site: ## Build the documentation as a site in site/, and check its links.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the style of code and texts.
-	# One clone at a time: the tree is a link to it, so that what was linted in another is found.
+	# One clone at a time: the tree is a link to it, so that the cache is shared.
 	mkdir -p "$(CACHE)/lint"; exec 9> "$(CACHE)/lint/lock"; flock 9; ln -sfn "$(CURDIR)" "$(LINT_TREE)"; \
 	for module in . payload k6 test/packaging test/archive test/argocd hack/release; do \
 	  (cd "$(LINT_TREE)/$$module" && $(GOLANGCI_LINT) run --allow-parallel-runners --config "$(LINT_TREE)/.golangci.yml" ./...); \

@@ -31,15 +31,15 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// author is the account that experiments have by default, bound what it needs: both as
-// config/act-as-author has them.
+// author is the default account of experiments, with the role binding of
+// config/act-as-author.
 const (
 	author    = "perflab-author"
 	boundRole = "perflab-experiments"
 )
 
-// actors are servers on which an operator has the rights of config/act-as-author alone; each
-// is its token.
+// actors are servers on which an operator has only the rights of config/act-as-author; the
+// value is its token.
 var actors sync.Map
 
 // actorOn installs that operator on a server, once.
@@ -55,7 +55,7 @@ func installActor(t *testing.T, admin client.Client) string {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: home.Name}}
 	rights := actingRole(t, "operator.yaml")
 	rights.Name = home.Name
-	// Labs keep tickets in their own namespaces.
+	// Labs store tickets in their own namespaces.
 	rights.Rules = append(rights.Rules, rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"*"}})
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: home, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: rights.Name},
@@ -78,33 +78,33 @@ func actingRole(t *testing.T, file string) *rbacv1.ClusterRole {
 	return role
 }
 
-// sentAs is a request that changes something.
-type sentAs struct{ user, what string }
+// writeRequest is a request that changes something.
+type writeRequest struct{ user, what string }
 
-// writes are the requests of a lab's operator that change something.
+// writes are the write requests of a lab's operator.
 type writes struct {
 	mutex sync.Mutex
-	seen  []sentAs
+	seen  []writeRequest
 }
 
-// through notes the requests of a connection.
-func (w *writes) through(next http.RoundTripper) http.RoundTripper { return noted{next, w} }
+// record records the requests of a connection.
+func (w *writes) record(next http.RoundTripper) http.RoundTripper { return recordingTransport{next, w} }
 
-type noted struct {
+type recordingTransport struct {
 	http.RoundTripper
 	writes *writes
 }
 
-func (n noted) RoundTrip(request *http.Request) (*http.Response, error) {
+func (n recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet {
 		n.writes.mutex.Lock()
-		n.writes.seen = append(n.writes.seen, sentAs{request.Header.Get("Impersonate-User"), request.Method + " " + request.URL.Path})
+		n.writes.seen = append(n.writes.seen, writeRequest{request.Header.Get("Impersonate-User"), request.Method + " " + request.URL.Path})
 		n.writes.mutex.Unlock()
 	}
 	return n.RoundTripper.RoundTrip(request)
 }
 
-// watching lets a client that writes as somebody watch as well.
+// watching adds Watch to a client that impersonates.
 type watching struct {
 	client.Client
 	watcher client.WithWatch
@@ -114,23 +114,23 @@ func (w watching) Watch(ctx context.Context, list client.ObjectList, options ...
 	return w.watcher.Watch(ctx, list, options...)
 }
 
-// acting has the lab's operator write as ServiceAccounts, over a connection that has the rights
-// of config/act-as-author alone.
-func acting(l *lab, server *apiserver.Server) *writes {
+// actAsAccounts makes the lab's operator write as ServiceAccounts, over a connection with only the
+// rights of config/act-as-author.
+func actAsAccounts(l *lab, server *apiserver.Server) *writes {
 	l.t.Helper()
 	seen, admin := &writes{}, server.Config(l.t)
 	config := rest.AnonymousClientConfig(admin)
 	config.BearerToken, config.QPS = actorOn(l.t, server), -1
-	config.Wrap(seen.through)
+	config.Wrap(seen.record)
 	own := apiserver.Client(l.t, config)
-	accounts, err := kube.ActAs(config, client.Options{Scheme: own.Scheme(), Mapper: own.RESTMapper()}, author, boundRole)
+	accounts, err := kube.NewAccounts(config, client.Options{Scheme: own.Scheme(), Mapper: own.RESTMapper()}, author, boundRole)
 	expect.NoError(l.t, err)
 	l.accounts = accounts
 	l.own = readCaches[server].Client(l.uncached, watching{accounts.Client(own), own})
 	return seen
 }
 
-// account makes a ServiceAccount; bind gives it a role and waits until it counts.
+// account creates a ServiceAccount; bind binds a role and waits until it is effective.
 func (l *lab) account(name string) {
 	l.t.Helper()
 	err := l.admin.Create(l.t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: l.namespace}})
@@ -160,15 +160,15 @@ func (l *lab) bind(account, kind, role, verb, group, resource string) {
 	})
 }
 
-// equipped makes an account with all that it needs.
-func (l *lab) equipped(account string) {
+// newAuthor creates an account with all required rights.
+func (l *lab) newAuthor(account string) {
 	l.t.Helper()
 	l.account(account)
 	l.bind(account, "ClusterRole", boundRole, "create", "apps", "deployments")
 }
 
-// check says that the operator has written nothing in its own name but its own kinds, and
-// all else as the account.
+// check verifies that the operator wrote only its own kinds in its own name, and all other
+// objects as the account.
 func (w *writes) check(t *testing.T, namespace string) {
 	t.Helper()
 	w.mutex.Lock()
@@ -190,9 +190,9 @@ func (w *writes) check(t *testing.T, namespace string) {
 	}
 }
 
-// Whatever an experiment needs, from its images to what its deletion gives back, is written with
-// the rights of its account: the operator has none.
-func TestAnExperimentIsWrittenWithTheRightsOfItsAccount(t *testing.T) {
+// All objects of an experiment, from its image checks to its cleanup, are written with the rights
+// of its account: the operator has none.
+func TestWritesUseAccountRights(t *testing.T) {
 	for name, scene := range map[string]struct {
 		stage func(*lab)
 		edits []func(*v1alpha1.PerfExperiment)
@@ -200,15 +200,15 @@ func TestAnExperimentIsWrittenWithTheRightsOfItsAccount(t *testing.T) {
 		"built":    {func(l *lab) { l.create(script()) }, []func(*v1alpha1.PerfExperiment){writesAll}},
 		"borrowed": {func(l *lab) { l.install(inventory, byHelm) }, []func(*v1alpha1.PerfExperiment){borrowing("Deployment", placed()), oneArm}},
 		"external": {func(l *lab) { l.create(mskSecrets()...) }, []func(*v1alpha1.PerfExperiment){oneArm, msk}},
-		"in Kueue's queue, pruned": {func(*lab) {}, []func(*v1alpha1.PerfExperiment){oneArm, inKueuesQueue, func(e *v1alpha1.PerfExperiment) {
+		"in Kueue's queue, pruned": {func(*lab) {}, []func(*v1alpha1.PerfExperiment){oneArm, inKueueQueue, func(e *v1alpha1.PerfExperiment) {
 			e.Spec.History = &v1alpha1.History{RawResults: &metav1.Duration{}}
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
-			seen := acting(l, complete)
+			seen := actAsAccounts(l, complete)
 			withCollectors(l)
-			l.equipped(author)
+			l.newAuthor(author)
 			l.create(login())
 			scene.stage(l)
 			l.create(smallExperiment(t, scene.edits...))
@@ -224,8 +224,8 @@ func TestAnExperimentIsWrittenWithTheRightsOfItsAccount(t *testing.T) {
 	}
 }
 
-// lacks waits until the experiment says what is lacking, and what gives it.
-func (l *lab) lacks(lacking, advice string) {
+// expectLacking waits until the experiment reports what is lacking, and the command that fixes it.
+func (l *lab) expectLacking(lacking, advice string) {
 	l.t.Helper()
 	l.until("word of what is lacking", func() bool { return strings.Contains(l.experiment("small").Status.WaitingFor, lacking) })
 	if waiting := l.experiment("small").Status.WaitingFor; !strings.Contains(waiting, advice) {
@@ -233,36 +233,36 @@ func (l *lab) lacks(lacking, advice string) {
 	}
 }
 
-// What an account lacks is a condition with the command that gives it; the experiment goes on
-// once it is there. Without an account, or with one that has no rights, no run begins.
-func TestWhatAnAccountLacksIsACondition(t *testing.T) {
+// A condition reports what an account lacks, with the command that adds it, and the experiment then
+// continues. Without an account, or with one without rights, no run starts.
+func TestMissingAccountRightsAreReported(t *testing.T) {
 	l := newLab(t, complete)
-	acting(l, complete)
+	actAsAccounts(l, complete)
 	create := fmt.Sprintf("kubectl create serviceaccount %s -n %s", author, l.namespace)
 	give := fmt.Sprintf("kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s", author, l.namespace, boundRole, l.namespace, author)
 	l.create(login(), smallExperiment(t, oneArm))
-	l.lacks(fmt.Sprintf("there is no ServiceAccount %q in namespace %q", author, l.namespace), create)
+	l.expectLacking(fmt.Sprintf("there is no ServiceAccount %q in namespace %q", author, l.namespace), create)
 	l.account(author)
-	l.lacks(fmt.Sprintf("ServiceAccount %q may not create configmaps in namespace %q", author, l.namespace), give)
+	l.expectLacking(fmt.Sprintf("ServiceAccount %q may not create configmaps in namespace %q", author, l.namespace), give)
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonRefused, give)
 	if l.run() != nil {
-		t.Error("there is a run")
+		t.Error("a run exists")
 	}
 	rules := slices.DeleteFunc(actingRole(t, "account.yaml").Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "deployments") })
 	l.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "less"}, Rules: rules})
 	l.bind(author, "Role", "less", "create", "", "pods")
-	l.lacks(fmt.Sprintf("ServiceAccount %q may not create deployments.apps in namespace %q", author, l.namespace), give)
+	l.expectLacking(fmt.Sprintf("ServiceAccount %q may not create deployments.apps in namespace %q", author, l.namespace), give)
 	l.expect(l.run().Status.Conditions, v1alpha1.ConditionModulesReady, metav1.ConditionFalse, v1alpha1.ReasonRefused, give)
 	l.bind(author, "ClusterRole", boundRole, "create", "apps", "deployments")
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// A deleted experiment whose account is gone stays, and says why, until somebody brings the
-// account back: nothing is left behind in silence.
-func TestADeletedExperimentWaitsForItsAccount(t *testing.T) {
+// A deleted experiment without its account waits, and reports why, until the account is recreated,
+// so that no objects are left unnoticed.
+func TestDeletionWaitsForAccount(t *testing.T) {
 	l := newLab(t, complete)
-	acting(l, complete)
-	l.equipped(author)
+	actAsAccounts(l, complete)
+	l.newAuthor(author)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain }))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	l.remove(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: author, Namespace: l.namespace}})
@@ -276,12 +276,12 @@ func TestADeletedExperimentWaitsForItsAccount(t *testing.T) {
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 }
 
-// Whoever deletes a namespace deletes the account first, and then all else. The experiment, which
-// is not the account's, goes with the rest.
-func TestAnExperimentEndsWithItsNamespace(t *testing.T) {
+// When a namespace is deleted, its account may be deleted first. The experiment, which the operator
+// owns, is deleted with the rest.
+func TestNamespaceDeletionEndsExperiment(t *testing.T) {
 	l := newLab(t, complete)
-	acting(l, complete)
-	l.equipped(author)
+	actAsAccounts(l, complete)
+	l.newAuthor(author)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.loading()
 	l.remove(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: author, Namespace: l.namespace}})
@@ -296,16 +296,16 @@ func TestAnExperimentEndsWithItsNamespace(t *testing.T) {
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 }
 
-// An experiment is written as the account that it names, where the operator may impersonate it.
-func TestAnAccountIsNamed(t *testing.T) {
+// An experiment is written as the account that it names, if the operator may impersonate it.
+func TestExperimentNamesAccount(t *testing.T) {
 	l := newLab(t, complete)
-	seen := acting(l, complete)
-	l.equipped("strong")
+	seen := actAsAccounts(l, complete)
+	l.newAuthor("strong")
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.ServiceAccountName = "strong" }))
 	l.until("word of the account", func() bool {
 		return strings.Contains(l.experiment("small").Status.WaitingFor, `the operator may not impersonate ServiceAccount "strong"`)
 	})
-	if at := slices.IndexFunc(seen.seen, func(one sentAs) bool { return strings.HasSuffix(one.user, ":"+author) }); at >= 0 {
+	if at := slices.IndexFunc(seen.seen, func(one writeRequest) bool { return strings.HasSuffix(one.user, ":"+author) }); at >= 0 {
 		t.Errorf("%s was written as another account", seen.seen[at].what)
 	}
 	role := &rbacv1.Role{
@@ -322,9 +322,9 @@ func TestAnAccountIsNamed(t *testing.T) {
 	}
 }
 
-// An operator that acts as no accounts begins no experiment that names one, and goes on with
-// none; what was built it takes away.
-func TestAnAccountIsNotPassedOver(t *testing.T) {
+// An operator that impersonates no accounts refuses an experiment that names one, continues one
+// without, and deletes what was built.
+func TestUnsupportedAccountStalls(t *testing.T) {
 	named := func(e *v1alpha1.PerfExperiment) { e.Spec.ServiceAccountName = author }
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, named))
@@ -335,8 +335,8 @@ func TestAnAccountIsNotPassedOver(t *testing.T) {
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 
 	plain := l.own
-	acting(l, complete)
-	l.equipped(author)
+	actAsAccounts(l, complete)
+	l.newAuthor(author)
 	l.create(smallExperiment(t, oneArm, named))
 	l.until("a run that is being built", func() bool { return len(l.pods(nil)) > 0 })
 	l.accounts, l.own = nil, readCaches[complete].Client(l.uncached, watching{(*kube.Accounts)(nil).Client(installOn(t, complete).client), plain})

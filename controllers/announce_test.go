@@ -28,12 +28,12 @@ import (
 	"perflab.dev/perflab/internal/testing/receivers"
 )
 
-// decidingCheckIns has a primary metric.
+// decidingCheckIns declares a primary metric.
 func decidingCheckIns(e *v1alpha1.PerfExperiment) {
 	e.Spec.Analysis.Primary = []string{"cico/Check-In/average"}
 }
 
-// withSinks gives the lab a receiver of CloudEvents, and a Grafana with a token.
+// withSinks adds a receiver of CloudEvents, and a Grafana with a token, to the lab.
 func withSinks(l *lab) (*receivers.CloudEvents, *receivers.Grafana) {
 	l.t.Helper()
 	credentials := l.t.TempDir()
@@ -52,8 +52,8 @@ func (l *lab) announced(name string) metav1.Condition {
 	return ptr.Deref(meta.FindStatusCondition(l.experiment(name).Status.Conditions, v1alpha1.ConditionAnnounced), metav1.Condition{})
 }
 
-// addPast adds earlier experiments like a complete one, and what was kept of them, with
-// values that were smaller, or larger, by these factors.
+// addPast adds earlier experiments like a complete one, with their histories, whose values are
+// scaled by these factors.
 func (l *lab) addPast(like string, factors ...float64) {
 	l.t.Helper()
 	l.addPastOf(like, func(experiment *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
@@ -61,7 +61,7 @@ func (l *lab) addPast(like string, factors ...float64) {
 	}, factors...)
 }
 
-// addPastOf lets each of the experiments vouch for what was kept of it, or not.
+// addPastOf lets each of the experiments record the digest of its history, or not.
 func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap), factors ...float64) {
 	l.t.Helper()
 	measured, err := regression.Measured(l.configMap(like+"-history"), nil)
@@ -70,7 +70,7 @@ func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev
 		one := measured
 		experiment := smallExperiment(l.t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) {
 			e.Name = fmt.Sprintf("earlier-%d", n)
-			// Nobody goes on with it.
+			// No operator reconciles it.
 			e.Annotations = map[string]string{v1alpha1.AnnotationOperator: "another", v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", n)}
 		})
 		l.create(experiment)
@@ -93,7 +93,7 @@ func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev
 	}
 }
 
-// smaller by about a tenth, twelve times, and then as they are, three times.
+// smaller by about a tenth, twelve times, and then unchanged, three times.
 func smaller() []float64 {
 	factors := []float64{1.001, 0.999, 1.002}
 	before := make([]float64, 0, 15)
@@ -103,14 +103,14 @@ func smaller() []float64 {
 	return append(before, factors...)
 }
 
-// A change between releases is in the status, in the report, in an event, and is told to the
-// installation's sinks once, though the operator is killed at every write.
-func TestWhatChangedIsTold(t *testing.T) {
+// A change point is in the status, in the report and in an event, and is announced to the
+// installation's sinks once, even if the operator is killed at every write.
+func TestChangePointIsAnnounced(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled(decidingCheckIns)
 	l.addPast("small", smaller()...)
 	events, grafana := withSinks(l)
-	l.line.fate = inTurn(lost, unanswered)
+	l.line.fate = alternate(lost, unanswered)
 	l.create(smallExperiment(t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) { e.Name = "later" }))
 	l.until("an experiment that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
 
@@ -122,48 +122,48 @@ func TestWhatChangedIsTold(t *testing.T) {
 		t.Errorf("%+v", change)
 	}
 	if page := l.configMap("later-report").Data["report.md"]; !strings.Contains(page, "## This release against the last 10") || !strings.Contains(page, "between r11 and r12") {
-		t.Errorf("the report does not tell of its past:\n%s", page)
+		t.Errorf("the report does not show its history:\n%s", page)
 	}
-	if told := l.announced("later"); told.Reason != v1alpha1.ReasonAnnounced || told.Message != "ci, board were notified" {
-		t.Errorf("%+v", told)
+	if reported := l.announced("later"); reported.Reason != v1alpha1.ReasonAnnounced || reported.Message != "ci, board were notified" {
+		t.Errorf("%+v", reported)
 	}
-	// Told once, or again with the same ID where it could not be written down.
+	// Announced once, or again with the same ID if that could not be recorded.
 	ids := map[string]string{}
 	for _, one := range events.Events() {
-		// The other one was complete a moment before there was anybody to tell.
+		// The other one completed before there were any sinks.
 		if strings.HasSuffix(one.Subject(), "/later") {
 			ids[one.ID()] = one.Type()
 		}
 	}
 	if kinds := slices.Sorted(maps.Values(ids)); !slices.Equal(kinds, []string{announcement.TypeCompleted, announcement.TypeChanged}) {
-		t.Errorf("told are %q", kinds)
+		t.Errorf("announced: %q", kinds)
 	}
 	if kept := grafana.Annotations(); len(kept) != 1 || !slices.Contains(kept[0].Tags, "earlier-12") || !slices.Contains(kept[0].Tags, "worse") {
 		t.Errorf("Grafana has %+v", kept)
 	}
-	// The report of the one before stays as it was.
+	// The report of the previous one stays unchanged.
 	if page := l.configMap("small-report").Data["report.md"]; strings.Contains(page, "This release against") {
-		t.Error("the earlier report was written anew")
+		t.Error("the earlier report was rewritten")
 	}
 	asked := len(events.Events())
 	l.now = l.now.Add(48 * time.Hour)
 	if l.settle(); len(events.Events()) != asked {
-		t.Error("what was told is told again")
+		t.Error("an announcement was repeated")
 	}
 }
 
-// What is kept of an earlier experiment counts only if that experiment's status has its
-// digest. Otherwise anyone who can write ConfigMaps could raise or hide an alarm.
-func TestForgedHistoriesAreLeftOut(t *testing.T) {
+// The history of an earlier experiment counts only if that experiment's status has its digest.
+// Otherwise anyone who can write ConfigMaps could raise or hide an alarm.
+func TestForgedHistoriesAreExcluded(t *testing.T) {
 	for name, test := range map[string]struct {
-		vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap)
-		told  bool
+		vouch    func(*v1alpha1.PerfExperiment, *corev1.ConfigMap)
+		reported bool
 	}{
-		"of an experiment that has kept nothing": {vouch: func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) {
+		"of an experiment without a history": {vouch: func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) {
 			of.Status.HistoryDigest = regression.NothingKept
 		}},
 		"of an experiment that is not complete": {vouch: func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {}},
-		"changed afterwards": {told: true, vouch: func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
+		"changed afterwards": {reported: true, vouch: func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
 			before := kept.DeepCopy()
 			before.Data[regression.KeyChanges] = "null"
 			of.Status.HistoryDigest = regression.Digest(before)
@@ -178,15 +178,15 @@ func TestForgedHistoriesAreLeftOut(t *testing.T) {
 			if changes := l.experiment("later").Status.Changes; len(changes) > 0 {
 				t.Errorf("changes: %+v", changes)
 			}
-			if l.warns("later", "leaves an experiment out") != test.told {
+			if l.warns("later", "leaves an experiment out") != test.reported {
 				t.Errorf("warnings: %q", l.experiment("later").Status.Warnings)
 			}
 		})
 	}
 }
 
-// The right to write ConfigMaps does not hide an alarm: the statuses of experiments record
-// which there were, and in which order. A missing ConfigMap is reported.
+// With the right to write ConfigMaps, an alarm can't be hidden: the statuses of experiments record
+// their histories, and the order. A missing ConfigMap is reported.
 func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled(decidingCheckIns)
@@ -219,50 +219,50 @@ func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
 	}
 }
 
-// A sink that is away keeps nothing waiting, and is told when it is back; after a day it is
-// given up.
-func TestASinkThatIsAway(t *testing.T) {
+// An unavailable sink blocks nothing, and gets its announcement once it is available; after a day
+// the operator gives up.
+func TestUnavailableSinkIsRetried(t *testing.T) {
 	l := newLab(t, complete)
 	events, _ := withSinks(l)
 	events.Fail(http.StatusServiceUnavailable)
 	l.settled()
-	if told := l.announced("small"); told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(told.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
-		t.Errorf("%+v", told)
+	if reported := l.announced("small"); reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(reported.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
+		t.Errorf("%+v", reported)
 	}
 	if l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {
 		t.Error("the experiment waits for the sink")
 	}
-	// What is told is told by somebody who was just started, too.
+	// A restarted operator announces, too.
 	events.Fail(0)
 	l.now = l.now.Add(2 * time.Hour)
 	l.settle()
-	if told := l.announced("small"); told.Reason != v1alpha1.ReasonAnnounced || len(events.Events()) != 1 {
-		t.Errorf("%+v, after %d events", told, len(events.Events()))
+	if reported := l.announced("small"); reported.Reason != v1alpha1.ReasonAnnounced || len(events.Events()) != 1 {
+		t.Errorf("%+v, after %d events", reported, len(events.Events()))
 	}
 }
 
-func TestASinkThatStaysAway(t *testing.T) {
+func TestUnavailableSinkIsGivenUp(t *testing.T) {
 	l := newLab(t, complete)
 	events, _ := withSinks(l)
 	events.Fail(http.StatusForbidden)
 	l.settled()
-	if told := l.announced("small"); told.Reason != v1alpha1.ReasonSinkRefuses {
-		t.Errorf("%+v", told)
+	if reported := l.announced("small"); reported.Reason != v1alpha1.ReasonSinkRefuses {
+		t.Errorf("%+v", reported)
 	}
 	l.now = l.now.Add(25 * time.Hour)
 	l.settle()
-	told := l.announced("small")
-	if told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkGivenUp || strings.Contains(told.Message, "secret") {
-		t.Errorf("%+v", told)
+	reported := l.announced("small")
+	if reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkGivenUp || strings.Contains(reported.Message, "secret") {
+		t.Errorf("%+v", reported)
 	}
-	asked := len(events.Asked())
+	asked := len(events.Requests())
 	l.now = l.now.Add(time.Hour)
-	if l.settle(); len(events.Asked()) != asked {
-		t.Error("it is told on and on")
+	if l.settle(); len(events.Requests()) != asked {
+		t.Error("it is announced again and again")
 	}
 }
 
-func TestAStallIsTold(t *testing.T) {
+func TestStallIsAnnounced(t *testing.T) {
 	l := newLab(t, complete)
 	events, _ := withSinks(l)
 	l.outside.exit["cico"] = 107
@@ -271,6 +271,6 @@ func TestAStallIsTold(t *testing.T) {
 	l.settle()
 	all := events.Events()
 	if len(all) != 1 || all[0].Type() != announcement.TypeStalled || !strings.Contains(string(all[0].Data()), `"reason":"AttemptsExhausted"`) {
-		t.Errorf("told are %v", all)
+		t.Errorf("announced: %v", all)
 	}
 }

@@ -25,13 +25,13 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// attic is an archive in a directory, which may be in the way.
+// attic is an archive in a directory, with injected faults.
 type attic struct {
 	archive.Bucket
-	// broken is what each write ends with; nil: it works. others gives other bytes.
+	// broken is the error of each write; nil: it works. others returns other bytes.
 	broken error
 	others bool
-	// full lets so many writes through before it is full; below zero: any.
+	// full is the number of writes until it is full; below zero: no limit.
 	full int
 }
 
@@ -55,7 +55,7 @@ func (s *attic) Read(ctx context.Context, key string, most int64) ([]byte, archi
 	return body, object, err
 }
 
-// withArchive gives the lab an archive.
+// withArchive adds an archive to the lab.
 func withArchive(l *lab) *attic {
 	l.t.Helper()
 	location, opened := archives.Directory(l.t)
@@ -64,7 +64,7 @@ func withArchive(l *lab) *attic {
 	return kept
 }
 
-// archivedExperiment is what the archive has of the only experiment.
+// archivedExperiment is the archived record of the only experiment.
 func (l *lab) archivedExperiment() report.Input {
 	l.t.Helper()
 	var found []archive.Reference
@@ -84,34 +84,34 @@ func (l *lab) archivedCondition(conditions []metav1.Condition) metav1.Condition 
 	return ptr.Deref(meta.FindStatusCondition(conditions, v1alpha1.ConditionArchived), metav1.Condition{})
 }
 
-// What comes back from the archive is what was recorded, and its digests hold, after the
-// cluster has nothing left. The operator is killed at every write.
-func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
+// What the archive returns is what was recorded, and its digests verify, after the cluster's
+// objects are deleted. The operator is killed at every write.
+func TestArchiveMatchesCluster(t *testing.T) {
 	l := newLab(t, complete)
 	withArchive(l)
-	l.line.fate = inTurn(lost, unanswered)
+	l.line.fate = alternate(lost, unanswered)
 	l.settled(twoBlocks)
 	for _, run := range l.runs() {
-		if told := l.archivedCondition(run.Status.Conditions); told.Status != metav1.ConditionTrue || !strings.Contains(told.Message, l.archive.String()) {
-			t.Errorf("run %s tells of the archive: %+v", run.Name, told)
+		if reported := l.archivedCondition(run.Status.Conditions); reported.Status != metav1.ConditionTrue || !strings.Contains(reported.Message, l.archive.String()) {
+			t.Errorf("run %s reports about the archive: %+v", run.Name, reported)
 		}
 	}
 	stored := l.configMap("small-report")
 	if _, there := stored.BinaryData[report.KeyCSV]; there || stored.Annotations[v1alpha1.AnnotationLeftOut] != report.KeyCSV || len(stored.BinaryData[report.KeyHTML]) == 0 {
 		t.Errorf("the stored report has the numbers: %t, and names %q", there, stored.Annotations[v1alpha1.AnnotationLeftOut])
 	}
-	// What it is a release of is often said later.
+	// The release is often added later.
 	l.ask(func(e *v1alpha1.PerfExperiment) {
 		e.Annotations = map[string]string{v1alpha1.AnnotationRelease: "2026.1"}
 	})
-	l.until("an archive that knows the release", func() bool {
+	l.until("an archive with the release", func() bool {
 		return strings.HasSuffix(l.archivedCondition(l.experiment("small").Status.Conditions).Message, `, as release "2026.1"`)
 	})
 	expect.NoError(t, l.admin.Delete(t.Context(), l.experiment("small")))
-	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
+	l.until("the experiment to be deleted", func() bool { return len(l.experiments()) == 0 })
 	series, err := contents.History(t.Context(), l.archive, contents.Asked{Namespace: l.namespace})
 	if err != nil || len(series.Measured) != 1 || series.Measured[0].Release != "2026.1" || series.Measured[0].Blocks != 2 || len(series.Notes) > 0 {
-		t.Errorf("of its series the archive tells %+v, %v", series, err)
+		t.Errorf("the archive has the series %+v, %v", series, err)
 	}
 	kept := l.archivedExperiment()
 	if len(kept.Runs) != 2 || len(kept.Raw) != 2 || kept.Manifest == nil {
@@ -125,9 +125,9 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 	}
 }
 
-// A run whose status could not be written after it had been archived is archived again, and it
-// is the record of what the status then said that the experiment rests on.
-func TestAnExperimentRestsOnWhatItsRunsSayNow(t *testing.T) {
+// A run whose status could not be written after archiving is archived again, and the experiment
+// uses the record of the run's final status.
+func TestArchiveUsesFinalRunStatuses(t *testing.T) {
 	for try := range 4 {
 		t.Run(strconv.Itoa(try), func(t *testing.T) {
 			l := newLab(t, complete)
@@ -149,13 +149,13 @@ func TestAnExperimentRestsOnWhatItsRunsSayNow(t *testing.T) {
 	}
 }
 
-// While the archive does not take a run, the run is not over, and says why; nothing is
-// lost, and it goes on by itself.
-func TestARunWaitsForItsArchive(t *testing.T) {
+// While the archive refuses a run, the run is not finished, and reports why; nothing is lost, and it
+// continues automatically.
+func TestRunWaitsForArchive(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trouble func(*attic)
 		reason  string
-		says    string
+		message string
 	}{
 		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveAway, "it refuses the connection"},
 		"forbidden":   {func(s *attic) { s.broken = syscall.EACCES }, v1alpha1.ReasonArchiveForbidden, "may not be written"},
@@ -171,8 +171,8 @@ func TestARunWaitsForItsArchive(t *testing.T) {
 				return len(l.runs()) > 0 && l.archivedCondition(l.run().Status.Conditions).Reason == tc.reason
 			})
 			waiting := l.run()
-			if told := l.archivedCondition(waiting.Status.Conditions); told.Status != metav1.ConditionFalse || !strings.Contains(told.Message, tc.says) {
-				t.Errorf("it tells of the archive: %+v", told)
+			if reported := l.archivedCondition(waiting.Status.Conditions); reported.Status != metav1.ConditionFalse || !strings.Contains(reported.Message, tc.message) {
+				t.Errorf("it reports about the archive: %+v", reported)
 			}
 			if waiting.Status.Phase.IsFinal() || !strings.Contains(waiting.Status.Message, "waits in the cluster to be archived") || waiting.Status.RawResults == "" {
 				t.Errorf("it is %s: %s", waiting.Status.Phase, waiting.Status.Message)
@@ -200,9 +200,9 @@ func TestARunWaitsForItsArchive(t *testing.T) {
 	}
 }
 
-// objectsOfOneRun are its record, its raw results and its manifest, and of its experiment the
-// record, the digests, what came out beside earlier ones, the report, the plan, what a history needs
-// and the manifest.
+// objectsOfOneRun are its record, its raw results and its manifest, and of its experiment the record,
+// the digests, the comparison with earlier ones, the report, the plan, the data for a history and the
+// manifest.
 const objectsOfOneRun = 10
 
 func objectsIn(t *testing.T, kept *archive.Store) int {
@@ -212,9 +212,8 @@ func objectsIn(t *testing.T, kept *archive.Store) int {
 	return collected.Objects + collected.ObjectsKept
 }
 
-// A run that does not count is kept as well, and in its namespace's own archive where it
-// has one.
-func TestARunThatDoesNotCountIsArchived(t *testing.T) {
+// An invalid run is archived as well, in its namespace's own archive if there is one.
+func TestInvalidRunIsArchived(t *testing.T) {
 	l := newLab(t, complete)
 	withArchive(l)
 	own, standard := l.archive, archives.New(t)
@@ -237,9 +236,9 @@ func TestARunThatDoesNotCountIsArchived(t *testing.T) {
 	}
 }
 
-// What goes no further is kept as it stands, with its runs; and in its place, once somebody
-// has mended what it was due to, what came of it.
-func TestWhatStallsIsArchived(t *testing.T) {
+// A stalled experiment is archived as it is, with its runs, and again with its results once the
+// cause is fixed.
+func TestStalledExperimentIsArchived(t *testing.T) {
 	l := newLab(t, complete)
 	withArchive(l)
 	l.outside.exit["cico"] = 107
@@ -258,11 +257,11 @@ func TestWhatStallsIsArchived(t *testing.T) {
 	}
 }
 
-// Nothing of an experiment is taken away before the archive has it, and what was measured
-// before there was an archive comes into it.
-func TestNothingGoesThatIsNotArchived(t *testing.T) {
+// Nothing of an experiment is deleted before it is archived, and results from before the archive
+// existed are archived, too.
+func TestNothingIsPrunedBeforeArchiving(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(remembers(v1alpha1.History{RawResults: hours(24)}))
+	l.settled(withHistory(v1alpha1.History{RawResults: hours(24)}))
 	kept := withArchive(l)
 	kept.broken = errors.New("somewhere else")
 	l.ask(func(e *v1alpha1.PerfExperiment) {
@@ -270,11 +269,11 @@ func TestNothingGoesThatIsNotArchived(t *testing.T) {
 	})
 	l.now = l.experiment("small").Status.CompletionTime.Add(hours(25).Duration)
 	l.settle()
-	if told := l.archivedCondition(l.experiment("small").Status.Conditions); told.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
-		t.Errorf("it tells of the archive: %+v, and %d raw results are left", told, len(l.rawResults()))
+	if reported := l.archivedCondition(l.experiment("small").Status.Conditions); reported.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
+		t.Errorf("it tells of the archive: %+v, and %d raw results are left", reported, len(l.rawResults()))
 	}
 	kept.broken = nil
-	l.until("raw results gone", func() bool { return len(l.rawResults()) == 0 })
+	l.until("raw results to be deleted", func() bool { return len(l.rawResults()) == 0 })
 	if input := l.archivedExperiment(); len(input.Runs) != 1 || len(input.Raw) == 0 {
 		t.Errorf("the archive has %d runs and %d raw results", len(input.Runs), len(input.Raw))
 	}

@@ -19,9 +19,9 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// A run of a workload with more pods than a status lists counts, and says that they are
-// more. To the API server one pod too many is a status that it refuses.
-func TestAWorkloadWithMorePodsThanARunLists(t *testing.T) {
+// A run of a workload with more pods than a status can list is valid, and reports the rest as a
+// count. The API server would refuse a status with more pods.
+func TestPodsBeyondStatusLimit(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(strings.Replace(inventory, "replicas: 1", "replicas: 101", 1), byArgoCD)
 	l.create(login(), smallExperiment(t, borrowing("Deployment", v1alpha1.Module{}), oneArm, oneBlock))
@@ -34,13 +34,13 @@ func TestAWorkloadWithMorePodsThanARunLists(t *testing.T) {
 	expect.Contains(t, strings.Join(run.Status.Warnings, "\n"), []string{"the system is larger than what a run lists"}, "warnings")
 }
 
-// tooMuch is what the API server says of a status that does not fit.
+// tooMuch are the API server's errors for a status that is too large.
 var tooMuch = map[string]error{
 	"too many":  injected{apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "thing", field.ErrorList{field.TooMany(field.NewPath("status", "effective", "nodes"), 201, 200)})},
 	"too large": injected{apierrors.NewRequestEntityTooLargeError("limit is 3145728")},
 }
 
-// refuseStatus has the API server refuse so many statuses of a kind, from now on.
+// refuseStatus makes the API server refuse the next statuses of a kind.
 func (l *lab) refuseStatus(kind string, times int, why error) {
 	l.line.refuse = func(what string) error {
 		if times == 0 || !strings.HasPrefix(what, patchStatus) || !strings.Contains(what, kind) {
@@ -52,7 +52,7 @@ func (l *lab) refuseStatus(kind string, times int, why error) {
 }
 
 // A run whose status is permanently refused ends with the reason and leaves the queue.
-func TestARunWhoseStatusIsRefusedEnds(t *testing.T) {
+func TestRefusedRunStatusEndsRun(t *testing.T) {
 	for name, why := range tooMuch {
 		for times, want := range map[int]string{1: "its fault is written", 2: "little is written"} {
 			t.Run(name+", "+want, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestARunWhoseStatusIsRefusedEnds(t *testing.T) {
 
 // An experiment whose status is permanently refused stalls with the reason and leaves the
 // queue. A change of its spec triggers a retry.
-func TestAnExperimentWhoseStatusIsRefusedStalls(t *testing.T) {
+func TestRefusedExperimentStatusStalls(t *testing.T) {
 	for name, why := range tooMuch {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -94,9 +94,9 @@ func TestAnExperimentWhoseStatusIsRefusedStalls(t *testing.T) {
 	}
 }
 
-// A runner whose clock is far ahead makes its run invalid, and no wait of the run lasts until
-// then.
-func TestNoWaitLastsUntilTheYear9999(t *testing.T) {
+// A runner whose clock is far ahead makes its run invalid, and no wait of the run lasts until that
+// time.
+func TestFutureTimestampsDoNotExtendWaits(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.forge = func(own *payload.Payload) { own.End = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) }
 	l.create(login(), smallExperiment(t, oneArm, oneBlock, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
@@ -109,14 +109,14 @@ func TestNoWaitLastsUntilTheYear9999(t *testing.T) {
 }
 
 // An event reports a status that cannot be written.
-func TestARefusedStatusIsTold(t *testing.T) {
+func TestRefusedStatusIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, oneBlock))
 	l.loading()
 	l.refuseStatus("PerfRun", -1, tooMuch["too many"])
 	l.play()
 	l.pass()
-	expect.Contains(t, strings.Join(l.events.told, "\n"), []string{"Warning " + v1alpha1.ReasonStatusRefused}, "events")
+	expect.Contains(t, strings.Join(l.events.reported, "\n"), []string{"Warning " + v1alpha1.ReasonStatusRefused}, "events")
 	l.line.refuse = nil
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
@@ -130,6 +130,6 @@ func (l *lab) hasNoTicket() {
 	tickets := &coordinationv1.LeaseList{}
 	l.list(tickets, client.HasLabels{v1alpha1.LabelTurn})
 	if len(tickets.Items) > 0 {
-		l.t.Errorf("the experiment still has its turn: %v", tickets.Items)
+		l.t.Errorf("the experiment still has its ticket: %v", tickets.Items)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/controllers/run"
 )
 
-// at is an operator of a namespace that has just been started.
+// at is a restarted operator of a namespace.
 func (l *lab) at(home string) (*experiment.Reconciler, *run.Reconciler) {
 	before := l.home
 	defer func() { l.home = before }()
@@ -21,9 +21,9 @@ func (l *lab) at(home string) (*experiment.Reconciler, *run.Reconciler) {
 	return l.operator()
 }
 
-// An experiment is worked on by the operator that had it first. Another one
-// that sees it, because their scopes overlap, does nothing and says so.
-func TestTwoOperatorsDoNotShareAnExperiment(t *testing.T) {
+// An experiment belongs to the operator that claimed it first. Another operator with an overlapping
+// scope does nothing and reports that.
+func TestSecondOperatorIgnoresClaimedExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.home = "perflab-system"
 	l.create(login(), smallExperiment(t))
@@ -32,10 +32,10 @@ func TestTwoOperatorsDoNotShareAnExperiment(t *testing.T) {
 		t.Fatalf("it is %q's", held)
 	}
 	experiments, runs := l.at("team-a")
-	written, said := len(l.line.journal), len(l.events.told)
+	written, said := len(l.line.journal), len(l.events.reported)
 	for range 3 {
 		if result, err := experiments.Reconcile(t.Context(), request(l.experiment("small"))); err != nil || result.RequeueAfter != 0 {
-			t.Errorf("the second looks again after %s: %v", result.RequeueAfter, err)
+			t.Errorf("the second requeues after %s: %v", result.RequeueAfter, err)
 		}
 		if _, err := runs.Reconcile(t.Context(), request(l.run())); err != nil {
 			t.Error(err)
@@ -44,16 +44,16 @@ func TestTwoOperatorsDoNotShareAnExperiment(t *testing.T) {
 	if len(l.line.journal) != written {
 		t.Errorf("the second wrote %q", l.line.journal[written:])
 	}
-	told := l.events.told[said:]
-	if len(told) != 1 || !strings.Contains(told[0], `he operator in namespace "perflab-system" works on this experiment, so the one in "team-a" leaves it alone`) ||
-		!strings.Contains(told[0], "kubectl annotate perfexperiment small -n "+l.namespace+" perflab.dev/operator-") {
-		t.Errorf("told %q, want one word of advice", told)
+	reported := l.events.reported[said:]
+	if len(reported) != 1 || !strings.Contains(reported[0], `he operator in namespace "perflab-system" works on this experiment, so the one in "team-a" leaves it alone`) ||
+		!strings.Contains(reported[0], "kubectl annotate perfexperiment small -n "+l.namespace+" perflab.dev/operator-") {
+		t.Errorf("events %q, want one with advice", reported)
 	}
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// What the first operator leaves is handed on by a person.
-func TestAnExperimentIsHandedOn(t *testing.T) {
+// A user can pass on the first operator's experiment.
+func TestExperimentIsHandedOver(t *testing.T) {
 	l := newLab(t, complete)
 	l.home = "perflab-system"
 	l.create(login(), smallExperiment(t))
@@ -71,8 +71,8 @@ func TestAnExperimentIsHandedOn(t *testing.T) {
 	}
 }
 
-// Of two that see a new experiment at once, one gets it.
-func TestTheFirstClaimStands(t *testing.T) {
+// If two operators see a new experiment at once, one gets it.
+func TestFirstClaimWins(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(smallExperiment(t))
 	unclaimed := l.experiment("small")
@@ -84,8 +84,8 @@ func TestTheFirstClaimStands(t *testing.T) {
 	}
 	mine := unclaimed.DeepCopy()
 	late.Claim(mine)
-	if err := late.Cluster.PatchUnchanged(t.Context(), mine, unclaimed); !apierrors.IsConflict(err) {
-		t.Errorf("the second claim gave %v, want a conflict", err)
+	if err := late.Cluster.PatchIfUnchanged(t.Context(), mine, unclaimed); !apierrors.IsConflict(err) {
+		t.Errorf("the second claim returned %v, want a conflict", err)
 	}
 	if held := l.experiment("small").Annotations[v1alpha1.AnnotationOperator]; held != "perflab-system" {
 		t.Errorf("it is %q's", held)

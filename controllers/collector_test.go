@@ -26,14 +26,14 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// collectors play the Job controller, the kubelet and the collector of a lab.
+// collectors simulate the Job controller, the kubelet and the collector of a lab.
 type collectors struct {
 	*lab
-	// killed are pods that are to be killed before they are told to end.
+	// killed are pods that are killed before they are stopped.
 	killed bool
-	// deaf are those that do not end when they are told to.
-	deaf bool
-	// absent: no node takes the pods.
+	// noWatches are those that do not stop.
+	noWatches bool
+	// absent: no node accepts the pods.
 	absent bool
 	// shared: others use the rest of the node's two CPUs, so that tasks wait.
 	shared bool
@@ -56,7 +56,7 @@ func (c *collectors) play() {
 		if !strings.HasSuffix(job.Name, "-collector") {
 			continue
 		}
-		made := job.Name + " of " + ownerOf(job)
+		made := job.Name + " of " + ownerName(job)
 		if uid, known := c.jobs[made]; known && uid != job.UID {
 			c.t.Errorf("Job %s was made twice", made)
 		}
@@ -77,7 +77,7 @@ func (c *collectors) playJob(job *batchv1.Job) {
 	}
 	for i := range pods {
 		pod := &pods[i]
-		_, told := pod.Annotations[v1alpha1.AnnotationEnd]
+		_, reported := pod.Annotations[v1alpha1.AnnotationEnd]
 		_, generated := c.firstTestRun()
 		switch {
 		case pod.Status.Phase != corev1.PodRunning:
@@ -85,13 +85,13 @@ func (c *collectors) playJob(job *batchv1.Job) {
 			c.killed = false
 			c.end(pod, job, corev1.PodFailed, false)
 			c.ensurePod(job.Name+"-b", job, labels, nil)
-		case told && !c.deaf:
+		case reported && !c.noWatches:
 			c.end(pod, job, corev1.PodSucceeded, true)
 		}
 	}
 }
 
-// podLabels are those of a Job's pods, as Kubernetes gives them.
+// podLabels are the labels of a Job's pods, as Kubernetes sets them.
 func podLabels(job *batchv1.Job) map[string]string {
 	labels := map[string]string{batchv1.JobNameLabel: job.Name}
 	maps.Copy(labels, job.Spec.Template.Labels)
@@ -109,7 +109,7 @@ func (c *collectors) firstTestRun() (string, bool) {
 	return "", false
 }
 
-// checkpoint lets all collectors print what they have seen so far.
+// checkpoint makes all collectors print their samples so far.
 func (c *collectors) checkpoint() {
 	c.t.Helper()
 	jobs := &batchv1.JobList{}
@@ -130,7 +130,7 @@ func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhas
 	c.writeStatus(pod)
 }
 
-// print a sample for each second that a pod was there.
+// print prints a sample for each second of a pod's life.
 func (c *collectors) print(pod *corev1.Pod, job *batchv1.Job, final bool) {
 	c.t.Helper()
 	run := strings.TrimSuffix(job.Name, "-collector")
@@ -149,8 +149,7 @@ func (c *collectors) print(pod *corev1.Pod, job *batchv1.Job, final bool) {
 	c.logs.put(pod.Name, log.Bytes())
 }
 
-// share has the node busy for as long as there are samples, and a second pod of
-// the module idle.
+// share makes the node busy and a second pod of the module idle during all samples.
 func (c *collectors) share(recorder *payload.SampleRecorder) {
 	recorder.Samples.SetNode(payload.Node{Name: "here", CPUs: 2})
 	recorder.Samples.SetContainer(payload.Container{Component: "module/gateway", Instance: "second/gateway", Node: "here"})
@@ -170,12 +169,12 @@ func observed(run *v1alpha1.PerfRun, metric string) string {
 	return ""
 }
 
-// Killed at every write, the operator makes one collector for each run, gives
-// it the right to look and no other, and folds what it saw into the run.
-func TestACollectorSamplesBesideEachRun(t *testing.T) {
+// Killed at every write, the operator creates one collector for each run, gives it only read rights,
+// and adds its samples to the run.
+func TestCollectorPerRun(t *testing.T) {
 	l := newLab(t, complete)
 	c := withCollectors(l)
-	l.line.fate = inTurn(lost, unanswered)
+	l.line.fate = alternate(lost, unanswered)
 	l.create(login(), smallExperiment(t, oneArm))
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	for metric, want := range map[string]string{
@@ -193,7 +192,7 @@ func TestACollectorSamplesBesideEachRun(t *testing.T) {
 	raw := &corev1.ConfigMap{}
 	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(run.Name)}, raw))
 	if kept, err := payload.UnmarshalSamples(raw.BinaryData["samples"]); err != nil || kept.Run != run.Name {
-		t.Errorf("the samples that are kept are of %+v (%v)", kept, err)
+		t.Errorf("the stored samples are of %+v (%v)", kept, err)
 	}
 	l.until("no Job", func() bool {
 		return len(c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)})) == 0
@@ -206,9 +205,9 @@ func TestACollectorSamplesBesideEachRun(t *testing.T) {
 	yamlcmp.Equal(t, binding.RoleRef, `{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: perflab-collector}`)
 }
 
-// A collector that is killed leaves a gap as long as it takes another to begin;
-// the run goes on, and what both saw adds up.
-func TestAKilledCollectorIsReplaced(t *testing.T) {
+// A killed collector leaves a gap until its replacement starts; the run continues, and the samples
+// of both are merged.
+func TestKilledCollectorIsReplaced(t *testing.T) {
 	l := newLab(t, complete)
 	c := withCollectors(l)
 	c.killed = true
@@ -226,9 +225,9 @@ func TestAKilledCollectorIsReplaced(t *testing.T) {
 	}
 }
 
-// Loads do not wait for ever for a collector that can't start, and the run says
-// that nothing was measured.
-func TestARunWithoutItsCollectorSaysSo(t *testing.T) {
+// Loads do not wait forever for a collector that can't start, and the run reports that it has no
+// samples.
+func TestMissingCollectorIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	withCollectors(l).absent = true
 	l.create(login(), smallExperiment(t, oneArm))
@@ -242,11 +241,10 @@ func TestARunWithoutItsCollectorSaysSo(t *testing.T) {
 	}
 }
 
-// A collector that does not end is left alone after a while: what it has
-// printed counts.
-func TestACollectorThatDoesNotEndIsNotWaitedFor(t *testing.T) {
+// The operator stops waiting for a collector that does not end: what it has printed counts.
+func TestHangingCollectorIsAbandoned(t *testing.T) {
 	l := newLab(t, complete)
-	withCollectors(l).deaf = true
+	withCollectors(l).noWatches = true
 	l.create(login(), smallExperiment(t, oneArm))
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	if servers := run.Status.Servers; servers == nil || len(servers.Notes) != 1 || !strings.Contains(servers.Notes[0], "can't be read") {
@@ -254,11 +252,10 @@ func TestACollectorThatDoesNotEndIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// Where CloudWatch tells of the database the collector has three minutes more, and the
-// run is none the worse for it.
-func TestACollectorMayWaitForCloudWatch(t *testing.T) {
+// With CloudWatch, the collector has three minutes more, and the run is still valid.
+func TestCollectorWaitsForCloudWatch(t *testing.T) {
 	l := newLab(t, complete)
-	withCollectors(l).deaf = true
+	withCollectors(l).noWatches = true
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Measurement.Prometheus = &v1alpha1.Prometheus{URL: "http://prometheus:9090"}
 		e.Spec.System.Postgres = &v1alpha1.Postgres{
@@ -276,23 +273,23 @@ func TestACollectorMayWaitForCloudWatch(t *testing.T) {
 	}
 }
 
-// The collector of a run that does not count is told to end.
-func TestTheCollectorOfAnInvalidRunEnds(t *testing.T) {
+// The collector of an invalid run is stopped.
+func TestInvalidRunStopsCollector(t *testing.T) {
 	l := newLab(t, complete)
 	c := withCollectors(l)
 	l.outside.exit["cico"] = 107
 	l.create(login(), smallExperiment(t, oneArm))
 	run := l.untilRun(v1alpha1.RunInvalid)
 	for _, pod := range c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)}) {
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; !told {
-			t.Errorf("pod %s goes on", pod.Name)
+		if _, reported := pod.Annotations[v1alpha1.AnnotationEnd]; !reported {
+			t.Errorf("pod %s is still running", pod.Name)
 		}
 	}
 }
 
-// A run whose node was used by others does not count, unless that is allowed;
-// then it warns, and tells what others used.
-func TestARunThatOthersStarved(t *testing.T) {
+// A run on a node that others used is invalid, unless the experiment allows that; then it warns, and
+// reports what others used.
+func TestBusyNodeInvalidatesRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		allowed *int32
 		want    v1alpha1.RunPhase
@@ -324,11 +321,11 @@ func TestARunThatOthersStarved(t *testing.T) {
 				t.Errorf("Valid is %+v, want reason %s", valid, v1alpha1.ReasonNodeShared)
 			}
 			if !strings.Contains(sentence, "85 % by what is not the run's") || run.Status.Servers.Node != "here" {
-				t.Errorf("the run says %q of node %q", sentence, run.Status.Servers.Node)
+				t.Errorf("the run reports %q about node %q", sentence, run.Status.Servers.Node)
 			}
 			expect.Equal(t, "1.7 cores", observed(run, "node/otherCpu/average"), "others used")
 			if warnings := strings.Join(run.Status.Warnings, "; "); !strings.Contains(warnings, `pod pod took 83 % of the CPU of module "gateway"`) || len(run.Status.Servers.Pods) != 2 {
-				t.Errorf("of the pods %+v the run says %q", run.Status.Servers.Pods, warnings)
+				t.Errorf("about the pods %+v the run reports %q", run.Status.Servers.Pods, warnings)
 			}
 		})
 	}

@@ -13,8 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// checkStatuses checks after every pass what holds for any status: generic
-// tools rely on it.
+// checkStatuses checks after every reconcile the rules of all statuses, on which generic tools rely.
 func (l *lab) checkStatuses() {
 	l.t.Helper()
 	for _, experiment := range l.experiments() {
@@ -28,7 +27,7 @@ func (l *lab) checkStatuses() {
 func (l *lab) checkStatus(object client.Object, observed int64, conditions []metav1.Condition, sentence string) {
 	l.t.Helper()
 	if len(conditions) == 0 {
-		// No pass has written it yet.
+		// No reconcile has written it yet.
 		return
 	}
 	name := object.GetName()
@@ -39,7 +38,7 @@ func (l *lab) checkStatus(object client.Object, observed int64, conditions []met
 	case ready == nil:
 		l.t.Errorf("%s has conditions, but no Ready", name)
 	case reconciling && stalled:
-		l.t.Errorf("%s is Reconciling and Stalled at once", name)
+		l.t.Errorf("%s is both Reconciling and Stalled", name)
 	case reconciling && ready.Status != metav1.ConditionUnknown:
 		l.t.Errorf("%s is Reconciling while Ready is %s", name, ready.Status)
 	case stalled && ready.Status != metav1.ConditionFalse:
@@ -54,7 +53,7 @@ func (l *lab) checkStatus(object client.Object, observed int64, conditions []met
 			l.t.Errorf("%s: the message of %s is not one line: %q", name, condition.Type, condition.Message)
 		}
 		if condition.ObservedGeneration > object.GetGeneration() {
-			l.t.Errorf("%s: condition %s tells of generation %d, the object has %d", name, condition.Type, condition.ObservedGeneration, object.GetGeneration())
+			l.t.Errorf("%s: condition %s has generation %d, the object has %d", name, condition.Type, condition.ObservedGeneration, object.GetGeneration())
 		}
 	}
 	if strings.Contains(sentence, "\n") {
@@ -62,13 +61,12 @@ func (l *lab) checkStatus(object client.Object, observed int64, conditions []met
 	}
 }
 
-// expect fails the test unless a condition is as wanted, with words in its
-// message.
+// expect fails the test unless a condition is as wanted, with these texts in its message.
 func (l *lab) expect(conditions []metav1.Condition, conditionType string, status metav1.ConditionStatus, reason string, words ...string) {
 	l.t.Helper()
 	found := meta.FindStatusCondition(conditions, conditionType)
 	if found == nil {
-		l.t.Fatalf("there is no condition %s among %v", conditionType, typesOf(conditions))
+		l.t.Fatalf("condition %s is missing in %v", conditionType, conditionTypes(conditions))
 	}
 	if found.Status != status || found.Reason != reason {
 		l.t.Errorf("%s is %s (%s: %s), want %s (%s)", conditionType, found.Status, found.Reason, found.Message, status, reason)
@@ -76,7 +74,7 @@ func (l *lab) expect(conditions []metav1.Condition, conditionType string, status
 	expect.Contains(l.t, found.Message, words, conditionType)
 }
 
-func typesOf(conditions []metav1.Condition) []string {
+func conditionTypes(conditions []metav1.Condition) []string {
 	names := make([]string, 0, len(conditions))
 	for _, condition := range conditions {
 		names = append(names, condition.Type)

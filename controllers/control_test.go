@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestASuspendedExperimentFinishesItsRunAndStartsNoOther(t *testing.T) {
+func TestSuspendFinishesRunAndStartsNoOther(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	l.untilRun(v1alpha1.RunLoading)
@@ -34,7 +34,7 @@ func TestASuspendedExperimentFinishesItsRunAndStartsNoOther(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-func TestMoreBlocksReopenACompleteExperiment(t *testing.T) {
+func TestMoreBlocksReopenExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -46,24 +46,24 @@ func TestMoreBlocksReopenACompleteExperiment(t *testing.T) {
 	}
 }
 
-func TestUsersLastUntilTheImportHasEnded(t *testing.T) {
+func TestUsersRunUntilImportEnds(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held["cico"] = true
 	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := l.runners.names(); len(told) != 1 || !strings.HasPrefix(told[0], "http://10.9.") {
-		t.Errorf("runners %v were told to end, want the users' one at the address of its pod", told)
+	if reported := l.runners.names(); len(reported) != 1 || !strings.HasPrefix(reported[0], "http://10.9.") {
+		t.Errorf("runners %v were stopped, want the users' one at the address of its pod", reported)
 	}
 	stopped := l.run().Status.Loads[0]
 	if stopped.Name != "cico" || stopped.StopTime == nil || stopped.Outcome != v1alpha1.LoadSucceeded {
-		t.Errorf("the users' load is %+v, want it told to end and succeeded", stopped)
+		t.Errorf("the users' load is %+v, want it stopped and succeeded", stopped)
 	}
 	if !slices.ContainsFunc(done.Status.Results, func(r v1alpha1.Result) bool { return r.Metric == "create/records" && r.Mean == "500" }) {
 		t.Errorf("results %v, want 500 records of create", done.Status.Results)
 	}
 }
 
-func TestARunnerThatCannotBeToldToEndIsAskedAgain(t *testing.T) {
+func TestStoppingRunnerIsRetried(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held["cico"] = true
 	// Of two runners the second is slow to answer; meanwhile the first ends.
@@ -73,28 +73,28 @@ func TestARunnerThatCannotBeToldToEndIsAskedAgain(t *testing.T) {
 	}))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
 	if done.Status.Runs.Invalid != 0 || len(l.runners.names()) != 2 {
-		t.Errorf("%d runs are invalid and runners %v were told to end, want none and both: %v", done.Status.Runs.Invalid, l.runners.names(), done.Status.InvalidRuns)
+		t.Errorf("%d runs are invalid and runners %v were stopped, want none and both: %v", done.Status.Runs.Invalid, l.runners.names(), done.Status.InvalidRuns)
 	}
 }
 
-func TestLoadsKeepToTheirTimeline(t *testing.T) {
+func TestLoadsFollowTimeline(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held["cico"] = true
 	l.create(login(), smallExperiment(t, oneArm, importUnderUsers, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Scenarios[0].Loads[1].StartAfter = &metav1.Duration{Duration: time.Minute}
 	}))
-	l.until("an import that is on", func() bool { return len(l.testRunsOf(importing)) > 0 })
+	l.until("an import that is on", func() bool { return len(l.listTestRuns(importing)) > 0 })
 	begun, made := l.run().Status.Loads[0].StartTime, l.run().Status.Loads[1].CreateTime
 	if begun == nil || made == nil {
-		t.Fatalf("the import was made at %v, before the run said so; users began at %v", made, begun)
+		t.Fatalf("the import was created at %v, before the run recorded it; users started at %v", made, begun)
 	}
 	if delay := made.Sub(begun.Time); delay < time.Minute || delay > time.Minute+10*time.Second {
-		t.Errorf("the import began %s after the users, want it soon after a minute", delay)
+		t.Errorf("the import started %s after the users, want it soon after a minute", delay)
 	}
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-func TestASecondExperimentWaitsForTheFirst(t *testing.T) {
+func TestSecondExperimentWaitsForFirst(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.settle()
@@ -107,7 +107,7 @@ func TestASecondExperimentWaitsForTheFirst(t *testing.T) {
 	l.untilPhase("another", v1alpha1.ExperimentComplete)
 }
 
-func TestDeletionTakesTheEnvironmentAndDoesNotBuildItAgain(t *testing.T) {
+func TestDeletionDeletesEnvironment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilRun(v1alpha1.RunLoading)
@@ -127,19 +127,19 @@ func TestDeletionTakesTheEnvironmentAndDoesNotBuildItAgain(t *testing.T) {
 	}
 }
 
-func TestDeletionOfAnExperimentThatNeverBegan(t *testing.T) {
+func TestDeletionBeforeFirstRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(smallExperiment(t, func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true }))
 	l.settle()
 	l.remove(l.experiment("small"))
 	l.settle()
 	if left := l.experiments(); len(left) != 0 {
-		t.Errorf("the experiment is still there, waiting for %q", left[0].Status.WaitingFor)
+		t.Errorf("the experiment still exists, waiting for %q", left[0].Status.WaitingFor)
 	}
 }
 
-// The tests' API server asks nobody before it stores a change.
-func TestAChangedSpecStallsTheExperiment(t *testing.T) {
+// The tests' API server has no webhook.
+func TestChangedSpecStallsExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	l.settle()
@@ -172,13 +172,13 @@ func TestCredentialsAreNeverShown(t *testing.T) {
 		}
 		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
 	})
-	if told := strings.Join(l.events.told, "\n"); strings.Contains(told, password) || seen == 0 || told == "" {
-		t.Errorf("%d objects and these events were looked at:\n%s", seen, told)
+	if reported := strings.Join(l.events.reported, "\n"); strings.Contains(reported, password) || seen == 0 || reported == "" {
+		t.Errorf("%d objects and these events were looked at:\n%s", seen, reported)
 	}
 }
 
-// testRunsOf are the TestRuns of a load.
-func (l *lab) testRunsOf(load string) []unstructured.Unstructured {
+// listTestRuns returns the TestRuns of a load.
+func (l *lab) listTestRuns(load string) []unstructured.Unstructured {
 	l.t.Helper()
 	return slices.DeleteFunc(l.foreign(contract.TestRunKind), func(testRun unstructured.Unstructured) bool {
 		return testRun.GetLabels()[v1alpha1.LabelLoad] != load

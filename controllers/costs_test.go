@@ -17,9 +17,8 @@ import (
 	"perflab.dev/perflab/internal/kube/sizelimit"
 )
 
-// Each write of a run is one in etcd, kept for every revision, and wakes all who
-// watch.
-func TestARunIsWrittenSeldom(t *testing.T) {
+// Each write of a run adds a revision in etcd, and triggers all watches.
+func TestRunWritesAreFew(t *testing.T) {
 	l := newLab(t, complete)
 	withCollectors(l)
 	l.outside.held["cico"] = true
@@ -30,24 +29,24 @@ func TestARunIsWrittenSeldom(t *testing.T) {
 		runs := l.runs()
 		return len(runs) == 1 && len(runs[0].Status.Loads) == 1 && runs[0].Status.Loads[0].StartTime != nil
 	})
-	l.secondsGoBy(65)
-	if longer := l.writesIn(func() { l.secondsGoBy(120) }); len(longer) > 4 {
+	l.passSeconds(65)
+	if longer := l.countWrites(func() { l.passSeconds(120) }); len(longer) > 4 {
 		t.Errorf("%d writes in two minutes of load, want one in thirty seconds: %q", len(longer), longer)
 	}
 	delete(l.outside.held, "cico")
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	l.settle()
-	// What the environment takes depends on the system.
+	// The environment's writes depend on the system.
 	own := slices.DeleteFunc(slices.Clone(l.line.journal), func(write string) bool {
 		return !strings.Contains(write, l.run().Name) && !strings.Contains(write, "PerfExperiment")
 	})
 	if len(own) > 33 {
-		t.Errorf("%d writes of a run with 185 s of load, want at most 33, of which 7 tell how far the load is:\n%s", len(own), strings.Join(own, "\n"))
+		t.Errorf("%d writes of a run with 185 s of load, want at most 33, of which 7 report the load's progress:\n%s", len(own), strings.Join(own, "\n"))
 	}
 }
 
-// secondsGoBy wakes the operator each second, as pods that change do.
-func (l *lab) secondsGoBy(seconds int) {
+// passSeconds reconciles each second, as changes of pods do.
+func (l *lab) passSeconds(seconds int) {
 	l.t.Helper()
 	for range seconds {
 		l.now = l.now.Add(time.Second)
@@ -55,15 +54,15 @@ func (l *lab) secondsGoBy(seconds int) {
 	}
 }
 
-func (l *lab) writesIn(do func()) []string {
+func (l *lab) countWrites(do func()) []string {
 	before := len(l.line.journal)
 	do()
 	return l.line.journal[before:]
 }
 
-// The API server refuses objects of more than 1.5 MiB, and an experiment whose
-// status can't be written stands still.
-func TestTheLargestStatusIsStored(t *testing.T) {
+// The API server refuses objects of more than 1.5 MiB, and an experiment whose status can't be
+// written makes no progress.
+func TestLargestStatusIsStored(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	full := l.experiment("small")
@@ -82,7 +81,7 @@ func TestTheLargestStatusIsStored(t *testing.T) {
 	}
 }
 
-// fill makes every list as long as it may be, and every name and value.
+// fill fills every list, name and value to its limit.
 func fill(status *v1alpha1.PerfExperimentStatus) {
 	const percent, arms = "-1234.56", 60
 	scenario, load := strings.Repeat("s", 40), strings.Repeat("l", 24)

@@ -12,13 +12,12 @@ import (
 	"perflab.dev/perflab/internal/runs/evidence"
 )
 
-// The lab starts the operator anew before each step of every test. Here it is
-// also killed at each of its writes: before it takes effect and, when it is tried
-// again, after that but before the operator hears of it. What it leaves are
-// digests of what is there.
-func TestAnOperatorThatIsKilledAtEveryWriteLosesNothing(t *testing.T) {
+// The lab restarts the operator before each step of every test. Here it is also killed at each of
+// its writes: before it takes effect and, at the retry, after it takes effect but before the
+// operator gets the answer. The digests describe the remaining objects.
+func TestKillAtEveryWriteLosesNothing(t *testing.T) {
 	l := newLab(t, complete)
-	l.line.fate = inTurn(lost, unanswered)
+	l.line.fate = alternate(lost, unanswered)
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.outside.held["cico"] = true
 	made := map[string]types.UID{}
@@ -33,14 +32,14 @@ func TestAnOperatorThatIsKilledAtEveryWriteLosesNothing(t *testing.T) {
 		t.Errorf("%d runs are invalid and %s done, want none and 2/2", status.Runs.Invalid, status.Progress)
 	}
 	l.settle()
-	if result := l.chainHolds("small"); result.Followed[evidence.KindRawResults] != 2 {
+	if result := l.verifyChain("small"); result.Followed[evidence.KindRawResults] != 2 {
 		t.Errorf("followed are %v", result.Followed)
 	}
 }
 
-// A cache may show a run as it was before its loads ended. Their TestRuns are
-// gone by then and must not be made again.
-func TestAnOldViewOfARunMakesNoLoadAgain(t *testing.T) {
+// A cache may show a run as it was before its loads ended. Their TestRuns are deleted by then and
+// must not be recreated.
+func TestStaleCacheRepeatsNoLoad(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
@@ -56,8 +55,7 @@ func TestAnOldViewOfARunMakesNoLoadAgain(t *testing.T) {
 	}
 }
 
-// countTestRuns notes the TestRuns there are and fails the test when one was
-// made a second time.
+// countTestRuns records the TestRuns and fails the test if one was created twice.
 func (l *lab) countTestRuns(made map[string]types.UID) {
 	l.t.Helper()
 	for _, testRun := range l.foreign(contract.TestRunKind) {

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// afterWrite has something happen right after the operator's nth write of this
-// kind, in the middle of its pass; at the latest when all has been written.
+// afterWrite calls happen right after the operator's nth write of this kind, in the middle of its
+// reconcile, or at the latest after all writes.
 func (l *lab) afterWrite(after step, happen func()) {
 	seen := 0
 	done := func() {
@@ -26,7 +26,7 @@ func (l *lab) afterWrite(after step, happen func()) {
 		happen()
 	}
 	l.line.after = func() {
-		if whatOf(l.line.journal[len(l.line.journal)-1]) != after.what {
+		if writeKind(l.line.journal[len(l.line.journal)-1]) != after.what {
 			return
 		}
 		if seen++; seen == after.n {
@@ -52,19 +52,18 @@ func (s step) String() string {
 	return fmt.Sprintf("after %s, time %d", strings.ReplaceAll(s.what, "*v1alpha1.", ""), s.n)
 }
 
-// whatOf is what was done to which kind.
-func whatOf(write string) string { return write[:strings.LastIndex(write, " ")] }
+// writeKind is the verb and the kind of a write.
+func writeKind(write string) string { return write[:strings.LastIndex(write, " ")] }
 
-// everyStep has things happen after each write, instead of after the first one of
-// each kind.
+// everyStep tests after each write, instead of after the first one of each kind.
 var everyStep = os.Getenv("PERFLAB_TEST_EVERY_STEP") != ""
 
-// stepsOf are the writes, of each kind that was not seen before the first one.
-func stepsOf(writes []string, seen map[string]bool) []step {
+// newSteps are the writes: of each kind, the first one that was not seen before.
+func newSteps(writes []string, seen map[string]bool) []step {
 	var steps []step
 	times := map[string]int{}
 	for _, write := range writes {
-		what := whatOf(write)
+		what := writeKind(write)
 		times[what]++
 		if !seen[what] || everyStep {
 			steps = append(steps, step{what, times[what]})
@@ -74,13 +73,13 @@ func stepsOf(writes []string, seen map[string]bool) []step {
 	return steps
 }
 
-// An experiment that is deleted at any step takes all it has brought about with
-// it, and gives back what it has borrowed.
-func TestAnExperimentDeletedAtAnyStepLeavesNothing(t *testing.T) {
+// An experiment that is deleted at any step deletes all that it created, and releases what it
+// adopted.
+func TestExperimentDeletedAtAnyStepLeavesNothing(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(scenes)) {
-		for _, step := range sample(t, stepsOf(scenes[name].undisturbed(t).writes, seen)) {
+		for _, step := range sample(t, newSteps(scenes[name].undisturbed(t).writes, seen)) {
 			t.Run(name+", "+step.String(), func(t *testing.T) {
 				l := newLab(t, complete)
 				watched := scenes[name].begin(l)
@@ -91,12 +90,12 @@ func TestAnExperimentDeletedAtAnyStepLeavesNothing(t *testing.T) {
 	}
 }
 
-// A run that a person deletes is done again from the beginning.
-func TestARunDeletedAtAnyStepIsDoneAgain(t *testing.T) {
+// A run that a user deletes is repeated from the beginning.
+func TestRunDeletedAtAnyStepIsRepeated(t *testing.T) {
 	t.Parallel()
 	scene := scenes["a collector and data that is brought back"]
 	var steps []step
-	for _, step := range stepsOf(scene.undisturbed(t).writes, map[string]bool{}) {
+	for _, step := range newSteps(scene.undisturbed(t).writes, map[string]bool{}) {
 		if !strings.HasSuffix(step.what, "PerfExperiment") {
 			steps = append(steps, step)
 		}
@@ -111,13 +110,13 @@ func TestARunDeletedAtAnyStepIsDoneAgain(t *testing.T) {
 	})
 }
 
-// A system that a person deletes is waited for until the first run has it, and is
-// not missed from then on.
-func TestASystemDeletedAtAnyStepIsMissedOrNotNeeded(t *testing.T) {
+// The experiment waits for a deleted system until the first run has its copy, and needs it no longer
+// from then on.
+func TestSystemDeletedAtAnyStep(t *testing.T) {
 	t.Parallel()
-	scene := scenes["topics in somebody else's brokers"]
+	scene := scenes["topics in external brokers"]
 	var steps []step
-	for _, step := range stepsOf(scene.undisturbed(t).writes, map[string]bool{}) {
+	for _, step := range newSteps(scene.undisturbed(t).writes, map[string]bool{}) {
 		if strings.Contains(step.what, "Perf") || strings.Contains(step.what, "ConfigMap") {
 			steps = append(steps, step)
 		}
@@ -150,8 +149,7 @@ func (l *lab) missesItsSystem() bool {
 	return false
 }
 
-// deleted has something deleted after the writes, and expects the same to come
-// out.
+// deleted deletes something after the writes, and expects the same results.
 func (s *scene) deleted(t *testing.T, steps []step, happen func(*lab, *invariants)) {
 	t.Helper()
 	want := s.undisturbed(t)
@@ -165,13 +163,13 @@ func (s *scene) deleted(t *testing.T, steps []step, happen func(*lab, *invariant
 			got := l.outcome()
 			want.Runs, got.Runs = withoutAttempts(want.Runs), withoutAttempts(got.Runs)
 			if diff := cmp.Diff(want, got, unwritten); diff != "" {
-				t.Errorf("something else came out (-want +got):\n%s", diff)
+				t.Errorf("results differ (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// attemptAndDigest end a run's name. One that replaces a deleted run has the next number.
+// attemptAndDigest end a run's name. The replacement of a deleted run has the next number.
 var attemptAndDigest = regexp.MustCompile(`(-try[0-9]+)?-[0-9a-f]{10} `)
 
 func withoutAttempts(runs []string) []string {

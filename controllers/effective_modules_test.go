@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// started is what a JVM with a heap of 676 MiB logs at its start.
+// started is the start-up log of a JVM with a heap of 676 MiB.
 const started = `[0.003s][info][gc,init] Version: 17.0.15+6 (release)
 [0.003s][info][gc,init] Memory: 1024M
 [0.003s][info][gc,init] Heap Region Size: 1M
@@ -29,7 +29,7 @@ const started = `[0.003s][info][gc,init] Version: 17.0.15+6 (release)
 12:00:00 INFO the module is up
 `
 
-// heapOf66Percent makes the module's heap 66 % of 1 GiB, which is 676 MiB.
+// heapOf66Percent sets the module's heap to 66 % of 1 GiB, which is 676 MiB.
 func heapOf66Percent(e *v1alpha1.PerfExperiment) {
 	module := &e.Spec.System.Modules[0]
 	module.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
@@ -42,7 +42,7 @@ func (l *lab) gateways() []corev1.Pod {
 	return l.pods(naming.ComponentLabels("small", environment.ComponentModule))
 }
 
-func TestTheHeapThatJVMsGrantThemselvesIsProved(t *testing.T) {
+func TestGrantedHeapIsVerified(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.moduleLog = started
 	l.create(login(), smallExperiment(t, oneArm, heapOf66Percent))
@@ -53,7 +53,7 @@ func TestTheHeapThatJVMsGrantThemselvesIsProved(t *testing.T) {
 	}
 }
 
-func TestAHeapThatIsNotTheDeclaredOneMakesTheRunInvalid(t *testing.T) {
+func TestWrongHeapInvalidatesRun(t *testing.T) {
 	cases := map[string]struct {
 		log  string
 		want []string
@@ -78,10 +78,10 @@ func TestAHeapThatIsNotTheDeclaredOneMakesTheRunInvalid(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeReadYetIsWaitedFor(t *testing.T) {
+func TestUnreadableLogIsRetried(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, heapOf66Percent))
-	l.until("a condition that says so", func() bool {
+	l.until("a condition that reports it", func() bool {
 		condition := meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionModulesReady)
 		return condition != nil && strings.Contains(condition.Message, "the pod has no log")
 	})
@@ -90,7 +90,7 @@ func TestALogThatCannotBeReadYetIsWaitedFor(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// crash lets the container of a pod end for lack of memory and start again.
+// crash lets the container of a pod run out of memory and restart.
 func (l *lab) crash(pod corev1.Pod) {
 	l.t.Helper()
 	status := &pod.Status.ContainerStatuses[0]
@@ -99,17 +99,17 @@ func (l *lab) crash(pod corev1.Pod) {
 	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), &pod), "letting pod %s end", pod.Name)
 }
 
-// underLoad waits until the load is on.
+// underLoad waits until the load is running.
 func (l *lab) underLoad() {
 	l.t.Helper()
 	l.until("load", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunLoading })
 }
 
-func TestRestartsUnderLoadAreJudged(t *testing.T) {
+func TestRestartsUnderLoad(t *testing.T) {
 	cases := map[string]struct {
 		allowed *int32
 		happens func(*lab)
-		// want is what an invalid run says; empty: the run counts.
+		// want is the message of an invalid run; empty: the run is valid.
 		want     []string
 		restarts int32
 	}{
@@ -134,7 +134,7 @@ func TestRestartsUnderLoadAreJudged(t *testing.T) {
 			l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxRestarts = tc.allowed }))
 			l.target.err = errCut
 			l.until("modules that are up", func() bool { return len(l.gateways()) == 1 })
-			// What happened before the load does not count.
+			// Restarts before the load don't count.
 			l.crash(l.gateways()[0])
 			l.target.err = nil
 			l.underLoad()
@@ -154,7 +154,7 @@ func TestRestartsUnderLoadAreJudged(t *testing.T) {
 	}
 }
 
-// onNode makes a node of a type, on which all pods run, and returns its name.
+// onNode creates a node of a type, on which all pods run, and returns its name.
 func (l *lab) onNode(instanceType string) string {
 	l.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: l.namespace + "-node", Labels: map[string]string{corev1.LabelInstanceTypeStable: instanceType}}}
@@ -167,7 +167,7 @@ func priced(e *v1alpha1.PerfExperiment) {
 	e.Spec.Cost = &v1alpha1.Cost{PriceList: v1alpha1.ConfigMapName{Name: "prices"}, Currency: "EUR"}
 }
 
-func TestARunCostsWhatItsNodesCost(t *testing.T) {
+func TestRunCostIsNodeCost(t *testing.T) {
 	l := newLab(t, complete)
 	name := l.onNode("r7g.xlarge")
 	l.create(login(), smallExperiment(t, oneArm, priced), &corev1.ConfigMap{
@@ -182,13 +182,13 @@ func TestARunCostsWhatItsNodesCost(t *testing.T) {
 	if pods := status.Effective.Modules[0].Pods; len(pods) != 1 || pods[0].Node != name {
 		t.Errorf("the module's pods are %+v, want one on %s", pods, name)
 	}
-	if cost := costOf(status); cost == nil || cost.Value != "0.2142" || cost.Unit != "EUR/h" {
+	if cost := costObservation(status); cost == nil || cost.Value != "0.2142" || cost.Unit != "EUR/h" {
 		t.Errorf("the cost is %+v, want 0.2142 EUR/h", cost)
 	}
 	l.expect(status.Conditions, v1alpha1.ConditionPriced, metav1.ConditionTrue, v1alpha1.ReasonPriced)
 }
 
-func TestACostThatIsNotKnownIsNotToldAsZero(t *testing.T) {
+func TestUnknownCostIsNotZero(t *testing.T) {
 	cases := map[string]struct {
 		prices map[string]string
 		want   []string
@@ -208,17 +208,17 @@ func TestACostThatIsNotKnownIsNotToldAsZero(t *testing.T) {
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
 			status := l.run().Status
 			l.expect(status.Conditions, v1alpha1.ConditionPriced, metav1.ConditionFalse, v1alpha1.ReasonPriceMissing, tc.want...)
-			if cost := costOf(status); cost != nil {
+			if cost := costObservation(status); cost != nil {
 				t.Errorf("the cost is %+v, want none", cost)
 			}
 			if !strings.Contains(status.Message, tc.want[0]) {
-				t.Errorf("the run says %q, want %q in it", status.Message, tc.want[0])
+				t.Errorf("the run reports %q, want %q in it", status.Message, tc.want[0])
 			}
 		})
 	}
 }
 
-func costOf(status v1alpha1.PerfRunStatus) *v1alpha1.Observation {
+func costObservation(status v1alpha1.PerfRunStatus) *v1alpha1.Observation {
 	for i := range status.Observations {
 		if status.Observations[i].Metric == "system/cost/perHour" {
 			return &status.Observations[i]
@@ -227,7 +227,7 @@ func costOf(status v1alpha1.PerfRunStatus) *v1alpha1.Observation {
 	return nil
 }
 
-func TestRescheduleTakesEveryPodAwayBeforeAnyIsMade(t *testing.T) {
+func TestRescheduleDeletesAllPodsFirst(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Reset = v1alpha1.ResetReschedule
@@ -246,7 +246,7 @@ func TestRescheduleTakesEveryPodAwayBeforeAnyIsMade(t *testing.T) {
 	l.settle()
 	deployments := &appsv1.DeploymentList{}
 	if l.list(deployments); len(deployments.Items) != 0 || len(l.pods(map[string]string{v1alpha1.LabelModule: "storage"})) != 0 {
-		t.Errorf("with a pod of the run before still there, %d Deployments are", len(deployments.Items))
+		t.Errorf("while a pod of the previous run exists, %d Deployments do", len(deployments.Items))
 	}
 	leaving := l.pods(map[string]string{v1alpha1.LabelModule: "gateway"})[0]
 	leaving.Finalizers = nil

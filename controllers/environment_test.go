@@ -16,8 +16,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// uids are the identities under which the experiment's Kafka, PostgreSQL and
-// module were seen during each run.
+// uids are the UIDs of the experiment's Kafka, PostgreSQL and module during the runs.
 func (l *lab) uids() (kafkas, clusters, pods map[types.UID]bool) {
 	l.t.Helper()
 	kafkas, clusters, pods = map[types.UID]bool{}, map[types.UID]bool{}, map[types.UID]bool{}
@@ -36,30 +35,30 @@ func (l *lab) uids() (kafkas, clusters, pods map[types.UID]bool) {
 	return kafkas, clusters, pods
 }
 
-func TestOnlyWhatAnArmChangesIsRebuilt(t *testing.T) {
+func TestOnlyChangedComponentsAreRebuilt(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Arms[1].Set = &v1alpha1.SystemSet{Kafka: &v1alpha1.KafkaSet{Config: map[string]string{"num.io.threads": "2"}}}
 	}))
 	kafkas, clusters, pods := l.uids()
 	if len(kafkas) != 2 || len(clusters) != 1 || len(pods) != 2 {
-		t.Errorf("there were %d Kafkas, %d PostgreSQL clusters and %d pods of the module, want a Kafka per arm, one PostgreSQL and a pod per run",
+		t.Errorf("%d Kafkas, %d PostgreSQL clusters and %d pods of the module, want a Kafka per arm, one PostgreSQL and a pod per run",
 			len(kafkas), len(clusters), len(pods))
 	}
 }
 
-func TestModulesThatAreNotResetRunOn(t *testing.T) {
+func TestResetNoneKeepsModules(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Reset = v1alpha1.ResetNone
 		e.Spec.Design.Blocks = 2
 	}))
 	if kafkas, clusters, pods := l.uids(); len(kafkas) != 1 || len(clusters) != 1 || len(pods) != 1 {
-		t.Errorf("there were %d Kafkas, %d PostgreSQL clusters and %d pods of the module, want one of each", len(kafkas), len(clusters), len(pods))
+		t.Errorf("%d Kafkas, %d PostgreSQL clusters and %d pods of the module, want one of each", len(kafkas), len(clusters), len(pods))
 	}
 }
 
-func TestARetainedEnvironmentStays(t *testing.T) {
+func TestRetainedEnvironmentStays(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain }))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -76,7 +75,7 @@ func TestARetainedEnvironmentStays(t *testing.T) {
 	}
 }
 
-func TestAnEnvironmentOutlivesItsExperimentByItsTTL(t *testing.T) {
+func TestEnvironmentIsKeptForTTL(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Cleanup.TTL = &metav1.Duration{Duration: 10 * time.Minute}
@@ -84,11 +83,11 @@ func TestAnEnvironmentOutlivesItsExperimentByItsTTL(t *testing.T) {
 	completed := l.untilPhase("small", v1alpha1.ExperimentComplete).Status.CompletionTime.Time
 	l.until("the end of the environment", func() bool { return len(l.environment()) == 0 })
 	if lived := l.now.Sub(completed); lived < 10*time.Minute || lived > 12*time.Minute {
-		t.Errorf("the environment was gone %s after completion, want it soon after 10m", lived)
+		t.Errorf("the environment was deleted %s after completion, want it soon after 10m", lived)
 	}
 }
 
-func TestAnExperimentMadeAnewDoesItsOwnRuns(t *testing.T) {
+func TestRecreatedExperimentRepeatsRuns(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -98,6 +97,6 @@ func TestAnExperimentMadeAnewDoesItsOwnRuns(t *testing.T) {
 	l.create(smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	if runs := l.runs(); len(runs) != 1 || runs[0].UID == earlier {
-		t.Errorf("%d runs, the first made anew: %t, want one that is", len(runs), runs[0].UID != earlier)
+		t.Errorf("%d runs, the first recreated: %t, want one that is", len(runs), runs[0].UID != earlier)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// evidenceOf is what there is of an experiment's chain.
-func (l *lab) evidenceOf(name string) evidence.Found {
+// findEvidence returns the digest chain of an experiment.
+func (l *lab) findEvidence(name string) evidence.Found {
 	l.t.Helper()
 	experiment := l.experiment(name)
 	found := evidence.Found{Experiment: experiment, Contents: map[string]string{}}
@@ -38,10 +38,10 @@ func (l *lab) evidenceOf(name string) evidence.Found {
 	return found
 }
 
-// chainHolds follows the chain and fails the test where it does not hold.
-func (l *lab) chainHolds(name string) *evidence.Result {
+// verifyChain verifies the chain and fails the test if that fails.
+func (l *lab) verifyChain(name string) *evidence.Result {
 	l.t.Helper()
-	result, err := evidence.Verify(l.evidenceOf(name))
+	result, err := evidence.Verify(l.findEvidence(name))
 	expect.NoError(l.t, err)
 	for _, broken := range result.Broken {
 		l.t.Errorf("the chain does not hold: %s", broken)
@@ -49,11 +49,11 @@ func (l *lab) chainHolds(name string) *evidence.Result {
 	return result
 }
 
-func TestAnExperimentKeepsAChainOfDigests(t *testing.T) {
+func TestExperimentHasDigestChain(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
-	result := l.chainHolds("small")
+	result := l.verifyChain("small")
 	if !result.Stage.Ended || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 || result.Followed[evidence.KindHistory] != 1 || result.Followed[evidence.KindReport] != 1 || len(result.Notes) != 0 {
 		t.Errorf("it is at %+v, followed are %v, it notes %q", result.Stage, result.Followed, result.Notes)
 	}
@@ -68,13 +68,13 @@ func TestAnExperimentKeepsAChainOfDigests(t *testing.T) {
 	if page := l.stored().Data["report.md"]; !strings.Contains(page, "| SHA-256 of the manifest of digests | "+result.SHA256+" |") {
 		t.Errorf("the report does not print %s", result.SHA256)
 	}
-	if told := strings.Join(l.events.told, "\n"); strings.Count(told, result.SHA256) != 1 {
-		t.Errorf("events tell the digest %d times, want once:\n%s", strings.Count(told, result.SHA256), told)
+	if reported := strings.Join(l.events.reported, "\n"); strings.Count(reported, result.SHA256) != 1 {
+		t.Errorf("events have the digest %d times, want once:\n%s", strings.Count(reported, result.SHA256), reported)
 	}
 }
 
-// A run that is changed between two blocks is found after the second.
-func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
+// A change of a run between two blocks is found after the second.
+func TestLaterBlockDoesNotHideChange(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(2)))
 	forged := ""
@@ -88,15 +88,15 @@ func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
 		forged = run.Name
 	}
 	l.conduct("small", outcomes{spread: 0.01})
-	result, err := evidence.Verify(l.evidenceOf("small"))
+	result, err := evidence.Verify(l.findEvidence("small"))
 	if err != nil || len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindRecord || !strings.Contains(result.Broken[0].Object, forged) {
 		t.Errorf("%v: broken are %v, want the record of %q", err, result, forged)
 	}
 }
 
-// Whoever may write ConfigMaps may write another report, with its digest on it: the status
-// keeps the one of the report that the operator wrote, and the chain shows it.
-func TestAForgedReportIsNotVouchedFor(t *testing.T) {
+// Anyone who can write ConfigMaps can replace a report, with its digest: the status has the digest of
+// the operator's report, and the chain shows the difference.
+func TestForgedReportFailsVerification(t *testing.T) {
 	for name, forge := range map[string]func(*testing.T, *corev1.ConfigMap){
 		"with its digest": func(t *testing.T, stored *corev1.ConfigMap) {
 			t.Helper()
@@ -120,7 +120,7 @@ func TestAForgedReportIsNotVouchedFor(t *testing.T) {
 			of.Spec.Suspend = true
 			l.update(of)
 			l.settle()
-			result, err := evidence.Verify(l.evidenceOf("small"))
+			result, err := evidence.Verify(l.findEvidence("small"))
 			if err != nil || len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindReport {
 				t.Errorf("%v: broken are %v, want the report", err, result)
 			}
@@ -128,9 +128,9 @@ func TestAForgedReportIsNotVouchedFor(t *testing.T) {
 	}
 }
 
-// Who deletes a run that has ended gets another attempt, and leaves a trace: in the status,
-// in the report, and in the chain where he does not say why.
-func TestDeletedRunsLeaveATrace(t *testing.T) {
+// A user who deletes a finished run gets another attempt, and leaves a trace: in the status, in the
+// report, and in the chain if there is no reason.
+func TestDeletedRunsAreRecorded(t *testing.T) {
 	for name, reason := range map[string]string{"with a reason": "the network was down", "without one": ""} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -145,7 +145,7 @@ func TestDeletedRunsLeaveATrace(t *testing.T) {
 			status := l.untilPhase("small", v1alpha1.ExperimentComplete).Status
 			expect.Equal(t, []int32{2, 1}, status.Attempts, "attempts")
 			page := l.configMap(status.Report).Data["report.md"]
-			result, err := evidence.Verify(l.evidenceOf("small"))
+			result, err := evidence.Verify(l.findEvidence("small"))
 			expect.NoError(t, err)
 			if reason != "" {
 				expect.Contains(t, page, []string{"Runs that were deleted", "| 1 | 1 | " + reason + " |"})

@@ -19,10 +19,10 @@ import (
 // importing is the name of the load that imports.
 const importing = "create"
 
-// password must never be seen outside its Secret.
+// password must never appear outside its Secret.
 const password = "correct-horse-battery-staple"
 
-// login is the Secret the load's users log in with.
+// login is the Secret with the login of the load's users.
 func login() *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: "login"},
@@ -49,8 +49,7 @@ spec:
   design: {blocks: 1, seed: 7}
 `
 
-// small is an experiment with two arms, one scenario and one block, changed by
-// these edits.
+// smallExperiment is an experiment with two arms, one scenario and one block, with these edits.
 func smallExperiment(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	t.Helper()
 	made := &v1alpha1.PerfExperiment{}
@@ -64,8 +63,7 @@ func smallExperiment(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *v1a
 // oneArm leaves only the baseline.
 func oneArm(e *v1alpha1.PerfExperiment) { e.Spec.Arms = e.Spec.Arms[:1] }
 
-// importUnderUsers replaces the loads by an import under users that last until
-// it has ended.
+// importUnderUsers replaces the loads by an import with users that run until it has ended.
 func importUnderUsers(e *v1alpha1.PerfExperiment) {
 	e.Spec.Scenarios[0].Loads = []v1alpha1.Load{
 		{Name: "cico", Until: importing, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 4}},
@@ -73,30 +71,29 @@ func importUnderUsers(e *v1alpha1.PerfExperiment) {
 	}
 }
 
-// Some families of tests try each of many cases. They are tested whole by make test-whole;
-// otherwise a third of each is, another third with another seed.
+// Some tests have many cases. make test-whole tests all of them; otherwise the seed selects a third.
 var (
 	whole = os.Getenv("PERFLAB_TEST_WHOLE") != ""
 	seed  = sampleSeed()
 )
 
-// sampleSeed is PERFLAB_TEST_SEED, or one of today's.
+// sampleSeed is PERFLAB_TEST_SEED, or today's.
 func sampleSeed() int {
-	if told, err := strconv.Atoi(os.Getenv("PERFLAB_TEST_SEED")); err == nil {
-		return told
+	if reported, err := strconv.Atoi(os.Getenv("PERFLAB_TEST_SEED")); err == nil {
+		return reported
 	}
 	return int(time.Now().Unix())
 }
 
-// drawn says whether the nth case of a family is tested.
-func drawn(n int) bool { return whole || (n+seed)%3 == 0 }
+// isSampled reports whether the nth case is tested.
+func isSampled(n int) bool { return whole || (n+seed)%3 == 0 }
 
-// sample is what is tested of a family.
+// sample returns the cases to test.
 func sample[Case any](t *testing.T, cases []Case) []Case {
 	t.Helper()
 	var chosen []Case
 	for n, one := range cases {
-		if drawn(n) {
+		if isSampled(n) {
 			chosen = append(chosen, one)
 		}
 	}

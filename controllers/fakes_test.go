@@ -21,32 +21,32 @@ import (
 	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
-// The fakes below stand in for what the operator asks over the network: no
-// pod runs behind the API server of a test.
+// The fakes below replace servers that the operator calls over the network: no pods run in these
+// tests.
 
-// fakeTarget answers unless it is told not to.
+// fakeTarget answers unless it has an error.
 type fakeTarget struct{ err error }
 
 func (f *fakeTarget) Reach(context.Context, string) error { return f.err }
 
-// fakeBrokers know topics by their names.
+// fakeBrokers have topics by name.
 type fakeBrokers struct {
 	shelf[kafka.TopicState]
-	// state is what they tell of themselves.
+	// state is the state of their cluster.
 	state kafka.ClusterState
-	// atOnce is how many topics are made in one call; 0: all.
+	// atOnce is how many topics are created in one call; 0: all.
 	atOnce int
-	// err is what they answer with.
+	// err is the error of all calls.
 	err error
-	// config is what they have against the topics' settings.
+	// config is the error for the topics' settings.
 	config []string
-	// asked are the brokers that were asked last.
+	// asked are the brokers that were called last.
 	asked kafkaadmin.Brokers
 	// forbidden is a server that must not be contacted.
 	forbidden string
 }
 
-// ask notes who is asked.
+// ask records the called brokers.
 func (f *fakeBrokers) ask(brokers kafkaadmin.Brokers) {
 	f.asked = brokers
 	if f.forbidden != "" && slices.Contains(brokers.Servers, f.forbidden) {
@@ -101,14 +101,14 @@ func (f *fakeBrokers) DeleteTopics(_ context.Context, brokers kafkaadmin.Brokers
 	return len(names), nil
 }
 
-// fakeDatabases know the metrics of PostgreSQL's instances by URL. Every server
-// that is already there listens, except those that are closed.
+// fakeDatabases have the metrics of PostgreSQL's instances by URL. Every external server listens,
+// except those that are closed.
 type fakeDatabases struct {
 	shelf[contract.PostgresMetrics]
 	closed shelf[bool]
-	// asked are the URLs that were asked for metrics.
+	// asked are the URLs that were queried for metrics.
 	asked shelf[bool]
-	// forgets: nobody tells anything.
+	// forgets: there are no metrics.
 	forgets bool
 }
 
@@ -116,7 +116,7 @@ func (f *fakeDatabases) Metrics(_ context.Context, url string) (contract.Postgre
 	f.asked.put(url, true)
 	metrics, found := f.get(url)
 	if !found || f.forgets {
-		return contract.PostgresMetrics{}, fmt.Errorf("GET %s: nobody is there", url)
+		return contract.PostgresMetrics{}, fmt.Errorf("GET %s: connection refused", url)
 	}
 	return metrics, nil
 }
@@ -128,9 +128,8 @@ func (f *fakeDatabases) Listens(_ context.Context, address string) error {
 	return nil
 }
 
-// fakeRunners are k6's REST APIs by address: true for one that was told to
-// end. One whose k6 is over does not answer any more, nor do those that are
-// asked in a call that is silent, counted from 1.
+// fakeRunners are k6's REST APIs by address: true for one that was stopped. One whose k6 has ended
+// does not answer, nor does any in a call that is silent, counted from 1.
 type fakeRunners struct {
 	shelf[bool]
 	over   shelf[bool]
@@ -150,9 +149,9 @@ func (f *fakeRunners) StopRunner(_ context.Context, address string) error {
 // fakeLogs are the logs of pods, by name.
 type fakeLogs struct {
 	shelf[[]byte]
-	// unread says why the log of a pod can't be read for now; nil: all can be.
+	// unread is the error of reading a pod's log for now; nil: all can be read.
 	unread func(pod string) error
-	// until are the deadlines under which logs were read.
+	// until are the deadlines of reading logs.
 	until []time.Time
 }
 
@@ -164,7 +163,7 @@ func (f *fakeLogs) Log(ctx context.Context, _, pod, _ string) (io.ReadCloser, er
 	}
 	if f.unread != nil {
 		if err := f.unread(pod); err != nil {
-			return nil, &kube.Unread{Err: err}
+			return nil, &kube.LogUnavailable{Err: err}
 		}
 	}
 	log, found := f.get(pod)
@@ -178,8 +177,7 @@ func (f *fakeLogs) Recent(ctx context.Context, namespace, pod, container string,
 	return f.Log(ctx, namespace, pod, container)
 }
 
-// shelf is what a test puts down by name for the operator to find, which may
-// run beside it.
+// shelf holds objects of a test by name for an operator that may run concurrently.
 type shelf[V any] struct {
 	mutex sync.Mutex
 	items map[string]V
@@ -219,14 +217,14 @@ func (s *shelf[V]) clear() {
 	clear(s.items)
 }
 
-// fakeEvents note what people are told.
+// fakeEvents record events.
 type fakeEvents struct {
-	mutex sync.Mutex
-	told  []string
+	mutex    sync.Mutex
+	reported []string
 }
 
 func (f *fakeEvents) Eventf(_, _ runtime.Object, kind, reason, _, note string, arguments ...any) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.told = append(f.told, fmt.Sprintf("%s %s: %s", kind, reason, fmt.Sprintf(note, arguments...)))
+	f.reported = append(f.reported, fmt.Sprintf("%s %s: %s", kind, reason, fmt.Sprintf(note, arguments...)))
 }

@@ -22,20 +22,18 @@ import (
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
-// faults are what befalls the operator at every step. None of them changes what
-// comes out.
+// faults are injected at every step. None of them changes the results.
 var faults = map[string]func(l *lab){
-	"killed at each write":     func(l *lab) { l.line.fate = inTurn(lost, unanswered) },
-	"a conflict at each write": func(l *lab) { l.line.fate = inTurn(conflicting, passes) },
+	"killed at each write":     func(l *lab) { l.line.fate = alternate(lost, unanswered) },
+	"a conflict at each write": func(l *lab) { l.line.fate = alternate(conflicting, passes) },
 	"each write refused once":  func(l *lab) { l.refuseOnce() },
-	"the lease lost":           func(l *lab) { l.line.fate = inTurn(deposed, overtaken) },
-	"reads that fail":          func(l *lab) { l.line.unread = moreAndMoreSeldom() },
+	"the lease lost":           func(l *lab) { l.line.fate = alternate(deposed, overtaken) },
+	"reads that fail":          func(l *lab) { l.line.unread = failReads() },
 	"a cache that is behind":   func(l *lab) { l.line.view = l.behind(4) },
 }
 
-// inTurn has each write meet the first of these fates, when it is tried again the
-// second, and so on.
-func inTurn(first, second fate) func(string) fate {
+// alternate gives each write the first of these fates, its retry the second, and so on.
+func alternate(first, second fate) func(string) fate {
 	tried := map[string]int{}
 	return func(what string) fate {
 		tried[what]++
@@ -46,27 +44,27 @@ func inTurn(first, second fate) func(string) fate {
 	}
 }
 
-// Whatever befalls the operator at every step, the same comes out, and nothing is
-// left when the experiment is gone.
-func TestNoFaultChangesWhatComesOut(t *testing.T) {
+// With every fault at every step, the results are the same, and nothing is left after the experiment
+// is deleted.
+func TestFaultsDoNotChangeResults(t *testing.T) {
 	t.Parallel()
 	suffered := &hits{by: map[string]map[string]bool{}}
 	t.Run("scenes", func(t *testing.T) {
 		for n, name := range slices.Sorted(maps.Keys(scenes)) {
-			t.Run(name, func(t *testing.T) { scenes[name].suffer(t, n, suffered) })
+			t.Run(name, func(t *testing.T) { scenes[name].testFaults(t, n, suffered) })
 		}
 	})
-	suffered.coverTheRole(t)
+	suffered.expectRoleCovered(t)
 }
 
-// suffer plays the nth scene once as it should be and once with each fault. Of three
-// scenes in a row, each fault is drawn in one.
-func (s *scene) suffer(t *testing.T, n int, suffered *hits) {
+// testFaults runs the nth scene once without and once with each fault. Of three scenes in a row, each
+// fault is sampled in one.
+func (s *scene) testFaults(t *testing.T, n int, suffered *hits) {
 	t.Helper()
 	t.Parallel()
 	want := s.undisturbed(t)
 	for f, name := range slices.Sorted(maps.Keys(faults)) {
-		if !drawn(n + f) {
+		if !isSampled(n + f) {
 			continue
 		}
 		inject := faults[name]
@@ -77,19 +75,18 @@ func (s *scene) suffer(t *testing.T, n int, suffered *hits) {
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
 			l.settle()
 			if diff := cmp.Diff(want, l.outcome(), unwritten); diff != "" {
-				t.Errorf("something else came out (-want +got):\n%s", diff)
+				t.Errorf("results differ (-want +got):\n%s", diff)
 			}
-			l.chainHolds("small")
+			l.verifyChain("small")
 			watched.deleteExperiment()
 			suffered.add(name, l.line.hit)
 		})
 	}
 }
 
-// moreAndMoreSeldom fails the reads of each kind the first time, the fourth, the sixteenth,
-// and so on, each time in another way; those of each object where the family is tested
-// whole.
-func moreAndMoreSeldom() func(string) error {
+// failReads fails the reads of each kind the first time, the fourth, the sixteenth, and so on, each
+// time with another error; those of each object if all cases are tested.
+func failReads() func(string) error {
 	asked, due, failed := map[string]int{}, map[string]int{}, 0
 	ways := []error{
 		injected{apierrors.NewInternalError(errors.New("etcdserver: leader changed"))},
@@ -100,7 +97,7 @@ func moreAndMoreSeldom() func(string) error {
 	}
 	return func(what string) error {
 		if !whole {
-			what = kindOfRead(what)
+			what = readKind(what)
 		}
 		asked[what]++
 		if asked[what] != max(due[what], 1) {
@@ -112,8 +109,8 @@ func moreAndMoreSeldom() func(string) error {
 	}
 }
 
-// kindOfRead leaves out which objects are read.
-func kindOfRead(what string) string {
+// readKind leaves out which objects are read.
+func readKind(what string) string {
 	words := strings.Fields(what)
 	if past := []string{"past", "the", "cache"}; len(words) > 4 && slices.Equal(words[1:4], past) {
 		return strings.Join(words[:5], " ")
@@ -121,8 +118,8 @@ func kindOfRead(what string) string {
 	return strings.Join(words[:min(2, len(words))], " ")
 }
 
-// refuseOnce has each write refused for a pass, and looks whether people are told
-// in that pass. What a status is to tell is not refused with it.
+// refuseOnce refuses each write for one reconcile, and checks that this reconcile reports it. Writes
+// of statuses with the report are not refused.
 func (l *lab) refuseOnce() {
 	seen, now := map[string]bool{}, map[string]bool{}
 	l.line.refuse = func(what string) error {
@@ -133,56 +130,55 @@ func (l *lab) refuseOnce() {
 		return refusal(len(seen), what)
 	}
 	l.eachPass = func() {
-		told := l.tells()
+		reported := l.messages()
 		for what := range now {
-			if !strings.Contains(told, aboutThe(what)) {
-				l.t.Errorf("nobody is told that the cluster refuses to %s:\n%s", what, l.describe())
+			if !strings.Contains(reported, policyMessage(what)) {
+				l.t.Errorf("nothing reports that the cluster refuses to %s:\n%s", what, l.describe())
 			}
 		}
 		clear(now)
 	}
 }
 
-func aboutThe(what string) string { return notHere + ": " + what }
+func policyMessage(what string) string { return notHere + ": " + what }
 
-// refusal is what an API server has against a write, in words of ours.
+// refusal is a refusal of the API server, with our text.
 func refusal(n int, what string) error {
 	things := schema.GroupResource{Resource: "things"}
 	switch n % 3 {
 	case 0:
-		return injected{apierrors.NewForbidden(things, "thing", errors.New("exceeded quota, "+aboutThe(what)))}
+		return injected{apierrors.NewForbidden(things, "thing", errors.New("exceeded quota, "+policyMessage(what)))}
 	case 1:
-		return injected{apierrors.NewForbidden(things, "thing", errors.New("admission webhook denied the request, "+aboutThe(what)))}
+		return injected{apierrors.NewForbidden(things, "thing", errors.New("admission webhook denied the request, "+policyMessage(what)))}
 	default:
-		detail := field.ErrorList{field.Forbidden(field.NewPath("spec"), aboutThe(what))}
+		detail := field.ErrorList{field.Forbidden(field.NewPath("spec"), policyMessage(what))}
 		return injected{apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "thing", detail)}
 	}
 }
 
-// tells is what statuses, events and, where a status can't be written, the
-// operator's log tell.
-func (l *lab) tells() string {
+// messages are the texts of statuses, events and, if a status can't be written, the operator's log.
+func (l *lab) messages() string {
 	l.t.Helper()
-	told := slices.Clone(l.events.told)
+	reported := slices.Clone(l.events.reported)
 	for _, experiment := range l.experiments() {
-		told = append(told, experiment.Status.WaitingFor)
-		told = append(append(told, experiment.Status.Warnings...), messagesOf(experiment.Status.Conditions)...)
+		reported = append(reported, experiment.Status.WaitingFor)
+		reported = append(append(reported, experiment.Status.Warnings...), conditionMessages(experiment.Status.Conditions)...)
 	}
 	for _, run := range l.runs() {
-		told = append(append(told, run.Status.Warnings...), messagesOf(run.Status.Conditions)...)
+		reported = append(append(reported, run.Status.Warnings...), conditionMessages(run.Status.Conditions)...)
 	}
 	schedules := &v1alpha1.PerfScheduleList{}
 	l.list(schedules)
 	for _, schedule := range schedules.Items {
-		told = append(told, messagesOf(schedule.Status.Conditions)...)
+		reported = append(reported, conditionMessages(schedule.Status.Conditions)...)
 	}
 	for _, err := range l.passed {
-		told = append(told, err.Error())
+		reported = append(reported, err.Error())
 	}
-	return strings.Join(told, "\n")
+	return strings.Join(reported, "\n")
 }
 
-func messagesOf(conditions []metav1.Condition) []string {
+func conditionMessages(conditions []metav1.Condition) []string {
 	messages := make([]string, 0, len(conditions))
 	for _, condition := range conditions {
 		messages = append(messages, condition.Message)
@@ -190,11 +186,11 @@ func messagesOf(conditions []metav1.Condition) []string {
 	return messages
 }
 
-// hits are the writes that faults have disturbed, by fault: "apply Kafka".
+// hits are the writes that faults have hit, by fault: "apply Kafka".
 type hits struct {
 	mutex sync.Mutex
 	by    map[string]map[string]bool
-	// played is how many scenes there were with how many faults.
+	// played is the number of scenes times faults.
 	played int
 }
 
@@ -208,43 +204,43 @@ func (h *hits) add(fault string, disturbed map[string]bool) {
 	h.played++
 }
 
-// notObjects are what the role may write and no object of an experiment is.
+// notObjects are kinds in the role that are not objects of an experiment.
 var notObjects = map[string]string{
-	"events":                     "they go out over a connection of their own, and are told again by nobody",
+	"events":                     "they use their own connection, and are not retried",
 	"localsubjectaccessreviews":  "they are questions",
 	"perfexperiments/finalizers": "it is the right to name the experiment as an owner",
 	"perfruns/finalizers":        "it is the right to name the run as an owner",
 	"perfschedules/finalizers":   "it is the right to name the schedule as an owner",
 }
 
-// writesOfSchedules are those of the role that only schedules take: faults meet them in
-// a test of their own.
-var writesOfSchedules = []string{"apply perfexperiments", "apply perfschedules/status", "delete perfexperiments"}
+// scheduleWrites are those of the role that only schedules need: another test injects faults into
+// them.
+var scheduleWrites = []string{"apply perfexperiments", "apply perfschedules/status", "delete perfexperiments"}
 
-// coverTheRole fails the test for each kind of write that the operator's role
-// allows and a fault of writes has not disturbed.
-func (h *hits) coverTheRole(t *testing.T) {
+// expectRoleCovered fails the test for each kind of write in the operator's role that no fault has
+// hit.
+func (h *hits) expectRoleCovered(t *testing.T) {
 	t.Helper()
 	if h.played < len(scenes)*len(faults) {
-		t.Log("some scenes were left out, or did not come to their end")
+		t.Log("some scenes were skipped, or did not finish")
 		return
 	}
 	for fault, disturbed := range h.by {
-		missed := slices.DeleteFunc(allowed(t), func(write string) bool { return disturbed[write] || slices.Contains(writesOfSchedules[1:], write) })
+		missed := slices.DeleteFunc(allowedWrites(t), func(write string) bool { return disturbed[write] || slices.Contains(scheduleWrites[1:], write) })
 		if len(disturbed) > 0 && len(missed) > 0 {
 			t.Errorf("in no scene %q meets: %s", fault, strings.Join(missed, ", "))
 		}
 	}
 }
 
-// allowed are the writes that the role allows.
-func allowed(t *testing.T) []string {
+// allowedWrites are the writes that the role allows.
+func allowedWrites(t *testing.T) []string {
 	t.Helper()
 	found := map[string]bool{}
 	for _, rule := range apiserver.ClusterRole(t, "role.yaml").Rules {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
-				if write := writeOf(verb, resource); write != "" && notObjects[resource] == "" {
+				if write := writeVerb(verb, resource); write != "" && notObjects[resource] == "" {
 					found[write] = true
 				}
 			}
@@ -253,9 +249,9 @@ func allowed(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// writeOf tells the writes that differ in what they need: to make or to change an
-// object, to write over it as it was seen, and to delete it.
-func writeOf(verb, resource string) string {
+// writeVerb distinguishes writes by what they need: to create or change an object, to overwrite it as
+// it was read, and to delete it.
+func writeVerb(verb, resource string) string {
 	switch verb {
 	case "delete", "update":
 		return verb + " " + resource

@@ -19,21 +19,20 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// identity is the operator's ServiceAccount, as the API server knows it.
+// identity is the user name of the operator's ServiceAccount.
 const identity = "system:serviceaccount:perflab-system:perflab-operator"
 
-// installations are servers on which the operator has its own rights, and the fence holds.
+// installations are servers on which the operator has its own rights, and the fence is active.
 var installations sync.Map
 
-// installed is a connection with the rights of the installed operator, within its fence, and
-// a client that uses it.
+// installed is a connection with the rights of the installed operator, within its fence, and a client
+// for it.
 type installed struct {
 	config *rest.Config
 	client client.WithWatch
 }
 
-// installOn installs the operator's rights on a server, once: what the suite does shows
-// that they suffice.
+// installOn installs the operator's rights on a server, once: the suite shows that they suffice.
 func installOn(t *testing.T, server *apiserver.Server) installed {
 	t.Helper()
 	config := server.Config(t)
@@ -56,7 +55,7 @@ func installOperator(t *testing.T, admin client.Client) {
 		expect.NoError(t, yaml.Unmarshal(text, &object.Object), path)
 		expect.NoError(t, admin.Create(t.Context(), object), path)
 	}
-	// Labs keep tickets in their own namespaces.
+	// Labs store tickets in their own namespaces.
 	name := metav1.ObjectMeta{Name: "lab"}
 	expect.NoError(t, admin.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: name, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"*"}},

@@ -20,8 +20,8 @@ import (
 	"perflab.dev/perflab/internal/testing/objects"
 )
 
-// forge makes a run like the first one of experiment small, with edits, which
-// claims to have succeeded.
+// forge creates a run like the first one of experiment small, with edits, whose status claims
+// success.
 func (l *lab) forge(name string, edits ...func(*v1alpha1.PerfRun)) *v1alpha1.PerfRun {
 	l.t.Helper()
 	of := l.experiment("small")
@@ -37,14 +37,14 @@ func (l *lab) warns(of, words string) bool {
 	return slices.ContainsFunc(l.experiment(of).Status.Warnings, func(warning string) bool { return strings.Contains(warning, words) })
 }
 
-func nobodys(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }
+func orphan(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }
 
-func TestForgedRunsAreLeftOutAndNamed(t *testing.T) {
+func TestForgedRunsAreExcludedAndReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	l.untilRun(v1alpha1.RunLoading)
 	forgeries := map[string]func(*v1alpha1.PerfRun){
-		"forged-nobodys": nobodys,
+		"forged-nobodys": orphan,
 		"forged-plan":    func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "0123456789abcdef" },
 		"forged-place":   func(r *v1alpha1.PerfRun) { r.Spec.Block = 90 },
 		"forged-record":  func(r *v1alpha1.PerfRun) { elsewhere(r) },
@@ -63,7 +63,7 @@ func TestForgedRunsAreLeftOutAndNamed(t *testing.T) {
 	page := l.configMap(status.Report).Data["report.md"]
 	for name := range forgeries {
 		if !l.warns("small", `left out: PerfRun "`+name+`"`) {
-			t.Errorf("nobody is told of %s: %q", name, l.experiment("small").Status.Warnings)
+			t.Errorf("%s is not reported: %q", name, l.experiment("small").Status.Warnings)
 		}
 		if strings.Contains(page, "| "+name) {
 			t.Errorf("%s is in the report", name)
@@ -79,15 +79,15 @@ func TestForgedRunsAreLeftOutAndNamed(t *testing.T) {
 	}
 	l.settle()
 	if l.warns("small", "left out") {
-		t.Errorf("what is gone is still told of: %q", l.experiment("small").Status.Warnings)
+		t.Errorf("a deleted run is still reported: %q", l.experiment("small").Status.Warnings)
 	}
 }
 
-// A run that is in the way of a planned one is told of, and looked for now and
-// then until it is gone.
-func TestAForgedRunInTheWay(t *testing.T) {
+// A forged run with the name of a planned one is reported, and checked from time to time until it is
+// deleted.
+func TestForgedRunWithPlannedName(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.PerfRun){
-		"nobody's":     nobodys,
+		"nobody's":     orphan,
 		"another plan": func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "0123456789abcdef" },
 		"a record":     func(r *v1alpha1.PerfRun) { elsewhere(r) },
 	} {
@@ -126,17 +126,17 @@ func (l *lab) removeAllRuns(wanted func(*v1alpha1.PerfRun) bool) {
 	}
 }
 
-// A run that has lost its label goes on, and people are told what does not see it.
-func TestARunWithoutItsLabel(t *testing.T) {
+// A run without its label continues, and the status reports the consequence.
+func TestRunWithoutLabel(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	run := l.untilRun(v1alpha1.RunLoading)
 	run.Labels = nil
 	l.update(run)
 	l.settle()
-	told := strings.Join(l.experiment("small").Status.Warnings, "; ")
-	if want := "counts, but perflab does not list it: kubectl label perfrun " + run.Name + " -n " + l.namespace + " --overwrite perflab.dev/experiment=small"; !strings.Contains(told, want) {
-		t.Errorf("warnings %q, want %q", told, want)
+	reported := strings.Join(l.experiment("small").Status.Warnings, "; ")
+	if want := "counts, but perflab does not list it: kubectl label perfrun " + run.Name + " -n " + l.namespace + " --overwrite perflab.dev/experiment=small"; !strings.Contains(reported, want) {
+		t.Errorf("warnings %q, want %q", reported, want)
 	}
 	if current := l.experiment("small").Status.Current; current == nil || current.Run != run.Name {
 		t.Errorf("the current run is %+v, want %s", current, run.Name)
@@ -145,13 +145,13 @@ func TestARunWithoutItsLabel(t *testing.T) {
 	run.Labels = naming.RunLabels(run)
 	l.update(run)
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := strings.Join(done.Status.Warnings, "; "); strings.Contains(told, "label") {
-		t.Errorf("once it has its label: %q", told)
+	if reported := strings.Join(done.Status.Warnings, "; "); strings.Contains(reported, "label") {
+		t.Errorf("once it has its label: %q", reported)
 	}
 }
 
-// What nobody does, nobody waits for, and nobody builds.
-func TestAForgedRunHoldsNobodyUp(t *testing.T) {
+// Runs without an operator block nobody and build nothing.
+func TestForgedRunDoesNotBlockQueue(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	for name, of := range map[string]string{"forged-1": "small", "forged-2": "nobody"} {
@@ -171,10 +171,10 @@ func TestAForgedRunHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// A ConfigMap that claims to be the experiment's ledger of topics is not followed, whether
-// it was there before the first run, stands beside the operator's own, or is that one
-// with other brokers in it: its login would be sent to them, and their topics deleted.
-func TestForgedLedgersAreNotFollowed(t *testing.T) {
+// A ConfigMap that claims to be the experiment's ledger of topics is ignored, whether it existed
+// before the first run, is a second one, or is the real one with other brokers: the login would be
+// sent to them, and their topics deleted.
+func TestForgedLedgersAreIgnored(t *testing.T) {
 	const theirs = "b-1.theirs.msk.example.org:9096"
 	forged := func(l *lab, name string) *corev1.ConfigMap {
 		of := l.experiment("small")
@@ -188,15 +188,15 @@ func TestForgedLedgersAreNotFollowed(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before, after func(*lab)
-		told          bool
+		reported      bool
 	}{
 		"under the ledger's name": {before: func(l *lab) { l.create(forged(l, ledgerName(l))) }},
-		"beside the ledger":       {after: func(l *lab) { l.create(forged(l, "small-topics-0123456789")) }, told: true},
+		"next to the ledger":      {after: func(l *lab) { l.create(forged(l, "small-topics-0123456789")) }, reported: true},
 		"in the ledger": {after: func(l *lab) {
 			ledger := l.configMap(ledgerName(l))
 			ledger.Data = forged(l, ledger.Name).Data
 			expect.NoError(l.t, l.admin.Update(l.t.Context(), ledger))
-		}, told: true},
+		}, reported: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -219,13 +219,13 @@ func TestForgedLedgersAreNotFollowed(t *testing.T) {
 			if !slices.Contains(l.brokers.names(), "theirs") {
 				t.Error("topics of others were deleted")
 			}
-			told := slices.ContainsFunc(l.events.told, func(event string) bool { return strings.Contains(event, "TopicsLeft") })
-			expect.Equal(t, test.told, told, "an event reports that topics remain")
+			reported := slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.Contains(event, "TopicsLeft") })
+			expect.Equal(t, test.reported, reported, "an event reports that topics remain")
 		})
 	}
 }
 
-// ledgerName is that of experiment small's ledger.
+// ledgerName is the name of experiment small's ledger.
 func ledgerName(l *lab) string {
 	of := l.experiment("small")
 	return naming.Long.TopicLedger(of.Name, of.Spec.System.Kafka.External)

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What Git holds, without the values the API server fills in.
+// The manifest in Git, without the API server's defaults.
 const declared = `
 apiVersion: perflab.dev/v1alpha1
 kind: PerfExperiment` + small
@@ -29,8 +29,7 @@ func (l *lab) sync(manifest string) {
 	expect.NoError(l.t, l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("argocd-controller"), client.ForceOwnership), "applying the manifest")
 }
 
-// withDefaults is the live spec as a manifest: a tool that diffs on the server
-// may apply that.
+// withDefaults is the live spec as a manifest, which a tool with server-side diff may apply.
 func (l *lab) withDefaults() string {
 	l.t.Helper()
 	live := &unstructured.Unstructured{}
@@ -53,10 +52,9 @@ func (l *lab) runUIDs() map[types.UID]string {
 	return uids
 }
 
-// Before every step of a lab the operator is killed and started anew; here the
-// manifest is applied over and over as well, and healed while a run is on and
-// after the end.
-func TestASyncNeverRestartsAnExperiment(t *testing.T) {
+// Before every step of a lab the operator is restarted; here the manifest is also applied again and
+// again, and restored while a run is active and after the end.
+func TestSyncNeverRestartsExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	l.sync(declared)
@@ -93,9 +91,8 @@ func TestASyncNeverRestartsAnExperiment(t *testing.T) {
 	}
 }
 
-// Self-heal puts back what somebody changed by hand: the runs stay and the
-// experiment goes on.
-func TestSelfHealPutsAChangedSpecBack(t *testing.T) {
+// Self-heal reverts a manual change: the runs stay and the experiment continues.
+func TestSelfHealRestoresSpec(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	l.sync(declared)
@@ -108,8 +105,8 @@ func TestSelfHealPutsAChangedSpecBack(t *testing.T) {
 	l.checkUndisturbed(done, planned, 0, begun)
 }
 
-// Pruning deletes the experiment; its runs and its environment go with it.
-func TestPruningCleansUp(t *testing.T) {
+// Pruning deletes the experiment with its runs and its environment.
+func TestPruningDeletesEverything(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	l.sync(declared)
@@ -121,8 +118,8 @@ func TestPruningCleansUp(t *testing.T) {
 	}
 }
 
-// checkUndisturbed: the plan is the same, the runs are those that were there,
-// none was done twice. A generation of 0 is not compared.
+// checkUndisturbed: the plan and the runs are the same, and no run was repeated. A generation of 0 is
+// not compared.
 func (l *lab) checkUndisturbed(experiment *v1alpha1.PerfExperiment, planned string, generation int64, begun map[types.UID]string) {
 	l.t.Helper()
 	status := experiment.Status
@@ -135,7 +132,7 @@ func (l *lab) checkUndisturbed(experiment *v1alpha1.PerfExperiment, planned stri
 	now := l.runUIDs()
 	for uid, name := range begun {
 		if now[uid] != name {
-			l.t.Errorf("run %s is gone or was made anew", name)
+			l.t.Errorf("run %s was deleted or recreated", name)
 		}
 	}
 	if len(now) != 2 {

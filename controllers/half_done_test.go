@@ -18,11 +18,11 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// This file is compiled here and among the tests of an earlier commit, so it uses only
-// what that commit has. What the operator of one leaves behind in an API server, the
-// operator of the other finishes (upgrade_test.go).
+// This file is compiled here and among the tests of an earlier commit, so it uses only identifiers of
+// that commit. The operator of one commit starts experiments in an API server, and the operator of the
+// other finishes them (upgrade_test.go).
 
-// left is what the world outside of the API server remembers of a namespace.
+// left is the state of a namespace outside the API server.
 type left struct {
 	Namespace string
 	Now       time.Time
@@ -44,7 +44,7 @@ func (l *lab) leave(folder, name string) {
 	}
 }
 
-// untilBuilding lets as many runs succeed, and the next one begin.
+// untilBuilding waits until this many runs have succeeded and the next one has started.
 func (l *lab) untilBuilding(runs int32) {
 	l.t.Helper()
 	l.until("half of the runs", func() bool {
@@ -53,7 +53,7 @@ func (l *lab) untilBuilding(runs int32) {
 	})
 }
 
-// untilLoading lets the loads of the run at a position begin.
+// untilLoading waits until the loads of the run at a position have started.
 func (l *lab) untilLoading(position int32) {
 	l.t.Helper()
 	l.until("loads that are on", func() bool {
@@ -74,8 +74,7 @@ func TestExperimentsAreLeftHalfDone(t *testing.T) {
 	leaveHalfDone(t, folder)
 }
 
-// leaveHalfDone lets the operator begin experiments, and writes what is outside of the API
-// server into a folder.
+// leaveHalfDone starts experiments, and writes the state outside the API server into a folder.
 func leaveHalfDone(t *testing.T, folder string) {
 	t.Helper()
 	twoBlocks := func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }

@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// remembers sets the experiment's history.
-func remembers(history v1alpha1.History) func(*v1alpha1.PerfExperiment) {
+// withHistory sets the experiment's history.
+func withHistory(history v1alpha1.History) func(*v1alpha1.PerfExperiment) {
 	return func(e *v1alpha1.PerfExperiment) { e.Spec.History = &history }
 }
 
@@ -28,7 +28,7 @@ func hours(count int) *metav1.Duration {
 	return &metav1.Duration{Duration: time.Duration(count) * time.Hour}
 }
 
-// rawResults are the ConfigMaps with raw results that there are.
+// rawResults are the existing ConfigMaps with raw results.
 func (l *lab) rawResults() []string {
 	l.t.Helper()
 	list := &corev1.ConfigMapList{}
@@ -42,31 +42,31 @@ func (l *lab) rawResults() []string {
 	return names
 }
 
-// isAtRest has the operator look once more: it reads nothing past its cache.
-func (l *lab) isAtRest(wait time.Duration) {
+// expectIdle reconciles once more: it reads only from the cache.
+func (l *lab) expectIdle(wait time.Duration) {
 	l.t.Helper()
 	if result, _, writes := l.look(); writes != 0 || result != (ctrl.Result{RequeueAfter: wait}) {
 		l.t.Errorf("%d writes, then %+v, want none and a wait of %s", writes, result, wait)
 	}
 }
 
-// What was said stays as it was, whatever goes of what it rests on.
-func TestRawResultsGoWhenTheirTimeIsOver(t *testing.T) {
+// The results stay unchanged when the raw results are deleted.
+func TestRawResultsExpire(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(remembers(v1alpha1.History{RawResults: hours(24), Runs: hours(48)}))
+	l.settled(withHistory(v1alpha1.History{RawResults: hours(24), Runs: hours(48)}))
 	l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 	said, report := l.experiment("small").Status, l.configMap("small-report")
 	if len(l.rawResults()) == 0 {
-		t.Fatal("there were no raw results")
+		t.Fatal("no raw results exist")
 	}
 	l.now = said.CompletionTime.Add(23 * time.Hour)
-	l.isAtRest(time.Hour)
+	l.expectIdle(time.Hour)
 	l.now = l.now.Add(time.Hour)
 	l.settle()
 	if left := l.rawResults(); len(left) != 0 || len(l.runs()) != 1 {
 		t.Errorf("left are %v and %d runs, want the run alone", left, len(l.runs()))
 	}
-	l.isAtRest(24 * time.Hour)
+	l.expectIdle(24 * time.Hour)
 	l.now = l.now.Add(24 * time.Hour)
 	l.settle()
 	if runs := l.runs(); len(runs) != 0 {
@@ -79,7 +79,7 @@ func TestRawResultsGoWhenTheirTimeIsOver(t *testing.T) {
 		t.Errorf("%d runs were made again, and it is %s", len(l.runs()), after.Phase)
 	}
 	if diff := cmp.Diff(said, after, cmpopts.IgnoreFields(v1alpha1.PerfExperimentStatus{}, "History")); diff != "" {
-		t.Errorf("what it said has changed:\n%s", diff)
+		t.Errorf("the results have changed:\n%s", diff)
 	}
 	if diff := cmp.Diff(report.Data, l.configMap("small-report").Data); diff != "" {
 		t.Errorf("the report has changed:\n%s", diff)
@@ -90,13 +90,13 @@ func TestRawResultsGoWhenTheirTimeIsOver(t *testing.T) {
 		t.Errorf("generation %d was not noticed", seen.Generation)
 	}
 	expect.NoError(t, l.admin.Delete(t.Context(), l.experiment("small")))
-	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
+	l.until("the experiment to be deleted", func() bool { return len(l.experiments()) == 0 })
 }
 
-func TestRawResultsOfTheNewestRunsStay(t *testing.T) {
+func TestNewestRawResultsAreKept(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(twoBlocks, remembers(v1alpha1.History{RawResultsOf: ptr.To[int32](1)}))
-	l.until("raw results gone", func() bool { return l.experiment("small").Status.History != nil })
+	l.settled(twoBlocks, withHistory(v1alpha1.History{RawResultsOf: ptr.To[int32](1)}))
+	l.until("raw results to be deleted", func() bool { return l.experiment("small").Status.History != nil })
 	newest := l.run().Name
 	left := l.rawResults()
 	for _, name := range left {
@@ -107,7 +107,7 @@ func TestRawResultsOfTheNewestRunsStay(t *testing.T) {
 	if len(left) == 0 || len(l.runs()) != 2 {
 		t.Errorf("left are %v and %d runs, want those of the newest, and two", left, len(l.runs()))
 	}
-	l.isAtRest(0)
+	l.expectIdle(0)
 	l.ask(func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 3 })
 	if done := l.untilPhase("small", v1alpha1.ExperimentComplete); done.Status.Progress != "3/3" {
 		t.Errorf("after another block it is %s", done.Status.Progress)
@@ -118,29 +118,28 @@ func TestRawResultsOfTheNewestRunsStay(t *testing.T) {
 	})
 }
 
-// Where the experiment says nothing, the operator's times hold; and nothing goes while
-// the environment stands that is to be taken down.
-func TestTheOperatorsHistoryHoldsForWhoSaysNothing(t *testing.T) {
+// The operator's limits are the default; and nothing is deleted before the environment's cleanup.
+func TestOperatorHistoryIsTheDefault(t *testing.T) {
 	l := newLab(t, complete)
 	l.history.RawResults = time.Hour
 	l.settled(func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = hours(2) })
 	l.now = l.now.Add(90 * time.Minute)
 	l.settle()
 	if len(l.rawResults()) == 0 {
-		t.Error("raw results are gone while the environment stands")
+		t.Error("raw results were deleted before the environment")
 	}
 	l.now = l.now.Add(time.Hour)
-	l.until("raw results gone", func() bool { return len(l.rawResults()) == 0 })
+	l.until("raw results to be deleted", func() bool { return len(l.rawResults()) == 0 })
 }
 
-func TestAnExperimentSaysOfHowManyRunsItKeepsRawResults(t *testing.T) {
+func TestRawResultsLimit(t *testing.T) {
 	for name, want := range map[string]struct {
 		asked *v1alpha1.History
 		runs  int
 	}{
-		"says nothing": {nil, 1},
-		"two":          {&v1alpha1.History{RawResultsOf: ptr.To[int32](2)}, 2},
-		"none":         {&v1alpha1.History{RawResultsOf: ptr.To[int32](0)}, 0},
+		"not specified": {nil, 1},
+		"two":           {&v1alpha1.History{RawResultsOf: ptr.To[int32](2)}, 2},
+		"none":          {&v1alpha1.History{RawResultsOf: ptr.To[int32](0)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -163,7 +162,7 @@ func TestAnExperimentSaysOfHowManyRunsItKeepsRawResults(t *testing.T) {
 	}
 }
 
-// another experiment, which is complete later.
+// another experiment, which completes later.
 func (l *lab) another(edits ...func(*v1alpha1.PerfExperiment)) {
 	l.t.Helper()
 	edits = append(edits, oneArm, func(e *v1alpha1.PerfExperiment) { e.Name = "later" })
@@ -171,24 +170,24 @@ func (l *lab) another(edits ...func(*v1alpha1.PerfExperiment)) {
 	l.until("another that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
 }
 
-// runsOf an experiment that there are.
-func (l *lab) runsOf(experiment string) int {
+// countRuns counts the existing runs of an experiment.
+func (l *lab) countRuns(experiment string) int {
 	l.t.Helper()
 	runs := l.runs()
 	return len(slices.DeleteFunc(runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Experiment != experiment }))
 }
 
-func TestRunsOfTheNewestExperimentsStay(t *testing.T) {
+func TestNewestExperimentsKeepRuns(t *testing.T) {
 	for name, want := range map[string]struct {
 		stay           int32
 		small          *v1alpha1.History
 		ofSmall, later int
 	}{
-		"one":                     {1, nil, 0, 1},
-		"two":                     {2, nil, 1, 1},
-		"none":                    {0, nil, 0, 0},
-		"who says how long stays": {1, &v1alpha1.History{Runs: hours(1000)}, 1, 1},
-		"who says something else": {1, &v1alpha1.History{RawResults: hours(1000)}, 0, 1},
+		"one":                   {1, nil, 0, 1},
+		"two":                   {2, nil, 1, 1},
+		"none":                  {0, nil, 0, 0},
+		"a duration of its own": {1, &v1alpha1.History{Runs: hours(1000)}, 1, 1},
+		"another field":         {1, &v1alpha1.History{RawResults: hours(1000)}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -199,12 +198,12 @@ func TestRunsOfTheNewestExperimentsStay(t *testing.T) {
 			l.another()
 			l.until("the end of the other's", func() bool { return l.experiment("later").Status.TornDown != nil })
 			l.settle()
-			if small, later := l.runsOf("small"), l.runsOf("later"); small != want.ofSmall || later != want.later {
+			if small, later := l.countRuns("small"), l.countRuns("later"); small != want.ofSmall || later != want.later {
 				t.Errorf("%d and %d runs are left, want %d and %d", small, later, want.ofSmall, want.later)
 			}
 			after := l.experiment("small").Status
 			if diff := cmp.Diff(said, after, cmpopts.IgnoreFields(v1alpha1.PerfExperimentStatus{}, "History")); diff != "" {
-				t.Errorf("what it said has changed:\n%s", diff)
+				t.Errorf("the results have changed:\n%s", diff)
 			}
 		})
 	}

@@ -19,13 +19,13 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// elsewhere says that an object was imported.
+// elsewhere marks an object as imported.
 func elsewhere(object client.Object) {
 	object.SetAnnotations(map[string]string{v1alpha1.AnnotationImported: "other/elsewhere 1 2026-03-02T08:00:00Z"})
 }
 
-// record puts an imported experiment of two runs into the lab, the second of
-// which had not ended, with a report.
+// record creates an imported experiment of two runs, the second of which had not ended, with a
+// report.
 func (l *lab) record() []client.Object {
 	l.t.Helper()
 	experiment := smallExperiment(l.t)
@@ -60,7 +60,7 @@ func (l *lab) updateStatus(object client.Object) {
 	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), object), "writing the status of %s", object.GetName())
 }
 
-// versions are those of the objects as the API server has them now.
+// versions are the current resource versions of the objects.
 func (l *lab) versions(objects []client.Object) map[string]string {
 	l.t.Helper()
 	found := map[string]string{}
@@ -71,27 +71,27 @@ func (l *lab) versions(objects []client.Object) map[string]string {
 	return found
 }
 
-func TestARecordIsLeftAlone(t *testing.T) {
+func TestImportedExperimentStaysUnchanged(t *testing.T) {
 	l := newLab(t, complete)
 	kept := l.record()
 	before := l.versions(kept)
 	l.pass()
 	l.pass()
-	if len(l.line.journal) != 0 || len(l.events.told) != 0 {
-		t.Errorf("the operator wrote %q and told %q", l.line.journal, l.events.told)
+	if len(l.line.journal) != 0 || len(l.events.reported) != 0 {
+		t.Errorf("the operator wrote %q and recorded %q", l.line.journal, l.events.reported)
 	}
 	if difference := cmp.Diff(before, l.versions(kept)); difference != "" || len(l.runs()) != 2 {
-		t.Errorf("there are %d runs, and the record was changed (-before +after):\n%s", len(l.runs()), difference)
+		t.Errorf("%d runs, and the imported experiment changed (-before +after):\n%s", len(l.runs()), difference)
 	}
 	l.remove(kept[0])
 	err := l.admin.Get(t.Context(), client.ObjectKeyFromObject(kept[0]), &v1alpha1.PerfExperiment{})
 	if !apierrors.IsNotFound(err) {
-		t.Errorf("the record is deleted, and still there: %v", err)
+		t.Errorf("the imported experiment is not deleted: %v", err)
 	}
 }
 
-// Without its own annotation a run is told by its experiment's.
-func TestARunOfARecordIsLeftAlone(t *testing.T) {
+// A run without its own annotation is recognized by its experiment's.
+func TestImportedRunStaysUnchanged(t *testing.T) {
 	l := newLab(t, complete)
 	kept := l.record()
 	run := kept[2]
@@ -106,7 +106,7 @@ func TestARunOfARecordIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestARecordDisturbsNobody(t *testing.T) {
+func TestImportedExperimentBlocksNoQueue(t *testing.T) {
 	l := newLab(t, complete)
 	l.scraped.MustRegister(telemetry.Experiments{Reader: client.NewNamespacedClient(l.admin, l.namespace)})
 	kept := l.record()
@@ -130,8 +130,8 @@ func TestARecordDisturbsNobody(t *testing.T) {
 	}
 }
 
-// The watches wake the operator over a record no more than over nothing.
-func TestTheManagerLeavesARecordAlone(t *testing.T) {
+// A record triggers no reconcile with an effect.
+func TestManagerIgnoresImportedExperiments(t *testing.T) {
 	l := newLab(t, complete)
 	l.manage(complete, logr.Logger{})
 	kept := l.record()
@@ -143,9 +143,9 @@ func TestTheManagerLeavesARecordAlone(t *testing.T) {
 	}
 }
 
-// A live experiment that was made a record while nobody was asked starts nothing
-// further, and its environment goes with it.
-func TestAnExperimentThatWasMadeARecordIsTakenDown(t *testing.T) {
+// A live experiment that was marked as imported without the webhook starts nothing further, and its
+// environment is deleted.
+func TestExperimentMarkedImportedIsCleanedUp(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	l.untilRun(v1alpha1.RunLoading)
@@ -153,11 +153,11 @@ func TestAnExperimentThatWasMadeARecordIsTakenDown(t *testing.T) {
 	runs := len(l.runs())
 	l.settle()
 	if len(l.runs()) != runs || len(l.environment()) == 0 {
-		t.Errorf("there are %d runs, want %d, and the environment is %q", len(l.runs()), runs, l.environment())
+		t.Errorf("%d runs, want %d, and the environment is %q", len(l.runs()), runs, l.environment())
 	}
 	l.mustDelete("small")
 	if left := l.environment(); len(left) != 0 {
-		t.Errorf("there are left: %q", left)
+		t.Errorf("left: %q", left)
 	}
 }
 
@@ -174,19 +174,18 @@ func (l *lab) mustDelete(name string) {
 	})
 }
 
-// What an experiment that is gone has borrowed is given back, though there is a
-// record of its name.
-func TestWhatARecordsNamesakeHasBorrowedIsGivenBack(t *testing.T) {
+// Workloads of a deleted experiment are released, even if an imported experiment has its name.
+func TestWorkloadIsReleasedDespiteImportedNamesake(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(inventory, byHelm)
 	l.play()
-	before := bytesOf(t, l.workload("Deployment"))
+	before := storedBytes(t, l.workload("Deployment"))
 	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
 	l.loading()
 	vanished := l.vanish("small")
 	l.create(smallExperiment(t, func(e *v1alpha1.PerfExperiment) { elsewhere(e) }))
 	l.lookAt(vanished)
-	if after := bytesOf(t, l.workload("Deployment")); after != before {
+	if after := storedBytes(t, l.workload("Deployment")); after != before {
 		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
 	}
 }

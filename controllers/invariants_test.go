@@ -18,20 +18,20 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// invariants are what holds at any time, whatever befalls the operator.
+// invariants always hold, under any fault.
 type invariants struct {
 	*lab
-	// made are the objects that are to be made once.
+	// made are the objects that must be created only once.
 	made map[string]types.UID
-	// final are the runs that are over.
+	// final are the finished runs.
 	final map[string]v1alpha1.RunPhase
-	// planned is the plan, once there is one.
+	// planned is the plan, once it exists.
 	planned string
-	// before is what there was before the experiment.
+	// before are the objects before the experiment.
 	before map[string]string
 }
 
-// watch looks after every round whether all still holds.
+// watch checks the invariants after every round.
 func (l *lab) watch() *invariants {
 	l.t.Helper()
 	i := &invariants{lab: l, before: l.everything()}
@@ -41,23 +41,23 @@ func (l *lab) watch() *invariants {
 		if others != nil {
 			others()
 		}
-		i.hold()
+		i.check()
 	}
 	return i
 }
 
-// forget lets what was seen be made again, for a person has taken it away.
+// forget allows objects to be recreated after a user has deleted them.
 func (i *invariants) forget() {
 	i.made, i.final = map[string]types.UID{}, map[string]v1alpha1.RunPhase{}
 	clear(i.jobs)
 }
 
-// hold fails the test where a run is doubled, taken back or counted though it is
-// invalid, or the plan has changed.
-func (i *invariants) hold() {
+// check fails the test if a run is duplicate, reverted or valid although it was invalid, or if the plan
+// has changed.
+func (i *invariants) check() {
 	i.t.Helper()
 	runs := i.runs()
-	i.madeOnce(runs)
+	i.checkCreatedOnce(runs)
 	on, valid := 0, int32(0)
 	for _, run := range runs {
 		if was, over := i.final[run.Name]; over && was != run.Status.Phase {
@@ -73,14 +73,14 @@ func (i *invariants) hold() {
 		}
 	}
 	if on > 1 {
-		i.t.Errorf("%d runs are on at once", on)
+		i.t.Errorf("%d runs are active at once", on)
 	}
 	for _, experiment := range i.experiments() {
-		i.holdPlan(&experiment, valid)
+		i.checkPlan(&experiment, valid)
 	}
 }
 
-func (i *invariants) holdPlan(experiment *v1alpha1.PerfExperiment, valid int32) {
+func (i *invariants) checkPlan(experiment *v1alpha1.PerfExperiment, valid int32) {
 	i.t.Helper()
 	status := &experiment.Status
 	if i.planned != "" && status.PlanHash != i.planned {
@@ -100,9 +100,9 @@ func (i *invariants) holdPlan(experiment *v1alpha1.PerfExperiment, valid int32) 
 	}
 }
 
-// madeOnce looks at what must not be made twice: another run would be another
-// measurement, another load another one on top.
-func (i *invariants) madeOnce(runs []v1alpha1.PerfRun) {
+// checkCreatedOnce checks objects that must not be created twice: a second run would be another
+// measurement, a second load additional load.
+func (i *invariants) checkCreatedOnce(runs []v1alpha1.PerfRun) {
 	i.t.Helper()
 	note := func(name string, uid types.UID) {
 		if known, seen := i.made[name]; seen && known != uid {
@@ -115,47 +115,47 @@ func (i *invariants) madeOnce(runs []v1alpha1.PerfRun) {
 	}
 	for _, kind := range []schema.GroupVersionKind{contract.TestRunKind, {Group: "batch", Version: "v1", Kind: "Job"}} {
 		for _, object := range i.foreign(kind) {
-			note(kind.Kind+" "+object.GetName()+" of "+ownerOf(&object), object.GetUID())
+			note(kind.Kind+" "+object.GetName()+" of "+ownerName(&object), object.GetUID())
 		}
 	}
 }
 
-// ownerOf tells objects of a run from those of an earlier one of its name, which a
-// pass that had begun before its end may still make, and which go with it.
-func ownerOf(object metav1.Object) string {
+// ownerName distinguishes objects of a run from those of an earlier one with its name, which a
+// reconcile may still create before its end, and which are deleted with it.
+func ownerName(object metav1.Object) string {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return string(owner.UID)
 	}
 	return ""
 }
 
-// nothingLeft fails the test if there is anything the experiment has brought
-// about, or has not given back as it was.
-func (i *invariants) nothingLeft() {
+// expectNothingLeft fails the test if objects of the experiment exist, or adopted ones are not
+// restored.
+func (i *invariants) expectNothingLeft() {
 	i.t.Helper()
 	if diff := cmp.Diff(i.before, i.everything()); diff != "" {
-		i.t.Errorf("with the experiment gone, things are not as before it (-before +after):\n%s", diff)
+		i.t.Errorf("objects differ after the deletion of the experiment (-before +after):\n%s", diff)
 	}
 }
 
-// listable are the kinds that a namespace can hold.
+// listable are the kinds of objects in a namespace.
 var listable struct {
 	once  sync.Once
 	kinds []schema.GroupVersionKind
 	err   error
 }
 
-// kinds are those, as the API server tells.
+// kinds are those that the API server reports.
 func (l *lab) kinds() []schema.GroupVersionKind {
 	l.t.Helper()
-	listable.once.Do(func() { listable.kinds, listable.err = kindsOf(complete.Config(l.t)) })
+	listable.once.Do(func() { listable.kinds, listable.err = discoverKinds(complete.Config(l.t)) })
 	if listable.err != nil {
-		l.t.Fatalf("asking for the kinds there are: %v", listable.err)
+		l.t.Fatalf("discovering kinds: %v", listable.err)
 	}
 	return listable.kinds
 }
 
-func kindsOf(config *rest.Config) ([]schema.GroupVersionKind, error) {
+func discoverKinds(config *rest.Config) ([]schema.GroupVersionKind, error) {
 	api, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func kindsOf(config *rest.Config) ([]schema.GroupVersionKind, error) {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			// The API server tells of addresses it repairs, whenever it looks.
+			// The API server creates events about addresses that it repairs.
 			if resource.Kind != "Event" {
 				kinds = append(kinds, version.WithKind(resource.Kind))
 			}
@@ -180,9 +180,8 @@ func kindsOf(config *rest.Config) ([]schema.GroupVersionKind, error) {
 	return kinds, nil
 }
 
-// everything is all there is in the namespace and in the brokers, once the
-// garbage is collected: objects of any kind, with what is in them. Pods come and
-// go with their workloads.
+// everything is all objects in the namespace, of any kind, and the brokers' topics, after garbage
+// collection. Pods are deleted with their workloads.
 func (l *lab) everything() map[string]string {
 	l.t.Helper()
 	found := map[string]string{}
@@ -191,13 +190,13 @@ func (l *lab) everything() map[string]string {
 		clear(found)
 		for _, kind := range l.kinds() {
 			for _, object := range l.foreign(kind) {
-				again = l.collected(&object) || again
+				again = l.isGarbage(&object) || again
 				found[kind.Kind+" "+object.GetName()] = l.withoutPods(&object)
 			}
 		}
 	}
 	if l.outside.withoutStrimzi {
-		// The brokers are somebody else's. Others go with their topics.
+		// The external brokers' topics. Others are deleted with their topics.
 		for _, topic := range l.brokers.names() {
 			found["topic "+topic] = ""
 		}
@@ -205,11 +204,11 @@ func (l *lab) everything() map[string]string {
 	return maps.Clone(found)
 }
 
-// collected takes an object away whose owner is gone.
-func (l *lab) collected(object *unstructured.Unstructured) bool {
+// isGarbage deletes an object whose owner no longer exists.
+func (l *lab) isGarbage(object *unstructured.Unstructured) bool {
 	l.t.Helper()
 	owner := metav1.GetControllerOf(object)
-	if owner == nil || l.isThere(owner) || object.GetDeletionTimestamp() != nil {
+	if owner == nil || l.exists(owner) || object.GetDeletionTimestamp() != nil {
 		return false
 	}
 	l.remove(object)
@@ -221,10 +220,10 @@ func (l *lab) withoutPods(object *unstructured.Unstructured) string {
 	if object.GetKind() == "Pod" {
 		return ""
 	}
-	return bytesOf(l.t, object)
+	return storedBytes(l.t, object)
 }
 
-// deleteExperiment deletes it as a person does, and waits until it is gone.
+// deleteExperiment deletes it as a user does, and waits until it is deleted.
 func (i *invariants) deleteExperiment() {
 	i.t.Helper()
 	for _, experiment := range i.experiments() {
@@ -233,10 +232,10 @@ func (i *invariants) deleteExperiment() {
 	i.gone()
 }
 
-// gone waits until the experiment is gone and everybody knows.
+// gone waits until the experiment is deleted and the caches have noticed.
 func (i *invariants) gone() {
 	i.t.Helper()
 	i.until("the end of the experiment", func() bool { return len(i.experiments()) == 0 })
 	i.play()
-	i.nothingLeft()
+	i.expectNothingLeft()
 }

@@ -25,12 +25,11 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// shortest is how long a load lasts at the least: what is measured is kept by
-// the second.
+// shortest is the minimum duration of a load: results are stored by the second.
 const shortest = 3 * time.Second
 
-// playK6 does the parts of k6-operator and of k6: a new TestRun is started, a
-// load that has run for a while ends.
+// playK6 simulates k6-operator and k6: it starts a new TestRun, and ends a load that has run for a
+// while.
 func (l *lab) playK6() {
 	l.t.Helper()
 	for _, testRun := range l.foreign(contract.TestRunKind) {
@@ -43,7 +42,7 @@ func (l *lab) playK6() {
 				l.setStatus(&testRun, map[string]any{"stage": string(contract.StageFinished)})
 			}
 		default:
-			// It is over.
+			// It has finished.
 		}
 	}
 }
@@ -67,12 +66,11 @@ func (l *lab) startRunners(testRun *unstructured.Unstructured) {
 		l.create(job)
 		labels[batchv1.JobNameLabel] = name
 		l.ensurePod(name+"-x", job, labels, nil)
-		l.addressOf(name + "-x")
+		l.podAddress(name + "-x")
 	}
 }
 
-// endRunners ends the runners that are not to run on and says whether all have
-// ended.
+// endRunners ends the runners that are not held and reports whether all have ended.
 func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 	l.t.Helper()
 	name := testRun.GetLabels()[v1alpha1.LabelLoad]
@@ -82,12 +80,12 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 		all = all && (len(pods) > 0 || !l.outside.held[name])
 		for _, pod := range pods {
 			if pod.Status.PodIP == "" {
-				// One of before an upgrade: the next round sees it with its address.
-				l.addressOf(pod.Name)
+				// A runner from before an upgrade: the next round sees it with its address.
+				l.podAddress(pod.Name)
 				all = false
 				continue
 			}
-			address := fmt.Sprintf("http://%s:%d", l.addressOf(pod.Name), load.RunnerPort)
+			address := fmt.Sprintf("http://%s:%d", l.podAddress(pod.Name), load.RunnerPort)
 			exit := l.outside.exit[name]
 			if stopped, _ := l.runners.get(address); stopped {
 				exit = 103
@@ -106,7 +104,7 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 	return all
 }
 
-// endRunner lets k6 print what it measured and exit.
+// endRunner makes k6 print its results and exit.
 func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load string, exit int32) {
 	l.t.Helper()
 	if pod.Status.ContainerStatuses[0].State.Running == nil {
@@ -132,8 +130,7 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	l.writeStatus(&pod)
 }
 
-// measuredCold is a load of at least ten seconds, which clocks that may differ
-// allow.
+// measuredCold is a load of at least ten seconds, plus the allowed difference of clocks.
 func (l *lab) measuredCold(own *payload.Payload) *payload.Payload {
 	const skew = 4 * time.Second
 	own.Start, own.End, own.Final = own.Start.Add(-skew), l.now.Add(skew), true
@@ -147,7 +144,7 @@ func (l *lab) measuredCold(own *payload.Payload) *payload.Payload {
 	return own
 }
 
-// printLog prints what k6 logged and, where it is ours, what it tells of that.
+// printLog prints k6's log and, for our k6, its summary of the log.
 func (l *lab) printLog(log *bytes.Buffer, exit int32) {
 	l.t.Helper()
 	level, words := "info", "hello, "+password
@@ -163,8 +160,8 @@ func (l *lab) printLog(log *bytes.Buffer, exit int32) {
 	log.WriteString(line)
 }
 
-// measured is what a runner has seen: a check-in of 100 ms and a check-out of
-// 200 ms each second, a tenth slower in the arm "slow"; or an import.
+// measured is the result of a runner: a check-in of 100 ms and a check-out of 200 ms each second, a
+// tenth slower in the arm "slow"; or an import.
 func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name string, began time.Time) *payload.Payload {
 	l.t.Helper()
 	labels := testRun.GetLabels()
@@ -193,7 +190,7 @@ func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name 
 		return l.measuredCold(own)
 	}
 	if l.outside.bulky {
-		// Names of chance can't be packed, and no wider bucket has fewer of them.
+		// Random names don't compress, and a wider bucket has as many of them.
 		chance := rand.NewChaCha8([32]byte{})
 		name := func() string {
 			name := make([]byte, payload.MaxName*3/4)

@@ -46,13 +46,13 @@ func TestProgressOfTopicsIsShown(t *testing.T) {
 	if got := len(l.brokers.names()); got != 30 {
 		t.Errorf("%d topics were made, want 30", got)
 	}
-	told := strings.Join(l.line.journal, "\n")
-	if strings.Contains(told, "KafkaTopic") {
+	reported := strings.Join(l.line.journal, "\n")
+	if strings.Contains(reported, "KafkaTopic") {
 		t.Error("KafkaTopics were written: topics are made over Kafka's own API")
 	}
 }
 
-func TestTopicsHalfMadeAreACondition(t *testing.T) {
+func TestPartialTopicsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, manyTopics))
 	l.brokers.err = &kafkaadmin.Refusal{Topic: "p-1", Code: "INVALID_CONFIG", Message: "Unknown topic config name: retention"}
@@ -64,7 +64,7 @@ func TestTopicsHalfMadeAreACondition(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-func TestABrokerOfAnotherModeMakesTheRunInvalid(t *testing.T) {
+func TestWrongMetadataModeInvalidatesRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.brokers.state = kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 2}
 	l.brokers.config = []string{`topic "x" has retention.ms set to "1" in Kafka, "2" is declared`}
@@ -74,7 +74,7 @@ func TestABrokerOfAnotherModeMakesTheRunInvalid(t *testing.T) {
 		"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 2 brokers, 1 is declared", "retention.ms")
 }
 
-func TestZooKeeperThatIsNotServedIsACondition(t *testing.T) {
+func TestUnsupportedZooKeeperIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.System.Kafka.Mode = v1alpha1.KafkaModeZooKeeper
@@ -91,7 +91,7 @@ func TestZooKeeperThatIsNotServedIsACondition(t *testing.T) {
 	}
 }
 
-// msk turns the experiment's Kafka into brokers that are somebody else's.
+// msk replaces the experiment's Kafka by external brokers.
 func msk(e *v1alpha1.PerfExperiment) {
 	kafka := e.Spec.System.Kafka
 	e.Spec.System.Kafka = &v1alpha1.Kafka{
@@ -112,7 +112,7 @@ func mskSecrets() []client.Object {
 	}
 }
 
-func TestExternalKafkaFromBeginningToEnd(t *testing.T) {
+func TestExternalKafkaLifecycle(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.withoutStrimzi = true
 	l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
@@ -125,7 +125,7 @@ func TestExternalKafkaFromBeginningToEnd(t *testing.T) {
 		Mechanism: v1alpha1.SASLScramSHA512, Username: "perflab", Password: "s3cret-word",
 	}
 	if got := l.brokers.asked; !slices.Equal(got.Servers, want.Servers) || string(got.CA) != "PEM" || got.Mechanism != want.Mechanism || got.Username != want.Username || got.Password != want.Password || !got.TLS {
-		t.Errorf("brokers %v were asked, want %v with the credentials of the Secrets", got, want)
+		t.Errorf("brokers %v were called, want %v with the credentials of the Secrets", got, want)
 	}
 	if got := run.Status.Effective; got.KafkaMode != "KRaft" || !strings.Contains(got.KafkaVersion, "guessed") || got.Topics[0].Topics != 1 {
 		t.Errorf("the effective configuration is %+v", got)
@@ -147,7 +147,7 @@ func TestExternalKafkaFromBeginningToEnd(t *testing.T) {
 	}
 }
 
-func TestDeletionDoesNotWaitForBrokersThatAreGone(t *testing.T) {
+func TestDeletionGivesUpOnUnreachableBrokers(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	l.create(mskSecrets()...)
@@ -158,7 +158,7 @@ func TestDeletionDoesNotWaitForBrokersThatAreGone(t *testing.T) {
 	l.now = time.Now()
 	begun := l.now
 	l.remove(l.experiment("small"))
-	l.until("word of what is in the way", func() bool {
+	l.until("a message with the cause", func() bool {
 		experiments := l.experiments()
 		return len(experiments) == 1 && strings.Contains(experiments[0].Status.WaitingFor, "no route to host")
 	})
@@ -166,16 +166,15 @@ func TestDeletionDoesNotWaitForBrokersThatAreGone(t *testing.T) {
 	if took := l.now.Sub(begun); took < time.Minute || took > 3*time.Minute {
 		t.Errorf("the topics were given up after %s, want it after a minute", took)
 	}
-	told := slices.ContainsFunc(l.events.told, func(event string) bool {
+	reported := slices.ContainsFunc(l.events.reported, func(event string) bool {
 		return strings.Contains(event, "TopicsLeft") && strings.Contains(event, "no route to host")
 	})
-	if !told {
-		t.Errorf("nobody was told that topics are left: %q", l.events.told)
+	if !reported {
+		t.Errorf("no event reports the remaining topics: %q", l.events.reported)
 	}
 }
 
-// secretsAs reads Secrets as somebody else, with the rights the API server
-// gives them.
+// secretsAs reads Secrets as a ServiceAccount, with its rights at the API server.
 type secretsAs struct {
 	client.Reader
 	somebody client.Reader
@@ -197,7 +196,7 @@ func (l *lab) asServiceAccount(server *apiserver.Server, account string) client.
 	return secretsAs{Reader: l.admin, somebody: somebody}
 }
 
-func TestSecretsTheOperatorMayNotReadAreACondition(t *testing.T) {
+func TestForbiddenSecretsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.live = l.asServiceAccount(complete, "perflab-system:perflab")
 	l.create(login())
@@ -210,7 +209,7 @@ func TestSecretsTheOperatorMayNotReadAreACondition(t *testing.T) {
 		"kubectl create role perflab-kafka-credentials -n "+l.namespace+" --verb=get --resource=secrets --resource-name=msk-ca --resource-name=msk-login",
 		"kubectl create rolebinding perflab-kafka-credentials -n "+l.namespace+" --role=perflab-kafka-credentials --serviceaccount=perflab-system:perflab")
 
-	// What the commands make is enough.
+	// The commands' rights suffice.
 	l.create(
 		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "perflab-kafka-credentials"}, Rules: []rbacv1.PolicyRule{{
 			APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}, ResourceNames: []string{"msk-ca", "msk-login"},
@@ -224,7 +223,7 @@ func TestSecretsTheOperatorMayNotReadAreACondition(t *testing.T) {
 	l.untilRun(v1alpha1.RunSucceeded)
 }
 
-func TestSecretsThatAreNotThereAreACondition(t *testing.T) {
+func TestMissingSecretsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	secrets := mskSecrets()
 	delete(secrets[1].(*corev1.Secret).StringData, "password")
@@ -241,13 +240,13 @@ func TestSecretsThatAreNotThereAreACondition(t *testing.T) {
 	})
 }
 
-// Where a login may be sent is for the Secret to say.
-func TestALoginGoesWhereItsSecretSays(t *testing.T) {
+// The Secret determines the hosts that its login may be sent to.
+func TestLoginRequiresAllowedHosts(t *testing.T) {
 	for name, c := range map[string]struct {
 		annotations map[string]string
-		says        []string
+		message     []string
 	}{
-		"nothing is said": {nil, []string{`Secret "msk-login" does not say which hosts its login may be sent to`, "'perflab.dev/hosts=b-1.msk.example.org:9096'"}},
+		"no annotation": {nil, []string{`Secret "msk-login" does not say which hosts its login may be sent to`, "'perflab.dev/hosts=b-1.msk.example.org:9096'"}},
 		"other hosts": {
 			map[string]string{v1alpha1.AnnotationHosts: "*.example.net"},
 			[]string{`the login of Secret "msk-login" may not be sent to "b-1.msk.example.org:9096"`, "'perflab.dev/hosts=*.example.net,b-1.msk.example.org:9096'"},
@@ -263,10 +262,10 @@ func TestALoginGoesWhereItsSecretSays(t *testing.T) {
 			l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
 			l.play()
 			l.settle()
-			says := append(c.says, "run: kubectl annotate secret msk-login -n "+l.namespace+" --overwrite")
-			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, says...)
+			message := append(c.message, "run: kubectl annotate secret msk-login -n "+l.namespace+" --overwrite")
+			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, message...)
 			if len(l.brokers.asked.Servers) != 0 {
-				t.Errorf("brokers %v were asked", l.brokers.asked)
+				t.Errorf("brokers %v were called", l.brokers.asked)
 			}
 			secrets[1].SetAnnotations(map[string]string{v1alpha1.AnnotationHosts: "b-1.msk.example.org:9096"})
 			l.update(secrets[1])
@@ -275,7 +274,7 @@ func TestALoginGoesWhereItsSecretSays(t *testing.T) {
 	}
 }
 
-func TestBrokersThatPointElsewhereAreACondition(t *testing.T) {
+func TestForbiddenAdvertisedHostsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	l.create(mskSecrets()...)

@@ -13,12 +13,12 @@ import (
 	"perflab.dev/perflab/internal/planning/queue"
 )
 
-// inKueuesQueue has Kueue say when blocks begin.
-func inKueuesQueue(e *v1alpha1.PerfExperiment) {
+// inKueueQueue lets Kueue admit the blocks.
+func inKueueQueue(e *v1alpha1.PerfExperiment) {
 	e.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneKueue, Name: "team-a"}
 }
 
-// workloads are Kueue's.
+// workloads are Kueue's Workloads.
 func (l *lab) workloads() []unstructured.Unstructured {
 	return l.foreign(queue.WorkloadKind.WithVersion("v1beta2"))
 }
@@ -30,27 +30,27 @@ func (l *lab) playKueue() {
 		return
 	}
 	for _, workload := range l.workloads() {
-		if admitted, says := queue.Admitted(&workload); admitted || says != "" && l.outside.quotaUsed {
+		if admitted, message := queue.Admitted(&workload); admitted || message != "" && l.outside.quotaUsed {
 			continue
 		}
-		reserved := kueueSays("QuotaReserved", "True", "")
-		conditions := []any{reserved, kueueSays("Admitted", "True", "")}
+		reserved := kueueCondition("QuotaReserved", "True", "")
+		conditions := []any{reserved, kueueCondition("Admitted", "True", "")}
 		if l.outside.quotaUsed {
-			conditions = []any{kueueSays("QuotaReserved", "False", "couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu")}
+			conditions = []any{kueueCondition("QuotaReserved", "False", "couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu")}
 		}
 		l.setStatus(&workload, map[string]any{"conditions": conditions})
 	}
 }
 
-func kueueSays(condition, status, message string) any {
+func kueueCondition(condition, status, message string) any {
 	return map[string]any{"type": condition, "status": status, "reason": condition, "message": message, "lastTransitionTime": "2026-03-01T12:00:00Z"}
 }
 
-// A block begins when Kueue has admitted it, and gives back what it had for the next.
-func TestKueueSaysWhenABlockBegins(t *testing.T) {
+// A block starts when Kueue has admitted it, and releases its quota for the next.
+func TestKueueAdmitsBlocks(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.quotaUsed = true
-	l.create(login(), smallExperiment(t, twoBlocks, inKueuesQueue))
+	l.create(login(), smallExperiment(t, twoBlocks, inKueueQueue))
 	l.until("the wait for Kueue", func() bool { return strings.Contains(l.experiment("small").Status.WaitingFor, "insufficient") })
 	want := "waiting for Kueue's queue team-a: couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu"
 	if status := l.experiment("small").Status; status.WaitingFor != want || status.Phase != v1alpha1.ExperimentPending || len(l.runs()) != 0 {
@@ -71,13 +71,13 @@ func TestKueueSaysWhenABlockBegins(t *testing.T) {
 	if !blocks["small-block-1"] || !blocks["small-block-2"] || len(blocks) != 2 {
 		t.Errorf("Workloads were %v, want one for each of two blocks", blocks)
 	}
-	l.until("its Workload to be given back", func() bool { return len(l.workloads()) == 0 })
+	l.until("its Workload to be deleted", func() bool { return len(l.workloads()) == 0 })
 }
 
-func TestWithoutKueueItIsToldToInstallIt(t *testing.T) {
+func TestMissingKueueIsReported(t *testing.T) {
 	l := newLab(t, bare)
 	l.outside.withoutKueue = true
-	l.create(login(), smallExperiment(t, oneArm, inKueuesQueue))
+	l.create(login(), smallExperiment(t, oneArm, inKueueQueue))
 	l.pass()
 	l.pass()
 	if waits := l.experiment("small").Status.WaitingFor; !strings.Contains(waits, "Kueue, which is not in the cluster") || !strings.Contains(waits, "spec.lane") {
@@ -85,15 +85,15 @@ func TestWithoutKueueItIsToldToInstallIt(t *testing.T) {
 	}
 }
 
-// What somebody else has made under the Workload's name is left alone, and told.
-func TestAWorkloadOfSomebodyElseIsLeftAlone(t *testing.T) {
+// A Workload of somebody else with the same name stays unchanged, and is reported.
+func TestForeignWorkloadStaysUnchanged(t *testing.T) {
 	l := newLab(t, complete)
 	theirs := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"queueName": "theirs", "podSets": []any{map[string]any{
 		"name": "main", "count": int64(1), "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "c"}}}},
 	}}}}}
 	theirs.SetGroupVersionKind(queue.WorkloadKind.WithVersion("v1beta2"))
 	theirs.SetName(queue.WorkloadName("small", 1))
-	l.create(login(), theirs, smallExperiment(t, oneArm, inKueuesQueue))
+	l.create(login(), theirs, smallExperiment(t, oneArm, inKueueQueue))
 	for range 3 {
 		l.pass()
 	}

@@ -37,18 +37,17 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// lab is a namespace with an operator that works on it one pass at a time, a
-// clock that only tests move, and everything outside the operator in the
-// hands of the test.
+// lab is a namespace with an operator that reconciles when the test says so, a clock that only tests
+// move, and everything outside the operator under the control of the test.
 type lab struct {
 	t *testing.T
-	// admin acts for people, for other operators and for the kubelet.
+	// admin acts as users, other operators and the kubelet.
 	admin client.WithWatch
-	// own has the operator's rights, where they are installed.
+	// own has the operator's rights, if they are installed.
 	own client.WithWatch
-	// accounts are those that the operator acts as; nil: none.
+	// accounts are those that the operator impersonates; nil: none.
 	accounts *kube.Accounts
-	// uncached reads what others write as well.
+	// uncached reads objects of others as well.
 	uncached  client.WithWatch
 	namespace string
 	now       time.Time
@@ -59,54 +58,51 @@ type lab struct {
 	runners   fakeRunners
 	logs      fakeLogs
 	events    fakeEvents
-	// scraped is what Prometheus would read; it outlives the operator's deaths.
+	// scraped are the metrics for Prometheus; they survive restarts of the operator.
 	scraped   *prometheus.Registry
 	telemetry *telemetry.Metrics
 	line      line
-	// live reads for the operator past the cache; nil: admin does.
+	// live is the operator's uncached reader; nil: admin.
 	live client.Reader
-	// addresses counts the pods that were given one.
+	// addresses is the number of pods with an address.
 	addresses int
-	// eachRound looks at things while they come about, eachPass at what the
-	// operator has made of its last pass; nil: nobody does.
+	// eachRound checks objects in progress, eachPass the result of the operator's last reconcile;
+	// nil: none.
 	eachRound, eachPass func()
-	// passed is why the operator's last pass failed, as its log would say.
+	// passed is the error of the operator's last reconcile, as in its log.
 	passed []error
-	// home is the namespace that runs the operator.
+	// home is the namespace of the operator.
 	home string
-	// lanes is the namespace with the tickets of experiments; empty: they take no
-	// turns.
+	// lanes is the namespace with the tickets of experiments; empty: no queue.
 	lanes string
-	// longestTurn is how long a run may take; 0: no limit.
+	// longestTurn is the time limit of a run; 0: none.
 	longestTurn time.Duration
-	// history is how long what complete experiments gave stays.
+	// history is how long results of complete experiments are kept.
 	history retention.Policy
-	// archive keeps what was recorded; nil: there is none.
+	// archive stores records; nil: none.
 	archive *archive.Store
-	// sinks are told what there is to announce; empty: nobody is.
+	// sinks get announcements; empty: none.
 	sinks []sinks.Sink
-	// archives of namespaces that have another one.
+	// archives of namespaces with their own.
 	archives map[string]*archive.Store
-	// collector is the collector's image; empty: there is none.
+	// collector is the collector's image; empty: none.
 	collector string
-	// restored are the Jobs that brought data back, jobs the collectors', by name
-	// and run.
+	// restored are the Jobs that restored data, jobs the collectors', by name and run.
 	restored []string
 	jobs     map[string]types.UID
-	// lasting is the operator that does all passes over experiments; nil: each is done by
-	// one that has just been started.
+	// lasting is an operator that does all reconciles of experiments; nil: each is done by a
+	// restarted one.
 	lasting *experiment.Reconciler
 }
 
-// newLab makes a lab. Labs know nothing of each other, so their tests run side
-// by side.
+// newLab creates a lab. Labs are independent, so their tests run in parallel.
 func newLab(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
 	t.Parallel()
 	return newLabAlone(t, server)
 }
 
-// newLabAlone makes one for a test that does not run beside others.
+// newLabAlone creates one for a test that does not run in parallel.
 func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
 	admin := apiserver.Client(t, server.Config(t))
@@ -123,12 +119,12 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
 		brokers: fakeBrokers{state: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 1, Version: "4.3", Guessed: true}},
 	}
-	l.line.takeOver, l.line.scope = l.meanwhile, l.namespace
+	l.line.takeOver, l.line.scope = l.runOtherOperator, l.namespace
 	return l
 }
 
-// meanwhile lets another operator go on for a while.
-func (l *lab) meanwhile() {
+// runOtherOperator lets another operator reconcile for a while.
+func (l *lab) runOtherOperator() {
 	l.t.Helper()
 	l.pass()
 	if l.eachRound != nil {
@@ -139,7 +135,7 @@ func (l *lab) meanwhile() {
 	l.pass()
 }
 
-// operator is one that has just been started: it knows nothing, but for a lasting one.
+// operator is a restarted one without any state, except a lasting one.
 func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	tools := l.tools()
 	now := func() time.Time { return l.now }
@@ -150,11 +146,11 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	return experiments,
 		&run.Reconciler{
 			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
-			Watches: &run.ThirdPartyWatches{Cluster: tools.Cluster, Controller: deaf{}},
+			Watches: &run.ThirdPartyWatches{Cluster: tools.Cluster, Controller: noWatches{}},
 		}
 }
 
-// tools are those of an operator that has just been started.
+// tools are those of a restarted operator.
 func (l *lab) tools() component.Tools {
 	reads := l.line.to(l.own)
 	pods := kubecache.PodReader{Reader: l.reader(), Cached: func(string) client.Reader { return reads }}
@@ -172,7 +168,7 @@ func (l *lab) tools() component.Tools {
 	}
 }
 
-// reader is the operator's past the cache.
+// reader is the operator's uncached reader.
 func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
@@ -180,13 +176,12 @@ func (l *lab) reader() client.Reader {
 	return kubecache.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
 }
 
-// deaf takes watches and never hears anything: tests wake the operator.
-type deaf struct{ controller.Controller }
+// noWatches accepts watches and never gets an event: tests call the operator.
+type noWatches struct{ controller.Controller }
 
-func (deaf) Watch(source.Source) error { return nil }
+func (noWatches) Watch(source.Source) error { return nil }
 
-// settle lets the operator work until it has nothing more to do. Before every
-// single step it is killed and started anew.
+// settle reconciles until there is nothing more to do. The operator is restarted before every step.
 func (l *lab) settle() {
 	l.t.Helper()
 	idle, most := 0, 60
@@ -198,21 +193,21 @@ func (l *lab) settle() {
 			idle = 0
 		}
 		if l.line.cut && most < 600 {
-			// What is disturbed is done again.
+			// A disturbed step is repeated.
 			most++
 		}
 		if idle > l.line.view.delay() {
 			return
 		}
 	}
-	l.t.Fatalf("the operator does not come to rest; its last writes:\n%s", strings.Join(tail(l.line.journal, 10), "\n"))
+	l.t.Fatalf("the operator does not become idle; its last writes:\n%s", strings.Join(tail(l.line.journal, 10), "\n"))
 }
 
-// pass wakes the operator once for every object.
+// pass reconciles every object once.
 func (l *lab) pass() {
 	l.t.Helper()
 	l.line.cut, l.passed = false, nil
-	l.line.view.turn()
+	l.line.view.nextPass()
 	for _, experiment := range l.experiments() {
 		reconciler, _ := l.operator()
 		_, err := reconciler.Reconcile(l.lease(), request(&experiment))
@@ -225,7 +220,7 @@ func (l *lab) pass() {
 		result, err := reconciler.Reconcile(l.lease(), request(&run))
 		l.judge("run "+run.Name, err)
 		idle := l.line.effects == before && err == nil && l.line.view == nil
-		if idle && !run.Status.Phase.IsFinal() && result.RequeueAfter == 0 && l.lives(run) {
+		if idle && !run.Status.Phase.IsFinal() && result.RequeueAfter == 0 && l.isLive(run) {
 			l.t.Errorf("run %s waits without an alarm: %s", run.Name, run.Status.Message)
 		}
 	}
@@ -235,7 +230,7 @@ func (l *lab) pass() {
 	}
 }
 
-// announce wakes who tells the sinks, where there are any.
+// announce calls the announcer, if there are sinks.
 func (l *lab) announce(about *v1alpha1.PerfExperiment) {
 	l.t.Helper()
 	if len(l.sinks) == 0 {
@@ -246,12 +241,12 @@ func (l *lab) announce(about *v1alpha1.PerfExperiment) {
 	l.judge("announcing "+about.Name, err)
 }
 
-// lease lasts until the line takes it away.
+// lease lasts until the line revokes it.
 func (l *lab) lease() context.Context {
 	l.t.Helper()
 	ctx, hangUp := context.WithCancel(l.t.Context())
 	l.t.Cleanup(hangUp)
-	l.line.hangUp = hangUp
+	l.line.revokeLease = hangUp
 	return ctx
 }
 
@@ -261,8 +256,7 @@ func (l *lab) judge(what string, err error) {
 		return
 	}
 	l.passed = append(l.passed, err)
-	// Who has lost the lease may find that the next one has made or ended what he
-	// was at.
+	// An operator that has lost the lease may find that the next one has created or ended the object.
 	overtaken := apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
 	disturbed := l.line.cut && (errors.Is(err, errCut) || errors.Is(err, context.Canceled) || overtaken)
 	if !disturbed && !apierrors.IsConflict(err) {
@@ -270,14 +264,14 @@ func (l *lab) judge(what string, err error) {
 	}
 }
 
-// lives says whether a run's experiment is there to stay, and no record.
-func (l *lab) lives(run v1alpha1.PerfRun) bool {
+// isLive reports whether a run's experiment exists, is not being deleted, and is not imported.
+func (l *lab) isLive(run v1alpha1.PerfRun) bool {
 	return slices.ContainsFunc(l.experiments(), func(e v1alpha1.PerfExperiment) bool {
 		return e.Name == run.Spec.Experiment && e.DeletionTimestamp == nil && !provenance.IsImported(&e)
 	})
 }
 
-// until plays everybody's part until what is wanted has come about.
+// until simulates everything until a condition holds.
 func (l *lab) until(what string, done func() bool) {
 	l.t.Helper()
 	for range 80 {
@@ -291,7 +285,7 @@ func (l *lab) until(what string, done func() bool) {
 		l.play()
 		l.now = l.now.Add(10 * time.Second)
 	}
-	l.t.Fatalf("%s did not come about:\n%s", what, l.describe())
+	l.t.Fatalf("timeout waiting for %s:\n%s", what, l.describe())
 }
 
 func (l *lab) untilPhase(name string, phase v1alpha1.ExperimentPhase) *v1alpha1.PerfExperiment {
@@ -343,7 +337,7 @@ func (l *lab) experiments() []v1alpha1.PerfExperiment {
 	return list.Items
 }
 
-// runs are sorted as they were made.
+// runs are sorted by creation.
 func (l *lab) runs() []v1alpha1.PerfRun {
 	l.t.Helper()
 	list := &v1alpha1.PerfRunList{}
@@ -354,7 +348,7 @@ func (l *lab) runs() []v1alpha1.PerfRun {
 	return list.Items
 }
 
-// run is the newest run, nil when there is none.
+// run is the newest run, nil if there is none.
 func (l *lab) run() *v1alpha1.PerfRun {
 	l.t.Helper()
 	runs := l.runs()
@@ -369,7 +363,7 @@ func (l *lab) list(list client.ObjectList, options ...client.ListOption) {
 	expect.NoError(l.t, l.admin.List(l.t.Context(), list, append(options, client.InNamespace(l.namespace))...), "listing %T", list)
 }
 
-// change edits an experiment as a person would.
+// change edits an experiment as a user would.
 func (l *lab) change(name string, edit func(*v1alpha1.PerfExperiment)) error {
 	l.t.Helper()
 	changed := l.experiment(name)
@@ -382,7 +376,7 @@ func (l *lab) mustChange(name string, edit func(*v1alpha1.PerfExperiment)) {
 	expect.NoError(l.t, l.change(name, edit), "changing experiment %s", name)
 }
 
-// describe tells how far things are, for a test that failed.
+// describe shows the state of a failed test.
 func (l *lab) describe() string {
 	var lines []string
 	for _, experiment := range l.experiments() {

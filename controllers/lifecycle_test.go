@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestAnExperimentGoesFromCreateToComplete(t *testing.T) {
+func TestExperimentCompletes(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	l.settle()
@@ -44,15 +44,14 @@ func TestAnExperimentGoesFromCreateToComplete(t *testing.T) {
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 0 {
 		t.Errorf("%d TestRuns are left", len(testRuns))
 	}
-	for _, told := range []string{"Normal RunStarted", "Normal Loading", "Normal Succeeded", "Normal Complete: 2 of 2 runs are done"} {
-		if !slices.ContainsFunc(l.events.told, func(event string) bool { return strings.HasPrefix(event, told) }) {
-			t.Errorf("nobody was told %q, only %q", told, l.events.told)
+	for _, reported := range []string{"Normal RunStarted", "Normal Loading", "Normal Succeeded", "Normal Complete: 2 of 2 runs are done"} {
+		if !slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.HasPrefix(event, reported) }) {
+			t.Errorf("missing event %q in %q", reported, l.events.reported)
 		}
 	}
 }
 
-// checkResults: a check-in takes 100 ms and a check-out 200 ms, a tenth more in
-// the slow arm.
+// checkResults: a check-in takes 100 ms and a check-out 200 ms, a tenth more in the slow arm.
 func checkResults(t *testing.T, results []v1alpha1.Result) {
 	t.Helper()
 	result := func(metric, arm, mean, delta string) v1alpha1.Result {
@@ -99,7 +98,7 @@ func checkRun(t *testing.T, run v1alpha1.PerfRun) {
 	}
 }
 
-func TestARunKeepsItsRawResults(t *testing.T) {
+func TestRawResultsAreStored(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -110,8 +109,8 @@ func TestARunKeepsItsRawResults(t *testing.T) {
 	}
 }
 
-// Results that fit into no ConfigMap are not asked for again and again.
-func TestARunCountsWithoutRawResultsThatDoNotFit(t *testing.T) {
+// Results that fit into no ConfigMap are not read again and again.
+func TestOversizedRawResultsAreDropped(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.bulky = true
 	l.create(login(), smallExperiment(t, oneArm))
@@ -119,14 +118,14 @@ func TestARunCountsWithoutRawResultsThatDoNotFit(t *testing.T) {
 	raw := &corev1.ConfigMap{}
 	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.run().Status.RawResults}, raw))
 	if left := raw.Annotations[v1alpha1.AnnotationLeftOut]; left != "cico" || len(raw.BinaryData["cico"]) > 0 {
-		t.Errorf("%d bytes are kept, and %q is left out", len(raw.BinaryData["cico"]), left)
+		t.Errorf("%d bytes are stored, and %q is left out", len(raw.BinaryData["cico"]), left)
 	}
 	if len(l.run().Status.Observations) == 0 {
 		t.Error("the run has no observations")
 	}
 }
 
-// environment lists what the experiment's environment consists of.
+// environment lists the objects of the experiment's environment.
 func (l *lab) environment() []string {
 	l.t.Helper()
 	var names []string

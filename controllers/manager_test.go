@@ -32,31 +32,30 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Other tests wake the operator by hand and let it read past any cache. Here
-// the manager does as in production: it reads what its watches have told it
-// and wakes by them.
-func TestTheManagerWakesTheOperator(t *testing.T) {
+// Other tests call the operator and let it read without a cache. Here the manager works as in
+// production: its watches fill its cache and trigger reconciles.
+func TestManagerWatchesReconcile(t *testing.T) {
 	l := newLab(t, complete)
 	l.lanes = l.namespace
 	l.manage(complete, logr.Logger{})
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.outside.held["cico"] = true
-	l.playUntil("a complete experiment that has given up its turn", func() bool {
-		return l.experiment("small").Status.TornDown != nil && len((hall{l}).tickets()) == 0
+	l.playUntil("a complete experiment without a ticket", func() bool {
+		return l.experiment("small").Status.TornDown != nil && len((labs{l}).tickets()) == 0
 	})
 	if status := l.experiment("small").Status; status.Progress != "2/2" || status.Runs.Invalid != 0 || len(l.runs()) != 2 {
 		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2: %+v", status.Progress, status.Runs.Invalid, len(l.runs()), status.InvalidRuns)
 	}
-	told := &eventsv1.EventList{}
-	l.list(told)
-	// The API server may tell of an address it repairs.
-	if !slices.ContainsFunc(told.Items, func(e eventsv1.Event) bool { return strings.HasPrefix(e.ReportingController, "perflab") }) {
-		t.Errorf("nobody was told anything by the operator: %v", told.Items)
+	reported := &eventsv1.EventList{}
+	l.list(reported)
+	// The API server creates events about addresses that it repairs.
+	if !slices.ContainsFunc(reported.Items, func(e eventsv1.Event) bool { return strings.HasPrefix(e.ReportingController, "perflab") }) {
+		t.Errorf("the operator created no event: %v", reported.Items)
 	}
 }
 
-// Whoever searches the log for a run or an experiment finds every line.
-func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
+// All log lines of a run or an experiment have its name.
+func TestLogLinesNameObjects(t *testing.T) {
 	l := newLab(t, complete)
 	lines := make(chan string, 10000)
 	l.manage(complete, funcr.New(func(_, line string) { lines <- line }, funcr.Options{Verbosity: 5}))
@@ -78,9 +77,9 @@ func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
 	}
 }
 
-// When the operator starts there are as many runs that are over as were ever done. It passes
-// over those alone of which something is left that goes with their end.
-func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
+// At its start, the operator has many finished runs in its queue. It skips those of which nothing is
+// left to clean up.
+func TestFinishedRunsAreReconciledForLeftovers(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, twoBlocks))
 	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
@@ -100,8 +99,8 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 			passes <- line
 		}
 	}, funcr.Options{Verbosity: 5}))
-	await.Until(t.Context(), t, time.Minute, "the TestRun of a run that is over to be gone", func() (bool, string) {
-		return len(l.foreign(contract.TestRunKind)) == 0, "it is there"
+	await.Until(t.Context(), t, time.Minute, "the TestRun of a finished run to be deleted", func() (bool, string) {
+		return len(l.foreign(contract.TestRunKind)) == 0, "it exists"
 	})
 	for range len(passes) {
 		if line := <-passes; strings.Contains(line, `"run"=`) && !strings.Contains(line, left.GetLabels()[v1alpha1.LabelRun]) {
@@ -110,7 +109,7 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 	}
 }
 
-// playUntil plays everybody's part but the operator's, which a manager runs, by the clock.
+// playUntil simulates everything but the operator, which a manager runs, in real time.
 func (l *lab) playUntil(what string, done func() bool) {
 	l.t.Helper()
 	await.Until(l.t.Context(), l.t, 2*time.Minute, what, func() (bool, string) {

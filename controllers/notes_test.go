@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// findings is a ConfigMap that a note and its picture are kept in.
+// findings is a ConfigMap with a note and its picture.
 func findings(t *testing.T) *corev1.ConfigMap {
 	t.Helper()
 	var photo bytes.Buffer
@@ -32,8 +32,8 @@ func findings(t *testing.T) *corev1.ConfigMap {
 	}
 }
 
-// noted edits the notes of the experiment, and waits for a report that follows.
-func (l *lab) noted(notes ...v1alpha1.Note) map[string]string {
+// setNotes sets the notes of the experiment, and waits for a new report.
+func (l *lab) setNotes(notes ...v1alpha1.Note) map[string]string {
 	l.t.Helper()
 	before := l.stored()
 	l.ask(func(e *v1alpha1.PerfExperiment) { e.Spec.Notes = notes })
@@ -42,15 +42,15 @@ func (l *lab) noted(notes ...v1alpha1.Note) map[string]string {
 	return l.pages(l.stored())
 }
 
-// What people write on a complete experiment makes its report anew, and nothing else.
-func TestNotesOnACompleteExperiment(t *testing.T) {
+// Notes on a complete experiment rebuild its report, and nothing else.
+func TestNotesOnCompleteExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	before := l.settled()
 	l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 	l.create(findings(t))
 	runs, reports, manifest := l.runUIDs(), l.written(), l.configMap("small-evidence")
 	start := l.run().Status.Timings.LoadStart
-	pages := l.noted(
+	pages := l.setNotes(
 		v1alpha1.Note{Name: "cause", Section: v1alpha1.NoteRecommendations, ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}},
 		v1alpha1.Note{Name: "stopped", At: &metav1.Time{Time: start.Add(time.Second)}, Text: "container stopped"},
 	)
@@ -63,21 +63,21 @@ func TestNotesOnACompleteExperiment(t *testing.T) {
 		t.Error("the page lacks the picture, or the mark on a chart")
 	}
 	if !regexp.MustCompile(`\| container stopped \|.*` + l.run().Name).MatchString(pages["report.md"]) {
-		t.Error("the list of test runs does not tell of the mark")
+		t.Error("the list of test runs does not show the mark")
 	}
-	l.restsAfterNotes(before, runs, manifest)
+	l.expectOnlyReportChanged(before, runs, manifest)
 	if more := l.written() - reports; more != 1 || len(aboutReport(l.experiment("small"))) != 0 {
 		t.Errorf("it was written %d times more, and warns %q", more, l.experiment("small").Status.Warnings)
 	}
-	if pages = l.noted(); strings.Contains(pages["report.md"], "The cause") {
-		t.Error("a note that was taken out is still there")
+	if pages = l.setNotes(); strings.Contains(pages["report.md"], "The cause") {
+		t.Error("a removed note is still shown")
 	}
-	l.restsAfterNotes(before, runs, manifest)
-	l.chainHolds("small")
+	l.expectOnlyReportChanged(before, runs, manifest)
+	l.verifyChain("small")
 }
 
-// restsAfterNotes fails where more than the report has changed.
-func (l *lab) restsAfterNotes(before *v1alpha1.PerfExperiment, runs map[types.UID]string, manifest *corev1.ConfigMap) {
+// expectOnlyReportChanged fails if more than the report has changed.
+func (l *lab) expectOnlyReportChanged(before *v1alpha1.PerfExperiment, runs map[types.UID]string, manifest *corev1.ConfigMap) {
 	l.t.Helper()
 	if diff := cmp.Diff(runs, l.runUIDs()); diff != "" {
 		l.t.Errorf("runs (-before +after):\n%s", diff)
@@ -86,7 +86,7 @@ func (l *lab) restsAfterNotes(before *v1alpha1.PerfExperiment, runs map[types.UI
 		l.t.Errorf("something was built: %v", left)
 	}
 	if now := l.configMap("small-evidence"); now.ResourceVersion != manifest.ResourceVersion {
-		l.t.Error("the digests were written anew: those that somebody noted down would hold no more")
+		l.t.Error("the digests were rewritten: recorded ones would no longer verify")
 	}
 	after := l.experiment("small")
 	if after.Status.PlanHash != before.Status.PlanHash || after.Status.Evidence.SHA256 != before.Status.Evidence.SHA256 || after.Status.Phase != v1alpha1.ExperimentComplete ||
@@ -94,26 +94,25 @@ func (l *lab) restsAfterNotes(before *v1alpha1.PerfExperiment, runs map[types.UI
 		l.t.Errorf("the status is %+v", after.Status)
 	}
 	written := l.written()
-	l.isAtRest(0)
+	l.expectIdle(0)
 	l.pass()
 	if l.written() != written {
 		l.t.Error("an operator that has just started writes the report again")
 	}
 }
 
-// A note that can't be shown costs the report its words, and is told in a warning until
-// it can.
-func TestANoteThatIsNotThere(t *testing.T) {
+// A note that can't be shown is missing in the report, and a warning reports it until it can be.
+func TestMissingNoteIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled()
 	cause := v1alpha1.Note{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}
-	pages := l.noted(cause)
-	const told = `note "cause": ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again`
-	if warnings := aboutReport(l.experiment("small")); len(warnings) != 1 || warnings[0] != "the report in the cluster does not show all of its notes: "+told {
+	pages := l.setNotes(cause)
+	const reported = `note "cause": ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again`
+	if warnings := aboutReport(l.experiment("small")); len(warnings) != 1 || warnings[0] != "the report in the cluster does not show all of its notes: "+reported {
 		t.Errorf("it warns %q", warnings)
 	}
 	if !strings.Contains(pages["report.md"], `It is left out: ConfigMap "findings" is not there, or may not be read`) {
-		t.Error("the report does not say what it lacks")
+		t.Error("the report does not show what is missing")
 	}
 	l.pass()
 	if warnings := aboutReport(l.experiment("small")); len(warnings) != 1 {
@@ -121,13 +120,13 @@ func TestANoteThatIsNotThere(t *testing.T) {
 	}
 	l.create(findings(t))
 	cause.Section = v1alpha1.NoteSummary
-	if pages = l.noted(cause); !strings.Contains(pages["report.md"], "It is the **collector**.") || len(aboutReport(l.experiment("small"))) != 0 {
-		t.Errorf("once it is there, it warns %q", l.experiment("small").Status.Warnings)
+	if pages = l.setNotes(cause); !strings.Contains(pages["report.md"], "It is the **collector**.") || len(aboutReport(l.experiment("small"))) != 0 {
+		t.Errorf("once it exists, the warnings are %q", l.experiment("small").Status.Warnings)
 	}
 }
 
-// Notes are there from the first report on, and an experiment that is on goes on.
-func TestNotesWhileAnExperimentIsOn(t *testing.T) {
+// Notes are in the report from the first one on, and a running experiment continues.
+func TestNotesOnRunningExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, twoBlocks, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Notes = []v1alpha1.Note{{Name: "before", Text: "What we expect."}}
@@ -144,7 +143,7 @@ func TestNotesWhileAnExperimentIsOn(t *testing.T) {
 	}
 	for uid := range begun {
 		if l.runUIDs()[uid] == "" {
-			t.Error("a run was taken away")
+			t.Error("a run was deleted")
 		}
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-var update = flag.Bool("update", false, "write test/argocd/testdata anew")
+var update = flag.Bool("update", false, "rewrite test/argocd/testdata")
 
-// Argo CD's health checks are tested with what the operator really writes in
-// each phase. These files are that, and stay so.
-func TestEachPhaseIsAsTheHealthChecksKnowIt(t *testing.T) {
+// Argo CD's health checks are tested with what the operator writes in each phase. This test keeps
+// these files current.
+func TestPhasesMatchHealthChecks(t *testing.T) {
 	suspend := func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true }
 	for name, bring := range map[string]func(*lab){
 		"new":     func(l *lab) { l.create(smallExperiment(l.t)) },
@@ -76,64 +76,64 @@ func TestEachPhaseIsAsTheHealthChecksKnowIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			bring(l)
-			l.compareGolden("PerfExperiment-"+name, healthOfExperiment(l.experiment("small")))
+			l.compareGolden("PerfExperiment-"+name, experimentHealth(l.experiment("small")))
 			if run := l.run(); run != nil && slices.Contains([]string{"running", "loading", "complete", "exhausted"}, name) {
-				l.compareGolden("PerfRun-"+name, healthOfRun(run))
+				l.compareGolden("PerfRun-"+name, runHealth(run))
 			}
 		})
 	}
 }
 
-// What the health checks know of schedules is what the operator writes, too.
-func TestEachPhaseOfAScheduleIsAsTheHealthChecksKnowIt(t *testing.T) {
+// The same for schedules.
+func TestSchedulePhasesMatchHealthChecks(t *testing.T) {
 	for name, bring := range map[string]func(*lab){
 		"new":      func(l *lab) { l.create(hourly(l.t)) },
-		"in-force": func(l *lab) { l.create(hourly(l.t)); l.schedulesSettle() },
+		"in-force": func(l *lab) { l.create(hourly(l.t)); l.settleSchedules() },
 		"held": func(l *lab) {
 			l.create(hourly(l.t))
 			for range 2 {
 				l.nextHour()
-				l.schedulesSettle()
+				l.settleSchedules()
 			}
 		},
 		"suspended": func(l *lab) {
 			l.create(hourly(l.t, func(spec *v1alpha1.PerfScheduleSpec) { spec.Suspend = true }))
-			l.schedulesSettle()
+			l.settleSchedules()
 		},
 		"missing": func(l *lab) {
 			l.create(hourly(l.t, func(spec *v1alpha1.PerfScheduleSpec) {
 				spec.OnImageChange = []v1alpha1.ImageSource{{Kind: "Deployment", Name: "okapi"}}
 			}))
-			l.schedulesSettle()
+			l.settleSchedules()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			bring(l)
-			l.compareGolden("PerfSchedule-"+name, healthOfSchedule(l.schedule()))
+			l.compareGolden("PerfSchedule-"+name, scheduleHealth(l.schedule()))
 		})
 	}
 }
 
-func healthOfSchedule(schedule *v1alpha1.PerfSchedule) seen {
+func scheduleHealth(schedule *v1alpha1.PerfSchedule) seen {
 	shown := seen{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfSchedule"},
-		Metadata: metadataOf(schedule),
+		Metadata: healthMetadata(schedule),
 		Spec:     map[string]any{"suspend": schedule.Spec.Suspend},
 	}
 	if schedule.Status.ObservedGeneration != 0 {
-		shown.Status = &seenStatus{ObservedGeneration: schedule.Status.ObservedGeneration, Conditions: kstatusOf(schedule.Status.Conditions)}
+		shown.Status = &seenStatus{ObservedGeneration: schedule.Status.ObservedGeneration, Conditions: kstatusConditions(schedule.Status.Conditions)}
 	}
 	return shown
 }
 
-// referring takes the system from a PerfSystem that is not there.
+// referring refers to a missing PerfSystem.
 func referring(e *v1alpha1.PerfExperiment) {
 	e.Spec.System = v1alpha1.System{}
 	e.Spec.SystemRef = &v1alpha1.SystemRef{Name: "absent"}
 }
 
-// seen is what health checks may look at.
+// seen has the fields that health checks read.
 type seen struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        map[string]any `json:"metadata"`
@@ -156,11 +156,11 @@ type seenArm struct {
 	Verdicts *v1alpha1.ArmVerdicts `json:"verdicts,omitempty"`
 }
 
-func healthOfExperiment(experiment *v1alpha1.PerfExperiment) seen {
+func experimentHealth(experiment *v1alpha1.PerfExperiment) seen {
 	status := &experiment.Status
 	shown := seen{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfExperiment"},
-		Metadata: metadataOf(experiment),
+		Metadata: healthMetadata(experiment),
 		Spec:     map[string]any{"suspend": experiment.Spec.Suspend},
 	}
 	if status.Phase == "" {
@@ -168,7 +168,7 @@ func healthOfExperiment(experiment *v1alpha1.PerfExperiment) seen {
 	}
 	shown.Status = &seenStatus{
 		ObservedGeneration: status.ObservedGeneration, Phase: string(status.Phase),
-		Progress: status.Progress, WaitingFor: status.WaitingFor, Conditions: kstatusOf(status.Conditions),
+		Progress: status.Progress, WaitingFor: status.WaitingFor, Conditions: kstatusConditions(status.Conditions),
 	}
 	for _, arm := range status.Arms {
 		shown.Status.Arms = append(shown.Status.Arms, seenArm{Name: arm.Name, Verdicts: arm.Verdicts})
@@ -176,18 +176,18 @@ func healthOfExperiment(experiment *v1alpha1.PerfExperiment) seen {
 	return shown
 }
 
-func healthOfRun(run *v1alpha1.PerfRun) seen {
+func runHealth(run *v1alpha1.PerfRun) seen {
 	return seen{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfRun"},
-		Metadata: metadataOf(run),
+		Metadata: healthMetadata(run),
 		Status: &seenStatus{
 			ObservedGeneration: run.Status.ObservedGeneration, Phase: string(run.Status.Phase),
-			Message: run.Status.Message, Conditions: kstatusOf(run.Status.Conditions),
+			Message: run.Status.Message, Conditions: kstatusConditions(run.Status.Conditions),
 		},
 	}
 }
 
-func metadataOf(object metav1.Object) map[string]any {
+func healthMetadata(object metav1.Object) map[string]any {
 	shown := map[string]any{"name": object.GetName(), "generation": object.GetGeneration()}
 	if object.GetDeletionTimestamp() != nil {
 		shown["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -195,8 +195,8 @@ func metadataOf(object metav1.Object) map[string]any {
 	return shown
 }
 
-// kstatusOf leaves the conditions that say how the whole object is.
-func kstatusOf(conditions []metav1.Condition) []map[string]string {
+// kstatusConditions returns the conditions about the whole object.
+func kstatusConditions(conditions []metav1.Condition) []map[string]string {
 	var shown []map[string]string
 	for _, c := range conditions {
 		switch c.Type {
@@ -218,23 +218,22 @@ func (l *lab) compareGolden(name string, got any) {
 		return
 	}
 	content, err := os.ReadFile(path)
-	expect.NoError(l.t, err, "reading what is known (write it with -update)")
+	expect.NoError(l.t, err, "reading the golden file (write it with -update)")
 	var want, now seen
 	for _, one := range []struct {
 		content []byte
 		into    *seen
 	}{{content, &want}, {written, &now}} {
 		expect.NoError(l.t, yaml.UnmarshalStrict(one.content, one.into), "reading %s", name)
-		one.into.forgetWords()
+		one.into.dropMessages()
 	}
 	if diff := cmp.Diff(want, now); diff != "" {
-		l.t.Errorf("%s is no longer what the health checks were tested with; run go test ./controllers -run EachPhase -update, then make test-argocd (-known +now):\n%s", name, diff)
+		l.t.Errorf("%s differs from the tested health checks' input; run go test ./controllers -run PhasesMatch -update, then make test-argocd (-want +got):\n%s", name, diff)
 	}
 }
 
-// forgetWords leaves that something is said, not how: a sentence may be put
-// better without a change of health.
-func (s *seen) forgetWords() {
+// dropMessages keeps only whether there is a message: its text may change without a change of health.
+func (s *seen) dropMessages() {
 	if s.Status == nil {
 		return
 	}

@@ -18,7 +18,7 @@ func split(e *v1alpha1.PerfExperiment) {
 	e.Spec.System.Postgres.ReadWriteSplit = &v1alpha1.ReadWriteSplit{Enabled: true, Synchronous: true}
 }
 
-// tell changes what an instance tells from now on.
+// tell changes the metrics of an instance.
 func (l *lab) tell(instance string, edit func(*contract.PostgresMetrics)) {
 	l.t.Helper()
 	for _, pod := range l.pods(map[string]string{contract.LabelPostgresRole: contract.PostgresRoleInstance}) {
@@ -31,13 +31,13 @@ func (l *lab) tell(instance string, edit func(*contract.PostgresMetrics)) {
 		l.databases.put(address, metrics)
 		return
 	}
-	l.t.Fatalf("there is no instance %s", instance)
+	l.t.Fatalf("instance %s is missing", instance)
 }
 
-func TestReadsOnAReplicaAreProved(t *testing.T) {
+func TestReplicaReadsAreVerified(t *testing.T) {
 	cases := map[string]struct {
 		edit func(*v1alpha1.PerfExperiment)
-		// rows the replica reads while load is on.
+		// rows that the replica reads under load.
 		rows  int64
 		phase v1alpha1.RunPhase
 		words []string
@@ -66,14 +66,14 @@ func TestReadsOnAReplicaAreProved(t *testing.T) {
 	}
 }
 
-func TestReplicasThatDoNotFollowAreWaitedForAndThenNamed(t *testing.T) {
+func TestLaggingReplicasAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, split))
 	l.until("instances", func() bool {
 		return len(l.pods(map[string]string{contract.LabelPostgresRole: contract.PostgresRoleInstance})) == 2
 	})
 	l.tell("small-pg-1", func(m *contract.PostgresMetrics) { m.StreamingReplicas = ptr.To[int32](0) })
-	l.until("a wait that says why", func() bool {
+	l.until("a wait with its cause", func() bool {
 		return l.run().Status.Message == "PostgreSQL does not replicate as declared yet: 0 replicas follow PostgreSQL's primary, 1 is declared"
 	})
 	run := l.untilRun(v1alpha1.RunInvalid)
@@ -83,7 +83,7 @@ func TestReplicasThatDoNotFollowAreWaitedForAndThenNamed(t *testing.T) {
 	}
 }
 
-func TestReplicasThatFallAwayUnderTheLoadAreNamed(t *testing.T) {
+func TestLostReplicasInvalidateRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, split))
 	l.untilRun(v1alpha1.RunLoading)
@@ -93,7 +93,7 @@ func TestReplicasThatFallAwayUnderTheLoadAreNamed(t *testing.T) {
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "after the load, 0 replicas follow")
 }
 
-func TestMetricsThatCanNotBeReadProveNothing(t *testing.T) {
+func TestUnreadableMetricsVerifyNothing(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.until("an instance", func() bool {
@@ -102,11 +102,11 @@ func TestMetricsThatCanNotBeReadProveNothing(t *testing.T) {
 	l.databases.forgets = true
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	if proof := run.Status.Effective.Postgres; proof.Unproved == "" || proof.StreamingReplicas != nil || proof.ReplicaReads != nil {
-		t.Errorf("the proof is %+v, want it to be absent and to say why", proof)
+		t.Errorf("the verification is %+v, want it to be absent with a reason", proof)
 	}
 }
 
-func TestAnExternalDatabaseHasToAnswer(t *testing.T) {
+func TestExternalDatabaseMustAnswer(t *testing.T) {
 	l := newLab(t, complete)
 	l.databases.closed.put("db.example.org:5433", true)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
@@ -122,6 +122,6 @@ func TestAnExternalDatabaseHasToAnswer(t *testing.T) {
 	l.databases.closed.put("db.example.org:5433", false)
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	if made := len(l.foreign(contract.PostgresClusterKind)) + l.writes("apply Cluster"); made != 0 {
-		t.Error("a PostgreSQL was built beside the one that is already there")
+		t.Error("a PostgreSQL was built in addition to the external one")
 	}
 }

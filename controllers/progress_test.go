@@ -20,13 +20,13 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// runnerPods are those of the load that is on.
+// runnerPods are those of the running load.
 func (l *lab) runnerPods() []corev1.Pod {
 	l.t.Helper()
 	return l.pods(map[string]string{contract.LabelRunner: "true"})
 }
 
-func TestProgressOfALoadIsShown(t *testing.T) {
+func TestLoadProgressIsShown(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held = map[string]bool{"cico": true}
 	l.create(login(), smallExperiment(t, oneArm))
@@ -42,18 +42,17 @@ func TestProgressOfALoadIsShown(t *testing.T) {
 		t.Errorf("progress %+v", progress)
 	}
 	if message := l.run().Status.Message; !strings.Contains(message, "8 users, 12.3 requests/s, 1 % errors, Check-In p95 412 ms") {
-		t.Errorf("the run says %q", message)
+		t.Errorf("the run reports %q", message)
 	}
-	// Only the run tells: what the experiment repeats is written twice.
+	// Only the run reports it, because a copy in the experiment would need a second write.
 	if current := l.experiment("small").Status.Current; current == nil || current.Message != "loads are running" {
-		t.Errorf("the experiment says %+v", current)
+		t.Errorf("the experiment reports %+v", current)
 	}
 }
 
-// A runner that is killed has lost its final results, but not what it printed
-// until then, nor what was seen of the servers: that is kept and observed, and the
-// run is done again.
-func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
+// A killed runner has lost its final results, but not its checkpoints, nor the servers' samples: they
+// are stored and observed, and the run is repeated.
+func TestKilledRunnerCheckpointIsKept(t *testing.T) {
 	l := newLab(t, complete)
 	c := withCollectors(l)
 	l.outside.held = map[string]bool{"cico": true}
@@ -73,11 +72,11 @@ func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	raw := &corev1.ConfigMap{}
-	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: invalid.Status.RawResults}, raw), "reading what was kept")
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: invalid.Status.RawResults}, raw), "reading the stored results")
 	kept, err := payload.Unmarshal(raw.BinaryData["cico"])
 	expect.NoError(t, err)
 	if summary, _ := kept.Summary("Check-In", ""); summary.Count != 1 || kept.Final {
-		t.Errorf("kept %d check-ins, final %t, want the checkpoint's one", summary.Count, kept.Final)
+		t.Errorf("stored %d check-ins, final %t, want the checkpoint's one", summary.Count, kept.Final)
 	}
 	if got := observed(invalid, "cico/Check-In/average"); got != "100 ms" {
 		t.Errorf("check-ins took %q until then, want the checkpoint's 100 ms", got)
@@ -91,8 +90,7 @@ func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 	}
 }
 
-// kill ends the containers of a Job's pods as the kernel does for lack of
-// memory.
+// kill ends the containers of a Job's pods as the kernel does when they are out of memory.
 func (l *lab) kill(job string) {
 	l.t.Helper()
 	for _, pod := range l.pods(map[string]string{batchv1.JobNameLabel: job}) {

@@ -13,16 +13,16 @@ import (
 
 func twoBlocks(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }
 
-func TestRunsOfAnArmAreBuiltAlike(t *testing.T) {
+func TestRunsOfArmHaveSameManifests(t *testing.T) {
 	reset := func(policy v1alpha1.ResetPolicy) func(*v1alpha1.PerfExperiment) {
 		return func(e *v1alpha1.PerfExperiment) { e.Spec.Reset = policy }
 	}
 	for name, edit := range map[string]func(*v1alpha1.PerfExperiment){
-		"as it is":      reset(v1alpha1.ResetRestartModules),
-		"made anew":     reset(v1alpha1.ResetRecreate),
-		"kept warm":     func(e *v1alpha1.PerfExperiment) { e.Spec.KeepWarm = true },
-		"with borrowed": borrowing("Deployment", v1alpha1.Module{}),
-		"two loads":     importUnderUsers,
+		"as it is":     reset(v1alpha1.ResetRestartModules),
+		"recreated":    reset(v1alpha1.ResetRecreate),
+		"kept warm":    func(e *v1alpha1.PerfExperiment) { e.Spec.KeepWarm = true },
+		"with adopted": borrowing("Deployment", v1alpha1.Module{}),
+		"two loads":    importUnderUsers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -42,9 +42,9 @@ func TestRunsOfAnArmAreBuiltAlike(t *testing.T) {
 	}
 }
 
-// An operator that is upgraded in the middle may make something else of the same
-// declaration. The runs after it say so, and so does the page.
-func TestARunThatIsBuiltOtherwiseSaysSo(t *testing.T) {
+// An operator that is upgraded during an experiment may render other manifests. The later runs report
+// that, and so does the page.
+func TestChangedManifestsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, twoBlocks))
 	first := l.untilRun(v1alpha1.RunSucceeded)
@@ -64,6 +64,6 @@ func TestARunThatIsBuiltOtherwiseSaysSo(t *testing.T) {
 		}
 	}
 	if page := l.pages(l.stored())["report.md"]; !strings.Contains(page, "was not built as run") || !strings.Contains(page, "A block with runs of both builds") {
-		t.Errorf("the page does not say so:\n%s", page)
+		t.Errorf("the page does not report it:\n%s", page)
 	}
 }

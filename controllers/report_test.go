@@ -24,7 +24,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// stored is the report's ConfigMap; nil when it is not there.
+// stored is the report's ConfigMap; nil if it does not exist.
 func (l *lab) stored() *corev1.ConfigMap {
 	l.t.Helper()
 	found := &corev1.ConfigMap{}
@@ -36,7 +36,7 @@ func (l *lab) stored() *corev1.ConfigMap {
 	return found
 }
 
-// pages are what a stored report consists of, unpacked.
+// pages are the pages of a stored report, unpacked.
 func (l *lab) pages(stored *corev1.ConfigMap) map[string]string {
 	l.t.Helper()
 	pages := map[string]string{}
@@ -53,7 +53,7 @@ func (l *lab) pages(stored *corev1.ConfigMap) map[string]string {
 	return pages
 }
 
-// written counts how often the report was.
+// written counts the writes of the report.
 func (l *lab) written() int {
 	count := 0
 	for _, write := range l.line.journal {
@@ -64,7 +64,7 @@ func (l *lab) written() int {
 	return count
 }
 
-// openings counts how often raw results are read for a report.
+// openings counts the reads of raw results for a report.
 type openings struct {
 	client.Reader
 	count int
@@ -84,10 +84,10 @@ func aboutReport(experiment *v1alpha1.PerfExperiment) []string {
 	})
 }
 
-// head is where a report tells the phase and the runs that count.
+// head is where a report shows the phase and the number of valid runs.
 var head = regexp.MustCompile(`\| Phase \| (\w+) \|\n\| Runs \| (\d+ valid, \d+ invalid) \|`)
 
-func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
+func TestReportIsStoredAfterEachBlock(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(2)))
 	phases := map[string]int{}
@@ -110,12 +110,12 @@ func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
 	}
 }
 
-// What somebody deletes of the raw results is missed in the report, and said.
-func TestRawResultsThatAreGoneAreNamed(t *testing.T) { byBoth(t, rawResultsThatAreGoneAreNamed) }
+// Deleted raw results are missing in the report, which reports that.
+func TestMissingRawResultsAreReported(t *testing.T) { withBothOperators(t, testMissingRawResults) }
 
-// byBoth is a test of an operator that has just been started at each pass, and of one that
-// stays and remembers what it has read.
-func byBoth(t *testing.T, test func(*testing.T, *lab)) {
+// withBothOperators tests an operator that is restarted at each reconcile, and one that keeps its
+// cache.
+func withBothOperators(t *testing.T, test func(*testing.T, *lab)) {
 	t.Helper()
 	t.Parallel()
 	for name, stays := range map[string]bool{"just started": false, "stays": true} {
@@ -130,7 +130,7 @@ func byBoth(t *testing.T, test func(*testing.T, *lab)) {
 	}
 }
 
-func rawResultsThatAreGoneAreNamed(t *testing.T, l *lab) {
+func testMissingRawResults(t *testing.T, l *lab) {
 	l.create(login(), smallExperiment(t, oneArm, blocks(2)))
 	l.until("the first report", func() bool { return l.stored() != nil })
 	gone := l.runs()[0].Status.RawResults
@@ -145,8 +145,8 @@ func rawResultsThatAreGoneAreNamed(t *testing.T, l *lab) {
 	}
 }
 
-// Whoever renders the recorded objects gets what is stored.
-func TestTheStoredReportIsWrittenOnceFromRunsAndRawResults(t *testing.T) {
+// Rendering the recorded objects gives the stored report.
+func TestStoredReportIsWrittenOnce(t *testing.T) {
 	l := newLab(t, complete)
 	read := &openings{Reader: l.admin}
 	l.live = read
@@ -171,11 +171,11 @@ func TestTheStoredReportIsWrittenOnceFromRunsAndRawResults(t *testing.T) {
 		l.pass()
 	}
 	if again := l.stored(); again.ResourceVersion != first.ResourceVersion || read.count != opened {
-		t.Errorf("an operator that has just started rendered it anew: %d raw results read, then %d", opened, read.count)
+		t.Errorf("a restarted operator rendered it again: %d raw results read, then %d", opened, read.count)
 	}
 }
 
-func TestTheStoredReportGoesWithItsExperiment(t *testing.T) {
+func TestStoredReportIsDeletedWithExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -186,15 +186,15 @@ func TestTheStoredReportGoesWithItsExperiment(t *testing.T) {
 	l.until("no experiment", func() bool { return len(l.experiments()) == 0 })
 	l.collectGarbage()
 	if stored := l.stored(); stored != nil {
-		t.Errorf("the report is still there, owned by %v", stored.OwnerReferences)
+		t.Errorf("the report still exists, owned by %v", stored.OwnerReferences)
 	}
 }
 
-func TestAReportThatCanNotBeRenderedStopsNothing(t *testing.T) {
-	byBoth(t, aReportThatCanNotBeRenderedStopsNothing)
+func TestFailedReportStopsNothing(t *testing.T) {
+	withBothOperators(t, testFailedReport)
 }
 
-func aReportThatCanNotBeRenderedStopsNothing(t *testing.T, l *lab) {
+func testFailedReport(t *testing.T, l *lab) {
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }))
 	l.until("a report of one block", func() bool { return l.stored() != nil })
 	broken := &corev1.ConfigMap{}
@@ -202,9 +202,9 @@ func aReportThatCanNotBeRenderedStopsNothing(t *testing.T, l *lab) {
 	broken.BinaryData = map[string][]byte{"cico": []byte("not what a runner wrote")}
 	expect.NoError(t, l.admin.Update(t.Context(), broken))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	told := aboutReport(done)
-	if len(told) != 1 || !strings.Contains(told[0], "at the end (complete blocks: 2)") || !strings.Contains(told[0], broken.Name[:10]) {
-		t.Errorf("it warns %q", told)
+	reported := aboutReport(done)
+	if len(reported) != 1 || !strings.Contains(reported[0], "at the end (complete blocks: 2)") || !strings.Contains(reported[0], broken.Name[:10]) {
+		t.Errorf("it warns %q", reported)
 	}
 	if done.Status.Report != "small-report" || done.Status.Progress != "2/2" || l.written() != 1 {
 		t.Errorf("the report %q was written %d times, progress %s", done.Status.Report, l.written(), done.Status.Progress)
@@ -216,9 +216,9 @@ func aReportThatCanNotBeRenderedStopsNothing(t *testing.T, l *lab) {
 	}
 }
 
-// The report of a hundredth block is not to read what a hundred blocks gave.
-func TestEachRunsRawResultsAreReadOnce(t *testing.T) {
-	byBoth(t, func(t *testing.T, l *lab) {
+// The report of a hundredth block must not read the raw results of all blocks.
+func TestRawResultsAreReadOnce(t *testing.T) {
+	withBothOperators(t, func(t *testing.T, l *lab) {
 		l.create(login(), smallExperiment(t, blocks(3)))
 		done := l.untilPhase("small", v1alpha1.ExperimentComplete)
 		runs := l.runs()
@@ -232,15 +232,15 @@ func TestEachRunsRawResultsAreReadOnce(t *testing.T) {
 		}
 		stored := l.stored()
 		if stored == nil {
-			t.Fatal("there is no report")
+			t.Fatal("no report")
 		}
 		if difference := cmp.Diff(l.rendered(done), l.pages(stored)["report.html.gz"]); difference != "" {
-			t.Errorf("all raw results at once give another report:\n%.2000s", difference)
+			t.Errorf("reading all raw results together gives another report:\n%.2000s", difference)
 		}
 	})
 }
 
-// rendered is the page that the recorded objects give.
+// rendered is the page rendered from the recorded objects.
 func (l *lab) rendered(experiment *v1alpha1.PerfExperiment) string {
 	l.t.Helper()
 	input := report.Input{Experiment: *experiment, Runs: l.runs()}
@@ -256,23 +256,23 @@ func (l *lab) rendered(experiment *v1alpha1.PerfExperiment) string {
 	return string(html)
 }
 
-// opened counts how often raw results were read.
+// opened counts the reads of raw results.
 func (l *lab) opened() int {
 	l.t.Helper()
 	read, counts := l.live.(*openings)
 	if !counts {
-		l.t.Fatal("nobody counts what is read")
+		l.t.Fatal("reads are not counted")
 	}
 	return read.count
 }
 
-func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {
+func TestForeignReportConfigMapStaysUnchanged(t *testing.T) {
 	l := newLab(t, complete)
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "small-report"}, Data: map[string]string{"notes": "mine"}}
 	l.create(login(), theirs, smallExperiment(t, blocks(1)))
 	done := l.conduct("small", outcomes{})
-	if told := aboutReport(done); len(told) != 1 || !strings.Contains(told[0], `retrying: ConfigMap "small-report" exists already, and this experiment did not create it`) {
-		t.Errorf("it warns %q", told)
+	if reported := aboutReport(done); len(reported) != 1 || !strings.Contains(reported[0], `retrying: ConfigMap "small-report" exists already, and this experiment did not create it`) {
+		t.Errorf("it warns %q", reported)
 	}
 	if kept := l.stored(); kept.Data["notes"] != "mine" || len(kept.Data) != 1 || done.Status.Report != "" {
 		t.Errorf("it became %v, named %q", kept.Data, done.Status.Report)
@@ -280,12 +280,12 @@ func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {
 	expect.NoError(t, l.admin.Delete(t.Context(), theirs))
 	l.settle()
 	if after := l.experiment("small"); l.stored() == nil || after.Status.Report != "small-report" || len(aboutReport(after)) != 0 {
-		t.Errorf("once it is gone the report is %q, and it warns %q", after.Status.Report, after.Status.Warnings)
+		t.Errorf("once it is deleted the report is %q, with warnings %q", after.Status.Report, after.Status.Warnings)
 	}
 }
 
-// A run that was cold in what counts warns, and counts.
-func TestARunThatWasColdWarns(t *testing.T) {
+// A run that was cold in its measurement warns, and is valid.
+func TestColdRunWarns(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.cold = true
 	l.create(login(), smallExperiment(t, oneArm))

@@ -28,9 +28,9 @@ func script() *corev1.ConfigMap {
 
 var bySQL = v1alpha1.Restore{SQL: &v1alpha1.RestoreSQL{ConfigMap: v1alpha1.ConfigMapKey{Name: "data", Key: "restore.sql"}, Image: "psql:1"}}
 
-// Each run brings its data back once, while no module of the run before is up,
-// also where the operator is killed at every write.
-func TestDataIsBroughtBackBeforeEachRun(t *testing.T) {
+// Each run restores its data once, while no module of the previous run is up, even if the operator is
+// killed at every write.
+func TestDataIsRestoredBeforeEachRun(t *testing.T) {
 	hooks := map[string]v1alpha1.Restore{
 		"sql":  bySQL,
 		"job":  {Job: &v1alpha1.RestoreJob{Image: "loader:1", Command: []string{"load"}}},
@@ -39,7 +39,7 @@ func TestDataIsBroughtBackBeforeEachRun(t *testing.T) {
 	for name, hook := range hooks {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
-			l.line.fate = inTurn(unanswered, passes)
+			l.line.fate = alternate(unanswered, passes)
 			l.create(login(), script(), smallExperiment(t, oneArm, restoring(hook)))
 			seen := map[types.UID]bool{}
 			l.until("a complete experiment", func() bool {
@@ -62,7 +62,7 @@ func TestDataIsBroughtBackBeforeEachRun(t *testing.T) {
 	}
 }
 
-func TestDataThatCanNotBeBroughtBackMakesARunInvalid(t *testing.T) {
+func TestFailedRestoreInvalidatesRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.restores = 3
 	l.create(login(), script(), smallExperiment(t, oneArm, restoring(bySQL)))
@@ -71,7 +71,7 @@ func TestDataThatCanNotBeBroughtBackMakesARunInvalid(t *testing.T) {
 		"a statement failed", "exit code 3", "kubectl logs -n "+l.namespace+" job/"+naming.Restore(run.Name))
 }
 
-func TestAScriptThatIsNotThereIsNamed(t *testing.T) {
+func TestMissingRestoreScriptIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, restoring(bySQL)))
 	named := func() bool {
@@ -80,7 +80,7 @@ func TestAScriptThatIsNotThereIsNamed(t *testing.T) {
 	l.until("a message about the script", named)
 	jobs := &batchv1.JobList{}
 	if l.list(jobs); len(jobs.Items) != 0 {
-		t.Errorf("%d Jobs wait for a script that is not there", len(jobs.Items))
+		t.Errorf("%d Jobs wait for a missing script", len(jobs.Items))
 	}
 	l.create(script())
 	l.untilPhase("small", v1alpha1.ExperimentComplete)

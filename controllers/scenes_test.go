@@ -14,66 +14,66 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// scene is an experiment and what it meets. Together the scenes have the operator
-// write every kind of object that it may write.
+// scene is an experiment with its surroundings. Together, the scenes make the operator write every
+// kind of object that it may write.
 type scene struct {
-	// stage is what is there before the experiment, and how the outside behaves.
+	// stage prepares the objects before the experiment, and the simulation.
 	stage func(l *lab)
 	edits []func(*v1alpha1.PerfExperiment)
 	// shared: the system is a PerfSystem.
 	shared bool
-	// once it was played as it should be, what came out is known.
+	// once: the results without faults are computed once.
 	once sync.Once
 	want end
 }
 
-// scenes are those that faults are put into.
+// scenes are those with injected faults.
 var scenes = map[string]*scene{
-	"an environment of its own": {
+	"a new environment": {
 		stage: func(l *lab) {
 			l.lanes = l.namespace
-			l.failsFirst()
+			l.failFirstRun()
 		},
 		edits: []func(*v1alpha1.PerfExperiment){oneArm, withPooler},
 	},
-	"a collector and data that is brought back": {
+	"a collector and restored data": {
 		stage: func(l *lab) {
 			withCollectors(l)
 			l.create(script())
 		},
 		edits: []func(*v1alpha1.PerfExperiment){writesAll},
 	},
-	"borrowed workloads": {
+	"adopted workloads": {
 		stage: func(l *lab) {
 			l.install(inventory, byHelm)
 			l.install(strings.ReplaceAll(storage, "mod-inventory", "mod-storage"), byArgoCD)
 		},
 		edits: []func(*v1alpha1.PerfExperiment){borrowing("Deployment", placed()), borrowingAnother},
 	},
-	"topics in somebody else's brokers": {
+	"topics in external brokers": {
 		stage: func(l *lab) {
 			l.outside.withoutStrimzi = true
 			l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
 			l.create(mskSecrets()...)
 		},
-		edits: []func(*v1alpha1.PerfExperiment){oneArm, msk, inKueuesQueue}, shared: true,
+		edits: []func(*v1alpha1.PerfExperiment){oneArm, msk, inKueueQueue}, shared: true,
 	},
 }
 
-// withPooler puts PgBouncer before PostgreSQL.
+// withPooler adds PgBouncer to PostgreSQL.
 func withPooler(e *v1alpha1.PerfExperiment) {
 	e.Spec.System.Postgres.Pooler = &v1alpha1.Pooler{}
 }
 
-// borrowingAnother has the experiment borrow the StatefulSet as well.
+// borrowingAnother also adopts the StatefulSet.
 func borrowingAnother(e *v1alpha1.PerfExperiment) {
 	e.Spec.System.Modules = append(e.Spec.System.Modules, v1alpha1.Module{
 		Name: "mod-storage", WorkloadRef: &v1alpha1.WorkloadRef{Kind: v1alpha1.WorkloadStatefulSet, Name: "mod-storage"},
 	})
 }
 
-// failsFirst has k6 fail in the first run.
-func (l *lab) failsFirst() {
+// failFirstRun makes k6 fail in the first run.
+func (l *lab) failFirstRun() {
 	l.outside.exit["cico"] = 107
 	l.eachRound = func() {
 		if slices.ContainsFunc(l.runs(), func(run v1alpha1.PerfRun) bool { return run.Status.Phase == v1alpha1.RunInvalid }) {
@@ -82,7 +82,7 @@ func (l *lab) failsFirst() {
 	}
 }
 
-// begin sets the scene and makes the experiment.
+// begin prepares the scene and creates the experiment.
 func (s *scene) begin(l *lab) *invariants {
 	l.t.Helper()
 	l.create(login())
@@ -97,7 +97,7 @@ func (s *scene) begin(l *lab) *invariants {
 	return watched
 }
 
-// undisturbed is what is to come out.
+// undisturbed is the expected result.
 func (s *scene) undisturbed(t *testing.T) end {
 	t.Helper()
 	s.once.Do(func() {
@@ -105,29 +105,28 @@ func (s *scene) undisturbed(t *testing.T) end {
 		watched := s.begin(l)
 		l.untilPhase("small", v1alpha1.ExperimentComplete)
 		l.settle()
-		l.chainHolds("small")
+		l.verifyChain("small")
 		s.want = l.outcome()
 		watched.deleteExperiment()
 	})
 	return s.want
 }
 
-// end is what came out of a scene.
+// end is the result of a scene.
 type end struct {
 	Phase          v1alpha1.ExperimentPhase
 	Progress, Plan string
 	Invalid        int32
 	Runs, Topics   []string
 	Results        []v1alpha1.Result
-	// writes that it took.
+	// writes of the operator.
 	writes []string
 }
 
-// unwritten leaves out how it came about.
+// unwritten ignores how the result was produced.
 var unwritten = cmpopts.IgnoreUnexported(end{})
 
-// outcome is what is to be the same whatever befell the operator. Its environment
-// is on its way out by then.
+// outcome must be the same with every fault. The environment is being deleted by then.
 func (l *lab) outcome() end {
 	l.t.Helper()
 	status := l.experiment("small").Status
@@ -139,7 +138,7 @@ func (l *lab) outcome() end {
 	for _, run := range l.runs() {
 		found.Runs = append(found.Runs, run.Name+" "+string(run.Status.Phase)+" "+run.Status.Message)
 	}
-	// How much was measured hangs on how long it took.
+	// The number of samples depends on the duration.
 	found.Results = slices.DeleteFunc(found.Results, func(r v1alpha1.Result) bool { return !strings.HasSuffix(r.Metric, "/average") })
 	return found
 }

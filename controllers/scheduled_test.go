@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// hourly makes the small experiment at each full hour.
+// hourly creates the small experiment at each full hour.
 func hourly(t *testing.T, edits ...func(*v1alpha1.PerfScheduleSpec)) *v1alpha1.PerfSchedule {
 	t.Helper()
 	made := &v1alpha1.PerfSchedule{Spec: v1alpha1.PerfScheduleSpec{
@@ -45,26 +45,26 @@ func (l *lab) schedule() *v1alpha1.PerfSchedule {
 	return found
 }
 
-// schedulesSettle lets an operator that is started anew before each pass work on
-// schedules until it has nothing more to do.
-func (l *lab) schedulesSettle() {
+// settleSchedules reconciles schedules until there is nothing more to do, with an operator that is
+// restarted before each reconcile.
+func (l *lab) settleSchedules() {
 	l.t.Helper()
 	for idle, n := 0, 0; idle <= 5; n++ {
 		if n > 100 {
-			l.t.Fatalf("the operator does not come to rest; its last writes:\n%s", strings.Join(tail(l.line.journal, 10), "\n"))
+			l.t.Fatalf("the operator does not become idle; its last writes:\n%s", strings.Join(tail(l.line.journal, 10), "\n"))
 		}
 		before := l.line.effects
-		l.schedulePass()
+		l.passSchedules()
 		if idle++; l.line.effects != before || l.line.cut {
 			idle = 0
 		}
 	}
 }
 
-func (l *lab) schedulePass() {
+func (l *lab) passSchedules() {
 	l.t.Helper()
 	l.line.cut, l.passed = false, nil
-	l.line.view.turn()
+	l.line.view.nextPass()
 	experiments, _ := l.operator()
 	reconciler := &schedule.Reconciler{Tools: experiments.Tools, Now: experiments.Now}
 	_, err := reconciler.Reconcile(l.lease(), request(&v1alpha1.PerfSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "hourly"}}))
@@ -77,8 +77,8 @@ func (l *lab) schedulePass() {
 // nextHour moves the clock to a time after the next full hour.
 func (l *lab) nextHour() { l.now = l.now.Truncate(time.Hour).Add(time.Hour + 3*time.Minute) }
 
-// ends says of all experiments what the operator would when they have ended.
-func (l *lab) ends(condition string) {
+// setEnded sets the condition of a finished experiment on all experiments.
+func (l *lab) setEnded(condition string) {
 	l.t.Helper()
 	for _, experiment := range l.experiments() {
 		meta.SetStatusCondition(&experiment.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Test", Message: "the test says so"})
@@ -87,7 +87,7 @@ func (l *lab) ends(condition string) {
 	}
 }
 
-func (l *lab) madeExperiments() []string {
+func (l *lab) experimentNames() []string {
 	var names []string
 	for _, experiment := range l.experiments() {
 		names = append(names, experiment.Name)
@@ -97,63 +97,65 @@ func (l *lab) madeExperiments() []string {
 }
 
 // scheduled is the experiment of the last full hour.
-func scheduled(now time.Time) string { return naming.Scheduled("hourly", now.Truncate(time.Hour)) }
+func scheduled(now time.Time) string {
+	return naming.ScheduledExperiment("hourly", now.Truncate(time.Hour))
+}
 
-// conditionOf the schedule; nil: it has none of the type.
-func (l *lab) conditionOf(condition string) *metav1.Condition {
+// scheduleCondition returns a condition of the schedule; nil: none.
+func (l *lab) scheduleCondition(condition string) *metav1.Condition {
 	l.t.Helper()
 	return meta.FindStatusCondition(l.schedule().Status.Conditions, condition)
 }
 
-// Whatever befalls the operator, there is one experiment for each time, and no two at
-// once; with a limit, the older ones go.
-func TestNoFaultMakesAScheduleMakeTwice(t *testing.T) {
+// With every fault, there is one experiment for each time, and only one at a time; with a limit, old
+// ones are deleted.
+func TestFaultsDoNotDuplicateScheduledExperiments(t *testing.T) {
 	for name, inject := range faults {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			inject(l)
-			l.line.takeOver = l.schedulePass
+			l.line.takeOver = l.passSchedules
 			l.create(hourly(t, func(spec *v1alpha1.PerfScheduleSpec) { spec.SuccessfulExperimentsHistoryLimit = ptr.To[int32](1) }))
 			l.now = l.schedule().CreationTimestamp.Time
-			l.schedulesSettle()
-			if names := l.madeExperiments(); len(names) > 0 {
-				t.Fatalf("%v were made before the time has come", names)
+			l.settleSchedules()
+			if names := l.experimentNames(); len(names) > 0 {
+				t.Fatalf("%v were created too early", names)
 			}
 			l.nextHour()
 			first := scheduled(l.now)
-			l.schedulesSettle()
+			l.settleSchedules()
 			l.checkMade(first)
 			uid := l.experiment(first).UID
 
 			l.nextHour()
-			l.schedulesSettle()
-			if names := l.madeExperiments(); !slices.Equal(names, []string{first}) || l.experiment(first).UID != uid {
-				t.Errorf("%v are there while the first is on", names)
+			l.settleSchedules()
+			if names := l.experimentNames(); !slices.Equal(names, []string{first}) || l.experiment(first).UID != uid {
+				t.Errorf("%v exist while the first is running", names)
 			}
-			if held := l.conditionOf(v1alpha1.ConditionHeld); held == nil || !strings.Contains(held.Message, "waits for the end of "+first) {
-				t.Errorf("nobody is told that one waits: %v", held)
+			if held := l.scheduleCondition(v1alpha1.ConditionHeld); held == nil || !strings.Contains(held.Message, "waits for the end of "+first) {
+				t.Errorf("waiting is not reported: %v", held)
 			}
 
-			l.ends(v1alpha1.ConditionComplete)
-			l.schedulesSettle()
+			l.setEnded(v1alpha1.ConditionComplete)
+			l.settleSchedules()
 			second := scheduled(l.now)
-			if names := l.madeExperiments(); !slices.Equal(names, []string{first, second}) {
-				t.Errorf("%v are there after the first has ended, want %s and %s", names, first, second)
+			if names := l.experimentNames(); !slices.Equal(names, []string{first, second}) {
+				t.Errorf("%v exist after the first has ended, want %s and %s", names, first, second)
 			}
-			if held := l.conditionOf(v1alpha1.ConditionHeld); held != nil {
-				t.Errorf("still held: %v", held)
+			if held := l.scheduleCondition(v1alpha1.ConditionHeld); held != nil {
+				t.Errorf("still waiting: %v", held)
 			}
-			l.ends(v1alpha1.ConditionComplete)
-			l.schedulesSettle()
-			if names := l.madeExperiments(); !slices.Equal(names, []string{second}) {
-				t.Errorf("%v are there, want the newest, %s", names, second)
+			l.setEnded(v1alpha1.ConditionComplete)
+			l.settleSchedules()
+			if names := l.experimentNames(); !slices.Equal(names, []string{second}) {
+				t.Errorf("%v exist, want the newest, %s", names, second)
 			}
 			status := l.schedule().Status
 			if status.Making != nil || status.ActiveCount != 0 || status.LastTime == nil || status.LastSuccessfulTime == nil {
 				t.Errorf("%+v", status)
 			}
 			if len(l.line.hit) > 0 {
-				for _, write := range writesOfSchedules {
+				for _, write := range scheduleWrites {
 					if !l.line.hit[write] {
 						t.Errorf("%q meets no %q", name, write)
 					}
@@ -163,10 +165,10 @@ func TestNoFaultMakesAScheduleMakeTwice(t *testing.T) {
 	}
 }
 
-// checkMade looks at the first experiment.
+// checkMade checks the first experiment.
 func (l *lab) checkMade(name string) {
 	l.t.Helper()
-	if names := l.madeExperiments(); !slices.Equal(names, []string{name}) {
+	if names := l.experimentNames(); !slices.Equal(names, []string{name}) {
 		l.t.Fatalf("%v were made, want %s", names, name)
 	}
 	made, owner := l.experiment(name), l.schedule()
@@ -187,7 +189,7 @@ func (l *lab) checkMade(name string) {
 	}
 }
 
-// rollOut brings a Deployment to an image, as far as its pods being ready.
+// rollOut updates a Deployment to an image, and the number of ready pods.
 func (l *lab) rollOut(image string, ready int32) {
 	l.t.Helper()
 	found := &appsv1.Deployment{}
@@ -199,43 +201,43 @@ func (l *lab) rollOut(image string, ready int32) {
 	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), found))
 }
 
-// An image that has rolled out makes one experiment; those that come while it is on make
-// one, for the latest.
-func TestAnImageThatHasRolledOutMakesAnExperiment(t *testing.T) {
+// An image that has rolled out creates one experiment; images that roll out meanwhile create one, for
+// the latest.
+func TestImageRolloutCreatesExperiment(t *testing.T) {
 	l := newLab(t, complete)
-	l.line.fate = inTurn(lost, unanswered)
+	l.line.fate = alternate(lost, unanswered)
 	l.create(hourly(t, func(spec *v1alpha1.PerfScheduleSpec) {
 		spec.Schedule, spec.TimeZone = "", ""
 		spec.OnImageChange = []v1alpha1.ImageSource{{Kind: "Deployment", Name: "mod-inventory"}}
 	}))
-	l.schedulesSettle()
-	if stalled := l.conditionOf(v1alpha1.ConditionStalled); stalled == nil || stalled.Reason != v1alpha1.ReasonWorkloadMissing ||
+	l.settleSchedules()
+	if stalled := l.scheduleCondition(v1alpha1.ConditionStalled); stalled == nil || stalled.Reason != v1alpha1.ReasonWorkloadMissing ||
 		!strings.Contains(stalled.Message, `there is no Deployment "mod-inventory" in the namespace`) {
-		t.Errorf("nobody is told that the workload is missing: %v", stalled)
+		t.Errorf("the missing workload is not reported: %v", stalled)
 	}
 	l.install(inventory, byHelm)
 	l.rollOut("example.org/mod-inventory:1", 9)
-	l.schedulesSettle()
+	l.settleSchedules()
 	l.rollOut("example.org/mod-inventory:2", 0)
-	l.schedulesSettle()
-	if names := l.madeExperiments(); len(names) > 0 {
-		t.Errorf("%v were made at the first look, or before the image has rolled out", names)
+	l.settleSchedules()
+	if names := l.experimentNames(); len(names) > 0 {
+		t.Errorf("%v were created at the first reconcile, or before the image has rolled out", names)
 	}
 	l.rollOut("example.org/mod-inventory:2", 9)
-	l.schedulesSettle()
-	names := l.madeExperiments()
+	l.settleSchedules()
+	names := l.experimentNames()
 	if len(names) != 1 || l.experiment(names[0]).Annotations[v1alpha1.AnnotationRelease] != "2" {
 		t.Fatalf("%v were made, want one for 2", names)
 	}
 	for _, tag := range []string{"3", "4"} {
 		l.rollOut("example.org/mod-inventory:"+tag, 9)
-		l.schedulesSettle()
+		l.settleSchedules()
 	}
-	if len(l.madeExperiments()) != 1 {
-		t.Errorf("%v are there while the first is on", l.madeExperiments())
+	if len(l.experimentNames()) != 1 {
+		t.Errorf("%v exist while the first is running", l.experimentNames())
 	}
-	l.ends(v1alpha1.ConditionStalled)
-	l.schedulesSettle()
+	l.setEnded(v1alpha1.ConditionStalled)
+	l.settleSchedules()
 	var releases []string
 	for _, experiment := range l.experiments() {
 		releases = append(releases, experiment.Annotations[v1alpha1.AnnotationRelease])
@@ -243,20 +245,20 @@ func TestAnImageThatHasRolledOutMakesAnExperiment(t *testing.T) {
 	if slices.Sort(releases); !slices.Equal(releases, []string{"2", "4"}) {
 		t.Errorf("releases %v, want 2 and 4", releases)
 	}
-	if ready := l.conditionOf(v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
+	if ready := l.scheduleCondition(v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
 		t.Errorf("ready: %v", ready)
 	}
 }
 
-// Replace deletes what the schedule made, and nothing else. A name that is taken is told,
-// and what has it is left alone. Deleting the schedule is the garbage collector's matter.
-func TestAScheduleReplacesOnlyItsOwn(t *testing.T) {
+// Replace deletes only the schedule's own experiments. A taken name is reported, and its object stays
+// unchanged. The garbage collector handles the deletion of the schedule.
+func TestScheduleReplacesOnlyOwnExperiments(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(hourly(t, func(spec *v1alpha1.PerfScheduleSpec) { spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent }))
 	l.now = l.schedule().CreationTimestamp.Time
 	l.nextHour()
 	first := scheduled(l.now)
-	l.schedulesSettle()
+	l.settleSchedules()
 	theirs := smallExperiment(t)
 	theirs.Name, theirs.Labels = "theirs", map[string]string{v1alpha1.LabelSchedule: "hourly"}
 	taken := smallExperiment(t)
@@ -265,21 +267,21 @@ func TestAScheduleReplacesOnlyItsOwn(t *testing.T) {
 	kept := map[string]types.UID{theirs.Name: theirs.UID, taken.Name: taken.UID}
 
 	l.nextHour()
-	l.schedulesSettle()
+	l.settleSchedules()
 	second := scheduled(l.now)
-	if names := l.madeExperiments(); slices.Contains(names, first) || !slices.Contains(names, second) || len(names) != 3 {
-		t.Errorf("%v are there, want %s instead of %s beside two of others", names, second, first)
+	if names := l.experimentNames(); slices.Contains(names, first) || !slices.Contains(names, second) || len(names) != 3 {
+		t.Errorf("%v exist, want %s instead of %s, and two others", names, second, first)
 	}
 	l.nextHour()
-	l.schedulesSettle()
-	if stalled := l.conditionOf(v1alpha1.ConditionStalled); stalled == nil || stalled.Reason != v1alpha1.ReasonNameTaken {
-		t.Errorf("nobody is told that the name is taken: %v", stalled)
+	l.settleSchedules()
+	if stalled := l.scheduleCondition(v1alpha1.ConditionStalled); stalled == nil || stalled.Reason != v1alpha1.ReasonNameTaken {
+		t.Errorf("the taken name is not reported: %v", stalled)
 	}
 	l.nextHour()
-	l.schedulesSettle()
+	l.settleSchedules()
 	last := scheduled(l.now)
-	if stalled := l.conditionOf(v1alpha1.ConditionStalled); stalled != nil || !slices.Contains(l.madeExperiments(), last) {
-		t.Errorf("%v, stalled: %v", l.madeExperiments(), stalled)
+	if stalled := l.scheduleCondition(v1alpha1.ConditionStalled); stalled != nil || !slices.Contains(l.experimentNames(), last) {
+		t.Errorf("%v, stalled: %v", l.experimentNames(), stalled)
 	}
 	for name, uid := range kept {
 		if l.experiment(name).UID != uid {
@@ -288,8 +290,8 @@ func TestAScheduleReplacesOnlyItsOwn(t *testing.T) {
 	}
 	gone := l.schedule()
 	l.remove(gone)
-	l.schedulesSettle()
+	l.settleSchedules()
 	if experiment := l.experiment(last); !metav1.IsControlledBy(experiment, gone) || experiment.DeletionTimestamp != nil {
-		t.Errorf("the operator took %s away itself", last)
+		t.Errorf("the operator itself deleted %s", last)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 const searching = "export const options = {vus: 2};\nexport default function () {}\n"
 
-// scripts is the ConfigMap that withScript's load names.
+// scripts is the ConfigMap of withScript's load.
 func scripts(files ...string) *corev1.ConfigMap {
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "script"}, Data: map[string]string{}}
 	for i := 0; i < len(files); i += 2 {
@@ -32,7 +32,7 @@ func searchScript() *corev1.ConfigMap {
 	return scripts("test.js", searching, "lib.js", "export const one = 1;")
 }
 
-// withScript makes the first load a script of somebody else's.
+// withScript makes the first load a user's script.
 func withScript(e *v1alpha1.PerfExperiment) {
 	first := &e.Spec.Scenarios[0].Loads[0]
 	first.CheckInCheckOut, first.Duration = nil, nil
@@ -47,31 +47,31 @@ func (l *lab) rewrite(name, text string) {
 	expect.NoError(l.t, l.admin.Update(l.t.Context(), found))
 }
 
-// untilScripts waits until the experiment says of its scripts what is wrong.
+// untilScripts waits until the experiment reports the problem with its scripts.
 func (l *lab) untilScripts(reason string) string {
 	l.t.Helper()
-	var told *metav1.Condition
+	var reported *metav1.Condition
 	l.until("ScriptsAvailable: "+reason, func() bool {
-		told = meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionScriptsAvailable)
-		return told != nil && told.Reason == reason
+		reported = meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionScriptsAvailable)
+		return reported != nil && reported.Reason == reason
 	})
-	return told.Message
+	return reported.Message
 }
 
-func TestAScriptThatIsNotThereIsToldBeforeAnythingIsBuilt(t *testing.T) {
+func TestMissingScriptIsReportedFirst(t *testing.T) {
 	for name, tc := range map[string]struct {
-		there *corev1.ConfigMap
-		says  []string
-		mend  func(*lab)
+		there   *corev1.ConfigMap
+		message []string
+		mend    func(*lab)
 	}{
 		"no ConfigMap": {
-			says: []string{`ConfigMap "script" with the script of load "cico" is not there`, "create it in namespace"},
-			mend: func(l *lab) { l.create(searchScript()) },
+			message: []string{`ConfigMap "script" with the script of load "cico" is not there`, "create it in namespace"},
+			mend:    func(l *lab) { l.create(searchScript()) },
 		},
 		"no such key": {
-			there: scripts("main.js", searching),
-			says:  []string{`ConfigMap "script" has no key "test.js", which load "cico" names: it has main.js`},
-			mend:  func(l *lab) { l.rewrite("test.js", searching) },
+			there:   scripts("main.js", searching),
+			message: []string{`ConfigMap "script" has no key "test.js", which load "cico" names: it has main.js`},
+			mend:    func(l *lab) { l.rewrite("test.js", searching) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,9 +82,9 @@ func TestAScriptThatIsNotThereIsToldBeforeAnythingIsBuilt(t *testing.T) {
 			l.create(login(), smallExperiment(t, oneArm, withScript))
 			begun := l.now
 			message := l.untilScripts(v1alpha1.ReasonConfiguration)
-			expect.Contains(t, message, tc.says)
+			expect.Contains(t, message, tc.message)
 			if waited := l.now.Sub(begun); waited > 10*time.Second {
-				t.Errorf("it took %s to be told", waited)
+				t.Errorf("it was reported after %s", waited)
 			}
 			if built := len(l.foreign(contract.PostgresClusterKind)) + len(l.foreign(contract.KafkaKind("v1"))); built > 0 {
 				t.Error("something was built already")
@@ -95,21 +95,21 @@ func TestAScriptThatIsNotThereIsToldBeforeAnythingIsBuilt(t *testing.T) {
 	}
 }
 
-func TestTheScriptIsPartOfTheRecord(t *testing.T) {
+func TestScriptIsRecorded(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	script := l.run().Status.Loads[0].Script
 	if want := fmt.Sprintf("%x", sha256.Sum256([]byte(searching))); script == nil || script.SHA256 != want || len(script.Files) != 1 || script.Files[0].Name != "lib.js" {
-		t.Fatalf("the status tells %+v of the script, want digest %s and that of lib.js", script, want)
+		t.Fatalf("the status has %+v for the script, want digest %s and that of lib.js", script, want)
 	}
 	kept := l.configMap(script.Record)
 	if kept.Data["cico.test.js"] != searching || kept.Data["cico.lib.js"] == "" || kept.Labels[v1alpha1.LabelRun] != l.run().Name {
-		t.Errorf("%+v are kept, want both files, under the run's label", kept.Data)
+		t.Errorf("%+v are stored, want both files, with the run's label", kept.Data)
 	}
 }
 
-func TestAScriptThatWasEditedIsAnotherQuestion(t *testing.T) {
+func TestEditedScriptStalls(t *testing.T) {
 	for name, file := range map[string]string{"the script": "test.js", "what it imports": "lib.js"} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -127,12 +127,12 @@ func TestAScriptThatWasEditedIsAnotherQuestion(t *testing.T) {
 	}
 }
 
-func TestAScriptThatNeverCountedMayBeMended(t *testing.T) {
+func TestScriptWithoutValidRunsCanBeFixed(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.exit["cico"] = 107
 	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript))
 	l.untilRun(v1alpha1.RunInvalid)
-	l.rewrite("test.js", "export default function () { /* mended */ }\n")
+	l.rewrite("test.js", "export default function () { /* fixed */ }\n")
 	delete(l.outside.exit, "cico")
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
 	if done.Status.Runs.Invalid == 0 {
@@ -140,8 +140,8 @@ func TestAScriptThatNeverCountedMayBeMended(t *testing.T) {
 	}
 }
 
-// A script can be mended without a change of the experiment.
-func TestAScriptThatK6DoesNotRunMakesNoRun(t *testing.T) {
+// A script can be fixed without a change of the experiment.
+func TestInvalidScriptCreatesNoRun(t *testing.T) {
 	l := newLab(t, complete)
 	broken := scripts("test.js", "export const options = {scenarios: {a: {executor: 'constant-users', vus: 2, duration: '5m'}}};\nexport default function () {}\n")
 	l.create(login(), broken, smallExperiment(t, oneArm, withScript))

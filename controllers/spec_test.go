@@ -17,28 +17,28 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// overheated gives a system's gateway a heap its limit has no room for.
-func overheated(system *v1alpha1.System) {
+// withOversizedHeap sets a heap larger than the gateway's memory limit.
+func withOversizedHeap(system *v1alpha1.System) {
 	gateway := &system.Modules[0]
 	gateway.JVM = &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("1Gi"))}}
 	gateway.Resources.Limits = corev1.ResourceList{"memory": resource.MustParse("512Mi")}
 }
 
-const overheat = `the heap of module "gateway" is 1Gi, larger than its memory limit of 512Mi`
+const oversizedHeap = `the heap of module "gateway" is 1Gi, larger than its memory limit of 512Mi`
 
-// The tests' API server asks no webhook, as one does where none is installed.
-func TestAnInvalidExperimentMakesNoRun(t *testing.T) {
+// The tests' API server has no webhook.
+func TestInvalidExperimentCreatesNoRun(t *testing.T) {
 	l := newLab(t, complete)
-	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { overheated(&e.Spec.System) }))
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { withOversizedHeap(&e.Spec.System) }))
 	l.settle()
 	stalled := l.experiment("small")
-	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "spec.system.modules[0].jvm.heap.max: "+overheat)
-	l.expect(stalled.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, overheat)
-	if stalled.Status.Phase != v1alpha1.ExperimentStalled || !strings.Contains(stalled.Status.WaitingFor, overheat) || len(l.runs()) != 0 {
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "spec.system.modules[0].jvm.heap.max: "+oversizedHeap)
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, oversizedHeap)
+	if stalled.Status.Phase != v1alpha1.ExperimentStalled || !strings.Contains(stalled.Status.WaitingFor, oversizedHeap) || len(l.runs()) != 0 {
 		t.Errorf("phase %s, waiting for %q, %d runs", stalled.Status.Phase, stalled.Status.WaitingFor, len(l.runs()))
 	}
 	if stalled.Status.StartTime != nil {
-		t.Error("the spec is frozen, so nobody can mend it")
+		t.Error("the spec is frozen and can't be fixed")
 	}
 
 	stalled.Spec.System.Modules[0].JVM = nil
@@ -46,15 +46,15 @@ func TestAnInvalidExperimentMakesNoRun(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-func TestAnInvalidPerfSystemCanBeMended(t *testing.T) {
+func TestInvalidPerfSystemCanBeFixed(t *testing.T) {
 	l := newLab(t, complete)
 	experiment := smallExperiment(t, oneArm)
 	system := shared(experiment)
-	overheated(&system.Spec)
+	withOversizedHeap(&system.Spec)
 	l.create(login(), system, experiment)
 	l.settle()
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec,
-		`spec.systemRef.name: PerfSystem "library": `+overheat)
+		`spec.systemRef.name: PerfSystem "library": `+oversizedHeap)
 
 	mended := &v1alpha1.PerfSystem{}
 	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKeyFromObject(system), mended))
@@ -63,8 +63,8 @@ func TestAnInvalidPerfSystemCanBeMended(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// A matrix may make more combinations than there is memory for.
-func TestAnEndlessMatrixMakesNoPlan(t *testing.T) {
+// A matrix can have more combinations than fit into memory.
+func TestOversizedMatrixHasNoPlan(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Arms, e.Spec.Matrix = nil, &v1alpha1.Matrix{}

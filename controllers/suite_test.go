@@ -12,18 +12,17 @@ import (
 	"perflab.dev/perflab/internal/testing/readcache"
 )
 
-// complete serves our kinds and those of the operators we work with; bare
-// serves only ours, until a test installs the others.
+// complete serves our kinds and those of the other operators; bare serves only ours, until a
+// test installs the others.
 var (
 	complete = &apiserver.Server{}
 	bare     = &apiserver.Server{Paths: []string{"config/crd"}}
-	// upgraded serves what the operator of an earlier commit brings, until a test
-	// brings today's kinds.
+	// upgraded serves the kinds of an earlier commit, until a test installs today's.
 	upgraded = &apiserver.Server{}
-	// readCaches spare the servers what labs read again and again. The others change the
-	// kinds they serve, which changes what is read.
+	// readCaches reduce repeated reads of labs. The other servers change their kinds during
+	// tests, which changes what is read.
 	readCaches = map[*apiserver.Server]*readcache.Cache{complete: {}}
-	// foreignCRDs are where the other operators' kinds are.
+	// foreignCRDs is the directory of the other operators' kinds.
 	foreignCRDs []string
 )
 

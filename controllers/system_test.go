@@ -16,8 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// shared is the experiment's system as a PerfSystem, to which the experiment
-// then refers.
+// shared moves the experiment's system to a PerfSystem, to which the experiment then refers.
 func shared(e *v1alpha1.PerfExperiment) *v1alpha1.PerfSystem {
 	system := &v1alpha1.PerfSystem{ObjectMeta: metav1.ObjectMeta{Name: "library"}, Spec: e.Spec.System}
 	e.Spec.System = v1alpha1.System{}
@@ -25,7 +24,7 @@ func shared(e *v1alpha1.PerfExperiment) *v1alpha1.PerfSystem {
 	return system
 }
 
-func TestAnExperimentWaitsForItsPerfSystem(t *testing.T) {
+func TestExperimentWaitsForPerfSystem(t *testing.T) {
 	l := newLab(t, complete)
 	experiment := smallExperiment(t, oneArm)
 	system := shared(experiment)
@@ -37,13 +36,13 @@ func TestAnExperimentWaitsForItsPerfSystem(t *testing.T) {
 	}
 	l.expect(waiting.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonSystemMissing, "apply it")
 	if runs := len(l.runs()); runs != 0 {
-		t.Errorf("%d runs of a system nobody knows", runs)
+		t.Errorf("%d runs of an unknown system", runs)
 	}
 	l.create(system)
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-func TestAnEditOfThePerfSystemDoesNotReachARunningExperiment(t *testing.T) {
+func TestPerfSystemEditDoesNotAffectRunningExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	experiment := smallExperiment(t)
 	system := shared(experiment)
@@ -62,9 +61,9 @@ func TestAnEditOfThePerfSystemDoesNotReachARunningExperiment(t *testing.T) {
 	}
 }
 
-// Who may write ConfigMaps, but not use a Secret, could hand the operator a
-// system that nobody was asked about.
-func TestACopyThatSomebodyPutThereIsNotBelieved(t *testing.T) {
+// A user who may write ConfigMaps, but not use a Secret, could otherwise pass the operator a system that
+// was never admitted.
+func TestForgedSystemCopyIsRejected(t *testing.T) {
 	l := newLab(t, complete)
 	experiment := smallExperiment(t, oneArm)
 	system := shared(experiment)
@@ -72,7 +71,7 @@ func TestACopyThatSomebodyPutThereIsNotBelieved(t *testing.T) {
 	l.settle()
 	forged := system.DeepCopy()
 	forged.Spec.Modules[0].Image = "example.org/thief:1"
-	l.create(copyOf(t, l.experiment("small"), &forged.Spec))
+	l.create(systemCopy(t, l.experiment("small"), &forged.Spec))
 	l.settle()
 	if waiting := l.experiment("small"); len(l.runs()) != 0 || !strings.Contains(waiting.Status.WaitingFor, "PerfSystem") {
 		t.Fatalf("it has %d runs and waits for %q", len(l.runs()), waiting.Status.WaitingFor)
@@ -86,8 +85,8 @@ func TestACopyThatSomebodyPutThereIsNotBelieved(t *testing.T) {
 	}
 }
 
-// Nor is one that is put in the place of the operator's.
-func TestACopyThatIsReplacedIsNotBelieved(t *testing.T) {
+// The same for a replaced copy.
+func TestReplacedSystemCopyIsRejected(t *testing.T) {
 	l := newLab(t, complete)
 	experiment := smallExperiment(t)
 	system := shared(experiment)
@@ -95,19 +94,19 @@ func TestACopyThatIsReplacedIsNotBelieved(t *testing.T) {
 	l.untilRun(v1alpha1.RunSucceeded)
 	forged := system.DeepCopy()
 	forged.Spec.Modules[0].Image = "example.org/thief:1"
-	copied := copyOf(t, l.experiment("small"), &forged.Spec)
+	copied := systemCopy(t, l.experiment("small"), &forged.Spec)
 	expect.NoError(t, l.admin.Delete(t.Context(), copied.DeepCopy()))
 	done := len(l.runs())
 	l.create(copied)
 	l.settle()
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "")
 	if runs := len(l.runs()); runs != done {
-		t.Errorf("%d runs, want the %d that were there", runs, done)
+		t.Errorf("%d runs, want the previous %d", runs, done)
 	}
 }
 
-// copyOf is a copy of a system as the operator would keep it.
-func copyOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) *corev1.ConfigMap {
+// systemCopy is a copy of a system as the operator would store it.
+func systemCopy(t *testing.T, experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) *corev1.ConfigMap {
 	t.Helper()
 	encoded, err := json.Marshal(system)
 	expect.NoError(t, err)
@@ -120,7 +119,7 @@ func copyOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system *v1alpha1.
 	}
 }
 
-func TestAMatrixIsCompared(t *testing.T) {
+func TestMatrixIsCompared(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
 		sets := e.Spec.Arms
@@ -138,7 +137,7 @@ func TestAMatrixIsCompared(t *testing.T) {
 	l.expect(experiment.Status.Conditions, v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "one thing")
 }
 
-func TestAConfoundedExperimentSaysSo(t *testing.T) {
+func TestConfoundedExperimentIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Arms[1].Set.Modules = []v1alpha1.ModuleSet{{Name: "*", Image: "example.org/gateway:2"}}

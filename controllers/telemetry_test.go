@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestPrometheusSeesEveryRunOnce(t *testing.T) {
+func TestMetricsCountRunsOnce(t *testing.T) {
 	l := newLab(t, complete)
 	l.scraped.MustRegister(telemetry.Experiments{Reader: client.NewNamespacedClient(l.admin, l.namespace)})
 	l.create(login(), smallExperiment(t))
@@ -27,7 +27,7 @@ func TestPrometheusSeesEveryRunOnce(t *testing.T) {
 	l.expectMetric(2, "perflab_queue_runs", "phase", "Running")
 
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
-	// Further passes over what is done count nothing.
+	// Further reconciles of finished runs count nothing.
 	l.settle()
 	l.expectMetric(2, "perflab_runs_total", "outcome", "succeeded", "reason", "Valid")
 	l.expectMetric(0, "perflab_runs_total", "outcome", "invalid")
@@ -45,7 +45,7 @@ func TestPrometheusSeesEveryRunOnce(t *testing.T) {
 	}
 }
 
-func TestPrometheusSeesWhyRunsDoNotCount(t *testing.T) {
+func TestMetricsCountInvalidReasons(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.outside.exit["cico"] = 107
@@ -54,15 +54,14 @@ func TestPrometheusSeesWhyRunsDoNotCount(t *testing.T) {
 	l.expectMetric(0, "perflab_run_step_duration_seconds", "step", "load")
 }
 
-// expectMetric compares a counter, a gauge or a histogram's count; a series
-// that is not there counts as 0.
+// expectMetric compares a counter, a gauge or a histogram's count; a missing series counts as 0.
 func (l *lab) expectMetric(want float64, name string, labels ...string) {
 	l.t.Helper()
 	expect.Equal(l.t, want, value(l.metric(name, labels...)), "%s%v", name, labels)
 }
 
-// metric scrapes as Prometheus does and returns the first series with the
-// labels, given as names and values; nil: there is none.
+// metric scrapes as Prometheus does and returns the first series with the labels, given as names and
+// values; nil: none.
 func (l *lab) metric(name string, labels ...string) *dto.Metric {
 	l.t.Helper()
 	answer := httptest.NewRecorder()

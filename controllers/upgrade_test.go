@@ -33,21 +33,21 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// begun is a half done experiment as the earlier operator has left it.
-type begun struct {
+// halfDone is an experiment that the earlier operator has half finished.
+type halfDone struct {
 	*lab
 	experiment v1alpha1.PerfExperiment
 	runs       []v1alpha1.PerfRun
-	// built is what was up: Kafkas, their pools and PostgreSQLs.
+	// built are the running Kafkas, their pools and PostgreSQLs.
 	built map[string]types.UID
 }
 
-// The operator of an earlier commit does half of an experiment, and today's does
-// the rest, with no more in its hands than the API server has.
-func TestAnUpgradeInTheMiddle(t *testing.T) {
+// The operator of an earlier commit runs half of an experiment, and today's the rest, with only the
+// objects in the API server.
+func TestUpgradeDuringExperiments(t *testing.T) {
 	commit := os.Getenv("UPGRADE_FROM")
 	if commit == "" {
-		t.Skip("it takes an earlier commit and minutes: make test-upgrade")
+		t.Skip("needs an earlier commit and minutes: make test-upgrade")
 	}
 	remembered := t.TempDir()
 	half := filepath.Join(apiserver.Root(), "controllers", "half_done_test.go")
@@ -56,40 +56,40 @@ func TestAnUpgradeInTheMiddle(t *testing.T) {
 	for _, name := range []string{"Building", "Loading", "Warm", "Shared", "Outside", "Borrowed", "Restoring", "Complete"} {
 		t.Run(name, func(t *testing.T) {
 			b := takeOver(t, filepath.Join(remembered, name+".json"))
-			b.eachRound = b.buildsNothingAnew
+			b.eachRound = b.checkNothingRebuilt
 			b.outside.held["cico"] = name == "Loading"
 			if name == "Outside" {
-				b.namesHosts()
+				b.allowHosts()
 			}
 			b.until("a complete experiment", func() bool {
 				return b.lab.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
 			})
-			b.keepsThePlan()
-			b.keepsWhatWasDone()
-			b.doesEachPlaceOnce()
-			b.saysWhatIsNotKnown()
-			b.chainHolds("small")
+			b.checkPlan()
+			b.checkFinishedRuns()
+			b.checkPositionsOnce()
+			b.checkUnknownManifests()
+			b.verifyChain("small")
 			b.remove(b.lab.experiment("small"))
 			b.until("the end of the experiment", func() bool { return len(b.experiments()) == 0 })
-			b.leavesNothing()
+			b.checkNothingLeft()
 		})
 	}
 }
 
-// The operator of today does half of an experiment, and that of an earlier commit the
-// rest, by its own kinds, as after helm rollback.
-func TestARollbackInTheMiddle(t *testing.T) {
+// Today's operator runs half of an experiment, and that of an earlier commit the rest, with its own
+// kinds, as after helm rollback.
+func TestRollbackDuringExperiments(t *testing.T) {
 	commit := os.Getenv("ROLLBACK_TO")
 	if commit == "" {
-		t.Skip("it takes an earlier commit and minutes: make test-upgrade")
+		t.Skip("needs an earlier commit and minutes: make test-upgrade")
 	}
 	remembered := t.TempDir()
 	t.Run("begin", func(t *testing.T) { leaveHalfDone(t, remembered) })
 	testEarlier(t, commit, filepath.Join("testdata", "rollback", "finished_test.go"), "^TestExperimentsAreFinished$", complete, remembered)
 }
 
-// testEarlier puts a file among the tests of an earlier commit's controllers, and runs a
-// test of it against a server.
+// testEarlier adds a file to the tests of an earlier commit's controllers, and runs a test of it against
+// a server.
 func testEarlier(t *testing.T, commit, file, test string, server *apiserver.Server, remembered string) {
 	t.Helper()
 	earlier, archive := t.TempDir(), filepath.Join(t.TempDir(), "earlier.tar")
@@ -98,8 +98,8 @@ func testEarlier(t *testing.T, commit, file, test string, server *apiserver.Serv
 	text, err := os.ReadFile(file)
 	expect.NoError(t, err)
 	expect.NoError(t, os.WriteFile(filepath.Join(earlier, "controllers", filepath.Base(file)), text, 0o600))
-	// It looks for its files where the compiler says that its sources are, which with
-	// -trimpath is a path that begins with the module's name.
+	// It searches for its files where the compiler recorded its sources, which with -trimpath is a path
+	// that starts with the module's name.
 	beside := filepath.Join(earlier, "controllers", "perflab.dev")
 	expect.NoError(t, errors.Join(os.Mkdir(beside, 0o700), os.Symlink(earlier, filepath.Join(beside, "perflab"))))
 	command(t, filepath.Join(earlier, "controllers"), []string{
@@ -116,7 +116,7 @@ func command(t *testing.T, dir string, environment []string, name string, argume
 	}
 }
 
-// kubeconfig is a file that leads to an API server.
+// kubeconfig writes a file with the connection to an API server.
 func kubeconfig(t *testing.T, config *rest.Config) string {
 	t.Helper()
 	const name = "test"
@@ -133,8 +133,8 @@ func kubeconfig(t *testing.T, config *rest.Config) string {
 	return file
 }
 
-// installKinds brings today's kinds over the earlier ones, as an upgrade does, and
-// waits until the API server goes by them.
+// installKinds replaces the earlier kinds by today's, as an upgrade does, and waits until the API server
+// uses them.
 func installKinds(t *testing.T) {
 	t.Helper()
 	_, err := envtest.InstallCRDs(upgraded.Config(t), envtest.CRDInstallOptions{Paths: []string{apiserver.Root("config", "crd")}, ErrorIfPathMissing: true})
@@ -142,9 +142,9 @@ func installKinds(t *testing.T) {
 	l := newLabAlone(t, upgraded)
 	runs := &v1alpha1.PerfRunList{}
 	if err := l.admin.List(t.Context(), runs); err != nil || len(runs.Items) == 0 {
-		t.Fatalf("no runs were begun: %v", err)
+		t.Fatalf("no runs were started: %v", err)
 	}
-	// Today's kind keeps the spec of a run as it is, the earlier one did not.
+	// Today's kind has an immutable spec of runs, the earlier one had not.
 	changed := &runs.Items[0]
 	changed.Spec.Seed++
 	await.Until(t.Context(), t, time.Minute, "today's kinds to be served", func() (bool, string) {
@@ -154,7 +154,7 @@ func installKinds(t *testing.T) {
 }
 
 // takeOver is today's operator in a namespace of the earlier one.
-func takeOver(t *testing.T, file string) *begun {
+func takeOver(t *testing.T, file string) *halfDone {
 	t.Helper()
 	encoded, err := os.ReadFile(file)
 	expect.NoError(t, err)
@@ -165,14 +165,14 @@ func takeOver(t *testing.T, file string) *begun {
 	for name, state := range remembered.Topics {
 		l.brokers.put(name, state)
 	}
-	b := &begun{lab: l, experiment: *l.experiment("small"), runs: l.runs(), built: l.stores()}
+	b := &halfDone{lab: l, experiment: *l.experiment("small"), runs: l.runs(), built: l.stores()}
 	if b.experiment.Status.PlanHash == "" || len(b.runs) == 0 {
-		t.Fatalf("nothing was begun: %+v", b.experiment.Status)
+		t.Fatalf("nothing was started: %+v", b.experiment.Status)
 	}
 	return b
 }
 
-// stores are the Kafkas, their pools and the PostgreSQLs that are up.
+// stores are the running Kafkas, their pools and PostgreSQLs.
 func (l *lab) stores() map[string]types.UID {
 	l.t.Helper()
 	up := map[string]types.UID{}
@@ -182,26 +182,26 @@ func (l *lab) stores() map[string]types.UID {
 	return up
 }
 
-// buildsNothingAnew: what was up stays as it was.
-func (b *begun) buildsNothingAnew() {
+// checkNothingRebuilt: what was running stays unchanged.
+func (b *halfDone) checkNothingRebuilt() {
 	b.t.Helper()
 	for name, uid := range b.stores() {
 		if b.built[name] != uid {
-			b.t.Errorf("%s was not there before the upgrade: %v", name, b.built)
+			b.t.Errorf("%s did not exist before the upgrade: %v", name, b.built)
 		}
 	}
 }
 
-func (b *begun) keepsThePlan() {
+func (b *halfDone) checkPlan() {
 	b.t.Helper()
 	before, after := b.experiment.Status, b.lab.experiment("small").Status
 	if after.PlanHash != before.PlanHash || *after.Seed != *before.Seed {
-		b.t.Errorf("plan %s with seed %d, it began as %s with %d", after.PlanHash, *after.Seed, before.PlanHash, *before.Seed)
+		b.t.Errorf("plan %s with seed %d, it was %s with %d", after.PlanHash, *after.Seed, before.PlanHash, *before.Seed)
 	}
 }
 
-// keepsWhatWasDone: what a run gave that was over is what it was.
-func (b *begun) keepsWhatWasDone() {
+// checkFinishedRuns: the results of finished runs are unchanged.
+func (b *halfDone) checkFinishedRuns() {
 	b.t.Helper()
 	after := map[types.UID]v1alpha1.PerfRun{}
 	for _, run := range b.lab.runs() {
@@ -222,8 +222,8 @@ func (b *begun) keepsWhatWasDone() {
 	}
 }
 
-// doesEachPlaceOnce: of each place in the plan, one run counts.
-func (b *begun) doesEachPlaceOnce() {
+// checkPositionsOnce: each position of the plan has one valid run.
+func (b *halfDone) checkPositionsOnce() {
 	b.t.Helper()
 	counted := map[int32][]string{}
 	for _, run := range b.lab.runs() {
@@ -240,11 +240,11 @@ func (b *begun) doesEachPlaceOnce() {
 	}
 }
 
-// saysWhatIsNotKnown: the earlier operator did not note what it made of the
-// declaration, so the first run of each arm after it can't be held to the one before.
-func (b *begun) saysWhatIsNotKnown() {
+// checkUnknownManifests: the earlier operator did not record its manifests, so the first later run of
+// each arm can't be compared.
+func (b *halfDone) checkUnknownManifests() {
 	b.t.Helper()
-	earlier, told := map[string]bool{}, map[string]bool{}
+	earlier, reported := map[string]bool{}, map[string]bool{}
 	for _, run := range b.runs {
 		earlier[run.Spec.Arm] = earlier[run.Spec.Arm] || run.Status.Phase == v1alpha1.RunSucceeded
 	}
@@ -253,15 +253,15 @@ func (b *begun) saysWhatIsNotKnown() {
 			continue
 		}
 		warns := slices.ContainsFunc(run.Status.Warnings, rendering.IsWarning)
-		if want := earlier[run.Spec.Arm] && !told[run.Spec.Arm]; warns != want {
+		if want := earlier[run.Spec.Arm] && !reported[run.Spec.Arm]; warns != want {
 			b.t.Errorf("run %s warns: %t, want %t: %q", run.Name, warns, want, run.Status.Warnings)
 		}
-		told[run.Spec.Arm] = true
+		reported[run.Spec.Arm] = true
 	}
 }
 
-// leavesNothing but what is other people's.
-func (b *begun) leavesNothing() {
+// checkNothingLeft: only objects of others are left.
+func (b *halfDone) checkNothingLeft() {
 	b.t.Helper()
 	b.collectGarbage()
 	b.collectGarbage()
@@ -280,9 +280,9 @@ func (b *begun) leavesNothing() {
 	}
 }
 
-// namesHosts: a login goes to no host that its Secret does not name, and Secrets of
-// before name none. The run says so and waits.
-func (b *begun) namesHosts() {
+// allowHosts: a login is sent only to hosts that its Secret allows, and earlier Secrets allow none. The
+// run reports that and waits.
+func (b *halfDone) allowHosts() {
 	b.t.Helper()
 	advice := fmt.Sprintf("kubectl annotate secret msk-login -n %s --overwrite 'perflab.dev/hosts=b-1.msk.example.org:9096'", b.namespace)
 	b.until("word of the hosts", func() bool { return strings.Contains(b.run().Status.Message, advice) })

@@ -19,20 +19,19 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// outcomes say what the runs of an arm measure: how much longer they take, as a
-// share, and how much runs spread.
+// outcomes configure the results of an arm's runs: how much longer they take, as a share, and how much
+// runs spread.
 type outcomes struct {
 	slower map[string]float64
 	spread float64
-	// errors are the arm's percent of failed check-ins.
+	// errors is the arm's percentage of failed check-ins.
 	errors map[string]float64
 	// lasting is how long a run takes; 0: a minute.
 	lasting time.Duration
 }
 
-// conduct lets the operator plan, start and compare runs, and does the runs
-// themselves: each is over as soon as it is there. Before every pass the
-// operator is started anew. It ends when the operator starts no further run.
+// conduct lets the operator plan, start and compare runs, and simulates the runs: each finishes at once.
+// The operator is restarted before every reconcile. It returns when no further run starts.
 func (l *lab) conduct(name string, out outcomes) *v1alpha1.PerfExperiment {
 	l.t.Helper()
 	for idle := 0; idle < 3; {
@@ -54,8 +53,7 @@ func (l *lab) conduct(name string, out outcomes) *v1alpha1.PerfExperiment {
 	return l.experiment(name)
 }
 
-// finish gives a run the observations of its arm. They depend on nothing but
-// the run's place.
+// finish sets the observations of a run. They depend only on its arm and position.
 func (l *lab) finish(run v1alpha1.PerfRun, out outcomes) {
 	l.t.Helper()
 	random := rand.New(rand.NewPCG(uint64(run.Spec.Position), uint64(len(run.Spec.Arm))))
@@ -80,7 +78,7 @@ func (l *lab) finish(run v1alpha1.PerfRun, out outcomes) {
 	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), &run), "ending run %s", run.Name)
 }
 
-// blocks sets the number of blocks, with a twin of the baseline.
+// blocks sets the number of blocks, with a control arm.
 func blocks(count int32) func(*v1alpha1.PerfExperiment) {
 	return func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Design.Blocks = count
@@ -89,7 +87,7 @@ func blocks(count int32) func(*v1alpha1.PerfExperiment) {
 	}
 }
 
-// until adds blocks until intervals are as narrow.
+// until adds blocks until intervals are narrow enough.
 func until(percent, most int32) func(*v1alpha1.PerfExperiment) {
 	return func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Design.Calibrate = false
@@ -100,7 +98,7 @@ func until(percent, most int32) func(*v1alpha1.PerfExperiment) {
 // noDesign declares neither blocks nor a target.
 func noDesign(e *v1alpha1.PerfExperiment) { e.Spec.Design = v1alpha1.Design{} }
 
-// verdicts adds blocks until there is one on every primary metric.
+// verdicts adds blocks until every primary metric has a verdict.
 func verdicts(most int32) func(*v1alpha1.PerfExperiment) {
 	return func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Design.Calibrate = false
@@ -108,7 +106,7 @@ func verdicts(most int32) func(*v1alpha1.PerfExperiment) {
 	}
 }
 
-func comparisonOf(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm string) v1alpha1.Comparison {
+func findComparison(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm string) v1alpha1.Comparison {
 	t.Helper()
 	for _, c := range experiment.Status.Comparisons {
 		if c.Metric == metric && c.Arm == arm {
@@ -126,7 +124,7 @@ func parsed(t *testing.T, text string) float64 {
 	return value
 }
 
-func TestAnEffectIsFoundAndTheTwinIsNot(t *testing.T) {
+func TestEffectIsFoundAndControlIsNot(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(6)))
 	early := 0
@@ -151,19 +149,19 @@ func TestAnEffectIsFoundAndTheTwinIsNot(t *testing.T) {
 		t.Fatalf("phase %s, progress %s, verdict %q, want Complete, 18/18 and 2 worse", done.Status.Phase, done.Status.Progress, done.Status.Verdict)
 	}
 	for _, metric := range []string{"cico/Check-In/average", "cico/Check-Out/average"} {
-		slow, twin := comparisonOf(t, done, metric, "slow"), comparisonOf(t, done, metric, "as-is-twin")
+		slow, twin := findComparison(t, done, metric, "slow"), findComparison(t, done, metric, "as-is-twin")
 		if slow.Verdict != v1alpha1.VerdictWorse || !slow.Primary || slow.Blocks != 6 || slow.Scale != "ratio" || !(parsed(t, slow.Low) < 10 && parsed(t, slow.High) > 10 && parsed(t, slow.Low) > 5) {
 			t.Errorf("%s: %+v", metric, slow)
 		}
 		if !twin.Twin || twin.Verdict != "" || !(parsed(t, twin.Low) < 0 && parsed(t, twin.High) > 0) {
-			t.Errorf("%s of the twin: %+v", metric, twin)
+			t.Errorf("%s of the control arm: %+v", metric, twin)
 		}
 	}
-	if p95 := comparisonOf(t, done, "cico/Check-In/p95", "slow"); p95.Primary || p95.Verdict != v1alpha1.VerdictWorse {
-		t.Errorf("a guard: %+v", p95)
+	if p95 := findComparison(t, done, "cico/Check-In/p95", "slow"); p95.Primary || p95.Verdict != v1alpha1.VerdictWorse {
+		t.Errorf("a guardrail: %+v", p95)
 	}
 	if slices.ContainsFunc(done.Status.Comparisons, func(c v1alpha1.Comparison) bool { return c.Twin && !c.Primary }) {
-		t.Error("the twin stands among the exploratory comparisons")
+		t.Error("the control arm is among the exploratory comparisons")
 	}
 	l.expect(done.Status.Conditions, v1alpha1.ConditionCalibrated, metav1.ConditionTrue, v1alpha1.ReasonTwinAlike, `the twin "as-is-twin" does not differ`)
 	l.expect(done.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "verdict: 2 worse")
@@ -171,11 +169,11 @@ func TestAnEffectIsFoundAndTheTwinIsNot(t *testing.T) {
 	if !done.Status.Analysis.Final || done.Status.Analysis.Blocks != 6 || done.Status.Analysis.Runs != 18 || done.Status.Analysis.Twin != "as-is-twin" {
 		t.Errorf("analysis %+v", done.Status.Analysis)
 	}
-	told := func(event string) bool {
+	reported := func(event string) bool {
 		return strings.HasPrefix(event, `Normal Verdict: Against the baseline "as-is": arm "slow" cico/Check-In/average Worse by +`)
 	}
-	if !slices.ContainsFunc(l.events.told, told) {
-		t.Errorf("nobody was told the verdict, only %q", l.events.told)
+	if !slices.ContainsFunc(l.events.reported, reported) {
+		t.Errorf("no event has the verdict: %q", l.events.reported)
 	}
 }
 
@@ -186,14 +184,14 @@ func checkArms(t *testing.T, listed []v1alpha1.ArmStatus) {
 	}
 	slow, twin := listed[1], listed[2]
 	if twin.Name != "as-is-twin" || !twin.Twin || twin.Verdicts != nil || len(twin.Differences) != 0 {
-		t.Errorf("the twin is %+v", twin)
+		t.Errorf("the control arm is %+v", twin)
 	}
 	if slow.Verdicts == nil || slow.Verdicts.Wins || slow.Verdicts.Worse != 2 || !slices.Equal(slow.Verdicts.WorseGuards, []string{"cico/Check-In/p95"}) {
 		t.Errorf("the slow arm's verdicts are %+v", slow.Verdicts)
 	}
 }
 
-func TestAnArmThatIsFasterWins(t *testing.T) {
+func TestFasterArmWins(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(6)))
 	done := l.conduct("small", outcomes{slower: map[string]float64{"slow": -0.1}, spread: 0.01})
@@ -203,11 +201,11 @@ func TestAnArmThatIsFasterWins(t *testing.T) {
 }
 
 // Fewer errors would make an arm faster; its times are not compared.
-func TestArmsWithOtherErrorSharesAreNotCompared(t *testing.T) {
+func TestDifferentErrorRatesAreNotCompared(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(6)))
 	done := l.conduct("small", outcomes{slower: map[string]float64{"slow": -0.1}, spread: 0.01, errors: map[string]float64{"slow": 0.9}})
-	in, out := comparisonOf(t, done, "cico/Check-In/average", "slow"), comparisonOf(t, done, "cico/Check-Out/average", "slow")
+	in, out := findComparison(t, done, "cico/Check-In/average", "slow"), findComparison(t, done, "cico/Check-Out/average", "slow")
 	if in.Verdict != "" || !strings.Contains(strings.Join(in.Warnings, ";"), "the error shares (cico/Check-In/errors") || out.Verdict != v1alpha1.VerdictBetter {
 		t.Errorf("check-in %+v, check-out %+v", in, out)
 	}
@@ -216,7 +214,7 @@ func TestArmsWithOtherErrorSharesAreNotCompared(t *testing.T) {
 	}
 }
 
-func TestATwinThatDiffersTakesEveryVerdictBack(t *testing.T) {
+func TestDifferingControlWithdrawsVerdicts(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(6)))
 	done := l.conduct("small", outcomes{slower: map[string]float64{"slow": 0.1, "as-is-twin": 0.1}, spread: 0.01})
@@ -229,12 +227,12 @@ func TestATwinThatDiffersTakesEveryVerdictBack(t *testing.T) {
 			t.Errorf("%s of %s is %s", c.Metric, c.Arm, c.Verdict)
 		}
 	}
-	if !slices.ContainsFunc(l.events.told, func(event string) bool { return strings.HasPrefix(event, "Warning NotCalibrated: ") }) {
-		t.Errorf("nobody was told, only %q", l.events.told)
+	if !slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.HasPrefix(event, "Warning NotCalibrated: ") }) {
+		t.Errorf("no event reports it: %q", l.events.reported)
 	}
 }
 
-func TestTheTwinIsNotJudgedTooEarly(t *testing.T) {
+func TestControlNeedsEnoughBlocks(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(3)))
 	done := l.conduct("small", outcomes{spread: 0.01})
@@ -244,7 +242,7 @@ func TestTheTwinIsNotJudgedTooEarly(t *testing.T) {
 	}
 }
 
-func TestBlocksAreAddedUntilIntervalsAreNarrow(t *testing.T) {
+func TestBlocksAreAddedUntilTarget(t *testing.T) {
 	cases := map[string]struct {
 		edits  []func(*v1alpha1.PerfExperiment)
 		out    outcomes
@@ -258,7 +256,7 @@ func TestBlocksAreAddedUntilIntervalsAreNarrow(t *testing.T) {
 		"NoDesign":       {[]func(*v1alpha1.PerfExperiment){noDesign}, outcomes{spread: 0.01}, 6, 8, v1alpha1.ReasonDecided},
 		"VerdictsLater":  {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.04}, 7, 19, v1alpha1.ReasonDecided},
 		"NoVerdictAhead": {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(9)}, outcomes{spread: 0.4}, 6, 8, v1alpha1.ReasonHopeless},
-		// Runs of an hour: two make a block, and twelve of them twelve hours.
+		// Runs of an hour: two make a block, and twelve take twelve hours.
 		"Budget": {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 20), func(e *v1alpha1.PerfExperiment) {
 			e.Spec.Design.Budget = &metav1.Duration{Duration: 15 * time.Hour}
 		}}, outcomes{spread: 0.05, lasting: time.Hour}, 7, 7, v1alpha1.ReasonBudget},
@@ -279,14 +277,14 @@ func TestBlocksAreAddedUntilIntervalsAreNarrow(t *testing.T) {
 				t.Errorf("stopped %+v, want %s", stopped, tc.reason)
 			}
 			if meta.FindStatusCondition(done.Status.Conditions, v1alpha1.ConditionCalibrated) != nil {
-				t.Error("Calibrated is told without a twin")
+				t.Error("Calibrated is set without a control arm")
 			}
 			checkOrder(t, l.runs())
 		})
 	}
 }
 
-// checkOrder checks that blocks are whole and in order, however they came about.
+// checkOrder checks that blocks are complete and in order.
 func checkOrder(t *testing.T, runs []v1alpha1.PerfRun) {
 	t.Helper()
 	for i, run := range runs {
@@ -296,8 +294,8 @@ func checkOrder(t *testing.T, runs []v1alpha1.PerfRun) {
 	}
 }
 
-// The question is frozen by the first run, even if nothing else is written down.
-func TestAnotherQuestionIsAnotherExperiment(t *testing.T) {
+// The first run freezes the question, even if nothing else is written.
+func TestChangedQuestionStalls(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(6)))
 	reconciler, _ := l.operator()
@@ -311,6 +309,6 @@ func TestAnotherQuestionIsAnotherExperiment(t *testing.T) {
 	changed := l.conduct("small", outcomes{spread: 0.01})
 	l.expect(changed.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged)
 	if len(l.runs()) != 1 {
-		t.Errorf("%d runs, want the one that had begun", len(l.runs()))
+		t.Errorf("%d runs, want the one that had started", len(l.runs()))
 	}
 }

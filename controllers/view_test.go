@@ -21,21 +21,20 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// view is the caches of two operators that take turns: one has heard of all there
-// was when its pass began to ask for a kind, the other is some passes behind, in
-// each pass with other kinds, so that what it is shown of two of them was never
-// there at once.
+// view has the caches of two operators that alternate: one is current when its reconcile first reads a
+// kind, the other is some reconciles behind, in each reconcile for other kinds, so that the states of
+// two kinds that it reads never existed together.
 type view struct {
 	admin     client.Client
 	namespace string
-	// lag is how many of its passes the one that is behind is behind.
+	// lag is how many of its reconciles the stale one is behind.
 	lag, pass int
 	heard     map[schema.GroupVersionKind][]heard
-	// kinds in the order in which they were first asked for again.
+	// kinds in the order in which they were first read again.
 	kinds []schema.GroupVersionKind
 }
 
-// heard is what there was of a kind in a pass.
+// heard are the objects of a kind in a reconcile.
 type heard struct {
 	pass    int
 	objects []unstructured.Unstructured
@@ -45,8 +44,7 @@ func (l *lab) behind(passes int) *view {
 	return &view{admin: l.admin, namespace: l.namespace, lag: passes, heard: map[schema.GroupVersionKind][]heard{}}
 }
 
-// delay is how many passes in which nothing happens show that nothing will: one
-// of each of them.
+// delay is how many reconciles without a change show that there will be none: one of each operator.
 func (v *view) delay() int {
 	if v == nil {
 		return 0
@@ -54,36 +52,36 @@ func (v *view) delay() int {
 	return 1
 }
 
-// turn tells the view that another pass begins.
-func (v *view) turn() {
+// nextPass starts another reconcile.
+func (v *view) nextPass() {
 	if v != nil {
 		v.pass++
 	}
 }
 
-// holds tells what is read from the cache. ConfigMaps are not.
+// holds reports whether an object is read from the cache. ConfigMaps are not.
 func (v *view) holds(object runtime.Object) bool {
 	if v == nil {
 		return false
 	}
-	kind, err := v.kindOf(object)
+	kind, err := v.objectKind(object)
 	return err == nil && kind != corev1.SchemeGroupVersion.WithKind("ConfigMap") && kind.Kind != "Node"
 }
 
-func (v *view) kindOf(object runtime.Object) (schema.GroupVersionKind, error) {
+func (v *view) objectKind(object runtime.Object) (schema.GroupVersionKind, error) {
 	kind, err := v.admin.GroupVersionKindFor(object)
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	return kind, err
 }
 
-// of are the objects of a kind as far as it was heard of them.
+// of returns the objects of a kind as the cache has them.
 func (v *view) of(ctx context.Context, object runtime.Object) ([]unstructured.Unstructured, error) {
-	kind, err := v.kindOf(object)
+	kind, err := v.objectKind(object)
 	if err != nil {
 		return nil, err
 	}
 	known := v.heard[kind]
-	if len(known) > 0 && v.isBehind(kind) {
+	if len(known) > 0 && v.lagsBehind(kind) {
 		return known[max(0, len(known)-v.lag)].objects, nil
 	}
 	if len(known) > 0 && known[len(known)-1].pass == v.pass {
@@ -98,8 +96,8 @@ func (v *view) of(ctx context.Context, object runtime.Object) ([]unstructured.Un
 	return list.Items, nil
 }
 
-// isBehind counts with the passes in binary, one digit for each three kinds.
-func (v *view) isBehind(kind schema.GroupVersionKind) bool {
+// lagsBehind counts reconciles in binary, one digit for each three kinds.
+func (v *view) lagsBehind(kind schema.GroupVersionKind) bool {
 	if !slices.Contains(v.kinds, kind) {
 		v.kinds = append(v.kinds, kind)
 	}
@@ -114,7 +112,7 @@ func (v *view) get(ctx context.Context, key client.ObjectKey, object client.Obje
 	}
 	at := slices.IndexFunc(known, func(o unstructured.Unstructured) bool { return o.GetName() == key.Name })
 	if at < 0 {
-		kind, _ := v.kindOf(object)
+		kind, _ := v.objectKind(object)
 		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: strings.ToLower(kind.Kind) + "s"}, key.Name)
 	}
 	return convert(&known[at], object)
@@ -150,7 +148,7 @@ func (v *view) list(ctx context.Context, list client.ObjectList, options ...clie
 	return err
 }
 
-// indexed are the fields by which the cache finds runs.
+// indexed are the cache's indexes of runs.
 func indexed(object *unstructured.Unstructured) fields.Set {
 	set := fields.Set{}
 	for _, field := range []string{kubecache.FieldExperiment, kubecache.FieldPhase} {

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// writes counts the writes of the operator that begin like this.
+// writes counts the operator's writes with this prefix.
 func (l *lab) writes(beginning string) int {
 	count := 0
 	for _, written := range l.line.journal {
@@ -27,14 +27,14 @@ func (l *lab) writes(beginning string) int {
 	return count
 }
 
-// otherDatabase makes the second arm need a PostgreSQL of its own.
+// otherDatabase makes the second arm need its own PostgreSQL.
 func otherDatabase(e *v1alpha1.PerfExperiment) {
 	e.Spec.Arms[1].Set = &v1alpha1.SystemSet{Postgres: &v1alpha1.PostgresSet{Parameters: map[string]string{"work_mem": "8MB"}}}
 	e.Spec.Design.Blocks = 3
 }
 
-// databases are the addresses of PostgreSQL each arm's module was told.
-func (l *lab) databasesOf(found map[string]map[string]bool) {
+// moduleDatabases collects the PostgreSQL addresses of each arm's module.
+func (l *lab) moduleDatabases(found map[string]map[string]bool) {
 	l.t.Helper()
 	run := l.run()
 	if run == nil || run.Status.Phase != v1alpha1.RunLoading {
@@ -53,17 +53,17 @@ func (l *lab) databasesOf(found map[string]map[string]bool) {
 	}
 }
 
-func TestWhatIsKeptWarmIsBuiltOnce(t *testing.T) {
+func TestKeepWarmBuildsOnce(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, otherDatabase, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.KeepWarm = true
 		e.Spec.Arms[1].Set.Kafka = &v1alpha1.KafkaSet{Config: map[string]string{"num.io.threads": "2"}}
 	}))
-	told := map[string]map[string]bool{}
+	reported := map[string]map[string]bool{}
 	l.until("a complete experiment", func() bool {
-		l.databasesOf(told)
+		l.moduleDatabases(reported)
 		if l.run() != nil && !l.run().Status.Phase.IsFinal() && l.writes("delete Cluster")+l.writes("delete Kafka") > 0 {
-			t.Errorf("a Kafka or PostgreSQL was taken down while the experiment runs")
+			t.Errorf("a Kafka or PostgreSQL was deleted while the experiment runs")
 		}
 		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
 	})
@@ -71,18 +71,18 @@ func TestWhatIsKeptWarmIsBuiltOnce(t *testing.T) {
 	if runs := len(l.runs()); kafkas != 2 || clusters != 2 || runs != 6 {
 		t.Errorf("Kafka was written %d times and PostgreSQL %d times in %d runs, want once for each of 2 in 6", kafkas, clusters, runs)
 	}
-	if len(told["as-is"]) != 1 || len(told["slow"]) != 1 || told["as-is"]["small-pg-rw"] {
-		t.Errorf("the arms' modules were told of %v, want each of its own PostgreSQL", told)
+	if len(reported["as-is"]) != 1 || len(reported["slow"]) != 1 || reported["as-is"]["small-pg-rw"] {
+		t.Errorf("the arms' modules use %v, want their own PostgreSQL each", reported)
 	}
-	for database := range told["as-is"] {
-		if told["slow"][database] {
-			t.Errorf("both arms were told of %s", database)
+	for database := range reported["as-is"] {
+		if reported["slow"][database] {
+			t.Errorf("both arms use %s", database)
 		}
 	}
 	l.until("the end of the environment", func() bool { return len(l.environment()) == 0 })
 }
 
-func TestWhatIsNotKeptWarmIsReplaced(t *testing.T) {
+func TestWithoutKeepWarmReplaces(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, otherDatabase))
 	most := 0
@@ -91,13 +91,13 @@ func TestWhatIsNotKeptWarmIsReplaced(t *testing.T) {
 		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
 	})
 	if made := l.writes("apply Cluster"); made < 4 || most != 1 {
-		t.Errorf("PostgreSQL was written %d times and %d were up at once, want one at a time, made anew with each change of arms", made, most)
+		t.Errorf("PostgreSQL was written %d times and %d were up at once, want one at a time, recreated with each change of arms", made, most)
 	}
 }
 
-// Arms that differ in memory leave Kafka and PostgreSQL alone: not a single
-// write after the first run has made them.
-func TestArmsThatDifferInHeapTouchNeitherKafkaNorPostgreSQL(t *testing.T) {
+// Arms that differ in memory leave Kafka and PostgreSQL unchanged: no write after the first run has
+// created them.
+func TestHeapArmsKeepKafkaAndPostgres(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
 		heap := func(size string) *v1alpha1.JVM {
@@ -109,7 +109,7 @@ func TestArmsThatDifferInHeapTouchNeitherKafkaNorPostgreSQL(t *testing.T) {
 		e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
 	}))
 	l.eachRound = func() {
-		// The JVM grants itself what the run that is on declares.
+		// The JVM grants itself what the active run declares.
 		for _, run := range l.runs() {
 			if !run.Status.Phase.IsFinal() {
 				heap := run.Spec.System.Modules[0].JVM.Heap.Max
@@ -134,7 +134,7 @@ func TestArmsThatDifferInHeapTouchNeitherKafkaNorPostgreSQL(t *testing.T) {
 	}
 }
 
-func TestRecreateBuildsEverythingAnewAndKeepsNothingWarm(t *testing.T) {
+func TestRecreateRebuildsEverything(t *testing.T) {
 	for name, warm := range map[string]bool{"cold": false, "warm": true} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -145,7 +145,7 @@ func TestRecreateBuildsEverythingAnewAndKeepsNothingWarm(t *testing.T) {
 			most := 0
 			l.eachRound = func() { most = max(most, len(l.foreign(contract.PostgresClusterKind))) }
 			if kafkas, clusters, pods := l.uids(); len(kafkas) != 2 || len(clusters) != 2 || len(pods) != 2 {
-				t.Errorf("there were %d Kafkas, %d PostgreSQL clusters and %d pods of the module in 2 runs, want one each per run", len(kafkas), len(clusters), len(pods))
+				t.Errorf("%d Kafkas, %d PostgreSQL clusters and %d pods of the module in 2 runs, want one each per run", len(kafkas), len(clusters), len(pods))
 			}
 			if most != 1 {
 				t.Errorf("%d PostgreSQL clusters were up at once, want one: none would be used again", most)

@@ -76,10 +76,10 @@ var storage = strings.NewReplacer(
 	"strategy: {type: Recreate}", "serviceName: mod-inventory\n  updateStrategy: {type: RollingUpdate}",
 ).Replace(inventory)
 
-// installer makes a workload as its owner does.
+// installer creates a workload as its owner does.
 type installer func(l *lab, workload *unstructured.Unstructured)
 
-// byHelm creates it; a person then edits it.
+// byHelm creates it; a user then edits it.
 func byHelm(l *lab, workload *unstructured.Unstructured) {
 	l.t.Helper()
 	expect.NoError(l.t, l.admin.Create(l.t.Context(), workload, client.FieldOwner("helm")), "installing")
@@ -88,7 +88,7 @@ func byHelm(l *lab, workload *unstructured.Unstructured) {
 	expect.NoError(l.t, l.admin.Patch(l.t.Context(), workload, client.MergeFrom(before), client.FieldOwner("kubectl-edit")), "editing")
 }
 
-// byArgoCD applies it on the server's side.
+// byArgoCD applies it server-side.
 func byArgoCD(l *lab, workload *unstructured.Unstructured) {
 	l.t.Helper()
 	expect.NoError(l.t, l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(workload), client.FieldOwner("argocd-controller")), "installing")
@@ -107,7 +107,7 @@ func (l *lab) install(text string, how installer) {
 	how(l, workload)
 }
 
-// workload is the borrowed object as the API server has it.
+// workload is the adopted object in the API server.
 func (l *lab) workload(kind string) *unstructured.Unstructured {
 	l.t.Helper()
 	object := &unstructured.Unstructured{}
@@ -116,8 +116,8 @@ func (l *lab) workload(kind string) *unstructured.Unstructured {
 	return object
 }
 
-// bytesOf is an object without what its controller writes.
-func bytesOf(t *testing.T, object *unstructured.Unstructured) string {
+// storedBytes is an object without what its controller writes.
+func storedBytes(t *testing.T, object *unstructured.Unstructured) string {
 	t.Helper()
 	object = object.DeepCopy()
 	object.SetResourceVersion("")
@@ -129,8 +129,8 @@ func bytesOf(t *testing.T, object *unstructured.Unstructured) string {
 	return string(text)
 }
 
-// borrowing makes the experiment borrow the module, with these settings, and in
-// the other arm with a heap of a size.
+// borrowing makes the experiment adopt the module, with these settings, and in the other arm with a
+// heap of a size.
 func borrowing(kind v1alpha1.WorkloadKind, module v1alpha1.Module) func(*v1alpha1.PerfExperiment) {
 	return func(e *v1alpha1.PerfExperiment) {
 		module.Name = "mod-inventory"
@@ -145,7 +145,7 @@ func borrowing(kind v1alpha1.WorkloadKind, module v1alpha1.Module) func(*v1alpha
 	}
 }
 
-// placed is a module that is put elsewhere, with more pods.
+// placed is a module with another placement and more pods.
 func placed() v1alpha1.Module {
 	return v1alpha1.Module{
 		Replicas: ptr.To[int32](3),
@@ -157,7 +157,7 @@ func placed() v1alpha1.Module {
 	}
 }
 
-func TestABorrowedWorkloadIsGivenBackByteForByte(t *testing.T) {
+func TestAdoptedWorkloadIsRestoredExactly(t *testing.T) {
 	cases := map[string]struct {
 		kind    v1alpha1.WorkloadKind
 		text    string
@@ -174,7 +174,7 @@ func TestABorrowedWorkloadIsGivenBackByteForByte(t *testing.T) {
 			l := newLab(t, complete)
 			l.install(c.text, c.install)
 			l.play()
-			before := bytesOf(t, l.workload(string(c.kind)))
+			before := storedBytes(t, l.workload(string(c.kind)))
 			l.create(login(), smallExperiment(t, borrowing(c.kind, placed()), func(e *v1alpha1.PerfExperiment) {
 				if c.retain {
 					e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
@@ -192,24 +192,24 @@ func TestABorrowedWorkloadIsGivenBackByteForByte(t *testing.T) {
 			}
 			if c.retain {
 				if borrower := l.workload(string(c.kind)).GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrower != l.namespace+"/small" {
-					t.Errorf("a retained workload is borrowed by %q", borrower)
+					t.Errorf("a retained workload is adopted by %q", borrower)
 				}
 				l.remove(l.experiment("small"))
 				l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 			}
 			l.settle()
-			if diff := cmp.Diff(before, bytesOf(t, l.workload(string(c.kind)))); diff != "" {
+			if diff := cmp.Diff(before, storedBytes(t, l.workload(string(c.kind)))); diff != "" {
 				t.Errorf("the workload is not as it was (-was +is):\n%s", diff)
 			}
-			if status := l.experiment0("small"); status != nil && (status.Runs.Invalid != 0 || status.Progress != "2/2") {
+			if status := l.findStatus("small"); status != nil && (status.Runs.Invalid != 0 || status.Progress != "2/2") {
 				t.Errorf("%d invalid runs, %s done: %+v", status.Runs.Invalid, status.Progress, status.InvalidRuns)
 			}
 		})
 	}
 }
 
-// experiment0 is the status of an experiment, nil when it is gone.
-func (l *lab) experiment0(name string) *v1alpha1.PerfExperimentStatus {
+// findStatus is the status of an experiment, nil if it does not exist.
+func (l *lab) findStatus(name string) *v1alpha1.PerfExperimentStatus {
 	l.t.Helper()
 	for _, experiment := range l.experiments() {
 		if experiment.Name == name {
@@ -219,20 +219,20 @@ func (l *lab) experiment0(name string) *v1alpha1.PerfExperimentStatus {
 	return nil
 }
 
-// noteEnv notes the variables the workload's pods would have.
+// noteEnv records the variables of the workload's pods.
 func (l *lab) noteEnv(kind string, seen map[string]bool) {
 	l.t.Helper()
 	if l.workload(kind).GetAnnotations()[v1alpha1.AnnotationBorrowedBy] == "" {
 		return
 	}
-	for _, item := range containerOf(l.t, l.workload(kind))["env"].([]any) {
+	for _, item := range firstContainer(l.t, l.workload(kind))["env"].([]any) {
 		variable := item.(map[string]any)
 		value, _ := variable["value"].(string)
 		seen[variable["name"].(string)+"="+value] = true
 	}
 }
 
-func containerOf(t *testing.T, object *unstructured.Unstructured) map[string]any {
+func firstContainer(t *testing.T, object *unstructured.Unstructured) map[string]any {
 	t.Helper()
 	containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
 	if err != nil || len(containers) == 0 {

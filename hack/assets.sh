@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetches what the source carries of others' JavaScript from npm's registry, at the
-# version that is named here, and puts it where it lies: uPlot, which draws the
-# charts of a report's page, and axe-core, which tests that page. What has another
-# digest than the one below is refused. Needed only to change a version: change it
-# with its digest ("npm view uplot@VERSION dist.integrity"), and run this again.
+# Downloads third-party JavaScript in the source from npm's registry, in the versions below:
+# uPlot, which draws the charts of a report's page, and axe-core, which tests that page. A
+# file with another digest is refused. Needed only to change a version: change it with its
+# digest ("npm view uplot@VERSION dist.integrity"), and run this again.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

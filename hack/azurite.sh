@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Says where Azurite is, Microsoft's emulator of Azure Storage, having installed what its
-# package-lock.json has the digests of.
+# Prints the path of Azurite, Microsoft's emulator of Azure Storage, and installs it first,
+# with the digests in its package-lock.json.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

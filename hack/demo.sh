@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the demo experiment from nothing: cluster, operators, experiment,
-# report. Ends with an error, and the reason, if the experiment does not
-# complete.
+# Runs the demo experiment from scratch: cluster, operators, experiment, report. Fails,
+# with the reason, if the experiment does not complete.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -26,8 +25,8 @@ follow() {
   timeout --foreground "${limit_minutes}m" "$root/bin/perflab" run -n "$namespace" -f "$sample" || give_up $?
 }
 
-# can_go_on: the demo of an earlier day was interrupted. One that is over is
-# over, and one of another text can't become this one.
+# can_go_on: an earlier demo was interrupted and can continue. A finished one can't, nor
+# one whose manifest has changed.
 can_go_on() {
   case $(kubectl -n "$namespace" get perfexperiment demo -o 'jsonpath={.status.phase}' 2>/dev/null) in
     Pending | Running) kubectl -n "$namespace" apply --dry-run=server -f "$sample" >/dev/null 2>&1 ;;
@@ -37,7 +36,7 @@ can_go_on() {
 
 give_up() {
   kubectl -n "$namespace" get perfruns,pods >&2 || true
-  # 124 is timeout's own.
+  # 124 is the exit code of timeout.
   if [ "$1" = 124 ]; then
     die "the experiment was not complete after $limit_minutes minutes"
   fi
@@ -50,7 +49,7 @@ results() {
   mkdir -p "${page%/*}"
   "$root/bin/perflab" report demo -n "$namespace" -o html >"$page"
   say "The report: open ${page#"$PWD"/} in a browser"
-  say "More: export KUBECONFIG=$KUBECONFIG; bin/perflab status demo -n $namespace"
+  say "See also: export KUBECONFIG=$KUBECONFIG; bin/perflab status demo -n $namespace"
 }
 
 main() {

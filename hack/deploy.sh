@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the operator into the cluster and, on the local cluster, the
-# emulators of the operators it works with. Run it again to update.
+# Installs the operator into the cluster and, on the local cluster, the emulators of other
+# operators. Run it again to update.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# restart DEPLOYMENT: pods keep the image they started with, and its tag stays
-# the same from build to build.
+# restart DEPLOYMENT: pods keep the image that they started with, and its tag stays the same
+# in all builds.
 restart() {
   kubectl -n "$1" rollout restart "deployment/$2"
   kubectl -n "$1" rollout status "deployment/$2" --timeout=120s
 }
 
 install_emulators() {
-  # With the real operators in place there is nothing to emulate.
+  # If the real operators are installed, no emulators are needed.
   if kubectl get namespace strimzi-system k6-operator-system >/dev/null 2>&1; then
     return
   fi
@@ -22,9 +22,9 @@ install_emulators() {
   restart perflab-emulators emulators
 }
 
-# await_answer waits until the API server reaches the operator, whom it asks
-# before it stores an experiment. Its way there opens a moment after the operator
-# is ready.
+# await_answer waits until the API server reaches the operator's webhook, which it calls
+# before it stores an experiment. The webhook is reachable a moment after the operator is
+# ready.
 await_answer() {
   local deadline=$((SECONDS + 60))
   until kubectl apply --dry-run=server -f "$root/config/samples/demo.yaml" >/dev/null 2>&1; do

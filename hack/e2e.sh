@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the end-to-end tests on the cluster KUBECONFIG names, where PerfLab and
-# its images have to be installed (for TestKeycloak also make image-keycloak), or
-# on a local one it brings up itself.
+# Runs the end-to-end tests on the cluster of KUBECONFIG, where PerfLab and its images must be
+# installed (for TestKeycloak also make image-keycloak), or on a local one that it creates.
 #
-#   KEEP=1   leaves a cluster that was brought up here for another look
+#   KEEP=1   keeps a cluster that was created here
 #   RUN      only tests whose names match, as go test -run; without it all but
 #            the injected effect (make e2e-effect), which takes half an hour
-#   TIME_LIMIT  for the tests (75m)
-#   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
-#   SUITE=argocd  runs the tests under a real Argo CD instead, which installs PerfLab
+#   TIME_LIMIT  of the tests (75m)
+#   STRIMZI  the release of Strimzi on a cluster that is created: 1.2.0 (default) or 0.45.2
+#   SUITE=argocd  runs the tests of a real Argo CD instead, which installs PerfLab
 #            itself: the cluster must have neither
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -21,7 +20,7 @@ brought_up=
 
 own_cluster() {
   if "$root/hack/cluster/cluster.sh" status >/dev/null 2>&1; then
-    say "Using the cluster $CLUSTER, which is up"
+    say "Using the running cluster $CLUSTER"
   else
     brought_up=yes
     trap take_down EXIT
@@ -36,7 +35,7 @@ own_cluster() {
   fi
 }
 
-# wants_keycloak: one test needs it, which is not worth fetching it for others.
+# wants_keycloak: only one test needs Keycloak, so it is not downloaded for others.
 wants_keycloak() {
   local chosen=${RUN:-}
   [[ $suite == perflab && TestKeycloak =~ ${chosen%%/*} ]]
@@ -63,16 +62,16 @@ against_operator() {
   if [ -n "${RUN:-}" ]; then
     chosen=(-run "$RUN")
   else
-    # One judges noise, at a level where one in a hundred sound systems fails; the
-    # other breaks the cluster.
+    # One test judges noise, at a level where it fails one time in a hundred; the other breaks
+    # the cluster.
     chosen=(-skip "TestInjectedEffect|TestChaos")
   fi
   cd "$root"
   tests "${TIME_LIMIT:-75m}" "${chosen[@]}" ./test/e2e
 }
 
-# tests TIME-LIMIT ARGUMENT...: what failed is told again at the end, half an hour
-# of other output after it happened.
+# tests TIME-LIMIT ARGUMENT...: repeats failures at the end, after half an hour of other
+# output.
 tests() {
   local limit=$1
   shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the scripts of a report's page with ESLint, which comes without any other
-# package as eslint-linter-browserify (MIT).
+# Checks the scripts of a report's page with ESLint, from the single package
+# eslint-linter-browserify (MIT).
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

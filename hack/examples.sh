@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs local samples on the cluster and keeps what they recorded under
-# docs/examples, with the reports of it. Expects the operator and its images to
-# be installed.
+# Runs local samples on the cluster and writes their results and reports to docs/examples.
+# The operator and its images must be installed.
 #
 #   hack/examples.sh [SAMPLE...]   names of files in config/samples/local, without .yaml;
-#                                  those of the published reports if none is given
-#   BLOCKS=2                       so many blocks instead of those that answer the question
+#                                  by default those of the published reports
+#   BLOCKS=2                       number of blocks, instead of enough for a verdict
 #
-# Each takes half an hour to an hour, on a machine that does nothing else.
-# kraft-vs-zookeeper needs a cluster of its own:
+# Each takes half an hour to an hour, on an idle machine.
+# kraft-vs-zookeeper needs its own cluster:
 #   CLUSTER=perflab-zk STRIMZI=0.45.2 make cluster-up images deploy
 #   CLUSTER=perflab-zk hack/examples.sh kraft-vs-zookeeper
 set -euo pipefail

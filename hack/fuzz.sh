@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every fuzz test for a while: FUZZTIME each, a minute unless told, or a number of
-# inputs (20000x). What one finds is kept as a seed beside it, in testdata/fuzz, to be committed.
+# Runs every fuzz test: FUZZTIME each, a minute by default, or a number of inputs (20000x).
+# Failing inputs are written to testdata/fuzz, to be committed.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the scripts in this directory share: where the cluster is and how they
-# speak to people.
+# Common functions of the scripts in this directory: the cluster's address and messages.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export CLUSTER=${CLUSTER:-perflab}
@@ -13,8 +12,8 @@ die() {
   exit 1
 }
 
-# use_cluster points KUBECONFIG and kubectl at the cluster. A KUBECONFIG that is
-# already set wins, so that the same scripts work on any cluster.
+# use_cluster points KUBECONFIG and kubectl at the cluster. An existing KUBECONFIG wins, so
+# that the same scripts work on any cluster.
 use_cluster() {
   KUBECONFIG=${KUBECONFIG:-$("$root/hack/cluster/cluster.sh" kubeconfig)}
   KUBECTL=${KUBECTL:-$("$root/hack/cluster/cluster.sh" kubectl-path)}
@@ -23,29 +22,29 @@ use_cluster() {
 
 kubectl() { command "$KUBECTL" "$@"; }
 
-# cluster_with_images brings the cluster up while the images are built, and gives
-# it those. Both wait for the network now and then, and neither for the other.
+# cluster_with_images creates the cluster and builds the images in parallel, because both
+# wait for the network at times, and then loads the images.
 cluster_with_images() {
   local builder
-  say "Bringing up the cluster $CLUSTER, and building the images beside it"
-  # A group of its own, which can be ended with all that it has started.
+  say "Creating the cluster $CLUSTER and building the images"
+  # Its own process group, so that all its processes can be ended.
   set -m
   { make -C "$root" --no-print-directory images-build 2>&1 | sed -u -e '/^go: downloading /d' -e 's/^/images: /' >&2; } &
   builder=$!
   set +m
-  # shellcheck disable=SC2064 # the builder as it is now
+  # shellcheck disable=SC2064 # expand the builder's id now
   trap "kill -- -$builder 2>/dev/null; exit 130" INT TERM
   if ! "$root/hack/cluster/cluster.sh" up; then
     kill -- "-$builder" 2>/dev/null || true
-    die "the cluster did not come up"
+    die "the cluster did not start"
   fi
-  say "Giving the cluster its images"
-  wait "$builder" || die "the images could not be built: the lines above that begin with \"images:\" say why"
+  say "Loading the images into the cluster"
+  wait "$builder" || die "building the images failed: see the lines above that start with \"images:\""
   trap - INT TERM
   "$root/hack/images/images.sh" load
 }
 
-# install_packages NAME...: installs Debian's packages.
+# install_packages NAME...: installs Debian packages.
 install_packages() {
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
     die "missing: $* (the names of Debian's packages): install them and retry"
@@ -55,17 +54,17 @@ install_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
 }
 
-# ensure PROGRAM PACKAGE...: installs packages where a program is missing.
+# ensure PROGRAM PACKAGE...: installs packages if a program is missing.
 ensure() { command -v "$1" >/dev/null || install_packages "${@:2}"; }
 
-# npm_package NAME VERSION SHA512 DIRECTORY: a package's files from npm's registry, if
-# they are those that were looked at.
+# npm_package NAME VERSION SHA512 DIRECTORY: downloads a package from npm's registry, and
+# refuses it if its digest differs.
 npm_package() {
   local packed
   command -v npm >/dev/null || die "npm is missing: install the package npm"
   packed=$(mktemp -d)
   (cd "$packed" && npm pack --silent "$1@$2" >/dev/null)
-  [ "$(openssl dgst -sha512 -binary "$packed/$1-$2.tgz" | base64 -w0)" = "$3" ] || die "$1 $2 is not what was looked at: its digest is another"
+  [ "$(openssl dgst -sha512 -binary "$packed/$1-$2.tgz" | base64 -w0)" = "$3" ] || die "$1 $2 has another digest than the reviewed one"
   mkdir -p "$4"
   tar -xzf "$packed/$1-$2.tgz" -C "$4" --strip-components=1
   rm -r "$packed"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks texts for people with Vale: the words of docs/style.md, US spelling and the length
-# of sentences. The texts are the pages, with the API's and the commands' descriptions in
-# them; the reports that come along as examples; and the comments of the chart's values.
+# Checks texts for users with Vale: the words of docs/style.md, US spelling and the length of
+# sentences. It checks the pages, which contain the API's and the commands' descriptions; the
+# example reports; and the comments of the chart's values.
 #
 #   hack/prose.sh            all
 #   hack/prose.sh FILE...    some
@@ -10,7 +10,7 @@ set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# No later version builds: all name a module that the proxy does not have.
+# No later version builds: all require a module that the proxy lacks.
 version=v3.22.0
 tools=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}/tools
 vale=$tools/vale-$version
@@ -35,8 +35,8 @@ ln -sfn "$dictionary" hack/prose/config/dictionaries
 
 check() { "$vale" --config hack/prose/vale.ini --output line "$@"; }
 
-# Each rule finds what it should.
-check --no-exit hack/prose/sample.md | cut -d: -f1-4 | diff hack/prose/sample.txt - || die "the rules in hack/prose don't find what they did (>)"
+# Each rule must find its errors.
+check --no-exit hack/prose/sample.md | cut -d: -f1-4 | diff hack/prose/sample.txt - || die "the rules in hack/prose find other errors than expected (>)"
 
 if [ $# = 0 ]; then
   mapfile -t texts < <(git ls-files -co --exclude-standard -- '*.md' ':!*/testdata/*' ':!hack/prose' charts/perflab/values.yaml)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the documentation as a site in site/, and fails if a link or an anchor leads
-# nowhere, or if a page would load anything from another host.
+# Builds the documentation as a site in site/, and fails if a link or an anchor is broken, or
+# if a page loads anything from another host.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sees to it that what the Makefile calls is there: installs it where it can
-# (Debian, root), else says what is missing.
+# Checks that the programs of the Makefile exist: installs missing ones if it can (Debian,
+# root), or else names them.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# The Debian package of each program we can install.
+# The Debian package of each program that it can install.
 declare -A packages=([mvn]=maven [javac]=openjdk-17-jdk-headless [jq]=jq)
-# Without a browser the tests of the report's page are skipped, unless they must not be.
+# Without a browser the tests of the report's page are skipped, unless they are required.
 [ -z "${PERFLAB_REQUIRE_CHROMIUM:-}" ] || packages[chromium]=chromium
 
-# minimum of Go as go.mod states it.
+# minimum version of Go in go.mod.
 go_minimum() { awk '$1 == "go" {print $2}' "$root/go.mod"; }
 
 check_go() {

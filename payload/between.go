@@ -12,23 +12,21 @@ import (
 // buckets of a long test would lose hours of requests to minutes of warm-up.
 const requestSlack = 5
 
-// Between returns the part of p measured in whole buckets between from and to;
-// Start and End of the result tell which stretch that is. The first and the
-// last bucket of a measurement are whole from Start and up to End. Gauges are
-// not cut.
+// Between returns the part of p measured in whole buckets between from and to; Start and
+// End of the result tell which stretch that is. The first and the last bucket of a
+// measurement are whole from Start and up to End. Gauges are not cut.
 //
-// The buckets of requests are wider. Where cutting whole ones out would lose
-// more than 5 % of the window at one end, a bucket that adds at most 5 % there
-// is counted whole. RequestSpan of the result tells the stretch, which is empty
-// where the window is short.
+// The buckets of requests are wider. Where cutting whole ones out would lose more than 5 %
+// of the window at one end, a bucket that adds at most 5 % there is counted whole.
+// RequestSpan of the result tells the stretch, which is empty if the window is short.
 func (p *Payload) Between(from, to time.Time) *Payload {
 	cut := *p
-	cut.places = nil
+	cut.index = nil
 	grid := p.grid(p.BucketSeconds)
-	own := stretch{grid.roundUp(from), grid.roundDown(to)}.valid()
+	own := interval{grid.roundUp(from), grid.roundDown(to)}.valid()
 	cut.Start, cut.End = own.from, own.to
 	requestGrid := p.grid(p.RequestBucketSeconds)
-	requests := requestGrid.roundOff(stretch{from, to})
+	requests := requestGrid.roundOff(interval{from, to})
 	cut.requests = &requests
 	cut.Series = nil
 	for _, s := range p.Series {
@@ -47,8 +45,8 @@ func (p *Payload) Between(from, to time.Time) *Payload {
 	return &cut
 }
 
-// RequestSpan is the stretch that the requests are of: Start to End unless p was
-// cut by Between.
+// RequestSpan returns the stretch that the requests are of: Start to End unless p was cut
+// by Between.
 func (p *Payload) RequestSpan() (from, to time.Time) {
 	if p.requests == nil {
 		return p.Start, p.End
@@ -56,8 +54,8 @@ func (p *Payload) RequestSpan() (from, to time.Time) {
 	return p.requests.from, p.requests.to
 }
 
-// valid is s, or an empty stretch at its beginning if it ends before it starts.
-func (s stretch) valid() stretch {
+// valid returns s, or an empty stretch at its beginning if it ends before it starts.
+func (s interval) valid() interval {
 	if s.to.Before(s.from) {
 		s.to = s.from
 	}
@@ -67,28 +65,28 @@ func (s stretch) valid() stretch {
 // grid is the buckets of one width between the measurement's start and end.
 type grid struct {
 	width time.Duration
-	stretch
+	interval
 }
 
 func (p *Payload) grid(seconds int) grid {
-	return grid{time.Duration(seconds) * time.Second, stretch{p.Start, p.End}}
+	return grid{time.Duration(seconds) * time.Second, interval{p.Start, p.End}}
 }
 
-// index is the bucket that covers t.
+// index returns the bucket that covers t.
 func (g grid) index(t time.Time) int64 { return floorDiv(t.Unix(), int64(g.width/time.Second)) }
 
-// begin is the time at which a bucket begins.
+// begin returns the time at which a bucket begins.
 func (g grid) begin(index int64) time.Time {
 	return time.Unix(index*int64(g.width/time.Second), 0).UTC()
 }
 
-// inside says whether the measured part of a bucket lies in a stretch.
-func (g grid) inside(index int64, s stretch) bool {
+// inside reports whether the measured part of a bucket lies in a stretch.
+func (g grid) inside(index int64, s interval) bool {
 	begin, end := later(g.begin(index), g.from), earlier(g.begin(index+1), g.to)
 	return s.to.After(s.from) && !begin.Before(s.from) && !end.After(s.to)
 }
 
-// roundUp is the first time not before t at which a whole bucket begins.
+// roundUp returns the first time not before t at which a whole bucket begins.
 func (g grid) roundUp(t time.Time) time.Time {
 	if !t.After(g.from) {
 		return g.from
@@ -99,7 +97,7 @@ func (g grid) roundUp(t time.Time) time.Time {
 	return millis(t)
 }
 
-// roundDown is the last time not after t at which a whole bucket ends.
+// roundDown returns the last time not after t at which a whole bucket ends.
 func (g grid) roundDown(t time.Time) time.Time {
 	if !t.Before(g.to) {
 		return g.to
@@ -107,13 +105,13 @@ func (g grid) roundDown(t time.Time) time.Time {
 	return g.begin(g.index(t))
 }
 
-// roundOff is s with its ends moved to where buckets begin: inwards, unless that
-// loses much of s and outwards adds little.
-func (g grid) roundOff(s stretch) stretch {
-	s = stretch{later(s.from, g.from), earlier(s.to, g.to)}.valid()
+// roundOff returns s with its ends moved to where buckets begin: inwards, unless that loses
+// much of s and outwards adds little.
+func (g grid) roundOff(s interval) interval {
+	s = interval{later(s.from, g.from), earlier(s.to, g.to)}.valid()
 	little := s.to.Sub(s.from) * requestSlack / 100
-	in := stretch{g.roundUp(s.from), g.roundDown(s.to)}
-	out := stretch{later(g.begin(g.index(s.from)), g.from), earlier(g.begin(g.index(s.to)).Add(g.width), g.to)}
+	in := interval{g.roundUp(s.from), g.roundDown(s.to)}
+	out := interval{later(g.begin(g.index(s.from)), g.from), earlier(g.begin(g.index(s.to)).Add(g.width), g.to)}
 	if in.from.Sub(s.from) > little && s.from.Sub(out.from) <= little {
 		in.from = out.from
 	}

@@ -64,13 +64,13 @@ var bombs = map[string]struct {
 	"failures in frames":   {begin: `{"version":1,"failures":[{"source":"","at":[0]}`, part: `,{"source":"%d","at":[0]}`, times: 60_000, end: `]}`, samples: true, frames: 40, says: "160 MiB"},
 }
 
-// cells is what a runner measured that used so many cells from one on, in each of
-// 500 buckets of six transactions: 39 million at most.
+// cells returns what a runner measured that used so many cells from one on, in each of 500
+// buckets of six transactions: 39 million at most.
 func cells(runner string, from, used int) string {
 	return series(runner, 6, from, used)
 }
 
-// rows is the same of 220 transactions, of which each runner used other cells.
+// rows returns the same of 220 transactions, of which each runner used other cells.
 func rows(runner string, n int) string {
 	const used = 200
 	return series(runner, 220, used*n, used)
@@ -174,7 +174,7 @@ func readLog(path string, sum *payload.Sum) error {
 	return sum.Add(own)
 }
 
-// bombLog is a log with a text in one frame or in several.
+// bombLog returns a log with a text in one frame or in several.
 func bombLog(t *testing.T, begin, part, end string, times, frames int, samples bool) []byte {
 	t.Helper()
 	marker, version := "perflab-payload ", payload.Version

@@ -7,41 +7,38 @@ import (
 	"io"
 )
 
-// Whoever reads logs reads what others wrote, and a few bytes unpack to a lot. So
-// it is estimated, while a text is unpacked, how much memory it takes when it is
-// decoded, and reading ends where that is more than a reader can spare.
+// Logs are untrusted, and a few bytes may unpack to a lot. Readers estimate the memory of
+// the decoded data while unpacking, and stop beyond a budget.
 const (
-	// maxPayload is what one payload may take, in bytes. The largest that is
-	// recorded, with MaxSeries rows in MaxBuckets buckets each, takes 110 MiB.
+	// maxPayload is the limit of a decoded payload, in bytes. The largest recorded one,
+	// with MaxSeries rows in MaxBuckets buckets each, takes 110 MiB.
 	maxPayload = 120 << 20
-	// maxSamples is what all samples of a log may take: about 1.8 million points.
+	// maxSamples is the limit of all samples of a log: about 1.8 million points.
 	maxSamples = 160 << 20
 )
 
-// weights are what a byte of a text costs, wherever it is, and what is made of the
-// values that these bytes begin, outside of strings.
+// weights are the costs of a byte, and of the value that a byte begins outside of strings.
 type weights struct {
 	text, object, array, field, element, quote, line int
 }
 
 var (
 	ofJSON = weights{text: 3, object: 256, array: 48, field: 64, element: 24, quote: 32}
-	// ofYAML are those of who decodes into values of any kind, by way of a tree of
-	// nodes; a line holds one at least.
+	// ofYAML are the weights for decoding into any, with a tree of nodes; a line has at
+	// least one.
 	ofYAML = weights{text: 3, object: 2048, array: 512, field: 512, element: 512, quote: 256, line: 512}
-	// ofCSV are those of who keeps every field.
+	// ofCSV are the weights for keeping every field.
 	ofCSV = weights{text: 3, element: 24, line: 256}
 )
 
-// Budget is the memory that is left to read something with: an estimate, made while
-// it is read.
+// Budget is an estimate of the remaining memory for reading.
 type Budget struct{ limit, left int }
 
-// NewBudget is one of so many bytes.
+// NewBudget returns a budget of this many bytes.
 func NewBudget(bytes int) *Budget { return &Budget{limit: bytes, left: bytes} }
 
-// Spend takes so many bytes, for what a reader keeps. It fails with ErrTooLarge where
-// they are not left.
+// Spend takes this many bytes for retained data. It fails with ErrTooLarge if they are not
+// left.
 func (b *Budget) Spend(bytes int) error {
 	b.left -= bytes
 	return b.exceeded()
@@ -54,22 +51,22 @@ func (b *Budget) exceeded() error {
 	return fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, b.limit>>20)
 }
 
-// JSON passes a text on as far as the budget reaches, then fails with ErrTooLarge.
+// JSON passes a text on within the budget, then fails with ErrTooLarge.
 func (b *Budget) JSON(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofJSON}
 }
 
-// YAML does so for one that is decoded into values of any kind.
+// YAML does the same for YAML that is decoded into any.
 func (b *Budget) YAML(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofYAML}
 }
 
-// CSV does so for a table.
+// CSV does the same for a table.
 func (b *Budget) CSV(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofCSV}
 }
 
-// weighed is a text that is paid for while it is read.
+// weighed spends the budget while a text is read.
 type weighed struct {
 	text              io.Reader
 	budget            *Budget

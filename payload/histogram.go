@@ -22,7 +22,7 @@ const (
 var (
 	logGrowth = math.Log(growth)
 	// lastCell is the cell of the longest duration.
-	lastCell = cellOf(longest)
+	lastCell = cellIndex(longest)
 )
 
 // Histogram counts durations in cells that are each 0.2 % wide. Its memory
@@ -48,7 +48,7 @@ func (h *Histogram) pack() {
 	}
 }
 
-// size is the memory it takes, in bytes, where it is small.
+// size returns the memory it takes, in bytes, where it is small.
 func (h *Histogram) size() int {
 	const cell = 2 + 4
 	return len(h.packed) + cell*len(h.cells)
@@ -64,15 +64,15 @@ func (h *Histogram) unpack() {
 	_ = h.parseText(int64(start), text)
 }
 
-// cellOf is the cell that holds d.
-func cellOf(d time.Duration) int {
+// cellIndex returns the cell that holds d.
+func cellIndex(d time.Duration) int {
 	if d < time.Microsecond {
 		return 0
 	}
 	return 1 + int(math.Log(float64(d)/float64(time.Microsecond))/logGrowth)
 }
 
-// typical is the duration that is within 0.1 % of any in the cell.
+// typical returns the duration that is within 0.1 % of any in the cell.
 func typical(cell uint16) time.Duration {
 	if cell == 0 {
 		return 0
@@ -82,7 +82,7 @@ func typical(cell uint16) time.Duration {
 
 // Record counts a duration.
 func (h *Histogram) Record(d time.Duration) {
-	h.count(uint16(min(cellOf(d), lastCell)), 1)
+	h.count(uint16(min(cellIndex(d), lastCell)), 1)
 }
 
 // count adds n to a cell.
@@ -138,7 +138,7 @@ func (h *Histogram) clone() *Histogram {
 
 func (h *Histogram) empty() bool { return h.packed == "" && len(h.cells) == 0 }
 
-// Count is the number of durations counted.
+// Count returns the number of durations counted.
 func (h *Histogram) Count() int64 {
 	var sum int64
 	for _, n := range h.all() {
@@ -147,7 +147,7 @@ func (h *Histogram) Count() int64 {
 	return sum
 }
 
-// first is the first cell that is not empty, 0 if all are.
+// first returns the first cell that is not empty, 0 if all are.
 func (h *Histogram) first() int64 {
 	if h.packed != "" || len(h.cells) == 0 {
 		return int64(h.start)
@@ -155,7 +155,7 @@ func (h *Histogram) first() int64 {
 	return int64(h.cells[0])
 }
 
-// all gives the cells that are not empty, in their order.
+// all returns the cells that are not empty, in their order.
 func (h *Histogram) all() iter.Seq2[uint16, uint32] {
 	return func(yield func(uint16, uint32) bool) {
 		if h.packed != "" {
@@ -182,20 +182,20 @@ func (h *Histogram) All() iter.Seq2[time.Duration, uint32] {
 	}
 }
 
-// Percentile is within 0.1 % (below 1 µs: within 1 µs) of the smallest duration
-// that at least percent of those counted do not exceed; 0 if there is none.
+// Percentile returns within 0.1 % (below 1 µs: within 1 µs) of the smallest duration that
+// at least percent of those counted do not exceed; 0 if there is none.
 func (h *Histogram) Percentile(percent int64) time.Duration {
 	return h.ranked((h.Count()*percent + 99) / 100)
 }
 
-// Quantile is the same for a share from 0 to 1; that of 0 is the smallest.
+// Quantile returns the same for a share from 0 to 1; that of 0 is the smallest.
 func (h *Histogram) Quantile(share float64) time.Duration {
 	// A share such as 0.95 is no binary number: what it lacks makes no rank.
 	const lack = 1e-9
 	return h.ranked(int64(math.Ceil(float64(h.Count())*share - lack)))
 }
 
-// ranked is the duration of a rank, from 1; 0 if there is none.
+// ranked returns the duration of a rank, from 1; 0 if there is none.
 func (h *Histogram) ranked(rank int64) time.Duration {
 	for cell, n := range h.all() {
 		if rank -= int64(n); rank <= 0 {

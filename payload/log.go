@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// What is told of a log at its end.
+// Limits of the repeated log lines.
 const (
-	// MaxLogLines are the lines.
+	// MaxLogLines is their number.
 	MaxLogLines = 20
-	// MaxLogBytes are the bytes of all of them together.
+	// MaxLogBytes is their total size.
 	MaxLogBytes = 4 << 10
-	// maxLogText are the bytes of one.
+	// maxLogText is the size of one.
 	maxLogText = 1 << 10
 )
 
-// logMarker begins a line that was logged; JSON follows.
+// logMarker begins a repeated log line; JSON follows.
 const logMarker = "perflab-log "
 
-// LogLine is something a load generator logged, told once more at its end with
-// the secrets of its environment taken out, so that it may be passed on.
+// LogLine is a log line of a load generator, repeated at its end without the secrets of its
+// environment, so that it may be shared.
 type LogLine struct {
 	// Level is error, warning or info.
 	Level string `json:"level"`
@@ -32,18 +32,18 @@ type LogLine struct {
 	Text string `json:"text"`
 }
 
-// NewLogLine makes one line of a message, cut where it is long.
+// NewLogLine returns one line of a message, truncated if it is long.
 func NewLogLine(level, message string) LogLine {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
 	return LogLine{Level: level, Text: cut(text, maxLogText, "")}
 }
 
-// IsError says that something went wrong for good.
+// IsError reports whether the level is error.
 func (l LogLine) IsError() bool {
 	return l.Level == "error" || l.Level == "fatal" || l.Level == "panic"
 }
 
-// Line is the line of the log, with its end.
+// Line returns the line with its line end.
 func (l LogLine) Line() (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -54,8 +54,8 @@ func (l LogLine) Line() (string, error) {
 	return logMarker + text.String(), nil
 }
 
-// Bounded are the last lines within MaxLogLines and MaxLogBytes. Of what is too
-// much, the last error stays, before all others.
+// Bounded returns the last lines within MaxLogLines and MaxLogBytes. The last error stays,
+// as the first.
 func Bounded(lines []LogLine) []LogLine {
 	from, left := len(lines), MaxLogBytes
 	for from > 0 && len(lines)-from < MaxLogLines && len(lines[from-1].Text) <= left {
@@ -83,7 +83,7 @@ func containsError(lines []LogLine) bool {
 	return false
 }
 
-// ReadLog finds the last lines in a log; none in that of another load generator.
+// ReadLog finds the repeated lines in a log; none for another load generator.
 func ReadLog(log io.Reader) []LogLine {
 	var found []LogLine
 	eachMarked(log, logMarker, func(text []byte) {
@@ -95,5 +95,5 @@ func ReadLog(log io.Reader) []LogLine {
 	return found
 }
 
-// IsLog says whether a line of a log repeats another.
+// IsLog reports whether a line is a repeated one.
 func IsLog(line string) bool { return strings.Contains(line, logMarker) }

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-func TestWhatIsToldOfALogIsFoundInIt(t *testing.T) {
+func TestReadLogFindsLines(t *testing.T) {
 	told := []payload.LogLine{
 		payload.NewLogLine("info", "hello"),
 		payload.NewLogLine("error", "Error: \"no\" <item>\n\tat file:///test.js:2\n"),
@@ -34,7 +34,7 @@ func TestWhatIsToldOfALogIsFoundInIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfALogIsBounded(t *testing.T) {
+func TestLogLinesAreBounded(t *testing.T) {
 	long := strings.Repeat("ä", 2000)
 	lines := []payload.LogLine{payload.NewLogLine("error", "the cause "+long)}
 	for n := range 100 {

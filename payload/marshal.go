@@ -36,7 +36,7 @@ func unpack(title string, body []byte, value any, within *Budget) error {
 	return unpacked(title, body, within, func(text *json.Decoder) error { return text.Decode(value) })
 }
 
-// unpacked is the same for who decodes the text by himself. Nothing may follow.
+// unpacked is unpack with a decoding function. Nothing may follow.
 func unpacked(title string, body []byte, within *Budget, decode func(*json.Decoder) error) error {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -55,7 +55,7 @@ func unpacked(title string, body []byte, within *Budget, decode func(*json.Decod
 	return nil
 }
 
-// ended reads a text to its end, where gzip's checksum is.
+// ended reads a text to its end, to verify gzip's checksum.
 func ended(text *json.Decoder) error {
 	_, err := text.Token()
 	if err == nil {
@@ -67,8 +67,8 @@ func ended(text *json.Decoder) error {
 	return nil
 }
 
-// fields say how each field of a payload is decoded, where it is long element by
-// element, so that of its text no more than one has to be held.
+// fields are the decoders of a payload's fields. They decode lists element by element, so
+// that only one element's text is held.
 func (p *Payload) fields() map[string]func(*json.Decoder) error {
 	return map[string]func(*json.Decoder) error{
 		"version":              into(&p.Version),
@@ -93,7 +93,7 @@ func into(value any) func(*json.Decoder) error {
 
 func each[T any](list *[]T) func(*json.Decoder) error {
 	return func(text *json.Decoder) error {
-		// Nothing at all is no list, and a list of nothing.
+		// null is an empty list.
 		if open, err := text.Token(); err != nil || open == nil {
 			return err
 		} else if open != json.Delim('[') {
@@ -111,7 +111,7 @@ func each[T any](list *[]T) func(*json.Decoder) error {
 	}
 }
 
-// decodeFields decodes an object. Fields that nobody knows are passed over.
+// decodeFields decodes an object, and skips unknown fields.
 func decodeFields(text *json.Decoder, known map[string]func(*json.Decoder) error) error {
 	open, err := text.Token()
 	if err != nil {
@@ -137,10 +137,10 @@ func decodeFields(text *json.Decoder, known map[string]func(*json.Decoder) error
 	return err
 }
 
-// Marshal gives the compressed body, for storage.
+// Marshal returns the compressed body, for storage.
 func Marshal(p *Payload) ([]byte, error) { return pack("payload of "+p.Load, p) }
 
-// Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt and ErrTooLarge.
+// Unmarshal decodes the output of Marshal. Its errors are ErrCorrupt and ErrTooLarge.
 func Unmarshal(body []byte) (*Payload, error) {
 	p := &Payload{}
 	err := unpacked("payload", body, NewBudget(maxPayload), func(text *json.Decoder) error {

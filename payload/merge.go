@@ -37,7 +37,7 @@ type Sum struct {
 	runners map[string]bool
 	// whole is the time from the first start to the last end, busy that of the
 	// runners that had something to do.
-	whole, busy stretch
+	whole, busy interval
 }
 
 // Add adds what one runner measured. It fails with ErrMismatch for another load or
@@ -82,15 +82,15 @@ func (s *Sum) takes(p *Payload) error {
 	return nil
 }
 
-// Payload is the sum. It fails with ErrNone where nothing was added. A runner that
-// had nothing to do, as where there are more runners than users, has no say in when
-// the measurement began and ended.
+// Payload returns the sum. It fails with ErrNone where nothing was added. A runner that had
+// nothing to do, as where there are more runners than users, has no say in when the
+// measurement began and ended.
 func (s *Sum) Payload() (*Payload, error) {
 	if s.all == nil {
 		return nil, fmt.Errorf("merging payloads: %w", ErrNone)
 	}
 	sum, window := s.all, s.busy
-	if window == (stretch{}) {
+	if window == (interval{}) {
 		window = s.whole
 	}
 	sum.Start, sum.End = window.from, window.to
@@ -102,15 +102,15 @@ func (s *Sum) Payload() (*Payload, error) {
 	return sum, nil
 }
 
-// with is the stretch that holds a payload's as well.
-func (s stretch) with(p *Payload) stretch {
-	if s == (stretch{}) {
-		return stretch{p.Start, p.End}
+// with returns the stretch that holds a payload's as well.
+func (s interval) with(p *Payload) interval {
+	if s == (interval{}) {
+		return interval{p.Start, p.End}
 	}
-	return stretch{earlier(s.from, p.Start), later(s.to, p.End)}
+	return interval{earlier(s.from, p.Start), later(s.to, p.End)}
 }
 
-// packedSize is what the histograms take, in bytes.
+// packedSize returns what the histograms take, in bytes.
 func (p *Payload) packedSize() (size int) {
 	for _, s := range p.Series {
 		for _, b := range s.Buckets {
@@ -160,7 +160,7 @@ func (sum *Payload) add(p *Payload) {
 // sort puts series, counters and gauges into the order of their names, so that
 // equal contents make equal bytes.
 func (p *Payload) sort() {
-	p.places = nil
+	p.index = nil
 	slices.SortFunc(p.Series, func(a, b Series) int { return a.compare(b.Row) })
 	slices.SortFunc(p.Counters, func(a, b Counter) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(p.Gauges, func(a, b Gauge) int { return strings.Compare(a.Name, b.Name) })

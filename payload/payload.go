@@ -76,12 +76,12 @@ type Payload struct {
 	Counters []Counter `json:"counters"`
 	Gauges   []Gauge   `json:"gauges"`
 
-	places   map[Row]int // of rows in Series; made when needed
-	requests *stretch    // what Between left of the requests
+	index    map[Row]int // of rows in Series; made when needed
+	requests *interval   // what Between left of the requests
 }
 
-// stretch is a part of time.
-type stretch struct{ from, to time.Time }
+// interval is a part of time.
+type interval struct{ from, to time.Time }
 
 // Row says what the durations of a series are of.
 type Row struct {
@@ -154,7 +154,7 @@ func New(load, run, runner string, start time.Time) *Payload {
 // Clone returns a copy that shares nothing with p.
 func (p *Payload) Clone() *Payload {
 	c := *p
-	c.places = nil
+	c.index = nil
 	c.Series = make([]Series, len(p.Series))
 	for i, s := range p.Series {
 		s.Buckets = cloneBuckets(s.Buckets)
@@ -172,14 +172,14 @@ func (p *Payload) Clone() *Payload {
 // WithoutRequests returns p without its request rows; it shares the rest with p.
 func (p *Payload) WithoutRequests() *Payload {
 	c := *p
-	c.places = nil
+	c.index = nil
 	c.Series = keep(p.Series, func(s Series) bool { return !s.isRequest() })
 	return &c
 }
 
 func (r Row) isRequest() bool { return r.Request != "" }
 
-// seconds is the bucket width of requests, or of transactions.
+// seconds returns the bucket width of requests, or of transactions.
 func (p *Payload) seconds(requests bool) int {
 	if requests {
 		return p.RequestBucketSeconds

@@ -25,7 +25,7 @@ type sample struct {
 	took                 time.Duration
 }
 
-// request is the row of the sample's request.
+// request returns the row of the sample's request.
 func (s sample) request() payload.Row {
 	return payload.Row{Scenario: s.scenario, Transaction: s.transaction, Request: "GET /a", Outcome: s.outcome, Status: s.status}
 }
@@ -157,7 +157,7 @@ func exact(t *testing.T, all []sample, transaction, outcome string, got payload.
 	}
 }
 
-func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
+func TestMergeRejectsMismatch(t *testing.T) {
 	a := payload.New("cico", "run-1", "a", start)
 	for name, other := range map[string]*payload.Payload{
 		"load":   payload.New("import", "run-1", "b", start),
@@ -319,7 +319,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-func TestRequestsAreCutMoreRoughly(t *testing.T) {
+func TestBetweenCutsRequestsCoarsely(t *testing.T) {
 	p := payload.New("cico", "run-1", "a", start)
 	const seconds = 7200 // requests by 256 s
 	for i := range seconds {
@@ -457,7 +457,7 @@ func TestQuantilesArePercentiles(t *testing.T) {
 	}
 }
 
-func TestAHistogramGivesAllItCounted(t *testing.T) {
+func TestHistogramAllListsEveryCount(t *testing.T) {
 	h := &payload.Histogram{}
 	want := []time.Duration{0, 3 * time.Millisecond, 3 * time.Millisecond, 40 * time.Second}
 	for _, duration := range want {

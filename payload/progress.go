@@ -32,7 +32,7 @@ type Progress struct {
 	Records *float64 `json:"records,omitempty"`
 }
 
-// Line is the line of the log, with its end.
+// Line returns the line of the log, with its end.
 func (p Progress) Line() (string, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -55,5 +55,5 @@ func LastProgress(log io.Reader) (Progress, bool) {
 	return last, found
 }
 
-// IsResults says whether a line of a log is part of a payload.
+// IsResults reports whether a line of a log is part of a payload.
 func IsResults(line string) bool { return strings.Contains(line, payloads.marker) }

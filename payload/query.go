@@ -19,7 +19,7 @@ type Summary struct {
 // Summary sums up one transaction over all scenarios; outcome "" means all
 // outcomes. It says false if there is no sample.
 func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
-	return p.SummaryOf(func(r Row) bool {
+	return p.SummaryWhere(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
 	})
 }
@@ -28,14 +28,14 @@ func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
 // classes of status; outcome "" means all outcomes. It says false if there is
 // no sample. After Between it is about RequestSpan.
 func (p *Payload) RequestSummary(transaction, request, outcome string) (Summary, bool) {
-	return p.SummaryOf(func(r Row) bool {
+	return p.SummaryWhere(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == request && request != "" && (outcome == "" || r.Outcome == outcome)
 	})
 }
 
-// Quantiles are the durations of a transaction at shares from 0 to 1, by nearest
-// rank and as exact as a Summary's percentiles, and how many durations there are;
-// outcome "" means all outcomes. They are nil if there is no sample.
+// Quantiles returns the durations of a transaction at shares from 0 to 1, by nearest rank
+// and as exact as a Summary's percentiles, and how many durations there are; outcome ""
+// means all outcomes. They are nil if there is no sample.
 func (p *Payload) Quantiles(transaction, outcome string, shares ...float64) (at []time.Duration, count int64) {
 	all := p.sum(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
@@ -63,8 +63,8 @@ func (p *Payload) sum(is func(Row) bool) Bucket {
 	return all
 }
 
-// SummaryOf sums up the rows for which is says true.
-func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
+// SummaryWhere sums up the rows for which is says true.
+func (p *Payload) SummaryWhere(is func(Row) bool) (Summary, bool) {
 	all := p.sum(is)
 	if all.Count == 0 {
 		return Summary{}, false
@@ -77,12 +77,12 @@ func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
 	}, true
 }
 
-// percentile is the histogram's, but nothing outside of what was seen.
+// percentile returns the histogram's, but nothing outside of what was seen.
 func (b *Bucket) percentile(percent int64) time.Duration {
 	return min(max(b.Histogram.Percentile(percent), b.Min), b.Max)
 }
 
-// Total is the sum of a counter, 0 for one that was never counted.
+// Total returns the sum of a counter, 0 for one that was never counted.
 func (p *Payload) Total(counter string) float64 {
 	var sum float64
 	for _, c := range p.Counters {
@@ -96,8 +96,8 @@ func (p *Payload) Total(counter string) float64 {
 	return sum
 }
 
-// Gauge gives the last and the highest value of a gauge of the whole
-// measurement. It says false for one that was never set.
+// Gauge returns the last and the highest value of a gauge of the whole measurement. It says
+// false for one that was never set.
 func (p *Payload) Gauge(name string) (last, highest float64, ok bool) {
 	for _, g := range p.Gauges {
 		if g.Name == name {
@@ -118,7 +118,7 @@ func (p *Payload) Requests(transaction string) []string {
 	return p.names(func(r Row) (string, bool) { return r.Request, r.isRequest() && r.Transaction == transaction })
 }
 
-// names gives the names of rows with samples, each once, sorted.
+// names returns the names of rows with samples, each once, sorted.
 func (p *Payload) names(of func(Row) (name string, ok bool)) []string {
 	seen := map[string]bool{}
 	for _, s := range p.Series {
@@ -136,10 +136,10 @@ const (
 	GeneratorCPULimit = "generator_cpu_limit_seconds"
 )
 
-// GeneratorLoad is the share of its CPUs that the load generator used, from 0
-// to 1, on average and in the busiest bucket. Near 1 it measured itself, not
-// the system. It says false if that was not recorded. After Merge it is over all
-// runners: one that is saturated shows best in its own payload.
+// GeneratorLoad returns the share of its CPUs that the load generator used, from 0 to 1, on
+// average and in the busiest bucket. Near 1 it measured itself, not the system. It says
+// false if that was not recorded. After Merge it covers all runners: one that is
+// saturated shows best in its own payload.
 func (p *Payload) GeneratorLoad() (average, busiest float64, ok bool) {
 	used, limit := p.counts(GeneratorCPU), p.counts(GeneratorCPULimit)
 	for index, cpus := range limit {
@@ -154,7 +154,7 @@ func (p *Payload) GeneratorLoad() (average, busiest float64, ok bool) {
 	return p.Total(GeneratorCPU) / all, busiest, true
 }
 
-// counts is a counter's sums by bucket index.
+// counts returns a counter's sums by bucket index.
 func (p *Payload) counts(counter string) map[int64]float64 {
 	sums := map[int64]float64{}
 	for _, c := range p.Counters {

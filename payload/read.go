@@ -69,7 +69,7 @@ func checksum(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newest are the last bodies, no more than one may be large.
+// newest returns the last bodies, no more than one may be large.
 func newest(bodies [][]byte) [][]byte {
 	size := 0
 	for i, body := range slices.Backward(bodies) {
@@ -81,9 +81,8 @@ func newest(bodies [][]byte) [][]byte {
 	return bodies
 }
 
-// scan gives take every body of this kind that a log holds whole. It returns
-// why the last one that was damaged, or that take refused, was passed over, and
-// the error of r.
+// scan returns take every body of this kind that a log holds whole. It returns why the last
+// one that was damaged, or that take refused, was passed over, and the error of r.
 func (f framing) scan(r io.Reader, take func(body []byte) error) (bad, err error) {
 	found := search{framing: f, take: take}
 	lines := bufio.NewReaderSize(r, 2*maxLine)
@@ -102,7 +101,7 @@ func (f framing) scan(r io.Reader, take func(body []byte) error) (bad, err error
 	}
 }
 
-// eachMarked hands on what follows the marker in each line that has it.
+// eachMarked passes on what follows the marker in each line that has it.
 func eachMarked(log io.Reader, marker string, take func(text []byte)) {
 	lines := bufio.NewReaderSize(log, 2*maxLine)
 	for {
@@ -158,16 +157,16 @@ func (s *search) line(line []byte) {
 		if s.open != nil {
 			s.open.part(rest)
 		}
-		s.lost()
+		s.markTruncated()
 	case "end":
 		s.end(rest)
-		s.lost()
+		s.markTruncated()
 	}
 }
 
-// lost notes that the log begins in the middle of a block, as one does that
+// markTruncated notes that the log begins in the middle of a block, as one does that
 // was rotated.
-func (s *search) lost() {
+func (s *search) markTruncated() {
 	if !s.begun {
 		s.bad = fmt.Errorf("%w: the log begins in the middle of a block", ErrCorrupt)
 	}

@@ -65,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestExtremeDurationsTravel(t *testing.T) {
+func TestExtremeDurationsRoundTrip(t *testing.T) {
 	want := payload.New("l", "r", "a", start)
 	for _, d := range []time.Duration{-time.Second, 0, 1, time.Microsecond, 2047 * time.Microsecond, 2048 * time.Microsecond, time.Hour, 7 * 24 * time.Hour, 9 * 24 * time.Hour} {
 		want.Record("Import", "ok", start, d)
@@ -78,7 +78,7 @@ func TestExtremeDurationsTravel(t *testing.T) {
 	}
 }
 
-func TestLinesAreShortAndWrittenWhole(t *testing.T) {
+func TestLinesAreShortAndAtomic(t *testing.T) {
 	var w lineWriter
 	noError(t, payload.Write(&w, some(1, 20000)))
 	if len(w) < 10 {
@@ -106,7 +106,7 @@ func TestWriteReportsErrors(t *testing.T) {
 	}
 }
 
-func TestReadAmongForeignLines(t *testing.T) {
+func TestReadSkipsOtherLines(t *testing.T) {
 	want := some(1, 20000)
 	var log strings.Builder
 	log.WriteString("     execution: local\n\n" + strings.Repeat("long ", 100000) + "\n")
@@ -166,7 +166,7 @@ func TestReadChooses(t *testing.T) {
 	}
 }
 
-func TestRotationNeverHalfCounts(t *testing.T) {
+func TestRotatedPayloadNeverCounts(t *testing.T) {
 	checkpoint, final := some(1, 2000), some(2, 4000)
 	checkpoint.Final = false
 	c, f := written(t, checkpoint), written(t, final)
@@ -214,7 +214,7 @@ func TestReadReportsTheReadersError(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRefuses(t *testing.T) {
+func TestUnmarshalRejects(t *testing.T) {
 	body, err := payload.Marshal(some(1, 100))
 	noError(t, err)
 	bodies := map[string][]byte{
@@ -244,7 +244,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	}
 }
 
-func TestUnmarshalRefusesWhatIsTooLarge(t *testing.T) {
+func TestUnmarshalRejectsTooLarge(t *testing.T) {
 	_, err := payload.Unmarshal(zipped(t, `{"load":"`+strings.Repeat("x", 65<<20)+`"}`))
 	if !errors.Is(err, payload.ErrTooLarge) || !strings.Contains(err.Error(), "120 MiB") {
 		t.Errorf("error = %v, want ErrTooLarge", err)
@@ -323,7 +323,7 @@ func FuzzUnmarshal(f *testing.F) {
 }
 
 // The sum is that of the payload which counts, as its first line tells it.
-func TestReadSumIsThatOfThePayloadThatCounts(t *testing.T) {
+func TestReadSumMatchesReturnedPayload(t *testing.T) {
 	var log bytes.Buffer
 	checkpoint := payload.New("cico", "run", "tr-1", time.Unix(0, 0))
 	noError(t, payload.Write(&log, checkpoint))
@@ -338,7 +338,7 @@ func TestReadSumIsThatOfThePayloadThatCounts(t *testing.T) {
 }
 
 // A collector's bodies add up, so the sum is of all of them.
-func TestReadSamplesSumIsOfAllBodies(t *testing.T) {
+func TestReadSamplesSumCoversAllBodies(t *testing.T) {
 	var log bytes.Buffer
 	whole := sha256.New()
 	for minute := range 2 {

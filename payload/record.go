@@ -48,29 +48,29 @@ func (p *Payload) Set(gauge string, value float64) {
 }
 
 // row finds or makes the series of a row.
-func (p *Payload) row(row Row) *Series { return &p.Series[p.place(row)] }
+func (p *Payload) row(row Row) *Series { return &p.Series[p.rowIndex(row)] }
 
-// place is where in Series that is.
-func (p *Payload) place(row Row) int {
-	row.Scenario, row.Transaction, row.Request = nameOf(row.Scenario), nameOf(row.Transaction), nameOf(row.Request)
-	if p.places == nil {
-		p.places = map[Row]int{}
+// rowIndex returns where in Series that is.
+func (p *Payload) rowIndex(row Row) int {
+	row.Scenario, row.Transaction, row.Request = boundedName(row.Scenario), boundedName(row.Transaction), boundedName(row.Request)
+	if p.index == nil {
+		p.index = map[Row]int{}
 		for i, s := range p.Series {
-			p.places[s.Row] = i
+			p.index[s.Row] = i
 		}
 	}
-	if i, ok := p.places[row]; ok {
+	if i, ok := p.index[row]; ok {
 		return i
 	}
 	if other := row.other(); row != other && p.rows(row.isRequest()) >= mostRows(row.isRequest()) {
-		return p.place(other)
+		return p.rowIndex(other)
 	}
-	p.places[row] = len(p.Series)
+	p.index[row] = len(p.Series)
 	p.Series = append(p.Series, Series{Row: row})
 	return len(p.Series) - 1
 }
 
-// other is the row that takes in what is too much to be kept apart.
+// other returns the row that takes in what is too much to be kept apart.
 func (r Row) other() Row {
 	o := Row{Transaction: Other, Outcome: r.Outcome}
 	if r.isRequest() {
@@ -87,7 +87,7 @@ func mostRows(requests bool) int {
 	return MaxSeries
 }
 
-// rows is the number of series of requests, or of transactions.
+// rows returns the number of series of requests, or of transactions.
 func (p *Payload) rows(requests bool) int {
 	n := 0
 	for i := range p.Series {
@@ -98,25 +98,25 @@ func (p *Payload) rows(requests bool) int {
 	return n
 }
 
-func (p *Payload) counter(name string) *Counter { return &p.Counters[p.counterPlace(name)] }
+func (p *Payload) counter(name string) *Counter { return &p.Counters[p.counterIndex(name)] }
 
-// counterPlace is where in Counters a counter is.
-func (p *Payload) counterPlace(name string) int {
-	name = nameOf(name)
+// counterIndex returns where in Counters a counter is.
+func (p *Payload) counterIndex(name string) int {
+	name = boundedName(name)
 	for i := range p.Counters {
 		if p.Counters[i].Name == name {
 			return i
 		}
 	}
 	if len(p.Counters) >= MaxSeries && name != Other {
-		return p.counterPlace(Other)
+		return p.counterIndex(Other)
 	}
 	p.Counters = append(p.Counters, Counter{Name: name})
 	return len(p.Counters) - 1
 }
 
 func (p *Payload) gauge(name string) *Gauge {
-	name = nameOf(name)
+	name = boundedName(name)
 	for i := range p.Gauges {
 		if g := &p.Gauges[i]; g.Name == name {
 			return g
@@ -199,9 +199,9 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// nameOf is a name as it is recorded. One that is too long ends in its digest, so that it
-// stays apart from others that begin like it.
-func nameOf(text string) string {
+// boundedName returns a name as it is recorded. One that is too long ends in its digest, so
+// that it stays apart from others that begin like it.
+func boundedName(text string) string {
 	if len(text) <= MaxName {
 		return text
 	}

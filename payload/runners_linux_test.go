@@ -79,7 +79,7 @@ func measure(n int, recorders ...*payload.Payload) {
 	}
 }
 
-// told are counts, means and percentiles, of the whole and of a part of the time.
+// told returns counts, means and percentiles, of the whole and of a part of the time.
 func told(p *payload.Payload) []string {
 	lines := []string{fmt.Sprintf("iterations %v", p.Total("iterations"))}
 	part := p.Between(start.Add(20*time.Second), start.Add(40*time.Second))

@@ -28,7 +28,7 @@ type Samples struct {
 	// Start and End bound the stretch: UTC, whole milliseconds.
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
-	// Final says that the collector ended as it was told to.
+	// Final says that the collector ended as requested to.
 	Final bool `json:"final"`
 	// Rounds are the times at which the servers were asked, each with the
 	// seconds until the next round was due.
@@ -55,8 +55,8 @@ type Samples struct {
 type SampleSeries struct {
 	// Component it is of: module/mod-users, postgres/primary, kafka.
 	Component string `json:"component"`
-	// Instance of the component: a pod and its container, joined by "/". Empty
-	// where the component is one thing.
+	// Instance of the component: a pod and its container, joined by "/". Empty if the
+	// component is one thing.
 	Instance string `json:"instance,omitempty"`
 	// Resource that is measured: cpu, memory, connections/active.
 	Resource string `json:"resource"`
@@ -136,7 +136,7 @@ type StatementTime struct {
 	Rows         int64   `json:"rows"`
 }
 
-// NewSamples are none, from start on.
+// NewSamples returns none, from start on.
 func NewSamples(run, collector string, start time.Time) *Samples {
 	start = millis(start)
 	return &Samples{Version: SamplesVersion, Run: run, Collector: collector, Start: start, End: start}

@@ -35,7 +35,7 @@ func ReadSamples(r io.Reader) (*Samples, error) { return NewSamplesReader().Read
 // memory together than a reader has.
 type SamplesReader struct{ left *Budget }
 
-// NewSamplesReader is one that has read nothing.
+// NewSamplesReader returns one that has read nothing.
 func NewSamplesReader() *SamplesReader { return &SamplesReader{NewBudget(maxSamples)} }
 
 // Read puts together all samples in a log among lines of others. Damaged ones are
@@ -77,7 +77,7 @@ func (l *SamplesReader) ReadSum(r io.Reader) (s *Samples, sum string, err error)
 	return s, hex.EncodeToString(bodies.Sum(nil)), nil
 }
 
-// MarshalSamples gives the compressed body, for storage.
+// MarshalSamples returns the compressed body, for storage.
 func MarshalSamples(s *Samples) ([]byte, error) { return pack("samples of "+s.Run, s) }
 
 // UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt and
@@ -107,7 +107,7 @@ func unmarshalSamples(body []byte, within *Budget) (*Samples, error) {
 	return s, nil
 }
 
-// times are those that are written as such.
+// times returns those that are written as such.
 func (s *Samples) times() []time.Time {
 	times := []time.Time{s.Start, s.End}
 	for _, end := range s.Ends {
@@ -141,7 +141,7 @@ func FitSamples(s *Samples, limit int) (*Samples, error) {
 	}
 }
 
-// thinned is a copy with half the points.
+// thinned returns a copy with half the points.
 func (s *Samples) thinned() *Samples {
 	thin := *s
 	thin.Rounds = s.Rounds.halved()

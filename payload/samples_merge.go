@@ -22,21 +22,21 @@ func newSampleMerge(sum *Samples) sampleMerge {
 
 func (m sampleMerge) add(part *Samples) {
 	for _, own := range part.Series {
-		into := m.series.of(own.Component, own.Instance, own.Resource, own.Unit)
+		into := m.series.get(own.Component, own.Instance, own.Resource, own.Unit)
 		into.Points = append(into.Points, own.Points...)
 		into.Reach = max(into.Reach, own.Reach)
 	}
 	for _, container := range part.Containers {
-		*placeOf(m.containers, [2]string{container.Component, container.Instance}, &m.sum.Containers) = container
+		*findIndex(m.containers, [2]string{container.Component, container.Instance}, &m.sum.Containers) = container
 	}
 	for _, node := range part.Nodes {
-		placeOf(m.nodes, node.Name, &m.sum.Nodes).add(node)
+		findIndex(m.nodes, node.Name, &m.sum.Nodes).add(node)
 	}
 	for _, failure := range part.Failures {
 		if len(failure.At) == 0 {
 			continue
 		}
-		into := placeOf(m.failures, failure.Source, &m.sum.Failures)
+		into := findIndex(m.failures, failure.Source, &m.sum.Failures)
 		into.Source, into.Message = failure.Source, shortened(failure.Message)
 		into.At = append(into.At, failure.At...)
 	}
@@ -53,9 +53,9 @@ func (m sampleMerge) add(part *Samples) {
 	}
 }
 
-// placeOf is where in a list something is, at its end where it is new. It is valid
+// findIndex returns where in a list something is, at its end where it is new. It is valid
 // until the next call.
-func placeOf[K comparable, V any](places map[K]int, key K, list *[]V) *V {
+func findIndex[K comparable, V any](places map[K]int, key K, list *[]V) *V {
 	at, known := places[key]
 	if !known {
 		at = len(*list)

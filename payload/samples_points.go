@@ -64,7 +64,7 @@ func number(value float64) ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Points) UnmarshalJSON(text []byte) error {
-	row, count := rowOf(text)
+	row, count := newPointReader(text)
 	if count%2 != 0 {
 		return fmt.Errorf("%d numbers are no pairs of time and value", count)
 	}
@@ -98,7 +98,7 @@ func (t Times) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (t *Times) UnmarshalJSON(text []byte) error {
-	row, count := rowOf(text)
+	row, count := newPointReader(text)
 	times := make(Times, 0, count)
 	ms := int64(0)
 	for range count {
@@ -112,27 +112,28 @@ func (t *Times) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// row is what is left of a JSON array of numbers. It is read number by number,
+// pointReader is what is left of a JSON array of numbers. It is read number by number,
 // for a generic decoder would hold all of them twice.
-type row struct{ text []byte }
+type pointReader struct{ text []byte }
 
-// rowOf is a row and how many numbers it has. What is no array is one bad number.
-func rowOf(text []byte) (*row, int) {
+// newPointReader returns a row and how many numbers it has. What is no array is one bad
+// number.
+func newPointReader(text []byte) (*pointReader, int) {
 	inner := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("[")), []byte("]")))
 	if len(inner) == 0 || string(text) == "null" {
-		return &row{}, 0
+		return &pointReader{}, 0
 	}
-	return &row{inner}, bytes.Count(inner, []byte(",")) + 1
+	return &pointReader{inner}, bytes.Count(inner, []byte(",")) + 1
 }
 
-func (r *row) next() string {
+func (r *pointReader) next() string {
 	number, rest, _ := bytes.Cut(r.text, []byte(","))
 	r.text = rest
 	return string(bytes.TrimSpace(number))
 }
 
 // time reads a step forwards from the time before.
-func (r *row) time(before int64, onwards bool) (int64, error) {
+func (r *pointReader) time(before int64, onwards bool) (int64, error) {
 	step, err := strconv.ParseInt(r.next(), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("a time that is no number: %w", err)
@@ -144,14 +145,14 @@ func (r *row) time(before int64, onwards bool) (int64, error) {
 	return before + step, nil
 }
 
-// sorted are the points by time, each time once: of two, the first counts.
+// sorted returns the points by time, each time once: of two, the first counts.
 func (p Points) sorted() Points {
 	slices.SortStableFunc(p, func(a, b Point) int { return a.At.Compare(b.At) })
 	return slices.CompactFunc(p, func(a, b Point) bool { return a.At.Equal(b.At) })
 }
 
-// halved are half as many points, each the mean of two that follow each other,
-// at the later one's time.
+// halved returns half as many points, each the mean of two that follow each other, at the
+// later one's time.
 func (p Points) halved() Points {
 	half := make(Points, 0, (len(p)+1)/2)
 	for pair := range slices.Chunk(p, 2) {

@@ -31,7 +31,7 @@ func (r *SampleRecorder) Record(component, instance, resource, unit string, at t
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
 	}
-	series := r.index.of(component, instance, resource, unit)
+	series := r.index.get(component, instance, resource, unit)
 	series.Points = append(series.Points, Point{At: millis(at), Value: value})
 	r.Samples.End = later(r.Samples.End, millis(at))
 }
@@ -41,7 +41,7 @@ func (r *SampleRecorder) Add(series SampleSeries) {
 	for _, point := range series.Points {
 		r.Record(series.Component, series.Instance, series.Resource, series.Unit, point.At, point.Value)
 	}
-	into := r.index.of(series.Component, series.Instance, series.Resource, series.Unit)
+	into := r.index.get(series.Component, series.Instance, series.Resource, series.Unit)
 	into.Reach = max(into.Reach, series.Reach)
 }
 
@@ -117,7 +117,7 @@ func (s *Samples) Note(note string) {
 // shortened cuts a text to what is kept of it, not within a letter.
 func shortened(text string) string { return cut(text, maxText, "") }
 
-// cut is a text of at most so many bytes, with an end that tells that it is one.
+// cut returns a text of at most so many bytes, with an end that tells that it is one.
 func cut(text string, limit int, end string) string {
 	if len(text) <= limit {
 		return text
@@ -138,8 +138,8 @@ func newSeriesIndex(samples *Samples) seriesIndex {
 	return seriesIndex{samples: samples, at: map[[3]string]int{}}
 }
 
-// of returns the series, made on first use. It is valid until the next call.
-func (i seriesIndex) of(component, instance, resource, unit string) *SampleSeries {
+// get returns the series, made on first use. It is valid until the next call.
+func (i seriesIndex) get(component, instance, resource, unit string) *SampleSeries {
 	key := [3]string{component, instance, resource}
 	at, found := i.at[key]
 	if !found {

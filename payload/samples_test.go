@@ -18,8 +18,8 @@ import (
 
 var sampled = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-// stretch is a minute of samples every 15 s of so many pods.
-func stretch(minute, pods int) *payload.Samples {
+// interval returns a minute of samples every 15 s of so many pods.
+func interval(minute, pods int) *payload.Samples {
 	from := sampled.Add(time.Duration(minute) * time.Minute)
 	recorder := payload.NewSampleRecorder("run-1", "run-1-collector-x", from)
 	random := rand.New(rand.NewPCG(uint64(minute), 1))
@@ -52,8 +52,8 @@ func readSamples(t *testing.T, log string) *payload.Samples {
 	return got
 }
 
-func TestSamplesComeBackAsTheyWere(t *testing.T) {
-	want := stretch(0, 3)
+func TestSamplesRoundTrip(t *testing.T) {
+	want := interval(0, 3)
 	want.Final = true
 	want.SetContainer(payload.Container{Component: "module/mod-users", Instance: "pod-0/mod-users", CPURequest: 0.5, MemoryLimit: 512})
 	want.Ends = []payload.ContainerEnd{{Component: "module/mod-users", Instance: "pod-0/mod-users", At: sampled, Reason: "OOMKilled", ExitCode: 137, Count: 1}}
@@ -82,8 +82,8 @@ func TestSamplesComeBackAsTheyWere(t *testing.T) {
 
 // A log holds each sample once; what it holds adds up in any order, and what
 // was read twice counts once.
-func TestALogsSamplesAddUp(t *testing.T) {
-	parts := []*payload.Samples{stretch(0, 1), stretch(1, 1), stretch(2, 1)}
+func TestReadMergesSamples(t *testing.T) {
+	parts := []*payload.Samples{interval(0, 1), interval(1, 1), interval(2, 1)}
 	parts[2].Final = true
 	got := readSamples(t, logOf(t, parts[2], parts[0], parts[1], parts[1]))
 	if len(got.Rounds) != 12 || len(got.Series) != 2 || !got.Final {
@@ -100,8 +100,8 @@ func TestALogsSamplesAddUp(t *testing.T) {
 	}
 }
 
-func TestAKilledCollectorLosesNoMoreThanItHadNotWritten(t *testing.T) {
-	log := logOf(t, stretch(0, 40), stretch(1, 40))
+func TestKilledCollectorLosesOnlyUnwrittenSamples(t *testing.T) {
+	log := logOf(t, interval(0, 40), interval(1, 40))
 	cut := log[:len(log)-len("a line of somebody else\n")-40]
 	got := readSamples(t, cut)
 	if len(got.Rounds) != 4 || got.Final {
@@ -109,8 +109,8 @@ func TestAKilledCollectorLosesNoMoreThanItHadNotWritten(t *testing.T) {
 	}
 }
 
-func TestADamagedStretchIsPassedOver(t *testing.T) {
-	first, second := logOf(t, stretch(0, 40)), logOf(t, stretch(1, 40))
+func TestDamagedSamplesAreSkipped(t *testing.T) {
+	first, second := logOf(t, interval(0, 40)), logOf(t, interval(1, 40))
 	middle := len(first) / 2
 	damaged := first[:middle] + "####" + first[middle+4:]
 	if got := readSamples(t, damaged+second); len(got.Rounds) != 4 {
@@ -125,14 +125,14 @@ func TestADamagedStretchIsPassedOver(t *testing.T) {
 }
 
 func TestSamplesOfDifferentRunsDoNotAddUp(t *testing.T) {
-	other := stretch(1, 1)
+	other := interval(1, 1)
 	other.Run = "run-2"
-	if _, err := payload.MergeSamples(stretch(0, 1), other); !errors.Is(err, payload.ErrMismatch) {
+	if _, err := payload.MergeSamples(interval(0, 1), other); !errors.Is(err, payload.ErrMismatch) {
 		t.Errorf("got %v, want ErrMismatch", err)
 	}
 }
 
-func TestWhatIsNoNumberIsNotRecorded(t *testing.T) {
+func TestNaNIsNotRecorded(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run-1", "c", sampled)
 	recorder.Record("kafka", "", "recordsIn", "1/s", sampled, math.NaN())
 	recorder.Record("kafka", "", "recordsIn", "1/s", sampled, math.Inf(1))
@@ -146,7 +146,7 @@ func TestWhatIsNoNumberIsNotRecorded(t *testing.T) {
 func TestSamplesFitIntoAConfigMap(t *testing.T) {
 	var parts []*payload.Samples
 	for minute := range 240 {
-		parts = append(parts, stretch(minute, 300))
+		parts = append(parts, interval(minute, 300))
 	}
 	all, err := payload.MergeSamples(parts...)
 	noError(t, err)
@@ -175,7 +175,7 @@ func meanOf(points payload.Points) float64 {
 }
 
 func FuzzReadSamples(f *testing.F) {
-	f.Add(logOf(f, stretch(0, 2)))
+	f.Add(logOf(f, interval(0, 2)))
 	f.Add("perflab-samples begin id=0 version=1 parts=1 bytes=-1 sha256=0\n")
 	f.Fuzz(func(t *testing.T, log string) {
 		got, err := payload.ReadSamples(strings.NewReader(log))
@@ -215,8 +215,8 @@ func FuzzUnmarshalSamples(f *testing.F) {
 }
 
 // The largest numbers, rounded, are none, and sums of them neither.
-func TestTheLargestNumbersTravel(t *testing.T) {
-	want := stretch(0, 1)
+func TestLargestNumbersRoundTrip(t *testing.T) {
+	want := interval(0, 1)
 	points := &want.Series[0].Points
 	for i := range *points {
 		(*points)[i].Value = math.MaxFloat64
@@ -235,7 +235,7 @@ func TestTheLargestNumbersTravel(t *testing.T) {
 }
 
 // A clock that tells such a time is wrong, and nobody could write down what it told.
-func TestTimesThatNobodyCanWriteAreRefused(t *testing.T) {
+func TestInvalidTimesAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
 		"start":     `"start":"9999-12-31T23:59:59-01:00","end":"9999-12-31T23:59:59-02:00"`,
 		"an end":    `"ends":[{"at":"9999-12-31T23:59:59-01:00"}]`,
@@ -256,8 +256,8 @@ func TestTimesThatNobodyCanWriteAreRefused(t *testing.T) {
 }
 
 // What is known of a node comes from several sources, and in several stretches.
-func TestANodesNeighboursAddUp(t *testing.T) {
-	first, second := stretch(0, 1), stretch(1, 1)
+func TestNeighboursAreMerged(t *testing.T) {
+	first, second := interval(0, 1), interval(1, 1)
 	first.SetNode(payload.Node{Name: "worker-1", CPUs: 2})
 	first.SetNode(payload.Node{Name: "worker-1", Neighbours: []string{"b"}})
 	second.SetNode(payload.Node{Name: "worker-1", Neighbours: []string{"b", "a"}})

@@ -40,8 +40,8 @@ func validTimes(times ...time.Time) error {
 	return nil
 }
 
-// validate tells what is wrong with p as ErrCorrupt, so that no reader has to
-// fear a number that could not have been measured.
+// validate returns what is wrong with p as ErrCorrupt, so that no reader has to fear a
+// number that could not have been measured.
 func (p *Payload) validate() error {
 	if p.Version != Version {
 		return fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, p.Version, Version)

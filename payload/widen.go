@@ -37,7 +37,7 @@ func (e *extent) cover(first, last int64) {
 	e.first, e.last = min(e.first, first), max(e.last, last)
 }
 
-// width is the number of buckets from the first to the last.
+// width returns the number of buckets from the first to the last.
 func (e *extent) width() int64 {
 	if !e.used {
 		return 0
@@ -45,8 +45,8 @@ func (e *extent) width() int64 {
 	return e.last - e.first + 1
 }
 
-// span is the number of buckets from the first used to the last used, of
-// transactions and counters.
+// span returns the number of buckets from the first used to the last used, of transactions
+// and counters.
 func (p *Payload) span() int64 {
 	e := p.seriesExtent(false)
 	for _, c := range p.Counters {
@@ -57,7 +57,7 @@ func (p *Payload) span() int64 {
 	return e.width()
 }
 
-// requestSpan is the same of requests.
+// requestSpan returns the same of requests.
 func (p *Payload) requestSpan() int64 {
 	e := p.seriesExtent(true)
 	return e.width()
@@ -117,7 +117,7 @@ func (p *Payload) Fit(limit int) (*Payload, error) {
 	return fitted, err
 }
 
-// fit gives what Marshal gives of it, too.
+// fit returns what Marshal gives of it, too.
 func (p *Payload) fit(limit int) (fitted *Payload, body []byte, err error) {
 	for fitted = p; ; {
 		data, err := Marshal(fitted)

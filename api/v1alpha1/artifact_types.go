@@ -23,8 +23,8 @@ type ArtifactState string
 const (
 	// ArtifactCurrent: the artifact was made from the source with the digest.
 	ArtifactCurrent ArtifactState = "Current"
-	// ArtifactFailed: the artifact can't be made from this source. The operator tries
-	// again when the source changes.
+	// ArtifactFailed: the artifact can't be made from this source. The operator
+	// retries when the source changes.
 	ArtifactFailed ArtifactState = "Failed"
 	// ArtifactRefused: the API server, or the owner of an object, refuses the artifact. The
 	// operator retries.

@@ -277,8 +277,8 @@ func managerOptions(o options, config *rest.Config, certificate *admission.Certi
 // run, and hardly read.
 var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// How often the statuses of runs and experiments tell what has not been decided but
-// observed, such as pods that come up.
+// The minimum time between two status writes that only report progress, such as pods that
+// start.
 const (
 	runStatusInterval        = 3 * time.Second
 	experimentStatusInterval = 5 * time.Second
@@ -381,7 +381,7 @@ func (o *options) accounts(manager ctrl.Manager) (*kube.Accounts, error) {
 		return nil, nil
 	}
 	shared := client.Options{Scheme: manager.GetScheme(), Mapper: manager.GetRESTMapper()}
-	return kube.ActAs(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
+	return kube.NewAccounts(manager.GetConfig(), shared, o.defaultAccount, o.accountRole)
 }
 
 // metricsOptions serve under the webhook's certificate where there is one, so

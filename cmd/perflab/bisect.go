@@ -73,7 +73,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 			return err
 		}
 	}
-	plan, err := bisect.Of(systems[0], systems[1], o.parts)
+	plan, err := bisect.New(systems[0], systems[1], o.parts)
 	if err != nil {
 		return fmt.Errorf("%s and %s: %w", arguments[0], arguments[1], err)
 	}
@@ -88,7 +88,7 @@ func (o *bisectOptions) systemOf(of *crosscompare.Record) (v1alpha1.System, erro
 	if baseline, found := arms.Baseline(all); wanted == "" && found {
 		wanted = baseline.Name
 	}
-	system := arms.SystemOf(of.Runs, wanted)
+	system := arms.RecordedSystem(of.Runs, wanted)
 	if system == nil {
 		var has []string
 		for _, arm := range all {

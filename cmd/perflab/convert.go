@@ -192,7 +192,7 @@ func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]impo
 		if err != nil {
 			return nil, err
 		}
-		var placed []importers.Placed
+		var placed []importers.TableRecord
 		sum, err := in.results(file, func(stream io.Reader) (err error) {
 			placed, err = importers.ReadTable(importers.Source{In: stream, Only: only, Memory: in.left})
 			return err
@@ -209,7 +209,7 @@ func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]impo
 }
 
 // place adds a run to the experiment of its release.
-func (o *convertOptions) place(made []importers.Experiment, one importers.Placed) []importers.Experiment {
+func (o *convertOptions) place(made []importers.Experiment, one importers.TableRecord) []importers.Experiment {
 	release := cmp.Or(one.Release, o.experiment.Release)
 	at := slices.IndexFunc(made, func(known importers.Experiment) bool { return known.Release == release })
 	if at < 0 {

@@ -71,7 +71,7 @@ write reports.
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		var wrong *pflag.InvalidValueError
 		if errors.As(err, &wrong) {
-			return fmt.Errorf("%w%s", err, repair.Advice(repair.OfType(wrong.GetFlag().Value.Type(), wrong.GetValue())))
+			return fmt.Errorf("%w%s", err, repair.Advice(repair.ForType(wrong.GetFlag().Value.Type(), wrong.GetValue())))
 		}
 		return err
 	})

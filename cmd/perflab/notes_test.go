@@ -33,7 +33,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 // are called like.
 func TestReportTakesNotesFromFiles(t *testing.T) {
 	folder := folderOf(t, map[string]string{
-		"results.md": "![CPU](cpu.png)", "Why us.md": "Because.", "cpu.png": string(recorded.Photo()), "large.png": strings.Repeat("w", report.MaxPictureBytes+1), "readme.txt": "not this",
+		"results.md": "![CPU](cpu.png)", "Why us.md": "Because.", "cpu.png": string(recorded.Image()), "large.png": strings.Repeat("w", report.MaxPictureBytes+1), "readme.txt": "not this",
 	})
 	charts := filepath.Join(t.TempDir(), "charts")
 	got := perflab(t, "", "report", "-f", exported(t), "-o", "md", "--charts", charts, "--notes", folder, "--notes", filepath.Join(folder, "results.md"))
@@ -50,7 +50,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 	if strings.Contains(got.out, "not this") || !strings.Contains(got.out, "Note results-2 (written") {
 		t.Error("the notes are others than the folder's and the file's")
 	}
-	if written, err := os.ReadFile(filepath.Join(charts, "note-results-1.png")); err != nil || !bytes.Equal(written, recorded.Photo()) {
+	if written, err := os.ReadFile(filepath.Join(charts, "note-results-1.png")); err != nil || !bytes.Equal(written, recorded.Image()) {
 		t.Errorf("the picture was not written: %v", err)
 	}
 	for want, arguments := range map[string][]string{
@@ -75,7 +75,7 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}}
 	input.Notes = []corev1.ConfigMap{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: recorded.Namespace, Name: "findings", Labels: map[string]string{"team": "storage"}},
-		Data:       map[string]string{"cause.md": "The **collector**. ![CPU](cpu.png)"}, BinaryData: map[string][]byte{"cpu.png": recorded.Photo()},
+		Data:       map[string]string{"cause.md": "The **collector**. ![CPU](cpu.png)"}, BinaryData: map[string][]byte{"cpu.png": recorded.Image()},
 	}}
 	file := written(t, input)
 	archive.must(t, file, "import", "-f", "-")

@@ -116,7 +116,7 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 	if err != nil {
 		return err
 	}
-	shown := preview.Of(experiment, *system, assumed)
+	shown := preview.New(experiment, *system, assumed)
 	if o.output.isData() {
 		return writeJSON(command.OutOrStdout(), shown, warnings)
 	}
@@ -130,7 +130,7 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 func (o planOptions) assumptions(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) (preview.Assumptions, error) {
 	assumed := o.assumed
 	if !command.Flags().Changed("overhead") {
-		assumed.Overhead = preview.OverheadOf(experiment.Spec.Reset)
+		assumed.Overhead = preview.ResetOverhead(experiment.Spec.Reset)
 	}
 	assumed.ConfigMaps = read.configMaps
 	if cost := experiment.Spec.Cost; cost != nil {
@@ -152,7 +152,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 	})
 	if err == nil && len(assumed.Piloted) == 0 {
 		err = fmt.Errorf("%w: --pilot %s has no two runs of a primary metric of experiment %q (%s)", errOption, o.pilot,
-			experiment.Name, prose.Enumerate(analysisplan.Of(&experiment.Spec).Primary))
+			experiment.Name, prose.Enumerate(analysisplan.New(&experiment.Spec).Primary))
 	}
 	return assumed, err
 }

@@ -54,7 +54,7 @@ func makeNow(ctx context.Context, writer client.Client, key client.ObjectKey, no
 		return nil, fmt.Errorf("reading PerfSchedule %q in namespace %q: %w", key.Name, key.Namespace, err)
 	}
 	release := recurrence.Release(&schedule.Spec, v1alpha1.TriggerSchedule, now, schedule.Status.Images)
-	made := recurrence.Experiment(schedule, naming.ByHand(schedule.Name, now), triggerManual, release)
+	made := recurrence.Experiment(schedule, naming.ManualExperiment(schedule.Name, now), triggerManual, release)
 	// To block its deletion takes a right over the schedule that who runs it may lack.
 	made.OwnerReferences[0].BlockOwnerDeletion = nil
 	if err := writer.Create(ctx, made, cliOwner); err != nil {

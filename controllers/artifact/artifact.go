@@ -164,18 +164,18 @@ func (m *Maker) isStillRefused(ctx context.Context, s *Subject, artifact Artifac
 
 // isRefused reports whether a write needs a permission.
 func isRefused(err error) bool {
-	refusal := kube.RefusalOf(err)
-	return refusal != nil && refusal.Owner != kube.Earlier
+	refusal := kube.AsRefusal(err)
+	return refusal != nil && refusal.Owner != kube.OwnerEarlier
 }
 
 // isTooLarge reports whether an object is larger than the API server takes: no permission
 // changes that.
 func isTooLarge(err error) bool {
-	refusal := kube.RefusalOf(err)
+	refusal := kube.AsRefusal(err)
 	if refusal == nil {
 		return false
 	}
-	return apierrors.IsRequestEntityTooLargeError(refusal.Says) || apierrors.HasStatusCause(refusal.Says, metav1.CauseType(field.ErrorTypeTooLong))
+	return apierrors.IsRequestEntityTooLargeError(refusal.Cause) || apierrors.HasStatusCause(refusal.Cause, metav1.CauseType(field.ErrorTypeTooLong))
 }
 
 // Warnings describe, for people, what the artifacts lack and which could not be made.

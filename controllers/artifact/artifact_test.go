@@ -70,7 +70,7 @@ func forbidden() error {
 }
 
 func refusal() error {
-	return &kube.Refusal{Kind: "ConfigMap", Name: "heap-report", Verb: "apply", Says: forbidden()}
+	return &kube.Refusal{Kind: "ConfigMap", Name: "heap-report", Verb: "apply", Cause: forbidden()}
 }
 
 func reconcile(t *testing.T, m *Maker, experiment *v1alpha1.PerfExperiment, artifact Artifact) *Subject {

@@ -33,7 +33,7 @@ func (m moduleSet) adopt(ctx context.Context, p *Scope) (environment.Readiness, 
 	if err != nil || len(adoptions) == 0 {
 		return environment.Ready(""), err
 	}
-	if slices.ContainsFunc(adoptions, func(adoption workloads.Loan) bool { return adoption.Refusal != nil }) {
+	if slices.ContainsFunc(adoptions, func(adoption workloads.Adoption) bool { return adoption.Refusal != nil }) {
 		return workloads.Assess(adoptions, p.Now), nil
 	}
 	for i := range adoptions {
@@ -55,30 +55,30 @@ func (m moduleSet) adopt(ctx context.Context, p *Scope) (environment.Readiness, 
 // Adoptions returns the adopted modules of the run. The cached object is enough if the run's
 // changes are applied. The cache does not hold field managers, so other objects are read from
 // the API server.
-func (m moduleSet) Adoptions(ctx context.Context, p *Scope) ([]workloads.Loan, error) {
+func (m moduleSet) Adoptions(ctx context.Context, p *Scope) ([]workloads.Adoption, error) {
 	return m.adoptions(ctx, p, p.Request())
 }
 
-func (m moduleSet) adoptions(ctx context.Context, p *Scope, request environment.Request) ([]workloads.Loan, error) {
+func (m moduleSet) adoptions(ctx context.Context, p *Scope, request environment.Request) ([]workloads.Adoption, error) {
 	prefix := kafka.Env(request)
-	var adoptions []workloads.Loan
-	for _, module := range request.BorrowedModules() {
+	var adoptions []workloads.Adoption
+	for _, module := range request.AdoptedModules() {
 		key := client.ObjectKey{Namespace: request.Namespace, Name: module.WorkloadRef.Name}
 		kind := appsv1.SchemeGroupVersion.WithKind(string(cmp.Or(module.WorkloadRef.Kind, v1alpha1.WorkloadDeployment)))
-		env := modules.BorrowedEnv(request, prefix, module)
+		env := modules.AdoptedEnv(request, prefix, module)
 		object, err := p.Cluster.Get(ctx, kind, key)
 		if err != nil {
 			return nil, err
 		}
-		adoption := workloads.Borrow(request, module, env, object)
+		adoption := workloads.Adopt(request, module, env, object)
 		if object != nil && (!adoption.IsApplied() || len(adoption.Contested()) > 0) {
 			if object, err = getLive(ctx, p.Live, object); err != nil {
 				return nil, err
 			}
-			adoption = workloads.Borrow(request, module, env, object)
+			adoption = workloads.Adopt(request, module, env, object)
 		}
 		if fields := adoption.Contested(); len(fields) > 0 {
-			adoption.Contend(fields, object, string(kube.FieldOwner))
+			adoption.RefuseContested(fields, object, string(kube.FieldOwner))
 		}
 		adoptions = append(adoptions, adoption)
 	}
@@ -101,7 +101,7 @@ func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstruc
 
 // applyChanges applies the run's changes to a workload, once. It returns why they are refused,
 // if they are.
-func (m moduleSet) applyChanges(ctx context.Context, p *Scope, adoption *workloads.Loan) (*environment.Readiness, error) {
+func (m moduleSet) applyChanges(ctx context.Context, p *Scope, adoption *workloads.Adoption) (*environment.Readiness, error) {
 	if adoption.IsApplied() {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func (m moduleSet) applyChanges(ctx context.Context, p *Scope, adoption *workloa
 		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
 		return &refusal, nil
 	}
-	return nil, p.Cluster.Borrow(ctx, adoption.Application(string(kube.FieldOwner)))
+	return nil, p.Cluster.ApplyFields(ctx, adoption.ApplyIntent(string(kube.FieldOwner)))
 }
 
 // ownersExist reports whether the run and its experiment exist and are not being deleted,

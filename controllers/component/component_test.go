@@ -13,11 +13,11 @@ import (
 
 // Where people look conditions up, they find those of all components.
 func TestConditionsOfComponentsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/troubleshooting.md")
+	page, err := os.ReadFile("../../docs/reasons.md")
 	expect.NoError(t, err)
 	for _, one := range component.All {
 		if condition := one.Describe().Condition; !strings.Contains(string(page), "`"+condition+"`") {
-			t.Errorf("docs/troubleshooting.md does not know the condition %s", condition)
+			t.Errorf("docs/reasons.md lacks the condition %s", condition)
 		}
 	}
 }

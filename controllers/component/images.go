@@ -40,7 +40,7 @@ func (imagePulls) otherImages(p *Scope) []string {
 		needed = append(needed, p.CollectorImage)
 	}
 	for _, wanted := range p.Run.Spec.Scenario.Loads {
-		if image := kinds.Of(wanted).Image(); image != "" {
+		if image := kinds.ForLoad(wanted).Image(); image != "" {
 			needed = append(needed, image)
 		}
 	}

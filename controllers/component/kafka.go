@@ -139,7 +139,7 @@ func (k kafkaCluster) findPodRefusal(ctx context.Context, p *Scope, observed *en
 		}
 		pods[at].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 		pods[at].SetNamespace(request.Namespace)
-		refusal, err := p.Cluster.WouldTake(ctx, &pods[at])
+		refusal, err := p.Cluster.CreateRefusal(ctx, &pods[at])
 		if err != nil || refusal != "" {
 			observed.Refused = prose.Sentence(refusal)
 			return err
@@ -272,7 +272,7 @@ func (k kafkaCluster) deleteOutdated(ctx context.Context, p *Scope, intents []en
 	if request.StaysWarm() {
 		labels[contract.LabelStrimziCluster] = request.KafkaName()
 	}
-	wanted := environment.FingerprintOf(intents[0])
+	wanted := environment.ReadFingerprint(intents[0])
 	kinds, err := k.kinds(p.Cluster)
 	if err != nil {
 		return false, err
@@ -351,7 +351,7 @@ func (p *Scope) restoreLedger(ctx context.Context, current, ledger *corev1.Confi
 	if equality.Semantic.DeepEqual(before, current) {
 		return nil
 	}
-	return p.Cluster.PatchUnchanged(ctx, current, before)
+	return p.Cluster.PatchIfUnchanged(ctx, current, before)
 }
 
 // TearDown deletes what was built and waits for its pods, but not for those of someone else's

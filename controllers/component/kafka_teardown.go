@@ -61,7 +61,7 @@ func (d *Teardown) ledgers(ctx context.Context) ([]metav1.PartialObjectMetadata,
 			}
 		}
 		if len(ledgers) >= maxLedgers {
-			return kube.ErrEnough
+			return kube.ErrStop
 		}
 		return nil
 	}, client.InNamespace(d.Experiment.Namespace), client.MatchingLabels(naming.ComponentLabels(d.Experiment.Name, environment.ComponentTopic)))
@@ -111,7 +111,7 @@ func (d *Teardown) deleteLedgerTopics(ctx context.Context, key client.ObjectKey)
 	if unknown != nil {
 		return 0, unknown.Message
 	}
-	left, err = d.Kafka.DeleteTopics(ctx, brokers, func(topic string) bool { return kafka.IsTopicOf(d.Experiment, topic) })
+	left, err = d.Kafka.DeleteTopics(ctx, brokers, func(topic string) bool { return kafka.IsExperimentTopic(d.Experiment, topic) })
 	if err != nil {
 		return 0, err.Error()
 	}

@@ -63,7 +63,7 @@ func (kafkaCluster) verifyTopics(ctx context.Context, p *Scope, brokers kafkaadm
 		return pending(brokersReadiness(err))
 	}
 	record.Topics = kafka.EffectiveTopics(wanted, found)
-	return Verification{Differences: kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))}
+	return Verification{Differences: kafka.TruncateDifferences(append(kafka.TopicDifferences(wanted, found), settings...))}
 }
 
 // VerifyAfterLoad compares the topics again: brokers may have lost them, with their disks,
@@ -86,7 +86,7 @@ func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1
 	}
 	switch {
 	case problem == nil:
-		return Verification{Differences: markAfterLoad(kafka.Shortened(kafka.TopicDifferences(wanted, found)))}, nil
+		return Verification{Differences: markAfterLoad(kafka.TruncateDifferences(kafka.TopicDifferences(wanted, found)))}, nil
 	case p.within(topicReadTimeout, p.Run.Status.Timings.LoadFinish):
 		return Verification{Pending: problem}, nil
 	default:

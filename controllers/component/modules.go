@@ -51,7 +51,7 @@ func (m moduleSet) Provision(ctx context.Context, p *Scope) (Progress, error) {
 		return Progress{}, err
 	}
 	adopted, err := m.adopt(ctx, p)
-	return Progress{Readiness: environment.Both(modules.Assess(request, observed), adopted)}, err
+	return Progress{Readiness: environment.Combine(modules.Assess(request, observed), adopted)}, err
 }
 
 // objectLabels are the labels of the objects of a run's modules.
@@ -78,12 +78,12 @@ func (m moduleSet) deleteEarlierModules(ctx context.Context, p *Scope, intents [
 		if intent.GetKind() != modules.WorkloadKind {
 			continue
 		}
-		wanted[environment.FingerprintOf(intent)] = true
+		wanted[environment.ReadFingerprint(intent)] = true
 		current, err := p.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
 		if err != nil {
 			return false, err
 		}
-		if current == nil || !isOutdated(current, environment.FingerprintOf(intent)) {
+		if current == nil || !isOutdated(current, environment.ReadFingerprint(intent)) {
 			continue
 		}
 		if err := p.Cluster.Delete(ctx, p.Experiment, current); err != nil {

@@ -122,7 +122,7 @@ func (m moduleSet) readJVMStarts(ctx context.Context, p *Scope, pods map[string]
 	)
 	readers.SetLimit(maxStartReaders)
 	for _, module := range p.Run.Spec.System.Modules {
-		if !modules.TellsHeap(module) {
+		if !modules.LogsHeap(module) {
 			continue
 		}
 		for _, pod := range pods[module.Name] {

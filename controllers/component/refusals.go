@@ -20,12 +20,12 @@ const RefusalRetryInterval = 10 * time.Second
 // RefusalReadiness is the readiness after a refused write that people can fix, or after a read
 // that failed for now. It returns false for other errors.
 func RefusalReadiness(err error) (environment.Readiness, bool) {
-	switch refusal := kube.RefusalOf(err); {
+	switch refusal := kube.AsRefusal(err); {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
 		return environment.NotReady(refusalReason(refusal), refusal.Sentence()), true
-	case kube.IsPassing(err) || kube.IsUnread(err):
+	case kube.IsTransient(err) || kube.IsLogUnavailable(err):
 		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:
 		return environment.Readiness{}, false
@@ -34,9 +34,9 @@ func RefusalReadiness(err error) (environment.Readiness, bool) {
 
 func refusalReason(refusal *kube.Refusal) string {
 	switch refusal.Owner {
-	case kube.Foreign:
+	case kube.OwnerOther:
 		return v1alpha1.ReasonNameTaken
-	case kube.Earlier:
+	case kube.OwnerEarlier:
 		return v1alpha1.ReasonReplacing
 	default:
 		return v1alpha1.ReasonRefused

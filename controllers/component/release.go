@@ -44,7 +44,7 @@ func (t *Tools) HasAdoptedWorkloads(ctx context.Context, key client.ObjectKey) (
 }
 
 func isAdoptedBy(object metav1.Object, key client.ObjectKey) bool {
-	return workloads.Borrower(object) == workloads.BorrowerName(key.Namespace, key.Name)
+	return workloads.Adopter(object) == workloads.AdopterName(key.Namespace, key.Name)
 }
 
 func newList(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
@@ -104,7 +104,7 @@ func (t *Tools) listAdopted(ctx context.Context, kind schema.GroupVersionKind, b
 }
 
 func (t *Tools) releaseWorkload(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
-	next, adopted, err := workloads.GiveBack(object, string(kube.FieldOwner))
+	next, adopted, err := workloads.Release(object, string(kube.FieldOwner))
 	if err != nil || !adopted {
 		return err
 	}
@@ -113,14 +113,14 @@ func (t *Tools) releaseWorkload(ctx context.Context, object *unstructured.Unstru
 		// The next reconcile reads the newer object.
 		return nil
 	}
-	if refusal := kube.RefusalOf(err); refusal != nil && experiment == nil {
+	if refusal := kube.AsRefusal(err); refusal != nil && experiment == nil {
 		t.Events.Eventf(object, nil, corev1.EventTypeWarning, "NotGivenBack", "GiveBack", "%s", refusal.Sentence())
 	}
 	if err != nil {
 		return err
 	}
 	if next.Last {
-		t.recordRelease(object, experiment, next.Kept)
+		t.recordRelease(object, experiment, next.Differences)
 	}
 	return nil
 }

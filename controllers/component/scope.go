@@ -94,7 +94,7 @@ func (t *Tools) WithAccount(ctx context.Context, experiment *v1alpha1.PerfExperi
 	if experiment.DeletionTimestamp != nil {
 		return t.WithTeardownAccount(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 	}
-	return kube.For(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
+	return kube.WithAccount(ctx, experiment.Namespace, experiment.Spec.ServiceAccountName)
 }
 
 // WithTeardownAccount returns a context whose writes delete, as the ServiceAccount, what was
@@ -103,7 +103,7 @@ func (t *Tools) WithTeardownAccount(ctx context.Context, namespace, account stri
 	if t.Accounts == nil {
 		account = ""
 	}
-	return kube.For(ctx, namespace, account)
+	return kube.WithAccount(ctx, namespace, account)
 }
 
 // Scope is what components read during one reconcile of a run.
@@ -136,7 +136,7 @@ func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) envi
 		KeepWarm:   run.Spec.KeepWarm,
 		System:     run.Spec.System,
 		Owner:      naming.Owner("PerfExperiment", experiment),
-		Names:      naming.SchemeOf(run),
+		Names:      naming.RunScheme(run),
 	}
 }
 
@@ -176,7 +176,7 @@ func (p *Scope) observe(ctx context.Context, intents []environment.Intent, podLa
 	}
 	pods, err := p.pods(ctx, podLabels)
 	observed.Pods = pods
-	observed.Events = p.PodEvents(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodOver), p.Now)
+	observed.Events = p.PodEvents(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodEnded), p.Now)
 	return observed, err
 }
 
@@ -241,7 +241,7 @@ func (p *Scope) Node(ctx context.Context, name string) (*corev1.Node, error) {
 
 // isOutdated reports whether an object was built from another declaration, or is being deleted.
 func isOutdated(current *unstructured.Unstructured, wanted string) bool {
-	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
+	return current.GetDeletionTimestamp() != nil || environment.ReadFingerprint(current) != wanted
 }
 
 // stuckReasons are reasons for unreadiness that may last forever and that a rebuild may fix. A
@@ -271,5 +271,5 @@ func canStay(request environment.Request, intents []environment.Intent, object *
 	if at < 0 {
 		return request.StaysWarm()
 	}
-	return !isOutdated(object, environment.FingerprintOf(intents[at]))
+	return !isOutdated(object, environment.ReadFingerprint(intents[at]))
 }

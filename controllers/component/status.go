@@ -82,7 +82,7 @@ func (t *Tools) RecordStatusRefusal(object client.Object, err error) {
 // StatusRefusalReadiness is the readiness if the API server will never accept a status, and
 // false for other errors. Such a status is not retried: the queue would wait forever.
 func StatusRefusalReadiness(err error) (environment.Readiness, bool) {
-	if !kube.IsUnfit(err) {
+	if !kube.IsInvalidStatus(err) {
 		return environment.Readiness{}, false
 	}
 	return environment.NotReady(v1alpha1.ReasonStatusRefused, "the API server refuses the status: "+prose.Sentence(err.Error())), true

@@ -12,35 +12,35 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestWordsKeepTheirPace(t *testing.T) {
+func TestStatusThrottleDelaysProgress(t *testing.T) {
 	began := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	pace := component.StatusThrottle{Interval: 3 * time.Second}
-	if left := pace.Remaining("a", began); left != 0 {
-		t.Errorf("the first word waits for %s", left)
+	throttle := component.StatusThrottle{Interval: 3 * time.Second}
+	if left := throttle.Remaining("a", began); left != 0 {
+		t.Errorf("the first write waits for %s", left)
 	}
-	pace.RecordWrite("a", began)
+	throttle.RecordWrite("a", began)
 	for _, tc := range []struct {
 		reason string
 		of     types.UID
 		after  time.Duration
 		want   time.Duration
 	}{
-		{"it has just been told", "a", time.Second, 2 * time.Second},
-		{"others have nothing to do with it", "b", time.Second, 0},
-		{"it was told long ago", "a", 3 * time.Second, 0},
+		{"just written", "a", time.Second, 2 * time.Second},
+		{"another object", "b", time.Second, 0},
+		{"written long ago", "a", 3 * time.Second, 0},
 	} {
 		at := began.Add(tc.after)
-		expect.Equal(t, tc.want, pace.Remaining(tc.of, at), "%s: waits for", tc.reason)
+		expect.Equal(t, tc.want, throttle.Remaining(tc.of, at), "%s: waits for", tc.reason)
 	}
-	// A lab's operator tells each word.
+	// A zero interval does not throttle.
 	always := component.StatusThrottle{}
 	always.RecordWrite("a", began)
 	if left := always.Remaining("a", began); left != 0 {
-		t.Errorf("without a pace a word waits for %s", left)
+		t.Errorf("without an interval a write waits for %s", left)
 	}
 }
 
-func TestSooner(t *testing.T) {
+func TestMinRequeueAfter(t *testing.T) {
 	for _, tc := range []struct{ one, other, want time.Duration }{
 		{0, 0, 0}, {0, 2, 2}, {2, 0, 2}, {2, 3, 2}, {3, 2, 2},
 	} {

@@ -86,7 +86,7 @@ func (p *Scope) k6Operator(ctx context.Context) string {
 				}
 			}
 			if seen += len(page.Items); seen >= maxK6Operators {
-				return kube.ErrEnough
+				return kube.ErrStop
 			}
 			return nil
 		}, client.MatchingLabels(labels))

@@ -211,7 +211,7 @@ func (r *Reconciler) takeOn(ctx context.Context, experiment, before *v1alpha1.Pe
 	isClaimed, isHeld := r.Claim(experiment), controllerutil.AddFinalizer(experiment, v1alpha1.Finalizer)
 	switch {
 	case isClaimed:
-		return r.Cluster.PatchUnchanged(ctx, experiment, before)
+		return r.Cluster.PatchIfUnchanged(ctx, experiment, before)
 	case isHeld:
 		return r.Cluster.Patch(ctx, experiment, before)
 	default:
@@ -285,7 +285,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 		return nil
 	}
 	// What is recorded as deleted is not checked again, and the cache may be behind.
-	for _, cluster := range []kube.Cluster{r.Cluster, r.Cluster.Afresh(r.Live)} {
+	for _, cluster := range []kube.Cluster{r.Cluster, r.Cluster.Uncached(r.Live)} {
 		if err := r.tearDown(ctx, s, cluster); err != nil || s.teardown.isActive {
 			return err
 		}

@@ -26,7 +26,7 @@ type design struct {
 }
 
 func newDesign(experiment *v1alpha1.PerfExperiment, planned plan.Plan, system v1alpha1.System) *design {
-	return &design{experiment.UID, experiment.Generation, planned, armsStatus(planned.Arms), arms.ConfoundedOf(&experiment.Spec, system)}
+	return &design{experiment.UID, experiment.Generation, planned, armsStatus(planned.Arms), arms.ConfoundedArms(&experiment.Spec, system)}
 }
 
 // use adopts a design. Blocks are added to a copy of its plan.

@@ -22,7 +22,7 @@ import (
 // The watch reports a workload that the cache lacks. Nothing shows any more which ServiceAccount
 // changed it, so the namespace's default one releases it.
 func (r *Reconciler) releaseOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
-	ctx = kube.For(ctx, key.Namespace, "")
+	ctx = kube.WithAccount(ctx, key.Namespace, "")
 	if isAny, err := r.HasAdoptedWorkloads(ctx, key); err != nil || !isAny {
 		return reconcile.Result{}, err
 	}
@@ -41,7 +41,7 @@ func (r *Reconciler) releaseOrphans(ctx context.Context, key client.ObjectKey) (
 func orphanHandler(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		adopter := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
-		key, valid := workloads.BorrowerKey(adopter)
+		key, valid := workloads.AdopterKey(adopter)
 		if !valid || key.Namespace != object.GetNamespace() {
 			return nil
 		}

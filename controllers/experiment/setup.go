@@ -172,5 +172,5 @@ func movesLine(update event.UpdateEvent) bool {
 		return true
 	}
 	one, other := queue.Read(before), queue.Read(after)
-	return !one.Same(&other)
+	return !one.Equal(&other)
 }

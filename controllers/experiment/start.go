@@ -62,7 +62,7 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 		return err
 	}
 	err = r.startRun(ctx, s)
-	if s.refusal == nil && kube.RefusalOf(err) == nil {
+	if s.refusal == nil && kube.AsRefusal(err) == nil {
 		return err
 	}
 	hasYielded, yieldErr := r.queue.Yield(ctx, s.waiter())
@@ -111,7 +111,7 @@ func (r *Reconciler) checkAccount(ctx context.Context, experiment *v1alpha1.Perf
 	if r.Accounts == nil {
 		return nil
 	}
-	return r.Cluster.TryCreate(ctx, component.EmptyConfigMap(experiment, naming.Report(experiment.Name)))
+	return r.Cluster.DryRunCreate(ctx, component.EmptyConfigMap(experiment, naming.Report(experiment.Name)))
 }
 
 // isMissed reports whether the last run at the same position exists, though the cache lacks it. The
@@ -187,7 +187,7 @@ func (s *scope) scheme() naming.Scheme {
 	if len(s.Runs) == 0 {
 		return naming.Long
 	}
-	return naming.SchemeOf(&s.Runs[0])
+	return naming.RunScheme(&s.Runs[0])
 }
 
 // runName is the name of an attempt at the next run.

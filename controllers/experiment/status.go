@@ -142,7 +142,7 @@ const maxLedgers = 64
 func noteLedgers(s *scope) {
 	status := &s.Experiment.Status
 	for i := range s.Runs {
-		ledger := kafka.LedgerOf(&s.Runs[i])
+		ledger := kafka.NewLedgerRef(&s.Runs[i])
 		if ledger != nil && len(status.TopicLedgers) < maxLedgers && !slices.Contains(status.TopicLedgers, *ledger) {
 			status.TopicLedgers = append(status.TopicLedgers, *ledger)
 		}
@@ -295,7 +295,7 @@ func stalledMessage(s *scope) string {
 		last = "; the last time: " + invalid[len(invalid)-1].Message
 	}
 	alike := ""
-	if s.decision.Alike {
+	if s.decision.SameCause {
 		alike = " in the same way, which another attempt would not change"
 	}
 	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s%s",

@@ -90,7 +90,7 @@ func (r *Reconciler) stepFollow(_ context.Context, s *scope) (bool, error) {
 	own, ignored := runfilter.Following(s.Experiment, followed, s.Runs)
 	s.Runs, s.ignored = own, append(s.ignored, ignored...)
 	noteAttempts(&s.Experiment.Status, s.Runs)
-	s.Question = analysisplan.Of(&s.Experiment.Spec)
+	s.Question = analysisplan.New(&s.Experiment.Spec)
 	s.Complete = analysis.CompleteBlocks(s.Plan.Arms, s.Experiment.Spec.Scenarios, s.Runs)
 	return true, nil
 }
@@ -113,15 +113,15 @@ func (s *scope) recordedHash() string {
 // that an operator that has just started decides the same.
 func (r *Reconciler) stepExtend(ctx context.Context, s *scope) (bool, error) {
 	design := s.Experiment.Spec.DesignOrDefault()
-	progress := schedule.Progress{Complete: s.Complete, Begun: lastBlock(s.Runs)}
-	if design.Target != nil && s.Complete >= max(design.Blocks, progress.Begun) {
+	progress := schedule.Progress{Complete: s.Complete, Started: lastBlock(s.Runs)}
+	if design.Target != nil && s.Complete >= max(design.Blocks, progress.Started) {
 		full, err := r.artifacts.FullRuns(ctx, &s.Subject)
 		if err != nil {
 			return false, err
 		}
 		progress.Elapsed = analysis.Elapsed(s.Runs, s.Complete)
 		if design.Target.Verdicts {
-			progress.Standing = analysis.StandingOf(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full, s.Complete)
+			progress.Verdicts = analysis.StandingOf(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full, s.Complete)
 		} else {
 			progress.Precision = analysis.PrecisionOf(&s.Experiment.Spec, s.Plan.Arms, full, s.Complete)
 		}

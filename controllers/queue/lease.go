@@ -26,7 +26,7 @@ const renewal = queue.Lifetime / 6
 
 // line has the tickets of the experiments that measure or wait.
 type line struct {
-	tickets []queue.Ticket
+	tickets []queue.Entry
 	// leases hold the tickets, by the UID of their experiment.
 	leases map[types.UID]*coordinationv1.Lease
 	// void are the experiments whose tickets are no longer valid.
@@ -44,11 +44,11 @@ func (q Queue) takeLease(ctx context.Context, w Waiter, place *Place) (bool, err
 		return false, err
 	}
 	mine := w.ticketIn(known)
-	ticket := queue.Next(known.tickets, mine, w.Starts || q.overstays(&mine, w.Now), w.Now)
+	ticket := queue.Advance(known.tickets, mine, w.Starts || q.overstays(&mine, w.Now), w.Now)
 	if err := q.writeTicket(ctx, known, ticket); err != nil {
 		return false, err
 	}
-	if ticket.Held.IsZero() {
+	if ticket.Acquired.IsZero() {
 		w.lineUp(known, ticket, place)
 		return false, nil
 	}
@@ -56,27 +56,27 @@ func (q Queue) takeLease(ctx context.Context, w Waiter, place *Place) (bool, err
 }
 
 // overstays reports whether a turn has lasted so long that not even a block keeps it.
-func (q Queue) overstays(ticket *queue.Ticket, now time.Time) bool {
-	return q.LongestTurn > 0 && !ticket.Held.IsZero() && now.Sub(ticket.Held) >= q.LongestTurn
+func (q Queue) overstays(ticket *queue.Entry, now time.Time) bool {
+	return q.LongestTurn > 0 && !ticket.Acquired.IsZero() && now.Sub(ticket.Acquired) >= q.LongestTurn
 }
 
 // ticketIn is the experiment's ticket. The experiment waits again if it needs other nodes than
 // before.
-func (w Waiter) ticketIn(known *line) queue.Ticket {
+func (w Waiter) ticketIn(known *line) queue.Entry {
 	wanted := w.newTicket()
 	i := known.index(w.Experiment)
 	if i < 0 {
 		return wanted
 	}
 	ticket := known.tickets[i]
-	if !wanted.Lane.Same(ticket.Lane) {
-		ticket.Lane, ticket.Held = wanted.Lane, time.Time{}
+	if !wanted.Lane.Equal(ticket.Lane) {
+		ticket.Lane, ticket.Acquired = wanted.Lane, time.Time{}
 	}
 	return ticket
 }
 
-func (w Waiter) newTicket() queue.Ticket {
-	return queue.Ticket{Experiment: client.ObjectKeyFromObject(w.Experiment), UID: w.Experiment.UID, Lane: w.lane(), Arrived: w.Now}
+func (w Waiter) newTicket() queue.Entry {
+	return queue.Entry{Experiment: client.ObjectKeyFromObject(w.Experiment), UID: w.Experiment.UID, Lane: w.lane(), Queued: w.Now}
 }
 
 // isAlone reports whether no other experiment has a turn on the same nodes; otherwise the
@@ -87,13 +87,13 @@ func (q Queue) isAlone(ctx context.Context, w Waiter, place *Place) (bool, error
 		return false, err
 	}
 	mine := w.ticketIn(known)
-	if mine.Held.IsZero() {
+	if mine.Acquired.IsZero() {
 		// Somebody has changed the ticket since.
 		place.requeue(time.Second)
 		return false, nil
 	}
-	if queue.LineOf(known.tickets, w.Now).HolderBeside(&mine) != nil {
-		mine.Held = time.Time{}
+	if queue.New(known.tickets, w.Now).ConflictingEntry(&mine) != nil {
+		mine.Acquired = time.Time{}
 		w.lineUp(known, mine, place)
 		return false, q.writeTicket(ctx, known, mine)
 	}
@@ -102,15 +102,15 @@ func (q Queue) isAlone(ctx context.Context, w Waiter, place *Place) (bool, error
 }
 
 // lineUp reports the experiment's place.
-func (w Waiter) lineUp(known *line, ticket queue.Ticket, place *Place) {
-	order := queue.LineOf(append(queue.Others(known.tickets, &ticket), ticket), w.Now)
-	found := order.PlaceOf(&ticket)
+func (w Waiter) lineUp(known *line, ticket queue.Entry, place *Place) {
+	order := queue.New(append(queue.Others(known.tickets, &ticket), ticket), w.Now)
+	found := order.Position(&ticket)
 	place.Status = &v1alpha1.LaneStatus{
 		Name: ticket.Lane.String(), Behind: found.Behind.String(),
-		Position: int32(found.Position), //nolint:gosec // A queue is no longer than etcd has room for.
+		Position: int32(found.Index), //nolint:gosec // A queue is no longer than etcd has room for.
 	}
 	place.requeue(renewal)
-	if holder := order.HolderBeside(&ticket); holder != nil && known.leases[holder.UID] == nil {
+	if holder := order.ConflictingEntry(&ticket); holder != nil && known.leases[holder.UID] == nil {
 		// No Lease shows the end of its turn.
 		place.requeue(component.BlockedPause)
 	}
@@ -127,14 +127,14 @@ func (q Queue) keepLease(ctx context.Context, w Waiter, place *Place) error {
 	if i := known.index(w.Experiment); i >= 0 {
 		ticket = known.tickets[i]
 	}
-	if ticket.Held.IsZero() {
-		ticket.Held = w.Now
+	if ticket.Acquired.IsZero() {
+		ticket.Acquired = w.Now
 	}
 	return q.hold(ctx, w, known, ticket, place)
 }
 
 // hold renews the ticket of an experiment that has its turn.
-func (q Queue) hold(ctx context.Context, w Waiter, known *line, ticket queue.Ticket, place *Place) error {
+func (q Queue) hold(ctx context.Context, w Waiter, known *line, ticket queue.Entry, place *Place) error {
 	ticket.Renewed = w.Now
 	place.Status = &v1alpha1.LaneStatus{Name: ticket.Lane.String()}
 	place.requeue(renewal)
@@ -146,14 +146,14 @@ func (q Queue) hold(ctx context.Context, w Waiter, known *line, ticket queue.Tic
 func (q Queue) leaveLine(ctx context.Context, w Waiter) error {
 	lease := &coordinationv1.Lease{}
 	// Past the cache, which may lack it: nothing would trigger another read.
-	err := q.Live.Get(ctx, client.ObjectKey{Namespace: q.LeaseNamespace, Name: queue.NameOf(w.Experiment.UID)}, lease)
+	err := q.Live.Get(ctx, client.ObjectKey{Namespace: q.LeaseNamespace, Name: queue.LeaseName(w.Experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading the experiment's ticket: %w", err)
 	}
-	if mine := queue.Read(lease); !mine.Held.IsZero() || !mine.Ended.IsZero() {
+	if mine := queue.Read(lease); !mine.Acquired.IsZero() || !mine.Released.IsZero() {
 		if err := q.transferTurn(ctx, w); err != nil {
 			return err
 		}
@@ -169,8 +169,8 @@ func (q Queue) transferTurn(ctx context.Context, w Waiter) error {
 		return err
 	}
 	for _, heir := range known.tickets {
-		if heir.Experiment.Namespace == w.Experiment.Namespace && heir.Experiment.Name != w.Experiment.Name && heir.Held.IsZero() {
-			heir.Ended = w.Now
+		if heir.Experiment.Namespace == w.Experiment.Namespace && heir.Experiment.Name != w.Experiment.Name && heir.Acquired.IsZero() {
+			heir.Released = w.Now
 			return q.writeTicket(ctx, known, heir)
 		}
 	}
@@ -210,7 +210,7 @@ func (q Queue) readLine(ctx context.Context, reader client.Reader) (*line, error
 // reconcile with an outdated cache may have left them.
 func (q Queue) dropVoid(ctx context.Context, w Waiter, known *line) error {
 	var failure error
-	known.tickets = slices.DeleteFunc(known.tickets, func(ticket queue.Ticket) bool {
+	known.tickets = slices.DeleteFunc(known.tickets, func(ticket queue.Entry) bool {
 		if ticket.UID == w.Experiment.UID || failure != nil {
 			return false
 		}
@@ -243,9 +243,9 @@ func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
 	}
 	for i := range runs {
 		run := &runs[i]
-		stray := queue.Ticket{
+		stray := queue.Entry{
 			Experiment: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment},
-			Held:       run.CreationTimestamp.Time, Renewed: w.Now,
+			Acquired:       run.CreationTimestamp.Time, Renewed: w.Now,
 		}
 		if run.DeletionTimestamp != nil || stray.Experiment == client.ObjectKeyFromObject(w.Experiment) || known.holds(stray.Experiment, w.Now) {
 			continue
@@ -262,35 +262,35 @@ func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
 }
 
 func (l *line) index(experiment *v1alpha1.PerfExperiment) int {
-	return slices.IndexFunc(l.tickets, func(ticket queue.Ticket) bool { return ticket.UID == experiment.UID })
+	return slices.IndexFunc(l.tickets, func(ticket queue.Entry) bool { return ticket.UID == experiment.UID })
 }
 
 func (l *line) holds(experiment client.ObjectKey, now time.Time) bool {
-	return slices.ContainsFunc(l.tickets, func(ticket queue.Ticket) bool {
-		return ticket.Experiment == experiment && !ticket.Held.IsZero() && !ticket.Expired(now)
+	return slices.ContainsFunc(l.tickets, func(ticket queue.Entry) bool {
+		return ticket.Experiment == experiment && !ticket.Acquired.IsZero() && !ticket.Expired(now)
 	})
 }
 
 // writeTicket writes a ticket that changed, or is due for renewal.
-func (q Queue) writeTicket(ctx context.Context, known *line, ticket queue.Ticket) error {
+func (q Queue) writeTicket(ctx context.Context, known *line, ticket queue.Entry) error {
 	before := known.leases[ticket.UID]
 	if before == nil {
 		return q.makeTicket(ctx, ticket)
 	}
 	written := queue.Read(before)
-	if ticket.Same(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
+	if ticket.Equal(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
 		return nil
 	}
 	lease := before.DeepCopy()
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
-	return q.Cluster.PatchUnchanged(ctx, lease, before)
+	return q.Cluster.PatchIfUnchanged(ctx, lease, before)
 }
 
 // makeTicket creates the ticket of an experiment that still wants one. A reconcile with an outdated
 // cache, which gets a conflict, would leave a ticket behind.
-func (q Queue) makeTicket(ctx context.Context, ticket queue.Ticket) error {
+func (q Queue) makeTicket(ctx context.Context, ticket queue.Entry) error {
 	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")
 	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("perfexperiments").GroupResource(), ticket.Experiment.Name, old)
 	err := q.Live.Get(ctx, ticket.Experiment, experiment)
@@ -301,7 +301,7 @@ func (q Queue) makeTicket(ctx context.Context, ticket queue.Ticket) error {
 		return conflict
 	}
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = q.LeaseNamespace, queue.NameOf(ticket.UID)
+	lease.Namespace, lease.Name = q.LeaseNamespace, queue.LeaseName(ticket.UID)
 	if err := ticket.Write(lease); err != nil {
 		return err
 	}
@@ -324,5 +324,5 @@ func (q Queue) prune(ctx context.Context, known *line) error {
 
 // lane is the set of nodes that the experiment's runs occupy.
 func (w Waiter) lane() queue.Lane {
-	return queue.Of(w.Experiment.Spec.Lane, w.systems())
+	return queue.NewLane(w.Experiment.Spec.Lane, w.systems())
 }

@@ -91,7 +91,7 @@ func (q Queue) Finish(ctx context.Context, w Waiter, isTearingDown bool) (place 
 	if err != nil {
 		return place, err
 	}
-	if i := known.index(w.Experiment); i >= 0 && !known.tickets[i].Held.IsZero() {
+	if i := known.index(w.Experiment); i >= 0 && !known.tickets[i].Acquired.IsZero() {
 		return place, q.hold(ctx, w, known, known.tickets[i], &place)
 	}
 	return place, q.Leave(ctx, w)
@@ -104,7 +104,7 @@ func (q Queue) Yield(ctx context.Context, w Waiter) (hasYielded bool, err error)
 		return false, nil
 	}
 	known, err := q.lineFor(ctx, q.Cluster.Client, w)
-	if err != nil || !queue.Next(known.tickets, w.ticketIn(known), true, w.Now).Held.IsZero() {
+	if err != nil || !queue.Advance(known.tickets, w.ticketIn(known), true, w.Now).Acquired.IsZero() {
 		return false, err
 	}
 	return true, q.Leave(ctx, w)
@@ -127,7 +127,7 @@ func (q Queue) Waiting(ctx context.Context, now time.Time) ([]types.NamespacedNa
 	if err != nil {
 		return nil, err
 	}
-	return queue.LineOf(known.tickets, now).Waiting(soon), nil
+	return queue.New(known.tickets, now).Waiting(soon), nil
 }
 
 // soon is how many experiments read the queue again when it moves. Those behind do so when they

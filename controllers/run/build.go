@@ -28,7 +28,7 @@ func (r *Reconciler) stepBegin(_ context.Context, s *scope) (outcome, error) {
 	deadline, _ := s.limit(s)
 	s.requeueAt(deadline)
 	// No watch reports that a grace period is over.
-	s.requeueAt(s.now.Add(environment.Patience / 3))
+	s.requeueAt(s.now.Add(environment.SilenceThreshold / 3))
 	return next(), nil
 }
 

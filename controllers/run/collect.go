@@ -92,7 +92,7 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	var parts runnerOutput
 	for _, pod := range runners {
 		err := r.readRunner(ctx, s, pod, wanted, &parts)
-		if kube.IsUnread(err) {
+		if kube.IsLogUnavailable(err) {
 			return results.Measured{}, nil, err
 		}
 		if err != nil {

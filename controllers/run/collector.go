@@ -257,7 +257,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err), nil
 		}
 		if err != nil {
-			if kube.IsUnread(err) {
+			if kube.IsLogUnavailable(err) {
 				unread = err
 			}
 			notes = append(notes, fmt.Sprintf("cannot read the samples of collector pod %s: %s", pod.Name, prose.Sentence(err.Error())))

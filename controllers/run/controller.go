@@ -113,7 +113,7 @@ func unclaimedRetryInterval(experiment *v1alpha1.PerfExperiment) time.Duration {
 // cleanUp deletes objects of a finished run. Its status is final, so problems are events.
 func (r *Reconciler) cleanUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
 	err := r.deleteFinished(ctx, run)
-	if refusal := kube.RefusalOf(err); refusal != nil {
+	if refusal := kube.AsRefusal(err); refusal != nil {
 		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", refusal.Sentence())
 		return ctrl.Result{RequeueAfter: time.Minute}, nil
 	}
@@ -175,7 +175,7 @@ func (r *Reconciler) newScope(s *scope) *component.Scope {
 // stale pods or workloads.
 func (r *Reconciler) newLiveScope(s *scope) *component.Scope {
 	pass := r.newScope(s)
-	pass.Cluster = r.Cluster.Afresh(r.Live)
+	pass.Cluster = r.Cluster.Uncached(r.Live)
 	return pass
 }
 

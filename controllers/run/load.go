@@ -108,7 +108,7 @@ func (r *Reconciler) reconcileLoad(ctx context.Context, s *scope, wanted v1alpha
 	r.updateProgress(ctx, s, wanted, observed.Pods, state.Running)
 	if !state.Started {
 		// No watch reports that a grace period is over.
-		s.requeueAt(s.now.Add(environment.Patience / 3))
+		s.requeueAt(s.now.Add(environment.SilenceThreshold / 3))
 	}
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
 		s.requeueAt(deadline)

@@ -230,7 +230,7 @@ func (s *scope) handleRefusal(condition string, err error) (outcome, error) {
 		condition = known.component.Describe().Condition
 	}
 	label := ""
-	if refusal := kube.RefusalOf(err); refusal != nil {
+	if refusal := kube.AsRefusal(err); refusal != nil {
 		label = refusal.Component
 	}
 	of := component.FindComponent(label, condition)

@@ -29,7 +29,7 @@ const (
 // unreadable reports are left out.
 func (r *Reconciler) updateProgress(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
 	status := s.load(wanted.Name)
-	if len(running) == 0 || !s.isProgressDue(status) || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
+	if len(running) == 0 || !s.isProgressDue(status) || kinds.ForLoad(wanted).Results() == v1alpha1.ResultsSummary {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, progressTimeout)

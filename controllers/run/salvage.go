@@ -49,7 +49,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	err = r.storeRawResults(ctx, s, saved)
-	if refusal := kube.RefusalOf(err); refusal != nil {
+	if refusal := kube.AsRefusal(err); refusal != nil {
 		s.warn("cannot store the results of the runners: " + refusal.Error())
 		return next(), nil
 	}
@@ -92,7 +92,7 @@ func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 		return nil
 	}
 	s.samples = samples
-	if err := r.storeSamples(ctx, s); kube.RefusalOf(err) == nil {
+	if err := r.storeSamples(ctx, s); kube.AsRefusal(err) == nil {
 		return err
 	}
 	return nil
@@ -135,7 +135,7 @@ func (r *Reconciler) lastLogLine(ctx context.Context, s *scope, wanted v1alpha1.
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
-		if words := load.LastWords(r.logLines(ctx, pod)); words != "" {
+		if words := load.LastLogLine(r.logLines(ctx, pod)); words != "" {
 			return ": " + words, nil
 		}
 		silent = "; for its last log lines, run: perflab logs " + s.run.Name

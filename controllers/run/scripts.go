@@ -62,7 +62,7 @@ func (s *scope) pendingScripts() []v1alpha1.Load {
 
 // scriptKey is the ConfigMap key of a load's script, or nil if it has none.
 func scriptKey(wanted v1alpha1.Load) *v1alpha1.ConfigMapKey {
-	return kinds.Of(wanted).Source().ConfigMap
+	return kinds.ForLoad(wanted).Source().ConfigMap
 }
 
 // changedScript returns how a script differs from that of an earlier run. It ignores invalid
@@ -73,7 +73,7 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 	if err != nil || before == nil {
 		return nil, err
 	}
-	changed := load.ScriptChanged(key.Key, before, load.ScriptOf(key.Key, files))
+	changed := load.ScriptChanged(key.Key, before, load.NewScriptStatus(key.Key, files))
 	if changed == "" {
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func (r *Reconciler) storeScripts(ctx context.Context, s *scope, due []v1alpha1.
 	known := true
 	for _, wanted := range due {
 		key := scriptKey(wanted).Key
-		is, was := load.ScriptOf(key, found[wanted.Name]), s.load(wanted.Name).Script
+		is, was := load.NewScriptStatus(key, found[wanted.Name]), s.load(wanted.Name).Script
 		is.Record = name
 		scripts[wanted.Name] = is
 		known = known && was != nil && load.ScriptChanged(key, was, is) == ""

@@ -64,7 +64,7 @@ func (w *ThirdPartyWatches) Start(ctx context.Context) error {
 // unwatchedKinds returns the third-party kinds that the cluster serves and that are not watched
 // yet, with the errors of discovery.
 func (w *ThirdPartyWatches) unwatchedKinds(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
-	for _, kind := range contract.ForeignKinds() {
+	for _, kind := range contract.ThirdPartyKinds() {
 		if known[kind] {
 			continue
 		}

@@ -99,8 +99,8 @@ func (r *Reconciler) execute(ctx context.Context, s *scope) error {
 	if s.fault != nil {
 		return nil
 	}
-	s.made = s.decision.Made
-	if s.decision.Make {
+	s.made = s.decision.Created
+	if s.decision.Create {
 		if err := r.recordDecision(ctx, s); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (r *Reconciler) execute(ctx context.Context, s *scope) error {
 			return err
 		}
 	}
-	return r.deleteExperiments(ctx, s, s.decision.Outlived)
+	return r.deleteExperiments(ctx, s, s.decision.Expired)
 }
 
 // errOutdated means that the reconcile read a stale schedule.
@@ -144,7 +144,7 @@ func (r *Reconciler) recordDecision(ctx context.Context, s *scope) error {
 // createExperiment creates the experiment that is due. An interrupted reconcile may have
 // created it.
 func (r *Reconciler) createExperiment(ctx context.Context, s *scope) error {
-	due := s.decision.Making
+	due := s.decision.Due
 	made := recurrence.Experiment(s.schedule, due.Name, string(due.Trigger), due.Release)
 	err := r.Cluster.Create(ctx, made)
 	if apierrors.IsAlreadyExists(err) {
@@ -153,7 +153,7 @@ func (r *Reconciler) createExperiment(ctx context.Context, s *scope) error {
 	if err != nil {
 		return err
 	}
-	s.experiments[made.Name], s.made, s.decision.Making = made, due, nil
+	s.experiments[made.Name], s.made, s.decision.Due = made, due, nil
 	return nil
 }
 
@@ -188,9 +188,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 		kind := appsv1.SchemeGroupVersion.WithKind(source.Kind)
 		err := r.ReadLimiter.Do(ctx, func(ctx context.Context) error {
 			// From the API server: the cache holds only the identity of workloads of others.
-			object, err := r.Cluster.Afresh(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
+			object, err := r.Cluster.Uncached(r.Live).Get(ctx, kind, client.ObjectKey{Namespace: s.schedule.Namespace, Name: source.Name})
 			if err == nil {
-				s.workloads = append(s.workloads, recurrence.Look(source, object))
+				s.workloads = append(s.workloads, recurrence.ObserveWorkload(source, object))
 			}
 			return err
 		})

@@ -26,8 +26,8 @@ const maxActive = 64
 
 // setDecision copies the decision to the status, before it is executed.
 func (s *scope) setDecision() {
-	status, memory := &s.schedule.Status, &s.decision.Memory
-	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Making
+	status, memory := &s.schedule.Status, &s.decision.Record
+	status.LastScheduleTime, status.Making = memory.LastScheduleTime, memory.Due
 	status.Images, status.ImageChanges = memory.Images, memory.ImageChanges
 }
 
@@ -62,7 +62,7 @@ func (r *Reconciler) finish(ctx context.Context, before *v1alpha1.PerfSchedule, 
 // requeueAfter is the delay until time alone changes something. 0: never.
 func (s *scope) requeueAfter() time.Duration {
 	var wait time.Duration
-	if look := s.decision.Look; !look.IsZero() {
+	if look := s.decision.Requeue; !look.IsZero() {
 		wait = min(max(look.Sub(s.now), time.Millisecond), maxRequeueAfter)
 	}
 	if s.refusal != nil && (wait == 0 || wait > component.RefusalRetryInterval) {
@@ -137,8 +137,8 @@ func (s *scope) setConditions() {
 			meta.RemoveStatusCondition(conditions, transient)
 		}
 	}
-	if s.decision.Held != "" {
-		set(v1alpha1.ConditionHeld, metav1.ConditionTrue, v1alpha1.ReasonConcurrent, s.decision.Held)
+	if s.decision.Blocked != "" {
+		set(v1alpha1.ConditionHeld, metav1.ConditionTrue, v1alpha1.ReasonConcurrent, s.decision.Blocked)
 	}
 	reason, message := s.stalledReason()
 	switch {
@@ -160,7 +160,7 @@ func (s *scope) isTrue(condition string) bool {
 	reason, _ := s.stalledReason()
 	switch condition {
 	case v1alpha1.ConditionHeld:
-		return s.decision.Held != ""
+		return s.decision.Blocked != ""
 	case v1alpha1.ConditionStalled:
 		return reason != ""
 	default:
@@ -199,17 +199,17 @@ func (r *Reconciler) recordEvents(before *v1alpha1.PerfSchedule, s *scope) {
 		record(corev1.EventTypeNormal, "ExperimentMade", "Make", "Created experiment %s, release %q (%s)", s.made.Name, s.made.Release, s.made.Trigger)
 		s.recordSkipped(record)
 	}
-	if late := s.decision.Late; late != nil {
+	if late := s.decision.Missed; late != nil {
 		record(corev1.EventTypeWarning, "ExperimentLate", "Skip", "Missed experiment %s: startingDeadlineSeconds has passed", late.Name)
 	}
 	for _, child := range s.decision.Replaced {
 		record(corev1.EventTypeNormal, "ExperimentReplaced", "Delete", "Deleted active experiment %s: concurrencyPolicy is Replace", child.Name)
 	}
-	for _, child := range s.decision.Outlived {
+	for _, child := range s.decision.Expired {
 		record(corev1.EventTypeNormal, "ExperimentOutlived", "Delete", "Deleted experiment %s: over the history limit", child.Name)
 	}
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionHeld)
-	if held := s.decision.Held; held != "" && (was == nil || was.Message != component.TruncateMessage(held)) {
+	if held := s.decision.Blocked; held != "" && (was == nil || was.Message != component.TruncateMessage(held)) {
 		record(corev1.EventTypeNormal, "ExperimentHeld", "Wait", "%s", held)
 	}
 	stalled := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionStalled)

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// tier says when a check runs.
+// tier determines when a check runs.
 type tier string
 
 const (
@@ -24,22 +24,22 @@ const (
 	tierTurn tier = "turn"
 )
 
-// check is one command that has to succeed.
+// check is a command that must succeed.
 type check struct {
 	Name string `json:"name"`
 	// Run is the command, for bash.
 	Run string `json:"run"`
-	// Protects says what breaks unnoticed without the check.
+	// Protects is what could break unnoticed without the check.
 	Protects string `json:"protects"`
 	Tier     tier   `json:"tier"`
-	// Seconds is how long it takes on two quiet cores with warm caches, to plan with
-	// until it has run here.
+	// Seconds is how long it takes on two idle cores with warm caches, for planning until
+	// it has run here.
 	Seconds int `json:"seconds"`
 	// Own are the files whose change runs the check at once: paths from the root, of
 	// files or directories.
 	Own []string `json:"own,omitempty"`
-	// Packages are go list patterns of the main module. Whatever they depend on, tests
-	// included, may break the check as well.
+	// Packages are go list patterns of the main module. A change of a dependency,
+	// including those of tests, can break the check.
 	Packages []string `json:"packages,omitempty"`
 	// Alone is for checks that measure, or that load the whole machine.
 	Alone bool `json:"alone,omitempty"`

@@ -13,36 +13,36 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// root is where the paths of the catalogue begin.
+// root is the directory that the catalogue's paths start from.
 const root = "../.."
 
-func theCatalogue(t *testing.T) *catalogue {
+func mustReadCatalogue(t *testing.T) *catalogue {
 	t.Helper()
-	return theChecks(t, "checks.yaml")
+	return readChecks(t, "checks.yaml")
 }
 
-func theChecks(t *testing.T, file string) *catalogue {
+func readChecks(t *testing.T, file string) *catalogue {
 	t.Helper()
 	read, err := readCatalogue(file)
 	expect.NoError(t, err)
 	return read
 }
 
-// A check whose own files were moved would never run for them.
-func TestOwnFilesAreThere(t *testing.T) {
-	for _, c := range theCatalogue(t).Checks {
+// A check whose own files were moved would never run for their changes.
+func TestOwnFilesExist(t *testing.T) {
+	for _, c := range mustReadCatalogue(t).Checks {
 		for _, own := range c.Own {
 			if found, err := filepath.Glob(filepath.Join(root, own)); err != nil || len(found) == 0 {
-				t.Errorf("check %s: %s is not there", c.Name, own)
+				t.Errorf("check %s: %s does not exist", c.Name, own)
 			}
 		}
 	}
 }
 
-// The packages of a check are listed only when there is something to compare with.
-func TestPackagesCanBeListed(t *testing.T) {
+// The packages of a check are listed only if there is a commit to compare with.
+func TestPackagesList(t *testing.T) {
 	t.Chdir(root)
-	for _, c := range theChecks(t, "hack/ci/checks.yaml").Checks {
+	for _, c := range readChecks(t, "hack/ci/checks.yaml").Checks {
 		found, err := dependencies(&c)
 		if err != nil || len(found) == 0 && len(c.Packages) > 0 {
 			t.Errorf("check %s depends on %d directories: %v", c.Name, len(found), err)
@@ -64,10 +64,10 @@ func tests(t *testing.T) []string {
 	return names
 }
 
-// Every promise is held by tests that are there.
-func TestPromisesAreHeldByTests(t *testing.T) {
+// Every promise has existing tests.
+func TestPromisesHaveTests(t *testing.T) {
 	known := tests(t)
-	promises := theCatalogue(t).Promises
+	promises := mustReadCatalogue(t).Promises
 	if len(promises) == 0 {
 		t.Error("no promise is listed")
 	}
@@ -78,16 +78,16 @@ func TestPromisesAreHeldByTests(t *testing.T) {
 		}
 		for _, name := range held {
 			if !slices.Contains(known, name) {
-				t.Errorf("%s: there is no test %s", p.Promise, name)
+				t.Errorf("%s: unknown test %s", p.Promise, name)
 			}
 		}
 	}
 }
 
 // Every end-to-end test belongs to a check.
-func TestEveryEndToEndTestBelongsToACheck(t *testing.T) {
+func TestEndToEndTestsHaveChecks(t *testing.T) {
 	var commands strings.Builder
-	for _, c := range theCatalogue(t).Checks {
+	for _, c := range mustReadCatalogue(t).Checks {
 		commands.WriteString(c.Run + "\n")
 	}
 	listed, err := exec.Command("git", "-C", root, "grep", "-h", "-E", `^func Test`, "--", "test/e2e").Output()

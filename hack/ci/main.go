@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ci runs the project's checks: those every change needs, and of the slow ones
+// Command ci runs the project's checks: those that every change needs, and of the slow ones
 // those that a change may have broken or whose turn it is. hack/ci/checks.yaml lists
 // them. Run it from the project's root.
 //
-//	ci plan    what would run, what would not, and why
-//	ci run     runs it; ends with 1 if a check failed
-//	ci times   how long each check and each slow test took the last time it ran here
+//	ci plan    show which checks would run, and why
+//	ci run     run them; the exit code is 1 if a check failed
+//	ci times   show how long each check and each slow test last took here
 package main
 
 import (
@@ -42,16 +42,16 @@ func main() {
 
 func command(arguments []string, out io.Writer) error {
 	if len(arguments) == 0 {
-		return fmt.Errorf("say what to do: plan, run or times")
+		return fmt.Errorf("missing command: plan, run or times")
 	}
 	o := &options{}
 	flags := flag.NewFlagSet("ci "+arguments[0], flag.ContinueOnError)
 	flags.StringVar(&o.tier, "tier", string(tierLanding), "test: what needs no cluster and is quick; landing: what a landing runs")
 	flags.BoolVar(&o.all, "all", false, "run every check")
 	flags.StringVar(&o.base, "base", os.Getenv("BASE"), "a commit at which everything passed; without it, the last one at which each check passed on this machine")
-	flags.DurationVar(&o.budget, "budget", 10*time.Minute, "the time for slow checks whose turn it is")
+	flags.DurationVar(&o.budget, "budget", 10*time.Minute, "time for slow checks whose turn it is")
 	flags.StringVar(&o.only, "only", "", "run these checks and no others: names, separated by commas")
-	flags.StringVar(&o.cache, "cache", os.Getenv("PERFLAB_CACHE"), "where passes and logs are kept")
+	flags.StringVar(&o.cache, "cache", os.Getenv("PERFLAB_CACHE"), "directory of records and logs")
 	if err := flags.Parse(arguments[1:]); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (o *options) decide(checks []check) ([]decision, *records, error) {
 		return chosen, records, err
 	}
 	if o.tier != string(tierTest) && o.tier != string(tierLanding) {
-		return nil, nil, fmt.Errorf("there is no tier %q: write test or landing", o.tier)
+		return nil, nil, fmt.Errorf("unknown tier %q: use test or landing", o.tier)
 	}
 	if o.tier == string(tierTest) {
 		checks = slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.Tier != tierTest })
@@ -101,15 +101,15 @@ func (o *options) decide(checks []check) ([]decision, *records, error) {
 	return plan(checks, s), records, nil
 }
 
-// named are the checks that were asked for by name.
+// named are the checks that are given by name.
 func (o *options) named(checks []check) ([]decision, error) {
 	var chosen []decision
 	for name := range strings.SplitSeq(o.only, ",") {
 		at := slices.IndexFunc(checks, func(c check) bool { return c.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no check %q: choose from %s", name, names(checks))
+			return nil, fmt.Errorf("unknown check %q: choose from %s", name, names(checks))
 		}
-		chosen = append(chosen, decision{&checks[at], true, "it was asked for"})
+		chosen = append(chosen, decision{&checks[at], true, "selected by name"})
 	}
 	return chosen, nil
 }
@@ -156,7 +156,7 @@ func (o *options) run(checks []check, out io.Writer) error {
 	return r.summary(decisions)
 }
 
-// summary tells how long each check took, what was left out, and again what failed.
+// summary shows how long each check took, what was skipped, and what failed.
 func (r *runner) summary(decisions []decision) error {
 	count := map[string]int{}
 	for _, ended := range r.results {

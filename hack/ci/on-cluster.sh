@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs end-to-end tests on the cluster that is up, with what is installed there.
+# Runs end-to-end tests on the running cluster, with the installed operator.
 # Usage: on-cluster.sh TESTS, as go test -run takes them
 set -euo pipefail
 # shellcheck source=../lib.sh

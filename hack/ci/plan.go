@@ -19,7 +19,7 @@ type pass struct {
 	Seconds int       `json:"seconds"`
 }
 
-// state is what a plan is made from.
+// state is the input of a plan.
 type state struct {
 	// passed are the last passes by check.
 	passed map[string]pass
@@ -28,7 +28,7 @@ type state struct {
 	changed map[string][]string
 	// depends are the directories that the packages of a check depend on, by check.
 	depends map[string]map[string]bool
-	// commits is the number of the commit, from which turns begin where nothing is known.
+	// commits is the number of the commit, which selects the first check if there are no records.
 	commits int
 	// budget is the time for slow checks that are not known to be affected.
 	budget time.Duration
@@ -36,7 +36,7 @@ type state struct {
 	all bool
 }
 
-// decision says whether a check runs, and why.
+// decision is whether a check runs, and why.
 type decision struct {
 	check *check
 	run   bool
@@ -44,8 +44,8 @@ type decision struct {
 }
 
 // plan decides which of the checks run. Checks of the tiers test and landing always
-// do. Slow ones run where their own files have changed; of the others that a change
-// may have broken, those that were not run for longest, as far as the budget goes.
+// run. Slow ones run if their own files have changed. Of the others that a change may have
+// broken, those that were not run for longest run, within the budget.
 func plan(checks []check, s *state) []decision {
 	decisions := make([]decision, len(checks))
 	var waiting []*decision
@@ -59,12 +59,12 @@ func plan(checks []check, s *state) []decision {
 	return decisions
 }
 
-// decide leaves why empty where a check has to wait for its turn.
+// decide leaves why empty if a check must wait for its turn.
 func (s *state) decide(c *check) decision {
 	changed, known := s.changed[c.Name]
 	switch {
 	case s.all:
-		return decision{c, true, "all checks were asked for"}
+		return decision{c, true, "all checks are selected"}
 	case c.Tier != tierTurn:
 		return decision{c, true, "every landing runs it"}
 	case known && len(s.owned(c, changed)) > 0:
@@ -77,7 +77,7 @@ func (s *state) decide(c *check) decision {
 	}
 }
 
-// takeTurns runs those that were not run for longest. One runs whatever it takes.
+// takeTurns runs those that were not run for longest. One runs even beyond the budget.
 func (s *state) takeTurns(waiting []*decision) {
 	rotate(waiting, s.commits)
 	slices.SortStableFunc(waiting, func(a, b *decision) int {
@@ -95,8 +95,8 @@ func (s *state) takeTurns(waiting []*decision) {
 	}
 }
 
-// expected is how long a check took the last time it passed here, or else what the
-// catalogue says.
+// expected is how long a check took when it last passed here, or else the catalogue's
+// value.
 func expected(c *check, passed map[string]pass) time.Duration {
 	return time.Duration(cmp.Or(passed[c.Name].Seconds, c.Seconds)) * time.Second
 }
@@ -137,7 +137,7 @@ func (s *state) affecting(c *check, changed []string) []string {
 	})
 }
 
-// affectsAll are the files that say how everything is built and checked.
+// affectsAll: the file determines how everything is built and checked.
 func affectsAll(file string) bool {
 	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", "hack/lib.sh"}, file) || under(file, ".ci") || under(file, "hack/ci")
 }

@@ -23,7 +23,7 @@ func table() []check {
 	}
 }
 
-// everywhere is a state in which each slow check has passed, the first one first.
+// everywhere is a state in which each slow check has passed, the first one longest ago.
 func everywhere(changed ...string) *state {
 	s := &state{budget: 90 * time.Second, passed: map[string]pass{}, changed: map[string][]string{}, depends: map[string]map[string]bool{}}
 	for i, c := range table() {
@@ -37,7 +37,7 @@ func everywhere(changed ...string) *state {
 	return s
 }
 
-// ran are the checks that run, in their order.
+// ran are the checks that run, in order.
 func ran(decisions []decision) string {
 	var names []string
 	for _, d := range decisions {
@@ -53,27 +53,27 @@ func TestWhatRuns(t *testing.T) {
 		state *state
 		want  string
 	}{
-		"nothing has changed: no slow check":                                 {everywhere(), "quick lint"},
-		"a page that no check depends on":                                    {everywhere("docs/concepts.md"), "quick lint"},
-		"its own page":                                                       {everywhere("docs/archive.md"), "quick lint archive"},
-		"its own folder, though another is older":                            {everywhere("hack/release/build.go"), "quick lint release"},
-		"a name that only begins like its own":                               {everywhere("test/archived.go"), "quick lint"},
-		"what all depend on: the longest not run, as far as the budget goes": {everywhere("internal/planning/plan/plan.go"), "quick lint archive"},
-		"test data below what all depend on":                                 {everywhere("internal/planning/plan/testdata/fuzz/one"), "quick lint archive"},
-		"how everything is built":                                            {everywhere("Makefile"), "quick lint archive"},
-		"its own change comes beside the turn of another":                    {everywhere("internal/planning/plan/plan.go", "test/e2e/chaos_test.go"), "quick lint archive chaos"},
-		"two turns fit the budget":                                           {with(everywhere("api/v1alpha1/types.go"), func(s *state) { s.budget = 2 * time.Minute }), "quick lint archive release"},
-		"what takes more than the budget still comes":                        {with(everywhere("api/v1alpha1/types.go"), func(s *state) { s.budget = time.Second }), "quick lint archive"},
-		"nothing is known: it begins with the commit's number":               {with(&state{budget: time.Minute}, func(s *state) { s.commits = 4 }), "quick lint release"},
-		"what never passed comes before what did":                            {with(everywhere("internal/planning/plan/plan.go"), func(s *state) { delete(s.passed, "chaos"); delete(s.changed, "chaos") }), "quick lint chaos"},
-		"all": {with(everywhere(), func(s *state) { s.all = true }), "quick lint archive release chaos"},
+		"nothing has changed: no slow check":                                     {everywhere(), "quick lint"},
+		"a page that no check depends on":                                        {everywhere("docs/concepts.md"), "quick lint"},
+		"its own page":                                                           {everywhere("docs/archive.md"), "quick lint archive"},
+		"its own folder, though another is older":                                {everywhere("hack/release/build.go"), "quick lint release"},
+		"a name with its own as a prefix":                                        {everywhere("test/archived.go"), "quick lint"},
+		"a common dependency: the checks not run for longest, within the budget": {everywhere("internal/planning/plan/plan.go"), "quick lint archive"},
+		"test data of a common dependency":                                       {everywhere("internal/planning/plan/testdata/fuzz/one"), "quick lint archive"},
+		"the build of everything":                                                {everywhere("Makefile"), "quick lint archive"},
+		"its own change, and the turn of another":                                {everywhere("internal/planning/plan/plan.go", "test/e2e/chaos_test.go"), "quick lint archive chaos"},
+		"two turns fit the budget":                                               {with(everywhere("api/v1alpha1/types.go"), func(s *state) { s.budget = 2 * time.Minute }), "quick lint archive release"},
+		"one check runs even beyond the budget":                                  {with(everywhere("api/v1alpha1/types.go"), func(s *state) { s.budget = time.Second }), "quick lint archive"},
+		"without records, the commit's number selects the first":                 {with(&state{budget: time.Minute}, func(s *state) { s.commits = 4 }), "quick lint release"},
+		"a check that never passed runs first":                                   {with(everywhere("internal/planning/plan/plan.go"), func(s *state) { delete(s.passed, "chaos"); delete(s.changed, "chaos") }), "quick lint chaos"},
+		"all":                                                                    {with(everywhere(), func(s *state) { s.all = true }), "quick lint archive release chaos"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			decisions := plan(table(), c.state)
 			expect.Equal(t, c.want, ran(decisions), "ran")
 			for _, d := range decisions {
 				if d.why == "" {
-					t.Errorf("nothing says why %s runs: %t", d.check.Name, d.run)
+					t.Errorf("no reason why %s runs: %t", d.check.Name, d.run)
 				}
 			}
 		})
@@ -85,8 +85,8 @@ func with(s *state, change func(*state)) *state {
 	return s
 }
 
-// A handful of landings, each of which changes what all depend on, runs every check.
-func TestEachSlowCheckHasItsTurn(t *testing.T) {
+// After a few landings that each change a common dependency, every check has run.
+func TestEachSlowCheckTakesTurns(t *testing.T) {
 	s, seen := &state{budget: 90 * time.Second, passed: map[string]pass{}}, map[string]bool{}
 	for landing := range 3 {
 		for _, d := range plan(table(), s) {
@@ -101,8 +101,8 @@ func TestEachSlowCheckHasItsTurn(t *testing.T) {
 	}
 }
 
-// What is skipped names the commit at which it passed.
-func TestASkippedCheckSaysWhenItPassed(t *testing.T) {
+// A skipped check names the commit at which it last passed.
+func TestSkippedCheckNamesLastPass(t *testing.T) {
 	for _, d := range plan(table(), everywhere()) {
 		if !d.run && !strings.Contains(d.why, "since 0123456789ab, where it passed on 2026-03-0") {
 			t.Errorf("%s: %s", d.check.Name, d.why)

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// observe gathers what a plan is made from. Without base, what changed is seen from the
-// commit at which each check last passed on this machine.
+// observe returns the input of a plan. Without base, changes count from the commit at
+// which each check last passed on this machine.
 func observe(checks []check, records *records, base string) (*state, error) {
 	commits, err := git("rev-list", "--count", "HEAD")
 	if err != nil {
@@ -51,7 +51,7 @@ func observe(checks []check, records *records, base string) (*state, error) {
 	return s, nil
 }
 
-// changedSince are the files in which the working tree differs from a commit; nil if the
+// changedSince returns the files in which the working tree differs from a commit; nil if the
 // repository has no such commit.
 func changedSince(commit string) ([]string, error) {
 	if _, err := git("cat-file", "-e", commit+"^{commit}"); err != nil {
@@ -130,8 +130,7 @@ func readRecords(file string) (*records, error) {
 	return read, nil
 }
 
-// note records a pass. A working tree with changes is no commit: its passes count for
-// nothing but their time.
+// note records a pass. For a working tree with changes, only its time is recorded.
 func (r *records) note(name string, took time.Duration, now time.Time) error {
 	head, err := git("rev-parse", "HEAD")
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// workers is how many checks run at once: most wait for API servers a third of the time.
+// workers is the number of parallel checks: most wait for API servers a third of the time.
 const workers = 2
 
-// result is how a check ended.
+// result is the result of a check.
 type result struct {
 	decision
 	took time.Duration
@@ -26,8 +26,8 @@ type result struct {
 	err  error
 }
 
-// unavailable is the exit code of a check that can't be done here: what it needs from
-// outside is not to be had.
+// unavailable is the exit code of a check that can't run here, because something external
+// is unavailable.
 const unavailable = 69
 
 // outcome in a word.
@@ -43,7 +43,7 @@ func (r *result) outcome() string {
 	}
 }
 
-// runner runs checks, each with a log of its own, and prints the logs as checks end.
+// runner runs checks, each with its own log, and prints the logs when the checks end.
 type runner struct {
 	ctx     context.Context
 	out     io.Writer
@@ -56,9 +56,9 @@ type runner struct {
 	failed  bool
 }
 
-// run runs the decisions in their order, two at once. A check that is to be alone waits
-// for those before it, and is left out after a failure: it takes long, and the others say
-// more about what is wrong.
+// run runs the decisions in order, two in parallel. A check that must run alone waits for
+// those before it, and is skipped after a failure: it is slow, and the others show more
+// about the failure.
 func (r *runner) run(decisions []decision) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, workers)
@@ -84,7 +84,7 @@ func (r *runner) one(d decision) {
 	if d.check.Alone && r.hasFailed() || r.ctx.Err() != nil {
 		return
 	}
-	r.say("=== %s begins (%s)", d.check.Name, d.why)
+	r.say("=== %s starts (%s)", d.check.Name, d.why)
 	began := time.Now()
 	ended := result{decision: d, log: filepath.Join(r.logs, d.check.Name+".log")}
 	ended.err = r.command(d.check, ended.log)
@@ -97,9 +97,9 @@ func (r *runner) command(c *check, log string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // What the command printed is written by then.
+	defer file.Close() //nolint:errcheck //nolint:errcheck // The command has ended and its output is written.
 	command := exec.CommandContext(r.ctx, "bash", "-euo", "pipefail", "-c", c.Run)
-	// A signal to this program ends the check and every process it started.
+	// A signal to this program ends the check and its child processes.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	command.WaitDelay = 30 * time.Second
@@ -108,7 +108,7 @@ func (r *runner) command(c *check, log string) error {
 	return command.Run()
 }
 
-// end prints what a check printed, and notes how it ended.
+// end prints a check's log, and records its result.
 func (r *runner) end(ended result) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -11,23 +11,23 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// played runs commands, by name, as checks.
-func played(t *testing.T, checks ...check) (*runner, string, error) {
+// runChecks runs commands, by name, as checks.
+func runChecks(t *testing.T, checks ...check) (*runner, string, error) {
 	t.Helper()
 	var out strings.Builder
 	folder := t.TempDir()
 	r := &runner{ctx: t.Context(), out: &out, logs: folder, started: time.Now(), records: &records{file: filepath.Join(folder, "passed.json"), Passed: map[string]pass{}}}
 	var decisions []decision
 	for i := range checks {
-		decisions = append(decisions, decision{&checks[i], true, "it was asked for"})
+		decisions = append(decisions, decision{&checks[i], true, "selected by name"})
 	}
 	r.run(decisions)
 	err := r.summary(decisions)
 	return r, out.String(), err
 }
 
-func TestAFailureIsToldAgainAtTheEnd(t *testing.T) {
-	r, out, err := played(t,
+func TestSummaryRepeatsFailures(t *testing.T) {
+	r, out, err := runChecks(t,
 		check{Name: "sound", Run: "echo fine", Alone: true},
 		check{Name: "broken", Run: "echo the reason; false"},
 		check{Name: "quick", Run: "echo as well"},
@@ -38,16 +38,16 @@ func TestAFailureIsToldAgainAtTheEnd(t *testing.T) {
 	_, end, _ := strings.Cut(out, "=== broken failed")
 	expect.Contains(t, end, []string{"the reason", "FAILED       broken", "checks: 2 passed, 1 failed, 1 skipped"}, "the end")
 	if strings.Contains(out, "never") {
-		t.Error("a check that is to be alone began after another had failed")
+		t.Error("a check that must run alone started after a failure")
 	}
 	if len(r.records.Passed) != 2 {
 		t.Errorf("recorded are %v", r.records.Passed)
 	}
 }
 
-// What needs something from outside that is not to be had has neither passed nor failed.
-func TestWhatCanNotBeCheckedIsSaid(t *testing.T) {
-	r, out, err := played(t, check{Name: "history", Run: "exit 69"})
+// A check whose external dependency is unavailable has neither passed nor failed.
+func TestSummaryListsUnavailableChecks(t *testing.T) {
+	r, out, err := runChecks(t, check{Name: "history", Run: "exit 69"})
 	if err != nil || !strings.Contains(out, "NOT CHECKED  history") || !strings.Contains(out, "0 passed, 0 failed, 1 skipped") {
 		t.Errorf("%v:\n%s", err, out)
 	}
@@ -59,19 +59,19 @@ func TestWhatCanNotBeCheckedIsSaid(t *testing.T) {
 // Each line of a command counts, and the left side of a pipe.
 func TestCommandsStopAtTheirFirstError(t *testing.T) {
 	for _, command := range []string{"false; true", "false | true", "echo $NO_SUCH_VARIABLE"} {
-		if _, _, err := played(t, check{Name: "one", Run: command}); err == nil {
+		if _, _, err := runChecks(t, check{Name: "one", Run: command}); err == nil {
 			t.Errorf("%q passed", command)
 		}
 	}
 }
 
-// A check that is to be alone begins when those before it have ended, and ends before the
+// A check that must run alone starts when those before it have ended, and ends before the
 // next.
-func TestAloneIsAlone(t *testing.T) {
+func TestAloneChecksRunAlone(t *testing.T) {
 	folder := t.TempDir()
 	within := "cd " + folder + "; "
 	busy := within + "touch $CHECK; sleep 0.2; rm $CHECK"
-	_, out, err := played(t,
+	_, out, err := runChecks(t,
 		check{Name: "one", Run: busy}, check{Name: "two", Run: busy},
 		check{Name: "alone", Run: within + "[ -z \"$(ls)\" ]; touch alone; sleep 0.1; rm alone", Alone: true},
 		check{Name: "three", Run: within + "[ ! -e alone ]"})

@@ -19,17 +19,17 @@ import (
 	"strings"
 )
 
-// slowSeconds is from when on a test stands in the ledger.
+// slowSeconds is the minimum duration of a test in the ledger.
 const slowSeconds = 3
 
-// slowTest is one test that takes long.
+// slowTest is a slow test.
 type slowTest struct {
 	pkg, name string
 	seconds   float64
 }
 
 // times prints the ledger: each check and each slow test with its seconds, what it
-// protects, and who else does.
+// protects, and the other tests that do.
 func (o *options) times(read *catalogue, out io.Writer) error {
 	records, err := readRecords(filepath.Join(o.directory(), "passed.json"))
 	if err != nil {
@@ -75,7 +75,7 @@ func (o *options) slowTests(read *catalogue, c *check, out io.Writer) error {
 	return nil
 }
 
-// others are the tests that hold the same promises.
+// others are the tests of the same promises.
 func (read *catalogue) others(test string) string {
 	top, _, _ := strings.Cut(test, "/")
 	var found []string
@@ -93,8 +93,8 @@ func (read *catalogue) others(test string) string {
 	return strings.Join(found, ", ")
 }
 
-// readEvents are the slow tests of what go test -json printed, slowest first. A test
-// stands for its subtests.
+// readEvents returns the slow tests in the output of go test -json, slowest first. A test
+// includes its subtests.
 func readEvents(file string) ([]slowTest, error) {
 	opened, err := os.Open(file)
 	if err != nil {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Breaks a part of the local cluster on purpose, for tests of what happens then.
-# `cluster.sh up` starts again what was killed. See usage below.
+# Breaks a part of the local cluster, for tests of faults. `cluster.sh up` restarts what was
+# killed. See usage below.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib/common.sh
@@ -44,15 +44,15 @@ signal_daemon() {
 
 kill_container() { containerd_ctr tasks kill --signal SIGKILL "$1"; }
 
-# container_group ID prints the control group that bounds its memory.
+# container_group ID prints the control group that limits its memory.
 container_group() {
   local base=$CGROUP_ROOT
   cgroup_is_v2 || base=$CGROUP_ROOT/memory
   find "$base$CGROUP" -type d -name "*$1*" -print -quit
 }
 
-# exhaust_container joins the group and takes memory until the kernel ends
-# somebody there: what was there before, for it is to be preferred.
+# exhaust_container joins the group and allocates memory until the kernel kills one of its
+# processes: preferably one of the container.
 exhaust_container() {
   local group pid
   group=$(container_group "$1")
@@ -62,17 +62,17 @@ exhaust_container() {
   bash -c 'echo $$ >"$0/cgroup.procs"; echo 0 >/proc/self/oom_score_adj; exec timeout 20 tail /dev/zero' "$group" 2>/dev/null || true
 }
 
-# bound_volumes MIB: a file system of its own, made before the first volume is.
+# bound_volumes MIB: a separate file system, created before the first volume.
 bound_volumes() {
   local image=$STATE/volumes.img
   if volumes_bounded; then return; fi
-  [[ -z $(ls -A "$STATE/volumes") ]] || die "there are volumes already: bound them before the first is made"
+  [[ -z $(ls -A "$STATE/volumes") ]] || die "volumes already exist: bound them before the first is created"
   require_packages mkfs.ext4:e2fsprogs
   truncate -s "$1M" "$image"
   mkfs.ext4 -q -m 0 "$image"
   sandbox_run mount -o loop "$image" "$STATE/volumes"
   sandbox_run rmdir "$STATE/volumes/lost+found"
-  # The one who makes volumes still sees the directory below.
+  # The provisioner still sees the directory below the mount.
   kubectl -n kube-system rollout restart deployment/storage
   kubectl -n kube-system rollout status deployment/storage --timeout=60s
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds programs of the clusters into the cache and prints their
-# directories, one a line; "all" are those of the local cluster.
+# Builds programs of the clusters into the cache and prints their directories, one a line;
+# "all" are those of the local cluster.
 # Usage: build.sh all | COMPONENT...
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints a directory holding kube-apiserver, etcd and kubectl, for
-# KUBEBUILDER_ASSETS, building them if need be. Needs Go and nothing else.
+# Prints a directory with kube-apiserver, etcd and kubectl, for KUBEBUILDER_ASSETS, and builds
+# them if necessary. Needs only Go.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib/common.sh

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command crd finishes generated definitions. It bounds what has no bound of its own, such
-// as the fields of Kubernetes' own types, which can have no markers of ours: what is not
-// bounded, a few objects of one namespace fill the operator's memory with. And it takes
-// descriptions out that stand in another place as well, for every API server and every
-// release of the chart would keep all of that text twice.
+// Command crd completes generated definitions. It bounds fields without a bound, such as those
+// of Kubernetes' types, which can't have our markers: without bounds, a few objects of one
+// namespace could fill the operator's memory. It also removes descriptions that are repeated
+// elsewhere, which every API server and every release of the chart would store twice.
 package main
 
 import (
@@ -17,19 +16,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// repeated are the fields whose descriptions stand elsewhere, by kind: an experiment's
-// are in PerfExperiment, and those of a level's set in that of an arm.
+// repeated are the fields whose descriptions are elsewhere, by kind: an experiment's are in
+// PerfExperiment, and those of a level's set are in that of an arm.
 var repeated = map[string][]string{
 	"PerfSchedule":   {"spec", "template", "spec"},
 	"PerfExperiment": {"spec", "matrix", "factors", "levels", "set"},
 }
 
-// Bounds of what has none of its own. A spec as a whole is bounded by admission.
+// Bounds of fields without their own. Admission bounds a spec as a whole.
 const (
 	maxItems      = 256
 	maxProperties = 256
 	maxLength     = 32 << 10
-	// maxQuantity is what a number with its unit may take as text.
+	// maxQuantity is the maximum length of a quantity's text.
 	maxQuantity = 64
 )
 
@@ -53,16 +52,16 @@ func finish(path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the definition: %w", err)
 	}
-	// What the generator writes is kept as it is, so no type is read into.
+	// The definition is read without a type, so that the rest stays as generated.
 	var definition map[string]any
 	if err := yaml.Unmarshal(text, &definition); err != nil {
 		return fmt.Errorf("parsing %s: %w", path, err)
 	}
-	for _, schema := range schemasOf(definition) {
+	for _, schema := range versionSchemas(definition) {
 		for _, part := range []string{"spec", "status"} {
-			bound(propertyOf(schema, part))
+			bound(property(schema, part))
 		}
-		if err := shorten(schema, repeated[kindOf(definition)]); err != nil {
+		if err := shorten(schema, repeated[definitionKind(definition)]); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -71,20 +70,20 @@ func finish(path string) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := yaml.UnmarshalStrict(written, &apiextensionsv1.CustomResourceDefinition{}); err != nil {
-		return fmt.Errorf("what came out is no definition: %w", err)
+		return fmt.Errorf("the result is no definition: %w", err)
 	}
 	return os.WriteFile(path, slices.Concat([]byte("---\n"), written), 0o644)
 }
 
-func kindOf(definition map[string]any) string {
+func definitionKind(definition map[string]any) string {
 	spec, _ := definition["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
 	kind, _ := names["kind"].(string)
 	return kind
 }
 
-// schemasOf are those of each version.
-func schemasOf(definition map[string]any) []map[string]any {
+// versionSchemas are those of each version.
+func versionSchemas(definition map[string]any) []map[string]any {
 	spec, _ := definition["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	var found []map[string]any
@@ -98,8 +97,8 @@ func schemasOf(definition map[string]any) []map[string]any {
 	return found
 }
 
-// propertyOf is the schema of a field, of the entries where it is a list; nil: there is none.
-func propertyOf(schema map[string]any, name string) map[string]any {
+// property is the schema of a field, or of the elements of a list; nil: none.
+func property(schema map[string]any, name string) map[string]any {
 	properties, _ := schema["properties"].(map[string]any)
 	property, _ := properties[name].(map[string]any)
 	if items, is := property["items"].(map[string]any); is {
@@ -108,13 +107,13 @@ func propertyOf(schema map[string]any, name string) map[string]any {
 	return property
 }
 
-// shorten takes the descriptions of what is in a field away; of no field, none.
+// shorten removes the descriptions below a field; without a field, none.
 func shorten(schema map[string]any, field []string) error {
 	if len(field) == 0 {
 		return nil
 	}
 	for _, name := range field {
-		schema = propertyOf(schema, name)
+		schema = property(schema, name)
 	}
 	properties, is := schema["properties"].(map[string]any)
 	if !is {
@@ -126,7 +125,7 @@ func shorten(schema map[string]any, field []string) error {
 	return nil
 }
 
-// bound gives everything in a schema a bound that has none.
+// bound adds a bound to everything in a schema without one.
 func bound(schema map[string]any) {
 	each(schema, func(schema map[string]any) {
 		lacks := func(names ...string) bool {
@@ -145,8 +144,7 @@ func bound(schema map[string]any) {
 	})
 }
 
-// each goes through a schema and all schemas in it. A property may itself be called
-// description.
+// each visits a schema and all schemas in it. A property may itself be called description.
 func each(node any, do func(schema map[string]any)) {
 	schema, is := node.(map[string]any)
 	if !is {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The base image of buildah builds: Debian, made from packages alone.
+# The base image of buildah builds: Debian, from packages only.
 
 BASE_SUITE=bookworm
-# DEBIAN_MIRROR is where packages come from, if not from Debian itself.
+# DEBIAN_MIRROR replaces Debian's own package server.
 DEBIAN_MIRROR=${DEBIAN_MIRROR:-}
 
-# base_filesystem TARBALL makes the file system of the base.
+# base_filesystem TARBALL builds the file system of the base.
 base_filesystem() {
   # shellcheck disable=SC2016 # expanded by mmdebstrap
   contained mmdebstrap --quiet --mode=root --variant=minbase --include=ca-certificates \
@@ -16,14 +16,14 @@ base_filesystem() {
     "$BASE_SUITE" "$1" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >&2
 }
 
-# base_reference names the base after what it is made from.
+# base_reference names the base after its inputs.
 base_reference() {
   local hash
   hash=$({ declare -f base_filesystem; echo "$DEBIAN_MIRROR"; } | sha256sum | cut -c1-12)
   echo "localhost/perflab/base:$BASE_SUITE-$hash"
 }
 
-# base_ensure makes the base unless it is there, and prints its reference.
+# base_ensure builds the base unless it exists, and prints its reference.
 base_ensure() {
   local reference
   reference=$(base_reference)

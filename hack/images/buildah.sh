@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Building without a daemon. All of buildah's state is inside the cache.
+# Builds without a daemon. All of buildah's state is in the cache.
 
-# contained COMMAND... runs it so that its mounts and processes end with it,
-# and it ends with us, however we end.
+# contained COMMAND... runs it so that its mounts and processes end with it, and it ends with
+# this script.
 contained() { unshare --mount --pid --fork --kill-child --mount-proc --propagation private "$@"; }
 
 buildah_run() {

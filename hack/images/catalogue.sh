@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Which images there are, and what each is made from.
+# The images, and the inputs of each.
 
-# kafka-3.9 takes the place of kafka where the emulator stands for Strimzi 0.45.2.
+# kafka-3.9 replaces kafka if the emulator simulates Strimzi 0.45.2.
 KAFKA_IMAGE=kafka
 [[ $STRIMZI != 0.45.2 ]] || KAFKA_IMAGE=kafka-3.9
 # shellcheck disable=SC2034 # for those who source this
@@ -19,8 +19,8 @@ image_is_component() {
   esac
 }
 
-# image_reference NAME: a component's tag changes with its content, so that what
-# names it is rolled out anew.
+# image_reference NAME: a component's tag changes with its content, so that its users are
+# rolled out again.
 image_reference() {
   if image_is_component "$1"; then
     echo "localhost/perflab/$1:$(component_version "$1")-$(component_hash "$1")"
@@ -44,8 +44,8 @@ image_dockerfile() {
   esac
 }
 
-# image_context NAME: the directory its COPY lines read from. What no target of
-# make has built before is built, or fetched, here.
+# image_context NAME: the directory that its COPY lines read from. Inputs that no make
+# target has built before are built, or downloaded, here.
 image_context() {
   if image_is_component "$1"; then
     component_build "$1"
@@ -57,8 +57,8 @@ image_context() {
 
 image_wants_base() { grep -Eq '^ARG[[:space:]]+BASE\b' "$1"; }
 
-# copied_paths DOCKERFILE prints the sources of its COPY lines, one a line,
-# patterns unexpanded; what other stages provide is not an input.
+# copied_paths DOCKERFILE prints the sources of its COPY lines, one a line, patterns
+# unexpanded; files of other stages are not inputs.
 copied_paths() {
   sed -e ':join' -e '/\\$/{N;s/\\\n//;b join' -e '}' "$1" | awk '
     toupper($1) == "COPY" || toupper($1) == "ADD" {
@@ -68,7 +68,7 @@ copied_paths() {
     }'
 }
 
-# image_hash NAME CONTEXT: changes when, and only when, the image may.
+# image_hash NAME CONTEXT: changes exactly if the inputs of the image change.
 image_hash() {
   local name=$1 context=$2 dockerfile pattern
   dockerfile=$(image_dockerfile "$name")
@@ -83,10 +83,10 @@ image_hash() {
   } | sha256sum | cut -c1-12
 }
 
-# context_files PATTERN prints a line for each file it stands for: mode, content, path.
+# context_files PATTERN prints a line for each matching file: mode, content, path.
 context_files() {
   # shellcheck disable=SC2086 # the pattern is to be expanded
-  compgen -G "$1" >/dev/null || die "\"$1\", which a Dockerfile copies, is not there yet: build it first"
+  compgen -G "$1" >/dev/null || die "\"$1\", which a Dockerfile copies, does not exist yet: build it first"
   # shellcheck disable=SC2086
   find ${1#/} \( -type f -printf '%m %p\n' -exec sha256sum {} \; \) -o \( -type l -printf '%p %l\n' \) | LC_ALL=C sort
 }

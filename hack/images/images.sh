@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the container images and gives them to the cluster. See usage below.
+# Builds the container images and loads them into the cluster. See usage below.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../cluster/lib/common.sh
@@ -27,10 +27,10 @@ usage: images.sh build|load [--missing-ok] [NAME...]
        images.sh list
 
 build  builds the images whose inputs changed
-load   builds, then gives CLUSTER (now "$CLUSTER") the images it has not got yet
-       and prints the names of those, so that callers can restart what runs them
-give   gives CLUSTER an image of your own: from an archive as "docker save" writes it,
-       built from the Dockerfile of a directory, or else as a Docker engine has it
+load   builds images, loads missing ones into CLUSTER (now "$CLUSTER") and prints their
+       names, so that callers can restart their workloads
+give   loads your own image into CLUSTER: from an archive of "docker save", built from
+       the Dockerfile of a directory, or else from the Docker engine
 list   prints each image with its reference and its state
 
 NAME   of: ${IMAGES[*]}; without a name, all of: ${PRODUCT_IMAGES[*]} postgresql
@@ -40,10 +40,10 @@ EOF
 
 image_builder() { if docker_answers; then echo docker; else echo buildah; fi; }
 
-# image_base: what stands in the place of the BASE argument.
+# image_base: the value of the BASE argument.
 image_base() { if docker_answers; then echo default; else base_reference; fi; }
 
-# image_archive NAME HASH: the built image, beside it its identity in *.id.
+# image_archive NAME HASH: the built image; its digest is in *.id.
 image_archive() { echo "$CACHE/images/$1-$2.tar"; }
 
 # image_build NAME builds it if its inputs changed, and prints its archive.
@@ -77,13 +77,13 @@ image_make_with_docker() {
   docker save --output "$4" "$1"
 }
 
-# archive_identity ARCHIVE: the digest of the image's configuration, by which
-# container runtimes know an image.
+# archive_identity ARCHIVE: the digest of the image's configuration, with which container
+# runtimes identify an image.
 archive_identity() {
   tar -xOf "$1" manifest.json | grep -Eo '"Config":"[^"]*"' | grep -Eom1 '[0-9a-f]{64}'
 }
 
-# image_load NAME builds it and prints its name if the cluster had not got it.
+# image_load NAME builds it and prints its name if the cluster lacked it.
 image_load() {
   local name=$1 archive reference present
   archive=$(image_build "$name")
@@ -113,9 +113,9 @@ each_image() {
     if [[ -f $(image_dockerfile "$name") ]]; then
       "$action" "$name"
     elif [[ $missing_ok == yes ]]; then
-      log "skipping image $name: $(image_dockerfile "$name") is not there"
+      log "skipping image $name: $(image_dockerfile "$name") is missing"
     else
-      die "image $name: $(image_dockerfile "$name") is not there"
+      die "image $name: $(image_dockerfile "$name") is missing"
     fi
   done
 }

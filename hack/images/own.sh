@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Giving the cluster an image that is not the project's.
+# Loads an image of another project into the cluster.
 
 # own_give REFERENCE [--archive FILE | --dockerfile DIRECTORY]
 own_give() {
@@ -17,11 +17,11 @@ own_give() {
   own_load "$reference" "$archive"
 }
 
-# own_check_reference: what can't be told from another image of the name is not taken.
+# own_check_reference refuses a reference that does not identify one image.
 own_check_reference() {
   [[ $1 =~ ^[a-z0-9][a-z0-9._/:-]*:[A-Za-z0-9_][A-Za-z0-9._-]*$ && ${1##*/} == *:* ]] ||
     die "IMAGE \"$1\" is no name with a tag: write for example shop/cart:1.0"
-  [[ $1 != *:latest ]] || die "IMAGE \"$1\": Kubernetes pulls latest anew instead of taking what is there: give it another tag"
+  [[ $1 != *:latest ]] || die "IMAGE \"$1\": Kubernetes always pulls latest instead of using the loaded image: use another tag"
 }
 
 # own_load REFERENCE ARCHIVE
@@ -39,9 +39,9 @@ own_load() {
     die "the cluster has not got image $reference although it was loaded: has $archive the name in it?"
 }
 
-# own_archive REFERENCE FILE checks an archive, and prints where it is.
+# own_archive REFERENCE FILE checks an archive, and prints its path.
 own_archive() {
-  [[ -f $2 ]] || die "ARCHIVE \"$2\" is not there"
+  [[ -f $2 ]] || die "ARCHIVE \"$2\" does not exist"
   local names
   names=$(tar -xOf "$2" manifest.json 2>/dev/null) ||
     die "ARCHIVE \"$2\" is none that \"docker save\" writes: it has no manifest.json"
@@ -64,9 +64,9 @@ own_build() {
 
 # own_save REFERENCE takes an image from the Docker engine, and prints the archive.
 own_save() {
-  docker_answers || die "no Docker engine answers that could have $1: give ARCHIVE=file.tar, or DOCKERFILE=directory to build it"
+  docker_answers || die "no Docker engine is running to build or find $1: set ARCHIVE=file.tar, or DOCKERFILE=directory to build it"
   docker image inspect "$1" >/dev/null 2>&1 ||
-    die "the Docker engine has no image $1: pull or build it, or give ARCHIVE=file.tar or DOCKERFILE=directory"
+    die "the Docker engine has no image $1: pull or build it, or set ARCHIVE=file.tar or DOCKERFILE=directory"
   local archive
   archive=$(own_place "$1")
   docker save --output "$archive" "$1"
@@ -80,7 +80,7 @@ own_place() {
   echo "$CACHE/images/own/${1//[\/:]/_}.tar"
 }
 
-# image_full_name REFERENCE: as a container runtime knows it.
+# image_full_name REFERENCE: the name in a container runtime.
 image_full_name() {
   local first=${1%%/*}
   case $1 in

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/provenance"
 )
 
-// settings are what a release is made from.
+// settings are the options of a build.
 type settings struct {
 	source, out        string
 	version            string
@@ -29,21 +29,21 @@ type settings struct {
 	dirty              bool
 }
 
-// release is one that is being made.
+// release is a release that is being built.
 type release struct {
 	settings
 	revision string
-	// created is the commit's time: everything's, so that it hangs on the source.
+	// created is the commit's time. All files have it, so that it depends only on the source.
 	created time.Time
-	// only are the platforms asked for; none: all.
+	// only are the selected platforms; none: all.
 	only    []product.Platform
 	linked  map[string][]licence.Module
 	built   map[string][]byte
 	say     io.Writer
 	written []string
-	// images are those written, and the chart, by the digests they will be pushed under.
+	// images are the written images and the chart, by the digests under which they are pushed.
 	images []provenance.Subject
-	// modified: the source has changes that are in no commit.
+	// modified: the source has uncommitted changes.
 	modified bool
 }
 
@@ -68,7 +68,7 @@ same Go gets the same files.`,
 	}
 	flags := build.Flags()
 	flags.StringVar(&asked.source, "source", ".", "root of the source")
-	flags.StringVar(&asked.out, "out", "dist", "folder for the release; it gets a folder of its own in it, named by the version")
+	flags.StringVar(&asked.out, "out", "dist", "output directory; the release gets a subfolder with its version")
 	flags.StringVar(&asked.version, "version", "", "version, for example v0.1.0")
 	flags.StringVar(&asked.registry, "registry", "example.org/perflab", "where the images will be pushed, which the chart names")
 	flags.StringVar(&asked.download, "download", "https://example.org/perflab", "where the archives will be, below a folder of the version, which the krew manifest names")
@@ -77,10 +77,10 @@ same Go gets the same files.`,
 	return build
 }
 
-// semantic is a version that krew, Helm and Go take.
+// semantic is a version that krew, Helm and Go accept.
 var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
-// begin checks what is asked for, and asks git about the source.
+// begin validates the settings, and reads the commit.
 func begin(ctx context.Context, asked settings, say io.Writer) (*release, error) {
 	if !semantic.MatchString(asked.version) {
 		return nil, fmt.Errorf("--version %q: give one like v0.1.0 (make release VERSION=v0.1.0)", asked.version)
@@ -96,10 +96,10 @@ func begin(ctx context.Context, asked settings, say io.Writer) (*release, error)
 		}
 		making.only = append(making.only, platform)
 	}
-	return making, making.askGit(ctx)
+	return making, making.readCommit(ctx)
 }
 
-// make writes the release beside its place, which it takes when it is whole.
+// make writes the release to a temporary folder, and renames it when it is complete.
 func (r *release) make(ctx context.Context) error {
 	final := filepath.Join(r.out, r.version)
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
@@ -109,7 +109,7 @@ func (r *release) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(partial) }() // Nothing is left of it but after an error.
+	defer func() { _ = os.RemoveAll(partial) }() // It remains only after an error.
 	r.out = partial
 	if err := r.fill(ctx); err != nil {
 		return err
@@ -118,12 +118,12 @@ func (r *release) make(ctx context.Context) error {
 		return err
 	}
 	if err := os.RemoveAll(final); err != nil {
-		return fmt.Errorf("taking an earlier release of the version away: %w", err)
+		return fmt.Errorf("deleting an earlier build of the version: %w", err)
 	}
 	if err := os.Rename(partial, final); err != nil {
 		return err
 	}
-	r.tell("made %s: %d files", final, len(r.written))
+	r.progress("made %s: %d files", final, len(r.written))
 	return nil
 }
 
@@ -136,9 +136,9 @@ func (r *release) fill(ctx context.Context) error {
 	return r.writeChecksums()
 }
 
-// judge finds what is linked, and refuses what may not be.
+// judge lists what is linked, and refuses what may not be.
 func (r *release) judge(ctx context.Context) error {
-	r.tell("looking at licences")
+	r.progress("looking at licences")
 	linked, err := licences(ctx, r.source)
 	r.linked = linked
 	return err
@@ -150,10 +150,10 @@ func (r *release) compile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
+	defer func() { _ = os.RemoveAll(folder) }() // The system's directory for temporary files.
 	for _, program := range product.Programs {
 		for _, platform := range r.wanted(program.Platforms) {
-			r.tell("building %s for %s", program.Name, platform)
+			r.progress("building %s for %s", program.Name, platform)
 			if err := r.compileOne(ctx, program, platform, filepath.Join(folder, program.Name)); err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func (r *release) compile(ctx context.Context) error {
 	return nil
 }
 
-// noTrace leaves gRPC's pages out, with which a program keeps every method of every type.
+// noTrace leaves out gRPC's pages, with which a program keeps every method of every type.
 const noTrace = "grpcnotrace"
 
 const stamp = "-s -w -buildid= -X perflab.dev/perflab/internal/version.stamp="
@@ -181,7 +181,7 @@ func (r *release) program(program product.Program, platform product.Platform) []
 	return r.built[program.Name+" "+platform.String()]
 }
 
-// wanted are the platforms of a program that were asked for.
+// wanted are the selected platforms of a program.
 func (r *release) wanted(platforms []product.Platform) []product.Platform {
 	if len(r.only) == 0 {
 		return platforms
@@ -189,14 +189,14 @@ func (r *release) wanted(platforms []product.Platform) []product.Platform {
 	return slices.DeleteFunc(slices.Clone(platforms), func(p product.Platform) bool { return !slices.Contains(r.only, p) })
 }
 
-func (r *release) tell(format string, arguments ...any) {
-	_, _ = fmt.Fprintf(r.say, format+"\n", arguments...) // Nobody is left to tell.
+func (r *release) progress(format string, arguments ...any) {
+	_, _ = fmt.Fprintf(r.say, format+"\n", arguments...) // Progress is best-effort.
 }
 
-// write puts a file into the release.
+// write writes a file of the release.
 func (r *release) write(name string, content []byte) error {
 	r.written = append(r.written, name)
-	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // It is to be read by everybody.
+	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // It is public.
 }
 
 func (r *release) read(name string) ([]byte, error) {

@@ -21,22 +21,22 @@ import (
 	"perflab.dev/perflab/hack/release/internal/sbom"
 )
 
-// plugin is what kubectl looks for on the PATH.
+// plugin is the name with which kubectl finds the plugin on the PATH.
 const plugin = "kubectl-perflab"
 
-// completion is what kubectl asks for words to complete the plugin's with.
+// completion is the program that kubectl calls to complete the plugin's arguments.
 const completion = "#!/bin/sh\nexec kubectl-perflab __complete \"$@\"\n"
 
 // checksumsFile lists all other files.
 const checksumsFile = "checksums.txt"
 
-// notices is the file with what others ask to be passed on.
+// notices is the file with licences and notices that must be passed on.
 const notices = "THIRD_PARTY_NOTICES.txt"
 
 func (r *release) packCommandLine(context.Context) error {
 	manifest := krewManifest(r.version)
 	for _, platform := range r.wanted(product.CommandLine.Platforms) {
-		r.tell("packing %s for %s", product.CommandLine.Name, platform)
+		r.progress("packing %s for %s", product.CommandLine.Name, platform)
 		name, packed, err := r.archive(platform)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (r *release) archive(platform product.Platform) (string, []byte, error) {
 	return name + ".tar.gz", packed, err
 }
 
-// documents are the licences of programs, of the project and of what they link.
+// documents are the licences of the project, of programs and of what they link.
 func (r *release) documents(programs ...product.Program) ([]bundle.Entry, error) {
 	var entries []bundle.Entry
 	for _, name := range []string{"LICENSE", "NOTICE"} {
@@ -109,7 +109,7 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// files are those written, with their digests.
+// files are the written files, with their digests.
 func (r *release) files() ([]provenance.Subject, error) {
 	var files []provenance.Subject
 	for _, name := range slices.Sorted(slices.Values(r.written)) {

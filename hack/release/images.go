@@ -25,14 +25,14 @@ import (
 	"perflab.dev/perflab/hack/release/internal/sbom"
 )
 
-// searchPath is where programs of an image are looked for.
+// searchPath is the PATH of an image's programs.
 const searchPath = "PATH=/usr/local/bin:/usr/bin:/bin"
 
-// packImages writes the images, and the chart that names them by their digests.
+// packImages writes the images, and the chart, which has their digests.
 func (r *release) packImages(context.Context) error {
 	references := map[string]string{}
 	for _, image := range product.Images {
-		r.tell("packing image %s", image.Name)
+		r.progress("packing image %s", image.Name)
 		index, err := r.packImage(image)
 		if err != nil {
 			return fmt.Errorf("image %s: %w", image.Name, err)
@@ -74,7 +74,7 @@ func (r *release) annotations(title, licences string) map[string]string {
 	}
 }
 
-// image is one platform's: what all images share, what this one copies, its programs.
+// image builds one platform's image: common files, files that this image copies, its programs.
 func (r *release) image(image product.Image, platform product.Platform) (v1.Image, error) {
 	copied, err := r.copies(image)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *release) image(image product.Image, platform product.Platform) (v1.Imag
 	}, ground(), copied, programs)
 }
 
-// ground is below every image: certificates to trust, names of users, and a folder
-// that anybody may write to where the pod's file system is writable.
+// ground has the common files of all images: root certificates, names of users, and a folder
+// that is writable for everybody if the pod's file system is.
 func ground() []packing.Entry {
 	return []packing.Entry{
 		packing.File("etc/ssl/certs/ca-certificates.crt", certificates()),
@@ -104,7 +104,7 @@ func ground() []packing.Entry {
 	}
 }
 
-// certificates are Mozilla's, but for those it trusts in some cases only.
+// certificates are Mozilla's, except those that it trusts only in some cases.
 func certificates() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {
@@ -115,7 +115,7 @@ func certificates() []byte {
 	return out.Bytes()
 }
 
-// copies are an image's files that nobody builds, with the licences of the rest.
+// copies are an image's files that are not built, with the licences of the rest.
 func (r *release) copies(image product.Image) ([]packing.Entry, error) {
 	documents, err := r.documents(image.Programs()...)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *release) copies(image product.Image) ([]packing.Entry, error) {
 	return documents, nil
 }
 
-// notForImages are files beside the scripts that only the build reads.
+// notForImages are files that only the build reads.
 func notForImages(entry packing.Entry) bool {
 	return strings.HasPrefix(entry.Name, "scripts/") && filepath.Ext(entry.Name) != ".js"
 }
@@ -161,7 +161,7 @@ func (r *release) listImage(image product.Image, platform product.Platform, made
 }
 
 func (r *release) packChart(images map[string]string) error {
-	r.tell("packing the chart")
+	r.progress("packing the chart")
 	made, err := chart.Release(filepath.Join(r.source, "charts", "perflab"), r.version, images, r.created)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ import (
 
 var background = context.Background()
 
-// index is that of an image, from its archive.
+// index is the index of an image, from its archive.
 func index(t *testing.T, image product.Image) v1.ImageIndex {
 	t.Helper()
 	folder := t.TempDir()
@@ -76,7 +76,7 @@ type inImage struct {
 	content []byte
 }
 
-func filesOf(t *testing.T, image v1.Image) map[string]inImage {
+func imageFiles(t *testing.T, image v1.Image) map[string]inImage {
 	t.Helper()
 	flat := mutate.Extract(image)
 	defer func() { _ = flat.Close() }()
@@ -96,16 +96,16 @@ func filesOf(t *testing.T, image v1.Image) map[string]inImage {
 
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-func TestEachImageHasTheProgramsOfItsPlatform(t *testing.T) {
+func TestImagesHavePlatformPrograms(t *testing.T) {
 	for _, image := range product.Images {
 		images := perPlatform(t, image)
 		for _, platform := range wantedPlatforms(image.Programs()[0].Platforms) {
 			t.Run(image.Name+" "+platform.String(), func(t *testing.T) {
 				config, err := images[platform].ConfigFile()
 				if err != nil || config.Architecture != platform.Arch || config.OS != platform.OS {
-					t.Fatalf("its configuration says %+v, %v", config, err)
+					t.Fatalf("its configuration is %+v, %v", config, err)
 				}
-				files := filesOf(t, images[platform])
+				files := imageFiles(t, images[platform])
 				for path := range image.Files {
 					checkProgram(t, files["/"+path], machines[platform.Arch])
 				}
@@ -118,12 +118,12 @@ func TestEachImageHasTheProgramsOfItsPlatform(t *testing.T) {
 			})
 		}
 		if len(images) != len(wantedPlatforms(image.Programs()[0].Platforms)) {
-			t.Errorf("%s is there for %d platforms", image.Name, len(images))
+			t.Errorf("%s exists for %d platforms", image.Name, len(images))
 		}
 	}
 }
 
-// checkProgram: it is of the machine, and needs no loader and no library.
+// checkProgram: it is for the machine, and needs no loader and no library.
 func checkProgram(t *testing.T, program inImage, machine elf.Machine) {
 	t.Helper()
 	read, err := elf.NewFile(bytes.NewReader(program.content))
@@ -139,14 +139,14 @@ func checkProgram(t *testing.T, program inImage, machine elf.Machine) {
 func checkCertificates(t *testing.T, list []byte) {
 	t.Helper()
 	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(list) || bytes.Count(list, []byte("BEGIN CERT")) < 80 {
-		t.Errorf("there are %d certificates", bytes.Count(list, []byte("BEGIN CERT")))
+		t.Errorf("%d certificates", bytes.Count(list, []byte("BEGIN CERT")))
 	}
 }
 
 var dockerfiles = map[string]string{"operator": "Dockerfile", "collector": "cmd/collector/Dockerfile", "k6": "k6/Dockerfile"}
 
-// said is what a Dockerfile says after a word.
-func said(t *testing.T, file, word string) string {
+// instruction returns a Dockerfile's text after a keyword.
+func instruction(t *testing.T, file, word string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^` + word + ` (.*)$`).FindSubmatch(content(t, "../..", file))
 	if found == nil {
@@ -155,14 +155,14 @@ func said(t *testing.T, file, word string) string {
 	return string(found[1])
 }
 
-// What is tested in a cluster is built from the Dockerfiles.
-func TestImagesAreStartedAsTheDockerfilesSay(t *testing.T) {
+// The images for tests are built from the Dockerfiles.
+func TestImagesMatchDockerfiles(t *testing.T) {
 	for _, image := range product.Images {
 		entrypoint := ""
 		if len(image.Entrypoint) > 0 {
 			entrypoint = `["` + strings.Join(image.Entrypoint, `", "`) + `"]`
 		}
-		want := []string{said(t, dockerfiles[image.Name], "USER"), said(t, dockerfiles[image.Name], "ENTRYPOINT"), said(t, dockerfiles[image.Name], "ENV")}
+		want := []string{instruction(t, dockerfiles[image.Name], "USER"), instruction(t, dockerfiles[image.Name], "ENTRYPOINT"), instruction(t, dockerfiles[image.Name], "ENV")}
 		if diff := cmp.Diff(want, []string{image.User, entrypoint, strings.Join(image.Env, " ")}); diff != "" {
 			t.Errorf("%s (-Dockerfile +release):\n%s", image.Name, diff)
 		}
@@ -171,14 +171,14 @@ func TestImagesAreStartedAsTheDockerfilesSay(t *testing.T) {
 
 var oneBase = regexp.MustCompile(`^BASE=(debian:bookworm-slim(@sha256:[0-9a-f]{64})?)$`)
 
-// Released images have no base. Those for tests have one: whoever pins it by a digest
-// pins it everywhere.
+// Released images have no base. Those for tests have one, with the same digest in all
+// Dockerfiles.
 func TestDockerfilesHaveOneBase(t *testing.T) {
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files", "*Dockerfile").Output()
 	noError(t, err)
 	bases := map[string]bool{}
 	for _, file := range strings.Fields(string(listed)) {
-		from, argument := said(t, file, "FROM"), oneBase.FindStringSubmatch(said(t, file, "ARG"))
+		from, argument := instruction(t, file, "FROM"), oneBase.FindStringSubmatch(instruction(t, file, "ARG"))
 		switch {
 		case from == "scratch":
 		case from == "${BASE}" && argument != nil:
@@ -197,7 +197,7 @@ func TestDockerfilesHaveOneBase(t *testing.T) {
 func root(t *testing.T, image product.Image) string {
 	t.Helper()
 	folder := t.TempDir()
-	files := filesOf(t, perPlatform(t, image)[product.Platform{OS: "linux", Arch: runtime.GOARCH}])
+	files := imageFiles(t, perPlatform(t, image)[product.Platform{OS: "linux", Arch: runtime.GOARCH}])
 	for _, path := range slices.Sorted(mapKeys(files)) {
 		file, target := files[path], filepath.Join(folder, path)
 		var err error
@@ -216,62 +216,62 @@ func root(t *testing.T, image product.Image) string {
 	return folder
 }
 
-// in runs a command of an image, with nothing but the image's files, as its user.
+// in runs a command of an image, with only the image's files, as its user.
 func in(t *testing.T, image product.Image, command ...string) (string, int) {
 	t.Helper()
 	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
 		t.Skip("only root can change to the image's files")
 	}
 	folder := root(t, image)
-	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // Another user is to run what is in it.
+	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // Another user runs its programs.
 		t.Fatal(err)
 	}
 	started := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	started.SysProcAttr = &syscall.SysProcAttr{Chroot: folder, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 	started.Dir, started.Env = "/", append([]string{searchPath}, image.Env...)
-	told, _ := started.CombinedOutput() // Its code says how it went.
-	return string(told), started.ProcessState.ExitCode()
+	printed, _ := started.CombinedOutput() // The exit code shows the result.
+	return string(printed), started.ProcessState.ExitCode()
 }
 
-func TestProgramsRunInTheirImages(t *testing.T) {
+func TestProgramsRunInImages(t *testing.T) {
 	for _, image := range product.Images[:2] {
-		told, code := in(t, image, image.Entrypoint[0], "--version")
-		if code != 0 || !strings.HasPrefix(told, image.Entrypoint[0][1:]+" "+testVersion+" (go") {
-			t.Errorf("%s ended with %d: %s", image.Name, code, told)
+		printed, code := in(t, image, image.Entrypoint[0], "--version")
+		if code != 0 || !strings.HasPrefix(printed, image.Entrypoint[0][1:]+" "+testVersion+" (go") {
+			t.Errorf("%s ended with %d: %s", image.Name, code, printed)
 		}
 	}
-	told, code := in(t, product.Images[0], "/manager", "--help")
-	if code != 0 || !strings.Contains(told, "-leader-elect") {
-		t.Errorf("/manager --help ended with %d: %s", code, told)
+	printed, code := in(t, product.Images[0], "/manager", "--help")
+	if code != 0 || !strings.Contains(printed, "-leader-elect") {
+		t.Errorf("/manager --help ended with %d: %s", code, printed)
 	}
 }
 
 // As k6-operator runs a script of the image, and releases the runners.
-func TestK6RunsInItsImage(t *testing.T) {
+func TestK6RunsInImage(t *testing.T) {
 	k6 := product.Images[2]
 	asked := make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // What is missing, the test sees.
+		body, _ := io.ReadAll(r.Body) // The test checks the body.
 		asked <- r.Method + " " + string(body)
 	}))
 	t.Cleanup(server.Close)
-	told, code := in(t, k6, "/bin/sh", "-c", fmt.Sprintf(`curl --retry 3 -X PATCH -H 'Content-Type: application/json' %s/v1/status -d '{"a":1}';curl -s %s`, server.URL, server.URL))
+	printed, code := in(t, k6, "/bin/sh", "-c", fmt.Sprintf(`curl --retry 3 -X PATCH -H 'Content-Type: application/json' %s/v1/status -d '{"a":1}';curl -s %s`, server.URL, server.URL))
 	if code != 0 || <-asked != `PATCH {"a":1}` || <-asked != "GET " {
-		t.Errorf("the starter ended with %d: %s", code, told)
+		t.Errorf("the starter ended with %d: %s", code, printed)
 	}
 	const script = `if [ ! -f /scripts/cico.js ]; then echo "LocalFile not found exiting..."; exit 1; fi;
 k6 version`
-	told, code = in(t, k6, "/bin/sh", "-c", script)
-	if code != 0 || !strings.Contains(told, "k6") || !strings.Contains(told, "linux/"+runtime.GOARCH) {
-		t.Errorf("the runner ended with %d: %s", code, told)
+	printed, code = in(t, k6, "/bin/sh", "-c", script)
+	if code != 0 || !strings.Contains(printed, "k6") || !strings.Contains(printed, "linux/"+runtime.GOARCH) {
+		t.Errorf("the runner ended with %d: %s", code, printed)
 	}
 }
 
-// pulled is the chart as Helm gets it from a registry that the release was pushed to.
+// pulled is the chart as Helm pulls it from a registry that the release was pushed to.
 func pulled(t *testing.T) (*helmchart.Chart, string) {
 	t.Helper()
 	registry := served(t, false)
-	told, err := run(t, "push", theRelease(t), "--registry", registry)
+	printed, err := run(t, "push", theRelease(t), "--registry", registry)
 	noError(t, err)
 	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
 	noError(t, err)
@@ -282,11 +282,11 @@ func pulled(t *testing.T) (*helmchart.Chart, string) {
 	}
 	loaded, err := loader.LoadArchive(bytes.NewReader(got.Chart.Data))
 	noError(t, err)
-	return loaded, told
+	return loaded, printed
 }
 
-func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {
-	chart, told := pulled(t)
+func TestPulledChartNamesImages(t *testing.T) {
+	chart, printed := pulled(t)
 	if chart.Metadata.Version != testVersion[1:] || chart.Metadata.AppVersion != testVersion || len(chart.Metadata.Dependencies) != 0 {
 		t.Errorf("%+v", chart.Metadata)
 	}
@@ -297,8 +297,8 @@ func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {
 		if want := fmt.Sprintf("%s/%s:%s@%s", testRegistry, image.Name, testVersion, digest); images[image.Name] != want {
 			t.Errorf("values name %v, want %s", images[image.Name], want)
 		}
-		if !strings.Contains(told, "/perflab/"+image.Name+":"+testVersion+"@"+digest.String()) {
-			t.Errorf("%s was pushed with another digest: %s", image.Name, told)
+		if !strings.Contains(printed, "/perflab/"+image.Name+":"+testVersion+"@"+digest.String()) {
+			t.Errorf("%s was pushed with another digest: %s", image.Name, printed)
 		}
 	}
 	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)
@@ -309,12 +309,12 @@ func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {
 	}
 }
 
-// Values that would do nothing are refused.
-func TestTheChartBringsNoOtherOperators(t *testing.T) {
+// Values without an effect are refused.
+func TestChartHasNoDependencies(t *testing.T) {
 	chart, _ := pulled(t)
 	given := map[string]any{"operators": map[string]any{"k6": true}}
 	if _, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{}, nil); err == nil || !strings.Contains(err.Error(), "operators") {
-		t.Errorf("it says %v, want a complaint about operators", err)
+		t.Errorf("error %v, want one about operators", err)
 	}
 	for _, file := range chart.Raw {
 		if file.Name == "values.yaml" && !bytes.Contains(file.Data, []byte("# When the operator's image is pulled")) {

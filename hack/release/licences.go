@@ -38,7 +38,7 @@ hack/release/internal/licence/policy.yaml.`,
 	return check
 }
 
-// licences finds what each program links, and refuses what it may not.
+// licences returns what each program links, and refuses what it may not link.
 func licences(ctx context.Context, source string) (map[string][]licence.Module, error) {
 	policy, err := licence.OwnPolicy()
 	if err != nil {
@@ -68,7 +68,7 @@ func currentNotice(file, wanted string, write bool) error {
 		return fmt.Errorf("reading NOTICE: %w", err)
 	}
 	if string(found) != wanted {
-		return errors.New("NOTICE does not say what is linked: run make notice, look at what changed, and commit it")
+		return errors.New("NOTICE is out of date: run make notice, review the change, and commit it")
 	}
 	return nil
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release makes what is given to people: archives of the command line with a
-// krew manifest, images, the chart, lists of what is in them, and checksums. The same
-// source and the same Go give the same bytes. It needs Go's modules and nothing else
-// of the network.
+// Command release builds releases: archives of the command line with a krew manifest,
+// images, the chart, SBOMs, and checksums. The same source and the same Go give the same
+// bytes. From the network it needs only Go modules.
 package main
 
 import (
@@ -22,16 +21,16 @@ import (
 // Exit codes, for scripts.
 const (
 	exitFailed = 1
-	// exitVulnerable: what is released calls code with a known vulnerability.
+	// exitVulnerable: a released program calls code with a known vulnerability.
 	exitVulnerable = 3
-	// exitNotChecked: nobody could be asked about vulnerabilities.
+	// exitNotChecked: the vulnerability database was unreachable.
 	exitNotChecked = 69
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	log.SetOutput(io.Discard) // Helm tells of every link in the chart.
+	log.SetOutput(io.Discard) // Helm logs every link in the chart.
 	err := newRoot().ExecuteContext(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -55,7 +54,7 @@ func code(err error) int {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "release",
-		Short:         "Make a release of PerfLab, and check what goes into it",
+		Short:         "Build and check releases of PerfLab",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

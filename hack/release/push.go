@@ -37,7 +37,7 @@ for, which its chart names. Who may push is known from docker login, or its file
 		RunE: func(command *cobra.Command, arguments []string) error {
 			layouts, err := filepath.Glob(filepath.Join(arguments[0], "*"+layoutSuffix))
 			if err != nil || len(layouts) == 0 {
-				return fmt.Errorf("there is no image in %q: name the folder that release build has made, dist/VERSION", arguments[0])
+				return fmt.Errorf("no image in %q: specify the folder of release build, dist/VERSION", arguments[0])
 			}
 			for _, file := range layouts {
 				pushed, err := pushLayout(command.Context(), file, registry)
@@ -50,14 +50,14 @@ for, which its chart names. Who may push is known from docker login, or its file
 		},
 	}
 	push.Flags().StringVar(&registry, "registry", "", "where to, for example ghcr.io/perflab")
-	_ = push.MarkFlagRequired("registry") // It is there.
+	_ = push.MarkFlagRequired("registry") // The flag exists.
 	return push
 }
 
-// chartRepository is where the chart goes, below the registry.
+// chartRepository is the repository of the chart, below the registry.
 const chartRepository = "charts/perflab"
 
-// repository is where an archive's content goes.
+// repository is the repository of an archive's content.
 func repository(file, registry string) string {
 	base, _, _ := strings.Cut(filepath.Base(file), "-v")
 	if base == "chart" {
@@ -66,7 +66,7 @@ func repository(file, registry string) string {
 	return registry + "/" + base
 }
 
-// layoutContent is what an archive of an image or the chart holds.
+// layoutContent is the image or the chart in an archive.
 type layoutContent struct {
 	index   v1.ImageIndex
 	content v1.Descriptor
@@ -77,13 +77,13 @@ func (l layoutContent) tag() string {
 	return l.content.Annotations["org.opencontainers.image.ref.name"]
 }
 
-// withLayout opens an archive for as long as a function takes.
+// withLayout opens an archive while a function runs.
 func withLayout(file string, do func(layoutContent) error) error {
 	folder, err := os.MkdirTemp("", "perflab-layout-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
+	defer func() { _ = os.RemoveAll(folder) }() // The system's directory for temporary files.
 	if err := bundle.Unpack(file, folder); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func withLayout(file string, do func(layoutContent) error) error {
 	return do(layoutContent{index, manifest.Manifests[0]})
 }
 
-// pushLayout pushes what an archive holds with its signatures, and returns it with its digest.
+// pushLayout pushes an archive's content with its signatures, and returns it with its digest.
 func pushLayout(ctx context.Context, file, registry string) (pushed string, err error) {
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
 	err = withLayout(file, func(held layoutContent) error {
@@ -134,8 +134,8 @@ func pushContent(tag name.Reference, held layoutContent, options []remote.Option
 	return remote.Write(tag, image, options...)
 }
 
-// pushSignatures pushes those of an archive's content, where release sign has made them:
-// its own, and the provenance, which names it.
+// pushSignatures pushes the signatures of an archive's content, if release sign has made
+// them: its own, and the provenance, which names it.
 func pushSignatures(to name.Repository, file string, content v1.Descriptor, options []remote.Option) (string, error) {
 	own := strings.TrimSuffix(file, layoutSuffix) + bundleSuffix
 	if _, err := os.Stat(own); errors.Is(err, fs.ErrNotExist) {

@@ -34,25 +34,25 @@ const (
 	testDownload = "https://download.example/perflab"
 )
 
-// platforms are those the test builds for: one, for building for all takes long.
+// platforms are those that the test builds for: one, because building for all takes long.
 // RELEASE_PLATFORMS names others, "all" all.
 func platforms() []string {
-	switch told := os.Getenv("RELEASE_PLATFORMS"); told {
+	switch printed := os.Getenv("RELEASE_PLATFORMS"); printed {
 	case "":
 		return []string{"linux/amd64"}
 	case "all":
 		return nil
 	default:
-		return strings.Split(told, ",")
+		return strings.Split(printed, ",")
 	}
 }
 
-// made is the folder of a release that all tests look at, from a copy of the commit.
+// made is the folder of a release that all tests use, from a copy of the commit.
 var made = sync.OnceValues(func() (string, error) { return makeRelease("../..", firstRelease) })
 
 const firstRelease = "first"
 
-// scratch is where releases are made, until the tests are over.
+// scratch is the directory of releases during the tests.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -63,11 +63,11 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	ended := m.Run()
-	_ = os.RemoveAll(scratch) // It lies where the system tidies up.
+	_ = os.RemoveAll(scratch) // The system's directory for temporary files.
 	os.Exit(ended)
 }
 
-// makeRelease makes it from a clone in a folder of the name.
+// makeRelease builds it from a clone in a folder of the name.
 func makeRelease(origin, name string) (string, error) {
 	source := filepath.Join(scratch, name, "source")
 	if said, err := exec.Command("git", "clone", "--quiet", origin, source).CombinedOutput(); err != nil {
@@ -110,14 +110,14 @@ func sums(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// The second is built elsewhere. What Go has compiled it takes from its cache, as
-// -trimpath lets it; RELEASE_FRESH gives it an empty one, which takes minutes.
-func TestTwoReleasesOfACommitAreEqual(t *testing.T) {
+// The second is built elsewhere. It takes compiled packages from Go's cache, as -trimpath
+// allows; RELEASE_FRESH uses an empty one, which takes minutes.
+func TestReleaseIsReproducible(t *testing.T) {
 	first := sums(t, theRelease(t))
 	if os.Getenv("RELEASE_FRESH") != "" {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
-	// From the first's clone: the project may have gone on since.
+	// From the first's clone: the project may have changed since.
 	folder, err := makeRelease(filepath.Join(scratch, firstRelease, "source"), "somewhere/else")
 	noError(t, err)
 	if diff := cmp.Diff(first, sums(t, folder)); diff != "" {
@@ -125,7 +125,7 @@ func TestTwoReleasesOfACommitAreEqual(t *testing.T) {
 	}
 }
 
-func TestChecksumsAreOfEveryFile(t *testing.T) {
+func TestChecksumsListEveryFile(t *testing.T) {
 	folder := theRelease(t)
 	want := sums(t, folder)
 	delete(want, checksumsFile)
@@ -145,7 +145,7 @@ type packed struct {
 	content []byte
 }
 
-// open unpacks as krew does: files and folders, nothing else.
+// open unpacks as krew does: only files and folders.
 func open(t *testing.T, file string) map[string]packed {
 	t.Helper()
 	read := content(t, file)
@@ -186,8 +186,8 @@ func openZip(t *testing.T, read []byte) map[string]packed {
 	return found
 }
 
-// What krew asks of a manifest, and of the archives it names.
-func TestKrewInstallsWhatTheManifestNames(t *testing.T) {
+// The requirements of krew for a manifest and its archives.
+func TestKrewManifest(t *testing.T) {
 	folder := theRelease(t)
 	var manifest krewPlugin
 	decoder := yaml.NewDecoder(bytes.NewReader(content(t, folder, "krew-perflab.yaml")))
@@ -231,7 +231,7 @@ func wantedPlatforms(all []product.Platform) []product.Platform {
 	return making.wanted(all)
 }
 
-func TestTheCommandRuns(t *testing.T) {
+func TestCommandRuns(t *testing.T) {
 	archive := fmt.Sprintf("perflab_%s_%s_%s.tar.gz", testVersion, runtime.GOOS, runtime.GOARCH)
 	folder := t.TempDir()
 	for name, file := range open(t, filepath.Join(theRelease(t), archive)) {
@@ -240,7 +240,7 @@ func TestTheCommandRuns(t *testing.T) {
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	said, err := exec.CommandContext(t.Context(), filepath.Join(folder, plugin), "version").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(said), "perflab "+testVersion+" (go") {
-		t.Errorf("%v: it says %q", err, said)
+		t.Errorf("%v: output %q", err, said)
 	}
 	said, err = exec.CommandContext(t.Context(), filepath.Join(folder, "kubectl_complete-perflab"), "ver").CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "\nversion\t") {
@@ -257,7 +257,7 @@ func TestListsAreSPDX(t *testing.T) {
 		subjects += len(wantedPlatforms(image.Programs()[0].Platforms))
 	}
 	if len(lists) != subjects {
-		t.Errorf("there are %d lists for %d archives and images", len(lists), subjects)
+		t.Errorf("%d SBOMs for %d archives and images", len(lists), subjects)
 	}
 	namespaces := map[string]bool{}
 	for _, file := range lists {
@@ -281,8 +281,8 @@ func TestListsAreSPDX(t *testing.T) {
 	}
 }
 
-// Whoever has the image has a right to what it is made from.
-func TestTheSourceOfK6IsWhole(t *testing.T) {
+// The AGPL gives everybody who has the image a right to its source.
+func TestK6SourceIsComplete(t *testing.T) {
 	files := open(t, filepath.Join(theRelease(t), "k6-"+testVersion+"-source.tar.gz"))
 	for _, name := range []string{"k6/main.go", "k6/LICENSE", "k6/go.mod", "k6/vendor/modules.txt", "k6/vendor/go.k6.io/k6/v2/cmd/execute.go", "payload/go.mod"} {
 		if len(files["k6-"+testVersion+"-source/"+name].content) == 0 {
@@ -291,7 +291,7 @@ func TestTheSourceOfK6IsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeReleased(t *testing.T) {
+func TestBuildRefuses(t *testing.T) {
 	dirty := filepath.Join(t.TempDir(), "source")
 	if said, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "../..", dirty).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -310,7 +310,7 @@ func TestWhatCanNotBeReleased(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := begin(t.Context(), tc.asked, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("it says %v, want %q", err, tc.want)
+				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
 	}

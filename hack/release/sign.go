@@ -17,9 +17,9 @@ import (
 
 const (
 	layoutSuffix = ".oci.tar"
-	// bundleSuffix is of the file with a signature and what else a verifier needs.
+	// bundleSuffix is the suffix of a file with a signature and its verification material.
 	bundleSuffix = ".sigstore.json"
-	// signatureSuffix is of the file with a signature alone, in base64.
+	// signatureSuffix is the suffix of a file with only a signature, in base64.
 	signatureSuffix = ".sig"
 )
 
@@ -41,7 +41,7 @@ identity in ` + token + `, an OpenID Connect token: Fulcio certifies it, and Rek
 every signature in public.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			signer, err := signerOf(key, services)
+			signer, err := newSigner(key, services)
 			if err != nil {
 				return err
 			}
@@ -58,11 +58,11 @@ every signature in public.`,
 	return sign
 }
 
-func signerOf(key, services string) (*signing.Signer, error) {
+func newSigner(key, services string) (*signing.Signer, error) {
 	identity := os.Getenv(token)
 	switch {
 	case key != "":
-		return keyIn(key)
+		return readKey(key)
 	case identity != "":
 		return keyless(services, identity)
 	default:
@@ -78,7 +78,7 @@ func keyless(services, identity string) (*signing.Signer, error) {
 	return signing.Keyless(config, identity)
 }
 
-func keyIn(file string) (*signing.Signer, error) {
+func readKey(file string) (*signing.Signer, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func keyIn(file string) (*signing.Signer, error) {
 	return signer, nil
 }
 
-// signRelease writes the signatures when all of them are made.
+// signRelease writes the signatures once all of them exist.
 func signRelease(ctx context.Context, folder string, signer *signing.Signer) (int, error) {
 	names, err := checkedFiles(folder)
 	if err != nil {
@@ -153,7 +153,7 @@ func signLayout(ctx context.Context, file string, signer *signing.Signer) (bundl
 	return bundle, err
 }
 
-// checkedFiles are those that the checksums list, and refuses what has changed since.
+// checkedFiles are the files in the checksums. It is an error if one has changed.
 func checkedFiles(folder string) ([]string, error) {
 	list, err := os.ReadFile(filepath.Join(folder, checksumsFile))
 	if err != nil {

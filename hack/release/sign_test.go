@@ -34,16 +34,16 @@ import (
 // run runs a command of the program, and returns what it prints.
 func run(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
-	var told bytes.Buffer
+	var printed bytes.Buffer
 	root := newRoot()
-	root.SetOut(&told)
-	root.SetErr(&told)
+	root.SetOut(&printed)
+	root.SetErr(&printed)
 	root.SetArgs(arguments)
 	err := root.ExecuteContext(t.Context())
-	return told.String(), err
+	return printed.String(), err
 }
 
-// unsigned is a folder of its own with the release's files.
+// unsigned is a copy of the release's folder.
 func unsigned(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -69,7 +69,7 @@ func signed(t *testing.T, pair signingtest.Pair) string {
 	return folder
 }
 
-// pushedDigests are those of what each archive holds.
+// pushedDigests are the digests of the archives' content.
 func pushedDigests(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(theRelease(t), "*"+layoutSuffix))
@@ -82,7 +82,7 @@ func pushedDigests(t *testing.T) map[string]string {
 		}))
 	}
 	if len(digests) != len(product.Images)+1 {
-		t.Fatalf("there are %d archives", len(digests))
+		t.Fatalf("%d archives", len(digests))
 	}
 	return digests
 }
@@ -113,7 +113,7 @@ func TestSignedChecksumsVerify(t *testing.T) {
 	}
 }
 
-// What checksums list, and what is pushed, is all in the provenance.
+// The provenance names everything that is in the checksums or pushed.
 func TestSignedProvenanceNamesEverything(t *testing.T) {
 	pair := signingtest.Generate(t)
 	folder := signed(t, pair)
@@ -137,8 +137,8 @@ func TestSignedProvenanceNamesEverything(t *testing.T) {
 	signingtest.Expect(t, err, "could not verify envelope")
 }
 
-// Another's image is refused: each signature is of its own.
-func TestImageSignaturesAreOfTheirImages(t *testing.T) {
+// An image does not verify with another one's signature.
+func TestImageSignaturesNameImages(t *testing.T) {
 	pair := signingtest.Generate(t)
 	folder := signed(t, pair)
 	digests := pushedDigests(t)
@@ -155,7 +155,7 @@ func TestImageSignaturesAreOfTheirImages(t *testing.T) {
 	}
 }
 
-// served is a registry, with or without an API for what refers to an image.
+// served is a registry, with or without the referrers API.
 func served(t *testing.T, referrers bool) string {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(referrers)))
@@ -208,10 +208,10 @@ func TestPushedImagesAndChartVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := served(t, referrers)
 			for range 2 { // The second adds nothing.
-				told, err := run(t, "push", folder, "--registry", registry)
+				printed, err := run(t, "push", folder, "--registry", registry)
 				noError(t, err)
-				if strings.Count(told, " (signed)\n") != len(pushedReferences(registry)) {
-					t.Errorf("it says %s", told)
+				if strings.Count(printed, " (signed)\n") != len(pushedReferences(registry)) {
+					t.Errorf("output: %s", printed)
 				}
 			}
 			for _, reference := range pushedReferences(registry) {
@@ -236,21 +236,21 @@ func checkAttached(t *testing.T, pair signingtest.Pair, reference string) {
 	}
 }
 
-func TestUnsignedReleaseIsPushedAsSuch(t *testing.T) {
+func TestPushUnsignedRelease(t *testing.T) {
 	registry := served(t, true)
-	told, err := run(t, "push", theRelease(t), "--registry", registry)
+	printed, err := run(t, "push", theRelease(t), "--registry", registry)
 	noError(t, err)
 	for _, reference := range pushedReferences(registry) {
 		if _, bundles := attached(t, reference); len(bundles) != 0 {
 			t.Errorf("%s has %d signatures", reference, len(bundles))
 		}
 	}
-	if strings.Count(told, " (not signed)\n") != len(pushedReferences(registry)) {
-		t.Errorf("it says %s", told)
+	if strings.Count(printed, " (not signed)\n") != len(pushedReferences(registry)) {
+		t.Errorf("output: %s", printed)
 	}
 }
 
-func TestWhatCanNotBeSigned(t *testing.T) {
+func TestSignRefuses(t *testing.T) {
 	changed := unsigned(t)
 	file := filepath.Join(changed, "krew-perflab.yaml")
 	noError(t, os.Remove(file))
@@ -286,11 +286,11 @@ func TestIdentitySignsWithoutKey(t *testing.T) {
 	signingtest.Expect(t, err, "reading the signing configuration: open")
 }
 
-// The commands of docs/install.md, by the program itself where it is on the PATH.
+// The commands of docs/install.md, with cosign if it is on the PATH.
 func TestCosignVerifies(t *testing.T) {
 	cosign, err := exec.LookPath("cosign")
 	if err != nil {
-		t.Skip("cosign is not on the PATH; the other tests ask the library that it asks")
+		t.Skip("cosign is not on the PATH; the other tests use its library")
 	}
 	pair := signingtest.Generate(t)
 	folder, registry := signed(t, pair), served(t, true)
@@ -312,8 +312,8 @@ func TestCosignVerifies(t *testing.T) {
 			arguments := append([]string{command[0], "--key", key, "--insecure-ignore-tlog"}, command[1:]...)
 			started := exec.CommandContext(t.Context(), cosign, arguments...)
 			started.Dir = folder
-			if told, err := started.CombinedOutput(); (err == nil) != works {
-				t.Errorf("cosign %s: %v\n%s", strings.Join(arguments, " "), err, told)
+			if printed, err := started.CombinedOutput(); (err == nil) != works {
+				t.Errorf("cosign %s: %v\n%s", strings.Join(arguments, " "), err, printed)
 			}
 		}
 	}

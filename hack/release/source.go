@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// askGit finds the commit and its time, and refuses a source that is in none.
-func (r *release) askGit(ctx context.Context) error {
+// readCommit reads the commit and its time, and refuses a source outside a repository.
+func (r *release) readCommit(ctx context.Context) error {
 	changed, err := r.git(ctx, "status", "--porcelain")
 	if err != nil {
 		return err
@@ -37,8 +37,8 @@ func (r *release) askGit(ctx context.Context) error {
 		return err
 	}
 	revision, seconds, _ := strings.Cut(strings.TrimSpace(string(commit)), " ")
-	if told := os.Getenv("SOURCE_DATE_EPOCH"); told != "" {
-		seconds = told
+	if printed := os.Getenv("SOURCE_DATE_EPOCH"); printed != "" {
+		seconds = printed
 	}
 	at, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
@@ -58,9 +58,9 @@ func (r *release) git(ctx context.Context, arguments ...string) ([]byte, error) 
 	return out.Bytes(), nil
 }
 
-// packSource writes the source of k6 with that of all it links: the AGPL asks for it.
+// packSource packs the source of k6 with that of all it links, as the AGPL requires.
 func (r *release) packSource(ctx context.Context) error {
-	r.tell("packing the source of k6")
+	r.progress("packing the source of k6")
 	archived, err := r.git(ctx, "archive", "--format=tar", "HEAD", "k6", "payload", "LICENSE", "NOTICE")
 	if err != nil {
 		return err
@@ -85,13 +85,13 @@ func (r *release) packSource(ctx context.Context) error {
 	return r.write(name+".tar.gz", packed)
 }
 
-// vendor copies what k6 links to where go build -mod=vendor looks for it.
+// vendor copies what k6 links into the folder that go build -mod=vendor reads.
 func (r *release) vendor(ctx context.Context) ([]bundle.Entry, error) {
 	folder, err := os.MkdirTemp("", "perflab-vendor-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
+	defer func() { _ = os.RemoveAll(folder) }() // The system's directory for temporary files.
 	target := filepath.Join(folder, "vendor")
 	if _, err := gocommand.Output(ctx, filepath.Join(r.source, product.K6.Module), product.Platform{}, "mod", "vendor", "-o", target); err != nil {
 		return nil, err

@@ -28,17 +28,17 @@ var (
 // publicDatabase is the one of the Go project.
 const publicDatabase = "https://vuln.go.dev"
 
-// patience is how long the database may take to show that it is there.
+// patience is the timeout for reaching the database.
 const patience = 15 * time.Second
 
-// found is what govulncheck ends with when it has found something.
+// found is govulncheck's exit code when it has found something.
 const found = 3
 
 func newVulnerabilities() *cobra.Command {
 	var source, database string
 	check := &cobra.Command{
 		Use:   "vulnerabilities",
-		Short: "Ask the Go vulnerability database about what is released (govulncheck)",
+		Short: "Check released programs against the Go vulnerability database (govulncheck)",
 		Long: `Ask the Go vulnerability database about what is released, as govulncheck does: it
 tells what the programs can reach, not all that is in their modules. The exit code is 3
 where there is something, and 69 where the database can't be asked, so that nobody takes
@@ -56,7 +56,7 @@ the one for the other: then nothing was checked.`,
 	return check
 }
 
-// reachable asks for the index, which every database has.
+// reachable requests the index, which every database has.
 func reachable(ctx context.Context, database string) error {
 	address, err := url.Parse(database)
 	if err != nil {
@@ -71,7 +71,7 @@ func reachable(ctx context.Context, database string) error {
 		return fmt.Errorf("--db %q: give an address that begins with https:// or file://", database)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: the database %s can't be asked (%w); name a copy with GOVULNDB=file:///…", errNotChecked, database, err)
+		return fmt.Errorf("%w: the database %s is unreachable (%w); name a copy with GOVULNDB=file:///…", errNotChecked, database, err)
 	}
 	return nil
 }
@@ -87,15 +87,15 @@ func answers(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }() // Nobody reads it.
+	defer func() { _ = answer.Body.Close() }() // The body is not used.
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the answer is %s", answer.Status)
 	}
 	return nil
 }
 
-// checkPrograms looks at all programs of each module at once, and at every module
-// whatever it finds in the first.
+// checkPrograms checks all programs of each module together, and every module even after a
+// finding.
 func checkPrograms(ctx context.Context, source, database string, out io.Writer) error {
 	packages := map[string][]string{}
 	var modules []string

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A database that nobody can ask is not one that knows of nothing.
-func TestNotCheckedIsNotSound(t *testing.T) {
+// An unreachable database is different from one without findings.
+func TestUnreachableDatabaseIsNotSuccess(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	broken := closed.URL + "/none"
 	t.Cleanup(closed.Close)
@@ -22,7 +22,7 @@ func TestNotCheckedIsNotSound(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"NotThere":  {"file:///no/such/database", exitNotChecked, "VULNERABILITIES WERE NOT CHECKED: the database file:///no/such/database can't be asked"},
+		"NotThere":  {"file:///no/such/database", exitNotChecked, "VULNERABILITIES WERE NOT CHECKED: the database file:///no/such/database is unreachable"},
 		"NoIndex":   {broken, exitNotChecked, "404 Not Found"},
 		"NoScheme":  {"/var/lib/vulndb", exitFailed, "give an address that begins with https:// or file://"},
 		"NotAnURL":  {"://", exitFailed, "--db"},
@@ -39,7 +39,7 @@ func TestNotCheckedIsNotSound(t *testing.T) {
 	}
 }
 
-// vulnerable is what the database says of a function of a module made here.
+// vulnerable is the database's entry for a function of a module of this test.
 const vulnerable = `{"schema_version":"1.3.1","id":"GO-2026-9999","modified":"2026-01-01T00:00:00Z","published":"2026-01-01T00:00:00Z",
 "summary":"made for a test","details":"made for a test","affected":[{"package":{"name":"stdlib","ecosystem":"Go"},
 "ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],"ecosystem_specific":{"imports":[{"path":"os","symbols":["Getenv"]}]}}],
@@ -59,7 +59,7 @@ func database(t *testing.T, modules string) string {
 	return (&url.URL{Scheme: "file", Path: folder}).String()
 }
 
-func TestAFindingIsOne(t *testing.T) {
+func TestFindingFails(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{
 		"go.mod":  "module example.org/made\n\ngo 1.26\n",
@@ -70,7 +70,7 @@ func TestAFindingIsOne(t *testing.T) {
 	var out strings.Builder
 	sound := database(t, "[]")
 	if err := govulncheck(t.Context(), []string{"-C", folder, "-db", sound, "."}, &out); err != nil {
-		t.Errorf("nothing is known: %v\n%s", err, out.String())
+		t.Errorf("no finding: %v\n%s", err, out.String())
 	}
 	bad := database(t, `[{"path":"stdlib","vulns":[{"id":"GO-2026-9999","modified":"2026-01-01T00:00:00Z"}]}]`)
 	err := govulncheck(t.Context(), []string{"-C", folder, "-db", bad, "."}, &out)

@@ -6,9 +6,8 @@
 //
 //	go run ./hack/systems -modules modules-quesnelia.csv -base hack/systems/folio-quesnelia.yaml > config/systems/folio-quesnelia.yaml
 //
-// What ECS calls the hard limit becomes limits.memory, the soft limit
-// requests.memory, and 1024 CPU units one requested CPU. ECS units are shares,
-// so there is no CPU limit.
+// The hard limit of ECS becomes limits.memory, the soft limit requests.memory, and 1024 CPU
+// units one requested CPU. ECS units are shares, so there is no CPU limit.
 package main
 
 import (
@@ -68,7 +67,7 @@ type module struct {
 	Request, Limit int
 	// Heap and metaspace in MiB; 0: not set.
 	Heap, Metaspace, MaxMetaspace int
-	// Port and HealthPath where they differ from the API's defaults.
+	// Port and HealthPath, if they differ from the API's defaults.
 	Port       int
 	HealthPath string
 }
@@ -147,8 +146,8 @@ func fromRow(header, row []string) (module, error) {
 	return read, failed
 }
 
-// image is where FOLIO publishes a module: releases in one place, snapshots in
-// another. What is not FOLIO's own stands under a name to be replaced.
+// image is the image of a module: FOLIO publishes releases and snapshots in two places. A
+// module of others gets a name to be replaced.
 func image(name, version string) string {
 	registry := "folioorg/"
 	switch {
@@ -169,7 +168,7 @@ func cpu(units int) string {
 	return strconv.Itoa(milli) + "m"
 }
 
-// address is where a module answers, if not as FOLIO's modules usually do.
+// address is a module's port and path, if they differ from those of FOLIO's modules.
 func address(name string) (port int, healthPath string) {
 	switch {
 	case name == "okapi-b":

@@ -48,7 +48,7 @@ func TestRender(t *testing.T) {
 	expect.Equal(t, want, written.String(), "modules")
 }
 
-func TestReadSaysWhatIsWrong(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	cases := map[string]struct{ table, want string }{
 		"NoNumber": {header + "mod-users,1,mod-users,19.3.0,two,1024,896,128,768,88,128,\n", "row 2: column task_count"},
 		"NoColumn": {"module,image\nmod-users,mod-users\n", "no such column: module_version"},
@@ -57,7 +57,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if _, err := read(strings.NewReader(tc.table)); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want it to say %q", err, tc.want)
+				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
 	}

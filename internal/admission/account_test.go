@@ -18,7 +18,7 @@ const defaultAccount = "perflab-author"
 
 // Who names a ServiceAccount gains no rights: he may impersonate it, or it is the one that he
 // would have had without a name.
-func TestWhoNamesAnAccountMayImpersonateIt(t *testing.T) {
+func TestNamedAccountNeedsImpersonation(t *testing.T) {
 	for kind, c := range map[string]struct {
 		place string
 		make  func(*testing.T, ...change) *unstructured.Unstructured
@@ -39,9 +39,9 @@ func TestWhoNamesAnAccountMayImpersonateIt(t *testing.T) {
 			a.grant(t, right{"get", "", "secrets", "login"})
 			named := func(account string) *unstructured.Unstructured { return c.make(t, change{c.place, account}) }
 			rules.Verdict(t, a.ask(named(defaultAccount)), "", "")
-			rules.Verdict(t, a.ask(named("strong")), c.place, a.mayNot(`impersonate ServiceAccount "strong"`))
+			rules.Verdict(t, a.ask(named("strong")), c.place, a.message(`impersonate ServiceAccount "strong"`))
 			a.grant(t, right{"impersonate", "", "serviceaccounts", "other"})
-			rules.Verdict(t, a.ask(named("strong")), c.place, a.mayNot(`impersonate ServiceAccount "strong"`))
+			rules.Verdict(t, a.ask(named("strong")), c.place, a.message(`impersonate ServiceAccount "strong"`))
 			a.grant(t, right{"impersonate", "", "serviceaccounts", "strong"})
 			rules.Verdict(t, a.ask(named("strong")), "", "")
 		})
@@ -49,18 +49,18 @@ func TestWhoNamesAnAccountMayImpersonateIt(t *testing.T) {
 }
 
 // That the default account is free to name says nothing of pods that run as it.
-func TestPodsOfTheDefaultAccountTakeRights(t *testing.T) {
+func TestDefaultAccountNeedsPodRights(t *testing.T) {
 	a, object := writer(t), rules.Object(t, valid)
 	a.grant(t, right{"get", "", "secrets", "login"})
 	apply(t, object, []change{{"spec.system.patches", inPods("{serviceAccountName: " + defaultAccount + "}")}})
-	if err := a.ask(object); err == nil || !strings.Contains(err.Error(), a.mayNot(`impersonate ServiceAccount "`+defaultAccount+`"`)) {
+	if err := a.ask(object); err == nil || !strings.Contains(err.Error(), a.message(`impersonate ServiceAccount "`+defaultAccount+`"`)) {
 		t.Errorf("the answer is %v", err)
 	}
 }
 
 // An operator that acts as no accounts takes none that is named, whoever names it: its author
 // would believe that its rights hold.
-func TestAnAccountThatWouldNotBeUsedIsRefused(t *testing.T) {
+func TestUnusedAccountIsRejected(t *testing.T) {
 	object := rules.Object(t, valid)
 	apply(t, object, []change{{"spec.serviceAccountName", defaultAccount}})
 	got := answer(t, admission.Rights{Author: admission.IgnoreRights}, object)
@@ -71,7 +71,7 @@ func TestAnAccountThatWouldNotBeUsedIsRefused(t *testing.T) {
 
 // What was written as one account is deleted as the same one, so nobody changes it, before
 // the experiment has begun or while it is being deleted.
-func TestTheAccountStays(t *testing.T) {
+func TestAccountIsImmutable(t *testing.T) {
 	const sentence = "spec.serviceAccountName can't be changed"
 	c, _ := user(t)
 	unnamed := stored(t, false)

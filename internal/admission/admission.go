@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission lets the API server ask whether a declaration can work
-// before it is stored, and whether its author may use what it reaches for. What
-// is judged, and in which words, is internal/planning/validate's business, what it
-// reaches for internal/planning/references's; this package brings the questions there and the
-// answers back, and keeps the certificate it is asked under.
+// Package admission validates declarations before the API server stores them, and checks
+// whether their authors may use what they refer to. Package validate has the rules, package
+// references the references; this package runs both for the API server, and maintains the
+// serving certificate.
 package admission
 
 import (
@@ -28,35 +27,34 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Paths config/webhook sends the API server to.
+// Paths in config/webhook.
 const (
 	experimentsPath = "/validate-perflab-dev-v1alpha1-perfexperiment"
 	systemsPath     = "/validate-perflab-dev-v1alpha1-perfsystem"
 	schedulesPath   = "/validate-perflab-dev-v1alpha1-perfschedule"
 )
 
-// Register lets the server answer for the kinds people write. The reader sees
-// the PerfSystems experiments refer to, and the PerfSchedules that make experiments; it
-// is best not a cached one, because people apply a system and an experiment in one go.
+// Register registers the webhooks for the kinds that users write. The reader reads the
+// PerfSystems that experiments refer to, and the PerfSchedules that make experiments. It
+// should not be cached, because users apply a system and an experiment together.
 func Register(server webhook.Server, scheme *runtime.Scheme, reader client.Reader, rights Rights) {
 	server.Register(experimentsPath, bound(admission.WithValidator(scheme, &experiments{reader: reader, rights: rights})))
 	server.Register(systemsPath, bound(admission.WithValidator(scheme, systems{rights: rights})))
 	server.Register(schedulesPath, bound(admission.WithValidator(scheme, &schedules{reader: reader, rights: rights})))
 }
 
-// experiments judges PerfExperiments.
+// experiments validates PerfExperiments.
 type experiments struct {
-	// reader reads the PerfSystem an experiment refers to, and the PerfSchedule that
-	// makes it.
+	// reader reads the PerfSystem that an experiment refers to, and the PerfSchedule that
+	// creates it.
 	reader client.Reader
-	// rights are those the author is held to.
+	// rights checks the author's permissions.
 	rights Rights
 }
 
 var _ admission.Validator[*v1alpha1.PerfExperiment] = &experiments{}
 
-// ValidateCreate judges a new experiment. One that is imported was judged where
-// it ran.
+// ValidateCreate validates a new experiment. An imported one was validated where it ran.
 func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	if provenance.IsImported(experiment) {
 		return e.judgeRecord(ctx, experiment)
@@ -64,8 +62,8 @@ func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.P
 	return e.judge(ctx, nil, experiment)
 }
 
-// judgeRecord asks for the rights to what is followed of an imported experiment: its
-// notes, which pages show. Nothing else that it names is looked for.
+// judgeRecord checks the permissions for the notes of an imported experiment, which pages
+// show. Its other references are not read.
 func (e *experiments) judgeRecord(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", references.Notes(nil, experiment.Spec.Notes))
 	if err != nil {
@@ -74,8 +72,8 @@ func (e *experiments) judgeRecord(ctx context.Context, experiment *v1alpha1.Perf
 	return lenient, invalid("PerfExperiment", experiment.Name, forbidden)
 }
 
-// ValidateUpdate judges a changed experiment. One that is left as it is may be
-// labelled and deleted, whatever is to be said of it today.
+// ValidateUpdate validates a changed experiment. One with an unchanged spec may be labelled
+// and deleted, even if it is no longer valid.
 func (e *experiments) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil {
 		return nil, nil
@@ -92,12 +90,12 @@ func (e *experiments) ValidateUpdate(ctx context.Context, before, after *v1alpha
 	return e.judge(ctx, before, after)
 }
 
-// ValidateDelete lets everything go.
+// ValidateDelete allows every deletion.
 func (e *experiments) ValidateDelete(context.Context, *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	return nil, nil
 }
 
-// judge an experiment; before is nil for a new one.
+// judge validates an experiment; before is nil for a new one.
 func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	system, warnings, err := e.system(ctx, experiment)
 	if err != nil {
@@ -109,14 +107,14 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 		return nil, err
 	}
 	if scheduled {
-		// Its author was asked when he wrote the schedule.
+		// Its author was checked when the schedule was written.
 		needs = nil
 	}
 	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", needs)
 	if err != nil {
 		return nil, err
 	}
-	known, err := knownOf(ctx, e.reader, experiment.Namespace, &experiment.Spec, system, forbidden)
+	known, err := gatherKnown(ctx, e.reader, experiment.Namespace, &experiment.Spec, system, forbidden)
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +127,8 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	return slices.Concat(warnings, doubts, lenient), invalid("PerfExperiment", experiment.Name, append(faults, forbidden...))
 }
 
-// added returns the faults that a started experiment did not have before the update.
-// Its spec can no longer be corrected, so earlier faults must not keep it from being
-// suspended or cancelled.
+// added returns the faults that a started experiment did not have before the update. Its
+// spec is immutable, so earlier faults must not prevent suspending or cancelling it.
 func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known validate.Known) field.ErrorList {
 	if before == nil || len(faults) == 0 {
 		return faults
@@ -144,9 +141,9 @@ func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known valida
 	return slices.DeleteFunc(faults, func(fault *field.Error) bool { return had[fault.Error()] })
 }
 
-// reached is what an experiment would reach for. Of one that has begun nothing
-// that reaches may change but its notes, so who stops it, or adds blocks, answers
-// for nothing, and who writes a note for that note.
+// reached returns the references of an experiment that need permissions. In a started
+// experiment only notes can change, so stopping it or adding blocks needs none, and writing
+// a note only those of that note.
 func (e *experiments) reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []references.Need {
 	switch {
 	case after.Status.StartTime == nil:
@@ -158,9 +155,8 @@ func (e *experiments) reached(before, after *v1alpha1.PerfExperiment, system *v1
 	}
 }
 
-// system is the one the experiment refers to; nil where it has its own, where
-// none is there yet, and where the experiment has begun: by then it works on a
-// copy.
+// system returns the system that the experiment refers to; nil if it has its own, if the
+// PerfSystem does not exist, or if the experiment has started, because it then uses a copy.
 func (e *experiments) system(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, admission.Warnings, error) {
 	if experiment.Status.StartTime != nil {
 		return nil, nil, nil
@@ -168,7 +164,8 @@ func (e *experiments) system(ctx context.Context, experiment *v1alpha1.PerfExper
 	return referred(ctx, e.reader, experiment.Namespace, experiment.Spec.SystemRef)
 }
 
-// referred is the system that is referred to; nil where none is, or none is there yet.
+// referred returns the referenced system; nil if there is no reference, or the system does
+// not exist.
 func referred(ctx context.Context, reader client.Reader, namespace string, ref *v1alpha1.SystemRef) (*v1alpha1.System, admission.Warnings, error) {
 	if ref == nil {
 		return nil, nil, nil
@@ -185,9 +182,9 @@ func referred(ctx context.Context, reader client.Reader, namespace string, ref *
 	return &found.Spec, nil, nil
 }
 
-// knownOf returns what an experiment refers to. It leaves scripts out where the author
-// is not allowed to read everything that the experiment names.
-func knownOf(ctx context.Context, reader client.Reader, namespace string, spec *v1alpha1.PerfExperimentSpec, system *v1alpha1.System, forbidden field.ErrorList) (validate.Known, error) {
+// gatherKnown reads the objects that an experiment refers to. It leaves out scripts if the
+// author lacks a permission for any reference.
+func gatherKnown(ctx context.Context, reader client.Reader, namespace string, spec *v1alpha1.PerfExperimentSpec, system *v1alpha1.System, forbidden field.ErrorList) (validate.Known, error) {
 	known := validate.Known{System: system}
 	if len(forbidden) > 0 {
 		return known, nil
@@ -197,20 +194,20 @@ func knownOf(ctx context.Context, reader client.Reader, namespace string, spec *
 	return known, err
 }
 
-// systems judges PerfSystems.
+// systems validates PerfSystems.
 type systems struct {
-	// rights are those the author is held to.
+	// rights checks the author's permissions.
 	rights Rights
 }
 
 var _ admission.Validator[*v1alpha1.PerfSystem] = systems{}
 
-// ValidateCreate judges a new system.
+// ValidateCreate validates a new system.
 func (s systems) ValidateCreate(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
 	return s.judge(ctx, system)
 }
 
-// ValidateUpdate judges a changed system.
+// ValidateUpdate validates a changed system.
 func (s systems) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSystem) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
@@ -218,7 +215,7 @@ func (s systems) ValidateUpdate(ctx context.Context, before, after *v1alpha1.Per
 	return s.judge(ctx, after)
 }
 
-// ValidateDelete lets everything go: experiments work on copies.
+// ValidateDelete allows every deletion: experiments use copies.
 func (systems) ValidateDelete(context.Context, *v1alpha1.PerfSystem) (admission.Warnings, error) {
 	return nil, nil
 }

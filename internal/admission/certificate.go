@@ -25,47 +25,45 @@ import (
 
 // Names of the objects in config/webhook and config/metrics.
 const (
-	// serviceName leads the API server to the operator.
+	// serviceName is the Service of the webhook.
 	serviceName = "perflab-webhook"
-	// secretName holds the certificate.
+	// secretName is the Secret with the certificate.
 	secretName = "perflab-webhook"
-	// metricsServiceName leads Prometheus to the operator.
+	// metricsServiceName is the Service of the metrics.
 	metricsServiceName = "perflab-metrics"
-	// authorityKey is the entry with the authorities that signed the
-	// certificate and the one before it.
+	// authorityKey is the entry with the authorities of the current and the previous
+	// certificate.
 	authorityKey = "ca.crt"
 )
 
 const (
-	// renewal is how long before its end a certificate is renewed.
+	// renewal is how long before it expires a certificate is renewed.
 	renewal = 30 * 24 * time.Hour
-	// checkPause is the time between two looks at the certificate: whoever
-	// applies the manifests anew may have taken the authority away.
+	// checkPause is the interval between checks of the certificate: applying the manifests
+	// again may have removed the authority.
 	checkPause = time.Minute
 	retryPause = 2 * time.Second
 )
 
 var errNoCertificate = errors.New("there is no certificate for the webhook yet")
 
-// Certificate is the operator's own, signed by an authority made for it alone
-// and told to the API server. It lives in a Secret, so that every operator
-// serves the same one. The authority's key is thrown away.
+// Certificate is the operator's serving certificate, signed by an authority that is made
+// for it alone and announced to the API server. A Secret holds it, so that all replicas
+// serve the same one. The authority's key is discarded.
 type Certificate struct {
 	Client client.Client
-	// Live reads from the API server, past the cache: the Secret must not be
-	// watched.
+	// Live reads from the API server without a cache: the Secret must not be watched.
 	Live client.Reader
-	// Namespace the operator runs in.
+	// Namespace of the operator.
 	Namespace string
-	// Configuration is the name of the ValidatingWebhookConfiguration that tells
-	// the API server whom to ask.
+	// Configuration is the name of the ValidatingWebhookConfiguration.
 	Configuration string
 	Now           func() time.Time
 
 	serving atomic.Pointer[tls.Certificate]
 }
 
-// NeedLeaderElection says that every operator answers, not only the leader.
+// NeedLeaderElection is false: every replica serves the webhook.
 func (*Certificate) NeedLeaderElection() bool { return false }
 
 // Start keeps the certificate valid and trusted until the context ends.
@@ -84,8 +82,8 @@ func (c *Certificate) Start(ctx context.Context) error {
 	}
 }
 
-// Ensure makes, renews and announces the certificate where need be. The API
-// server trusts it before it is served.
+// Ensure creates, renews and announces the certificate if necessary. The API server trusts
+// it before it is served.
 func (c *Certificate) Ensure(ctx context.Context) error {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: secretName}
@@ -108,12 +106,12 @@ func (c *Certificate) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// hosts are the names under which the API server and Prometheus call.
+// hosts returns the names that the API server and Prometheus use.
 func (c *Certificate) hosts() []string {
 	return []string{serviceName + "." + c.Namespace + ".svc", metricsServiceName + "." + c.Namespace + ".svc"}
 }
 
-// read says whether the Secret's certificate can serve for a while.
+// read reports whether the Secret's certificate is still valid for a while.
 func (c *Certificate) read(secret *corev1.Secret) (tls.Certificate, bool) {
 	pair, err := tls.X509KeyPair(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])
 	if err != nil {
@@ -130,8 +128,8 @@ func (c *Certificate) read(secret *corev1.Secret) (tls.Certificate, bool) {
 	return pair, true
 }
 
-// renew writes a new certificate into the Secret. Where two operators do so at
-// once, the second one's write fails and it takes the first one's.
+// renew writes a new certificate into the Secret. If two replicas renew at once, the second
+// one's write fails, and it uses the first one's certificate.
 func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 	hosts := c.hosts()
 	chain, key, err := cert.GenerateSelfSignedCertKey(hosts[0], nil, hosts[1:])
@@ -139,7 +137,7 @@ func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 		return fmt.Errorf("making a certificate for %v: %w", hosts, err)
 	}
 	_, authority := pem.Decode(chain)
-	// Another operator may still serve the certificate of the one before.
+	// Another replica may still serve the previous certificate.
 	before, _ := pem.Decode(secret.Data[authorityKey])
 	authorities := bytes.Clone(authority)
 	if before != nil {
@@ -152,7 +150,7 @@ func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 	return nil
 }
 
-// announce tells the API server which authorities to trust.
+// announce writes the authorities to the webhook configuration.
 func (c *Certificate) announce(ctx context.Context, authorities []byte) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := c.Live.Get(ctx, client.ObjectKey{Name: c.Configuration}, configuration); err != nil {
@@ -175,7 +173,7 @@ func (c *Certificate) announce(ctx context.Context, authorities []byte) error {
 	return nil
 }
 
-// Serve is the TLS setting of the servers of the webhook and of the metrics.
+// Serve configures the TLS of the webhook and metrics servers.
 func (c *Certificate) Serve(config *tls.Config) {
 	config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if pair := c.serving.Load(); pair != nil {
@@ -185,8 +183,8 @@ func (c *Certificate) Serve(config *tls.Config) {
 	}
 }
 
-// Check is a readiness check: the API server must not be sent here before it
-// trusts what it finds.
+// Check is a readiness check: the API server must not call this replica before it trusts
+// the certificate.
 func (c *Certificate) Check(*http.Request) error {
 	if c.serving.Load() == nil {
 		return errNoCertificate

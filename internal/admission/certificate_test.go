@@ -34,7 +34,7 @@ var installed = &apiserver.Server{}
 
 const home = "perflab-system"
 
-// operator is the operator's own client: it may do what config lets it do.
+// operator returns the operator's own client: it may do what config lets it do.
 func operator(t *testing.T) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(installed.Config(t))
@@ -79,7 +79,7 @@ func read(t *testing.T, into client.Object, file string, document int) client.Ob
 	return into
 }
 
-// certificate is one of an operator that has just been started.
+// certificate returns one of an operator that has just been started.
 func certificate(t *testing.T, now func() time.Time) *admission.Certificate {
 	t.Helper()
 	c := operator(t)
@@ -99,7 +99,7 @@ func ensure(t *testing.T, certificate *admission.Certificate) {
 	})
 }
 
-// trusted is what the API server trusts, and the Secret.
+// trusted returns what the API server trusts, and the Secret.
 func trusted(t *testing.T, admin client.Client) ([]byte, *corev1.Secret) {
 	t.Helper()
 	configuration, secret := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &corev1.Secret{}
@@ -204,7 +204,7 @@ func TestTheAuthorityIsAnnouncedAgain(t *testing.T) {
 	}
 }
 
-func TestTheOperatorSeesNoOtherSecret(t *testing.T) {
+func TestOperatorReadsOnlyItsSecret(t *testing.T) {
 	admin := install(t)
 	ensure(t, certificate(t, time.Now))
 	other := &corev1.Secret{}

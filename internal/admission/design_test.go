@@ -25,7 +25,7 @@ func TestDesign(t *testing.T) {
 	})
 }
 
-func TestTheNumberOfRunsAtTheMost(t *testing.T) {
+func TestDesignBoundsRuns(t *testing.T) {
 	judge(t, valid, map[string]rule{
 		"with a twin": refuse("spec.design.maxRuns", "2 arms, the baseline's twin, 2 scenarios and 50 blocks make 300 runs, more than design.maxRuns of 200: write maxRuns: 300",
 			change{"spec.design", "{blocks: 50, calibrate: true}"}),

@@ -292,7 +292,7 @@ func (r rule) warned(sentence string) rule {
 	return r
 }
 
-// outside makes Kafka somebody else's, with a login.
+// outside makes Kafka another owner's, with a login.
 func outside(sasl, tls string) change {
 	return change{"spec.system.kafka", "{provider: External, mode: KRaft, topics: [{group: data-import, names: [Default.diku.DI_COMPLETED], partitions: 2}], external: {bootstrapServers: [\"b:9096\"], " + tls + "sasl: " + sasl + "}}"}
 }

@@ -11,12 +11,11 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// unknownField finds the field in the decoder's complaint.
+// unknownField extracts the field from the decoder's error.
 var unknownField = regexp.MustCompile(`^unknown field "(.*\.affinity\..*)"$`)
 
-// unknownFields finds misspelt fields of an affinity. The schema leaves them
-// to us, because it would be as large as all the rest; elsewhere the API
-// server finds them itself.
+// unknownFields finds misspelt fields of an affinity. The CRD does not include its schema,
+// which would double its size. The API server finds all others itself.
 func unknownFields(ctx context.Context, into any) field.ErrorList {
 	request, err := admission.RequestFromContext(ctx)
 	if err != nil {
@@ -24,7 +23,7 @@ func unknownFields(ctx context.Context, into any) field.ErrorList {
 	}
 	complaints, err := json.UnmarshalStrict(request.Object.Raw, into)
 	if err != nil {
-		// The object has been decoded before, so this can't be.
+		// The object was decoded before, so this does not happen.
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	var faults field.ErrorList

@@ -29,8 +29,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 	return made
 }
 
-// frozen are changes of everything that must not change, and where a person is
-// told so.
+// frozen returns changes of everything that must not change, and where a person is told so.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
 		return "the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
@@ -65,7 +64,7 @@ func frozen() map[string]rule {
 	}
 }
 
-// free are changes a person may make at any time.
+// free returns changes a person may make at any time.
 func free() map[string]rule {
 	return map[string]rule{
 		"nothing":     accept(),
@@ -80,7 +79,7 @@ func free() map[string]rule {
 	}
 }
 
-func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
+func TestSpecIsImmutableOnceStarted(t *testing.T) {
 	begun := stored(t, true)
 	for _, cases := range []map[string]rule{frozen(), free()} {
 		for name, rule := range cases {
@@ -93,8 +92,8 @@ func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
 	})
 }
 
-// The chance of error is spread over the looks, so none may be added or taken away.
-func TestLooksAreFrozen(t *testing.T) {
+// The chance of error is spread over the looks, so none may be added or removed.
+func TestInterimAnalysesAreImmutable(t *testing.T) {
 	const sentence = "the experiment has begun, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
 	c, _ := user(t)
 	begun := stored(t, false)
@@ -108,7 +107,7 @@ func TestLooksAreFrozen(t *testing.T) {
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.budget", "48h"}}), "", "")
 }
 
-func TestEverythingMayChangeBeforeTheExperimentHasBegun(t *testing.T) {
+func TestSpecIsMutableBeforeStart(t *testing.T) {
 	pending := stored(t, false)
 	for _, cases := range []map[string]rule{frozen(), free()} {
 		for name, rule := range cases {
@@ -119,7 +118,7 @@ func TestEverythingMayChangeBeforeTheExperimentHasBegun(t *testing.T) {
 
 // An experiment that was stored before it could be judged can still be
 // labelled and deleted; it is judged when its spec changes.
-func TestWhatIsStoredCanBeLetGo(t *testing.T) {
+func TestStoredObjectsCanBeDeleted(t *testing.T) {
 	c, _ := user(t)
 	faulty := rules.Object(t, valid)
 	apply(t, faulty, []change{

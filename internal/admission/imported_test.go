@@ -18,8 +18,8 @@ const (
 	annotation  = "metadata.annotations[perflab.dev/imported]"
 )
 
-// A record may name what is not there, and what is refused today.
-func TestARecordIsNotJudgedByTodaysRules(t *testing.T) {
+// A record may name what does not exist, and what is refused today.
+func TestImportedExperimentIsNotValidated(t *testing.T) {
 	faulty := change{set, `{modules: [{name: inventory, replicas: 2}]}`}
 	missing := []change{{"spec.system", ""}, {"spec.systemRef", "{name: no-such-system}"}}
 	judge(t, valid, map[string]rule{
@@ -31,7 +31,7 @@ func TestARecordIsNotJudgedByTodaysRules(t *testing.T) {
 	})
 }
 
-func TestARecordStaysARecordAndAnExperimentAnExperiment(t *testing.T) {
+func TestImportedIsImmutable(t *testing.T) {
 	record := storedRecord(t)
 	for name, rule := range map[string]rule{
 		"the annotation taken out": refuse(annotation, `an imported experiment is a record of what was measured elsewhere and stays one: put the annotation back as it was ("lab/heap 1 2026-03-02T08:00:00Z"), or create the experiment under another name to run it here`, change{annotations, ""}),

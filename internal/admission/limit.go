@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	// burst is how many questions about one author are asked at once: five of the largest
+	// burst is the number of reviews for one author at once: five of the largest
 	// declarations.
 	burst = 5 * maxQuestions
-	// perSecond is how many are asked afterwards.
+	// perSecond is the rate of reviews after the burst.
 	perSecond = 50
-	// mostAuthors are remembered, those who wrote last.
+	// mostAuthors bounds the number of tracked authors; the most recent stay.
 	mostAuthors = 1000
 )
 
-// Limits bound how often the API server is asked about each author: each declaration may take
-// hundreds of questions, and a dry run stores nothing.
+// Limits bound the access reviews per author: each declaration may need hundreds of them,
+// and a dry run stores nothing.
 type Limits struct {
 	authors *lru.Cache
 	now     func() time.Time
 }
 
-// NewLimits gives each author a burst of questions, and some more each second.
+// NewLimits gives each author a burst of reviews and a rate per second.
 func NewLimits(now func() time.Time) *Limits {
 	return &Limits{authors: lru.New(mostAuthors), now: now}
 }
 
-// bucketOf is whose questions are counted together: those about the ServiceAccounts of a
-// namespace, of which whoever may write there makes as many as he likes.
-func bucketOf(author string) string {
+// authorBucket returns the key under which reviews are counted. All ServiceAccounts of a
+// namespace share one, because an author may create many.
+func authorBucket(author string) string {
 	const prefix = "system:serviceaccount:"
 	if name, is := strings.CutPrefix(author, prefix); is {
 		namespace, _, _ := strings.Cut(name, ":")
@@ -46,13 +46,14 @@ func bucketOf(author string) string {
 	return author
 }
 
-// take questions about an author. It fails with a status that clients retry.
+// take counts reviews of an author. Beyond the limit it returns a status that clients
+// retry.
 func (l *Limits) take(author string, questions int) error {
 	if l == nil {
 		return nil
 	}
-	author = bucketOf(author)
-	// Two requests of a new author at once may get a bucket each, once.
+	author = authorBucket(author)
+	// Two concurrent requests of a new author may get a bucket each, once.
 	known, is := l.authors.Get(author)
 	bucket, isBucket := known.(*rate.Limiter)
 	if !is || !isBucket {

@@ -13,7 +13,7 @@ import (
 )
 
 // Who writes very much waits, and nobody else does.
-func TestLimitsAreEachAuthorsOwn(t *testing.T) {
+func TestLimitsArePerAuthor(t *testing.T) {
 	now := time.Unix(0, 0)
 	limits := NewLimits(func() time.Time { return now })
 	for range burst / maxQuestions {

@@ -21,26 +21,26 @@ import (
 	"perflab.dev/perflab/internal/planning/references"
 )
 
-// AuthorRights says what becomes of a declaration that reaches for what its
-// author may not use. The operator uses it for the author, with rights of its
-// own, so that the API server would not ask.
+// AuthorRights is the policy for declarations that refer to objects which their author may
+// not use. The operator uses these objects with its own permissions, so the API server
+// would not check the author's.
 type AuthorRights string
 
 const (
-	// EnforceRights refuses it.
+	// EnforceRights rejects them.
 	EnforceRights AuthorRights = "enforce"
-	// WarnOfRights takes it and says what would be refused.
-	WarnOfRights AuthorRights = "warn"
-	// IgnoreRights takes it and asks nothing.
+	// WarnAboutRights accepts them with a warning.
+	WarnAboutRights AuthorRights = "warn"
+	// IgnoreRights accepts them without a check.
 	IgnoreRights AuthorRights = "ignore"
 )
 
 var errAuthorRights = errors.New("write enforce, warn or ignore")
 
-// Set reads it from a flag.
+// Set parses a flag.
 func (a *AuthorRights) Set(given string) error {
 	switch parsed := AuthorRights(given); parsed {
-	case EnforceRights, WarnOfRights, IgnoreRights:
+	case EnforceRights, WarnAboutRights, IgnoreRights:
 		*a = parsed
 		return nil
 	default:
@@ -48,28 +48,28 @@ func (a *AuthorRights) Set(given string) error {
 	}
 }
 
-// String is what Set reads.
+// String returns the value of the flag.
 func (a *AuthorRights) String() string { return string(*a) }
 
-// Reviewer is asked what others may do: a client of the API server.
+// Reviewer creates access reviews.
 type Reviewer interface {
 	Create(ctx context.Context, object client.Object, options ...client.CreateOption) error
 }
 
-// Rights are how declarations are held to what their authors may.
+// Rights checks the permissions of authors.
 type Rights struct {
-	// Author says what becomes of those that reach further.
+	// Author is the policy.
 	Author AuthorRights
-	// Reviewer is asked.
+	// Reviewer creates the access reviews.
 	Reviewer Reviewer
-	// Limits bound how often. Nil: nothing does.
+	// Limits the access reviews; unlimited if nil.
 	Limits *Limits
-	// Account is the ServiceAccount that experiments are written as which name none. Empty:
-	// the operator acts as none.
+	// Account is the default ServiceAccount of experiments; empty if the operator does not
+	// impersonate any.
 	Account string
 }
 
-// asked is the spec without what takes no right: what anybody may leave out, he may write.
+// asked returns the spec without fields that need no permission.
 func (r Rights) asked(spec v1alpha1.PerfExperimentSpec) *v1alpha1.PerfExperimentSpec {
 	if spec.ServiceAccountName == r.Account {
 		spec.ServiceAccountName = ""
@@ -78,16 +78,16 @@ func (r Rights) asked(spec v1alpha1.PerfExperimentSpec) *v1alpha1.PerfExperiment
 }
 
 const (
-	// maxQuestions bounds what one declaration may have asked.
+	// maxQuestions bounds the access reviews of one declaration.
 	maxQuestions = 400
-	// questionsAtOnce bounds what is asked of the API server at a time.
+	// questionsAtOnce bounds concurrent access reviews.
 	questionsAtOnce = 8
-	// reviewTimeout leaves of the webhook's 10 s enough for an answer.
+	// reviewTimeout leaves enough of the webhook's 10 s for an answer.
 	reviewTimeout = 7 * time.Second
 )
 
-// judge asks whether the author of a request has the rights its declaration
-// takes. What it is called, experiment or system, goes into the sentences.
+// judge checks whether the author of a request has the permissions that the declaration
+// needs. what is its kind in messages, experiment or system.
 func (r Rights) judge(ctx context.Context, namespace, what string, needs []references.Need) (admission.Warnings, field.ErrorList, error) {
 	if r.Author == IgnoreRights || len(needs) == 0 {
 		return nil, nil, nil
@@ -97,27 +97,27 @@ func (r Rights) judge(ctx context.Context, namespace, what string, needs []refer
 		return nil, nil, fmt.Errorf("finding who asks: %w", err)
 	}
 	a := author{user: request.UserInfo, namespace: namespace, what: what}
-	lacking, err := r.lacking(ctx, a, questionsOf(needs))
+	lacking, err := r.lacking(ctx, a, groupQuestions(needs))
 	switch {
-	case r.Author == WarnOfRights && err != nil:
+	case r.Author == WarnAboutRights && err != nil:
 		return admission.Warnings{err.Error()}, nil, nil
 	case err != nil:
 		return nil, nil, err
-	case r.Author == WarnOfRights:
+	case r.Author == WarnAboutRights:
 		return a.warnings(lacking), nil, nil
 	default:
 		return nil, a.faults(lacking), nil
 	}
 }
 
-// question is a right, and all that takes it.
+// question is a permission, and all fields that need it.
 type question struct {
 	right references.Right
 	needs []references.Need
 }
 
-// questionsOf has each right once, in the order in which they are needed.
-func questionsOf(needs []references.Need) []question {
+// groupQuestions returns each permission once, in the order of first use.
+func groupQuestions(needs []references.Need) []question {
 	var questions []question
 	at := map[references.Right]int{}
 	for _, need := range needs {
@@ -132,7 +132,7 @@ func questionsOf(needs []references.Need) []question {
 	return questions
 }
 
-// lacking are the questions whose answer is no.
+// lacking returns the permissions that the author lacks.
 func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]question, error) {
 	if len(questions) > maxQuestions {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf(
@@ -166,8 +166,8 @@ func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]
 
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=localsubjectaccessreviews,verbs=create
 
-// ask is one question to the API server. The review belongs to a namespace, so
-// that an operator of one namespace needs no right outside it.
+// ask creates one access review. The review is namespaced, so that an operator of one
+// namespace needs no permission outside it.
 func (r Rights) ask(ctx context.Context, a author, right references.Right) (bool, error) {
 	review := &authorizationv1.LocalSubjectAccessReview{
 		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace},
@@ -180,11 +180,11 @@ func (r Rights) ask(ctx context.Context, a author, right references.Right) (bool
 	return review.Status.Allowed, nil
 }
 
-// author is who asked for a declaration to be stored.
+// author is the user of an admission request.
 type author struct {
 	user      authenticationv1.UserInfo
 	namespace string
-	// what is asked for: "experiment", "system" or "schedule".
+	// what the user writes: "experiment", "system" or "schedule".
 	what string
 }
 
@@ -206,23 +206,23 @@ func (a author) faults(lacking []question) field.ErrorList {
 	for _, question := range lacking {
 		faults = append(faults, field.Forbidden(question.place(), fmt.Sprintf(
 			"%s%s: PerfLab uses only what the author may; ask for the right, or let someone who has it apply the %s",
-			question.where(), a.mayNot(question), a.what)))
+			question.where(), a.message(question), a.what)))
 	}
 	return faults
 }
 
-// warnings are read as sentences, so their places stand within.
+// warnings returns sentences that contain the paths of the fields.
 func (a author) warnings(lacking []question) admission.Warnings {
 	var warnings admission.Warnings
 	for _, question := range lacking {
 		warnings = append(warnings, fmt.Sprintf("%s%s (%s): PerfLab would refuse this with --author-rights=enforce",
-			question.where(), a.mayNot(question), question.place()))
+			question.where(), a.message(question), question.place()))
 	}
 	return warnings
 }
 
-// mayNot says what is lacking, and for how many fields.
-func (a author) mayNot(lacking question) string {
+// message returns the lacking permission, and the number of fields that need it.
+func (a author) message(lacking question) string {
 	sentence := fmt.Sprintf("user %q may not %s in namespace %q", a.user.Username, lacking.right, a.namespace)
 	if whose := lacking.needs[0].Whose; whose != "" {
 		sentence += ", as " + whose + " must"
@@ -233,8 +233,8 @@ func (a author) mayNot(lacking question) string {
 	return sentence
 }
 
-// place is that of the first field that needs the right, in what is being
-// written.
+// place returns the path of the first field that needs the permission, in the written
+// object.
 func (q question) place() *field.Path {
 	if q.needs[0].In != "" {
 		return q.needs[0].Reference
@@ -242,7 +242,7 @@ func (q question) place() *field.Path {
 	return q.needs[0].Field
 }
 
-// where the field is, if not in what is being written.
+// where returns the object of that field, if it is not in the written object.
 func (q question) where() string {
 	need := q.needs[0]
 	if need.In == "" {

@@ -54,7 +54,7 @@ var jane = authenticationv1.UserInfo{
 	Username: "jane", UID: "42", Groups: []string{"lab", "system:authenticated"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a", "b"}},
 }
 
-// answer is what an API server is told that asks about an object of Jane's.
+// answer returns what an API server is told that asks about an object of Jane's.
 func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstructured) *admissionv1.AdmissionResponse {
 	t.Helper()
 	asked := webhook.NewServer(webhook.Options{})
@@ -80,7 +80,7 @@ func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstruct
 	return review.Response
 }
 
-func TestAuthorRightsCanBeLoosened(t *testing.T) {
+func TestAuthorRightsModes(t *testing.T) {
 	for mode, want := range map[admission.AuthorRights]struct {
 		allowed bool
 		warning string
@@ -88,7 +88,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 	}{
 		admission.EnforceRights: {asked: 1},
 		"":                      {asked: 1},
-		admission.WarnOfRights: {
+		admission.WarnAboutRights: {
 			allowed: true, asked: 1,
 			warning: `user "jane" may not get Secret "login" in namespace "lab" (spec.system.target.credentialsSecret): PerfLab would refuse this with --author-rights=enforce`,
 		},
@@ -106,7 +106,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 
 // The sentence that the documentation shows is the one people get.
 func TestTheDocumentedSentence(t *testing.T) {
-	text, err := os.ReadFile(apiserver.Root("docs", "security.md"))
+	text, err := os.ReadFile(apiserver.Root("docs", "permissions.md"))
 	expect.NoError(t, err)
 	got := answer(t, admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{}}, shared(t))
 	if got.Allowed || len(got.Result.Details.Causes) != 1 {
@@ -114,12 +114,12 @@ func TestTheDocumentedSentence(t *testing.T) {
 	}
 	cause := got.Result.Details.Causes[0]
 	if sentence := cause.Field + ": " + cause.Message; !strings.Contains(string(text), sentence) {
-		t.Errorf("docs/security.md does not show: %s", sentence)
+		t.Errorf("docs/permissions.md does not show: %s", sentence)
 	}
 }
 
 // All that tells an author is passed on: rights hang on groups and scopes.
-func TestTheAuthorIsAskedAbout(t *testing.T) {
+func TestReviewNamesAuthor(t *testing.T) {
 	asked := &reviewer{allowed: map[string]bool{"login": true}}
 	if got := answer(t, admission.Rights{Reviewer: asked}, rules.Object(t, valid)); !got.Allowed {
 		t.Fatalf("refused: %v", got.Result)
@@ -132,14 +132,14 @@ func TestTheAuthorIsAskedAbout(t *testing.T) {
 }
 
 // Where nobody answers nothing is stored, and nobody is blamed.
-func TestWhoCannotAskRefuses(t *testing.T) {
+func TestFailedReviewRejects(t *testing.T) {
 	sentence := `could not ask the API server whether user "jane" may get Secret "login" in namespace "lab": away: nothing is wrong with the experiment, try again`
 	rights := admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{fails: errors.New("away")}}
 	got := answer(t, rights, rules.Object(t, valid))
 	if got.Allowed || got.Result.Code != http.StatusServiceUnavailable || !strings.Contains(got.Result.Message, sentence) {
 		t.Errorf("%+v, want a refusal with: %s", got.Result, sentence)
 	}
-	rights.Author = admission.WarnOfRights
+	rights.Author = admission.WarnAboutRights
 	if got := answer(t, rights, rules.Object(t, valid)); !got.Allowed || !strings.Contains(strings.Join(got.Warnings, "\n"), sentence) {
 		t.Errorf("allowed %v, warned %q, want a warning with: %s", got.Allowed, got.Warnings, sentence)
 	}

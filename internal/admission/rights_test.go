@@ -93,8 +93,8 @@ func (a *author) ask(object *unstructured.Unstructured) error {
 	return a.client.Create(context.Background(), object, client.DryRunAll)
 }
 
-// mayNot is the sentence an author is told.
-func (a *author) mayNot(what string) string {
+// message returns the sentence an author is told.
+func (a *author) message(what string) string {
 	return fmt.Sprintf("user %q may not %s in namespace %q", a.name, what, a.namespace)
 }
 
@@ -103,7 +103,7 @@ const advice = ": PerfLab uses only what the author may; ask for the right, or l
 // secretVariable takes a variable from the Secret "token".
 const secretVariable = "{name: TOKEN, valueFrom: {secretKeyRef: {name: token, key: k}}}"
 
-// inPods is a patch of the modules' pods.
+// inPods returns a patch of the modules' pods.
 func inPods(spec string) string {
 	return "[{kind: Deployment, merge: {spec: {template: {spec: " + spec + "}}}}]"
 }
@@ -221,7 +221,7 @@ var reaching = map[string]struct {
 	},
 }
 
-func TestAuthorsAreHeldToTheirRights(t *testing.T) {
+func TestExperimentAuthorsNeedRights(t *testing.T) {
 	server.Config(t)
 	for name, c := range reaching {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestAuthorsAreHeldToTheirRights(t *testing.T) {
 				apply(t, made, c.changes)
 				return made
 			}
-			rules.Verdict(t, a.ask(object()), c.place, a.mayNot(c.lacks))
+			rules.Verdict(t, a.ask(object()), c.place, a.message(c.lacks))
 			rules.Verdict(t, a.ask(object()), c.place, advice)
 			for _, granted := range append([]right{{"get", "", "secrets", "login"}}, c.rights...) {
 				a.grant(t, granted)
@@ -247,38 +247,38 @@ func TestRightsAreExact(t *testing.T) {
 	a.grant(t, right{"get", "", "secrets", "other"})
 	a.grant(t, right{"list", "", "secrets", ""})
 	elsewhere.grant(t, right{"get", "", "secrets", ""})
-	rules.Verdict(t, a.ask(rules.Object(t, valid)), "spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`))
+	rules.Verdict(t, a.ask(rules.Object(t, valid)), "spec.system.target.credentialsSecret", a.message(`get Secret "login"`))
 	rules.Verdict(t, elsewhere.ask(rules.Object(t, valid)), "", "")
 }
 
 // That an experiment has begun is the operator's to say.
-func TestNobodyBeginsAnExperimentByHand(t *testing.T) {
+func TestUsersCannotWriteStatus(t *testing.T) {
 	a, object := writer(t), rules.Object(t, valid)
 	apply(t, object, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
-	rules.Verdict(t, a.ask(object), "spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`))
+	rules.Verdict(t, a.ask(object), "spec.system.target.credentialsSecret", a.message(`get Secret "login"`))
 }
 
 // One right is asked for once, and said to be lacking once.
-func TestWhatIsLackingIsSaidOnce(t *testing.T) {
+func TestLackingRightsAreReportedOnce(t *testing.T) {
 	a := writer(t)
 	object := rules.Object(t, valid)
 	apply(t, object, []change{{"spec.system.modules.0.env", "[{name: A, valueFrom: {secretKeyRef: {name: login, key: a}}}, {name: B, valueFrom: {secretKeyRef: {name: login, key: b}}}]"}})
 	answer := a.ask(object)
-	rules.Verdict(t, answer, "spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`)+" (2 more of its fields need it, too)")
+	rules.Verdict(t, answer, "spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+" (2 more of its fields need it, too)")
 	if count := strings.Count(answer.Error(), "may not"); count != 1 {
 		t.Errorf("said %d times: %v", count, answer)
 	}
 }
 
-func TestSystemsAuthorsAreHeldToTheirRights(t *testing.T) {
+func TestSystemAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
-	rules.Verdict(t, a.ask(shared(t)), "spec.target.credentialsSecret", a.mayNot(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the system")
+	rules.Verdict(t, a.ask(shared(t)), "spec.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the system")
 	a.grant(t, right{"get", "", "secrets", "login"})
 	rules.Verdict(t, a.ask(shared(t)), "", "")
 }
 
 // Who refers to a system could put an image of his own beside its Secrets.
-func TestExperimentsAreHeldToTheirSystemsRights(t *testing.T) {
+func TestExperimentAuthorsNeedSystemRights(t *testing.T) {
 	a := writer(t)
 	object := func() *unstructured.Unstructured {
 		made := rules.Object(t, valid)
@@ -289,14 +289,14 @@ func TestExperimentsAreHeldToTheirSystemsRights(t *testing.T) {
 	system := shared(t)
 	system.SetNamespace(a.namespace)
 	expect.NoError(t, a.admin.Create(t.Context(), system), "making the system")
-	rules.Verdict(t, a.ask(object()), "spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.mayNot(`get Secret "login"`))
+	rules.Verdict(t, a.ask(object()), "spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.message(`get Secret "login"`))
 	a.grant(t, right{"get", "", "secrets", "login"})
 	rules.Verdict(t, a.ask(object()), "", "")
 }
 
 // Who edits an experiment before it begins answers for the whole. What is
 // imported, left as it is, or begun reaches for nothing new.
-func TestEditorsAreHeldToTheirRights(t *testing.T) {
+func TestEditorsNeedRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)
 	stored.SetNamespace(a.namespace)
@@ -307,13 +307,13 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 		return a.client.Update(t.Context(), edited, client.DryRunAll)
 	}
 	rules.Verdict(t, edit(change{"metadata.labels", "{team: a}"}), "", "")
-	rules.Verdict(t, edit(change{"spec.suspend", "true"}), "spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`))
+	rules.Verdict(t, edit(change{"spec.suspend", "true"}), "spec.system.target.credentialsSecret", a.message(`get Secret "login"`))
 	imported := rules.Object(t, valid)
 	apply(t, imported, []change{{"metadata.name", "imported"}, {"metadata.annotations", `{perflab.dev/imported: "2026-03-01T12:00:00Z"}`}})
 	rules.Verdict(t, a.ask(imported), "", "")
 	// Pages show the notes of a record as those of any experiment.
 	apply(t, imported, []change{{"spec.notes", "[{name: cpu, configMap: {name: findings, key: cpu.md}}]"}})
-	rules.Verdict(t, a.ask(imported), "spec.notes[0].configMap", a.mayNot(`get ConfigMap "findings"`))
+	rules.Verdict(t, a.ask(imported), "spec.notes[0].configMap", a.message(`get ConfigMap "findings"`))
 	a.grant(t, right{"get", "", "configmaps", "findings"})
 	rules.Verdict(t, a.ask(imported), "", "")
 
@@ -325,7 +325,7 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 
 // Notes are what may still reach once an experiment has begun: who writes one answers
 // for it, and for no other.
-func TestWhoWritesNotesIsHeldToHisRights(t *testing.T) {
+func TestNoteAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)
 	apply(t, stored, []change{{"spec.notes", "[{name: theirs, configMap: {name: theirs, key: k.md}}]"}})
@@ -341,9 +341,9 @@ func TestWhoWritesNotesIsHeldToHisRights(t *testing.T) {
 	const beside = "[{name: theirs, configMap: {name: theirs, key: k.md}}, "
 	rules.Verdict(t, edit(beside+"{name: mine, text: words}]"), "", "")
 	rules.Verdict(t, edit("[]"), "", "")
-	rules.Verdict(t, edit("[{name: theirs, configMap: {name: theirs, key: other.md}}]"), "spec.notes[0].configMap", a.mayNot(`get ConfigMap "theirs"`))
+	rules.Verdict(t, edit("[{name: theirs, configMap: {name: theirs, key: other.md}}]"), "spec.notes[0].configMap", a.message(`get ConfigMap "theirs"`))
 	const mine = beside + "{name: mine, configMap: {name: mine, key: k.md}}]"
-	rules.Verdict(t, edit(mine), "spec.notes[1].configMap", a.mayNot(`get ConfigMap "mine"`))
+	rules.Verdict(t, edit(mine), "spec.notes[1].configMap", a.message(`get ConfigMap "mine"`))
 	a.grant(t, right{"get", "", "configmaps", "mine"})
 	rules.Verdict(t, edit(mine), "", "")
 }

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// What we give people as an example is taken as it is, from people with the
-// role edit who may write experiments.
+// What we give users as an example is taken as it is, from users with the role edit who may
+// write experiments.
 func TestSamplesAreAccepted(t *testing.T) {
 	seen, editor := 0, editor(t)
 	for _, dir := range []string{"samples", "systems"} {

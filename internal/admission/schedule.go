@@ -20,23 +20,24 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// schedules judges PerfSchedules: their templates as the experiments they make, of which
-// nobody is asked any more.
+// schedules validates PerfSchedules: their templates as the experiments that they create,
+// which are not checked again.
 type schedules struct {
-	// reader reads the PerfSystem a template refers to.
+	// reader reads the PerfSystem that a template refers to.
 	reader client.Reader
-	// rights are those the author is held to.
+	// rights checks the author's permissions.
 	rights Rights
 }
 
 var _ admission.Validator[*v1alpha1.PerfSchedule] = &schedules{}
 
-// ValidateCreate judges a new schedule.
+// ValidateCreate validates a new schedule.
 func (s *schedules) ValidateCreate(ctx context.Context, schedule *v1alpha1.PerfSchedule) (admission.Warnings, error) {
 	return s.judge(ctx, schedule)
 }
 
-// ValidateUpdate judges a changed schedule: who changes it answers for the whole.
+// ValidateUpdate validates a changed schedule: whoever changes it needs the permissions for
+// the whole.
 func (s *schedules) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSchedule) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
@@ -44,7 +45,7 @@ func (s *schedules) ValidateUpdate(ctx context.Context, before, after *v1alpha1.
 	return s.judge(ctx, after)
 }
 
-// ValidateDelete lets everything go.
+// ValidateDelete allows every deletion.
 func (*schedules) ValidateDelete(context.Context, *v1alpha1.PerfSchedule) (admission.Warnings, error) {
 	return nil, nil
 }
@@ -60,7 +61,7 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	if err != nil {
 		return nil, err
 	}
-	known, err := knownOf(ctx, s.reader, schedule.Namespace, &schedule.Spec.Template.Spec, system, forbidden)
+	known, err := gatherKnown(ctx, s.reader, schedule.Namespace, &schedule.Spec.Template.Spec, system, forbidden)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +71,10 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	return slices.Concat(warnings, doubts, lenient), invalid("PerfSchedule", schedule.Name, append(faults, forbidden...))
 }
 
-// isScheduled: the operator itself makes the experiment, of the template of a schedule as
-// it stands. Who wrote that was asked for his rights then; the operator has none of them.
-// Whoever else makes it is asked, whatever it is made from, and so is who changes it.
+// isScheduled reports whether the operator itself creates the experiment from the current
+// template of a schedule. The schedule's author was checked when it was written; the
+// operator lacks these permissions. Every other creator, and everyone who changes the
+// experiment, is checked.
 func (e *experiments) isScheduled(ctx context.Context, before, experiment *v1alpha1.PerfExperiment) (bool, error) {
 	owner := metav1.GetControllerOf(experiment)
 	if before != nil || owner == nil || owner.Kind != "PerfSchedule" || owner.APIVersion != v1alpha1.GroupVersion.String() || e.rights.Author == IgnoreRights {
@@ -97,7 +99,7 @@ func (e *experiments) isScheduled(ctx context.Context, before, experiment *v1alp
 	return recurrence.Follows(experiment, schedule), nil
 }
 
-// self is the operator's own name, as the API server knows it.
+// self returns the operator's user name.
 func (r Rights) self(ctx context.Context) (string, error) {
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := r.Reviewer.Create(ctx, review); err != nil {

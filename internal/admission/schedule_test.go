@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// nightly is a schedule with the valid experiment for its template.
+// nightly returns a schedule with the valid experiment for its template.
 func nightly(t *testing.T, changes ...change) *unstructured.Unstructured {
 	t.Helper()
 	made := rules.Schedule(t)
@@ -57,10 +57,10 @@ func TestSchedules(t *testing.T) {
 
 // The author of a schedule answers for what its experiments reach for, and for what he
 // lets the operator look at. Who edits it answers for the whole.
-func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
+func TestScheduleAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
-	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the schedule")
-	rules.Verdict(t, a.ask(nightly(t)), "spec.onImageChange[0]", a.mayNot(`get Deployment "okapi"`))
+	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the schedule")
+	rules.Verdict(t, a.ask(nightly(t)), "spec.onImageChange[0]", a.message(`get Deployment "okapi"`))
 	stored := nightly(t)
 	stored.SetNamespace(a.namespace)
 	expect.NoError(t, a.admin.Create(t.Context(), stored), "making the schedule")
@@ -70,7 +70,7 @@ func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
 		return a.client.Update(t.Context(), edited, client.DryRunAll)
 	}
 	rules.Verdict(t, edit(change{"metadata.labels", "{team: a}"}), "", "")
-	rules.Verdict(t, edit(change{"spec.schedule", "0 3 * * *"}), "spec.template.spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`))
+	rules.Verdict(t, edit(change{"spec.schedule", "0 3 * * *"}), "spec.template.spec.system.target.credentialsSecret", a.message(`get Secret "login"`))
 	a.grant(t, right{"get", "", "secrets", "login"})
 	a.grant(t, right{"get", "apps", "deployments", "okapi"})
 	rules.Verdict(t, a.ask(nightly(t, change{"metadata.name", "another"})), "", "")
@@ -78,19 +78,19 @@ func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
 }
 
 // Who refers to a system from a schedule needs what the system reaches for.
-func TestSchedulesAreHeldToTheirSystemsRights(t *testing.T) {
+func TestScheduleAuthorsNeedSystemRights(t *testing.T) {
 	a := writer(t)
 	system := shared(t)
 	system.SetNamespace(a.namespace)
 	expect.NoError(t, a.admin.Create(t.Context(), system), "making the system")
 	refers := nightly(t, change{"spec.onImageChange", ""}, change{"spec.template.spec.system", ""}, change{"spec.template.spec.systemRef", "{name: folio}"})
-	rules.Verdict(t, a.ask(refers), "spec.template.spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.mayNot(`get Secret "login"`))
+	rules.Verdict(t, a.ask(refers), "spec.template.spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.message(`get Secret "login"`))
 }
 
 // What the operator makes of a template as it stands was asked for when that was written.
 // The operator itself may not get a single Secret; so nothing else that it, or somebody in
 // its place, would make passes.
-func TestOnlyTheOperatorMakesExperimentsOfASchedule(t *testing.T) {
+func TestOnlyOperatorCreatesScheduledExperiments(t *testing.T) {
 	a := writer(t)
 	stored := nightly(t)
 	stored.SetNamespace(a.namespace)

@@ -15,25 +15,25 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// bounded refuses a spec that is too large before anything else is done with it: what
-// takes a megabyte as text takes fifty when it is decoded. Records of what was measured
-// elsewhere are no exception. What is stored already may be labelled and deleted.
+// bounded rejects a spec that is too large before it is decoded: a megabyte of text takes
+// fifty when decoded. This includes imported experiments. Stored objects may still be
+// labelled and deleted.
 type bounded struct{ admission.Handler }
 
-// bound puts a webhook behind it.
+// bound wraps a webhook.
 func bound(hook *admission.Webhook) *admission.Webhook {
 	hook.Handler = bounded{hook.Handler}
 	return hook
 }
 
-// Handle judges the size, and has the rest judged.
+// Handle checks the size, and calls the wrapped handler.
 func (b bounded) Handle(ctx context.Context, request admission.Request) admission.Response {
-	spec := specOf(request.Object.Raw)
+	spec := rawSpec(request.Object.Raw)
 	faults := validate.Stored(spec)
 	if len(faults) == 0 {
 		return b.Handler.Handle(ctx, request)
 	}
-	if bytes.Equal(spec, specOf(request.OldObject.Raw)) {
+	if bytes.Equal(spec, rawSpec(request.OldObject.Raw)) {
 		return admission.Allowed("")
 	}
 	kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
@@ -41,13 +41,13 @@ func (b bounded) Handle(ctx context.Context, request admission.Request) admissio
 	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &refused}}
 }
 
-// specOf is the text of an object's spec; none where there is none.
-func specOf(object []byte) []byte {
+// rawSpec returns the JSON of an object's spec; nil if there is none.
+func rawSpec(object []byte) []byte {
 	var fields struct {
 		Spec json.RawMessage `json:"spec"`
 	}
 	if err := json.Unmarshal(object, &fields); err != nil {
-		// Who decodes it will say so.
+		// Decoding reports the error.
 		return nil
 	}
 	return fields.Spec

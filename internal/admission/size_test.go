@@ -21,14 +21,14 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// terms is an affinity of so many terms of two bytes each.
+// terms returns an affinity of so many terms of two bytes each.
 func terms(count int) string {
 	return `{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + strings.Repeat("{},", count) + `{}]}}}`
 }
 
 // What takes little as text can take a lot when it is decoded, and what is imported is
 // decoded as well.
-func TestTheSizeOfASpec(t *testing.T) {
+func TestSpecSizeIsLimited(t *testing.T) {
 	const gateway, sentence = "spec.system.modules.0.placement", "values, and at most 8000 are allowed"
 	judge(t, valid, map[string]rule{
 		"many values":          refuse("spec", sentence, change{gateway, terms(8_000)}),
@@ -48,7 +48,7 @@ func (r registered) Register(path string, hook http.Handler) {
 }
 
 // Six small objects once ended the operator for everybody.
-func TestABombIsRefusedWithoutBeingDecoded(t *testing.T) {
+func TestOversizedSpecIsRejectedUndecoded(t *testing.T) {
 	server := registered{hooks: map[string]*webhooks.Webhook{}}
 	admission.Register(server, apiserver.Scheme(), nil, admission.Rights{})
 	object := rules.Object(t, valid)

@@ -38,7 +38,7 @@ var server = &apiserver.Server{
 	},
 }
 
-// operatorOf is a client with the rights that config gives the operator.
+// operatorOf returns a client with the rights that config gives the operator.
 func operatorOf(config *rest.Config) (client.Client, error) {
 	admin, err := client.New(config, client.Options{Scheme: apiserver.Scheme()})
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.told = append(w.told, text)
 }
 
-// user is a client as kubectl is one, and what it is warned of.
+// user returns a client as kubectl is one, and what it is warned of.
 func user(t *testing.T) (client.Client, *warnings) {
 	t.Helper()
 	config, told := rest.CopyConfig(server.Config(t)), &warnings{}

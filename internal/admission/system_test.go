@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// shared is the valid experiment's system as a PerfSystem.
+// shared returns the valid experiment's system as a PerfSystem.
 func shared(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	system, _, _ := unstructured.NestedMap(rules.Object(t, valid).Object, "spec", "system")

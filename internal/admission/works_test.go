@@ -14,7 +14,7 @@ import (
 )
 
 // One of each kind of what is accepted nowhere; internal/planning/validate has them all.
-func TestWhatCannotWorkIsRefused(t *testing.T) {
+func TestInvalidExperimentsAreRejected(t *testing.T) {
 	judge(t, valid, map[string]rule{
 		"half a byte":       refuse(aModule+".jvm.heap.max", `the heap of module "circulation" is 512m, which is 0.512 bytes: write 512Mi`, change{module + ".jvm", "{heap: {max: 512m}}"}),
 		"two collectors":    refuse(aModule+".jvm.options[1]", "a second garbage collector beside -XX:+UseG1GC", change{module + ".jvm", `{options: ["-XX:+UseG1GC", "-XX:+UseZGC"]}`}),
@@ -33,7 +33,7 @@ var searching = []change{
 	{"spec.analysis", "{primary: [search/keyword/p95]}"},
 }
 
-func TestScriptsAreReadWhereTheyAre(t *testing.T) {
+func TestScriptsAreReadFromConfigMaps(t *testing.T) {
 	c, _ := user(t)
 	object := rules.Object(t, valid)
 	apply(t, object, searching)
@@ -48,8 +48,8 @@ func TestScriptsAreReadWhereTheyAre(t *testing.T) {
 		`load "search" has 2 users, and every k6 runner needs at least one: write parallelism: 2 or less, or more users`)
 }
 
-// What an experiment began with can't be mended any more.
-func TestWhatHasBegunCanBeStopped(t *testing.T) {
+// What an experiment began with can't be fixed any more.
+func TestStartedExperimentCanBeStopped(t *testing.T) {
 	c, _ := user(t)
 	begun := rules.Object(t, valid)
 	apply(t, begun, append(searching, change{"spec.design", "{blocks: 6, seed: 7, maxRuns: 20}"}))

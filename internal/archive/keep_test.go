@@ -247,7 +247,7 @@ func TestAManifestOfALaterVersionIsNotJudged(t *testing.T) {
 	}
 }
 
-func TestManyKeepAtOnce(t *testing.T) {
+func TestConcurrentWriters(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		store := storeIn(t, bucket, archive.Options{})
 		var group sync.WaitGroup

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract reads the objects of other operators: Strimzi,
-// CloudNativePG and k6-operator. It knows their kinds, the names they give to
-// what they make, and what their statuses mean; nobody else looks into them.
-// The objects stay unstructured, so their Go modules stay out of ours.
+// Package contract reads the objects of third-party operators: Strimzi, CloudNativePG and
+// k6-operator. It has their kinds, the names of the objects that they create, and the
+// meaning of their statuses; no other package reads them. The objects stay unstructured, so
+// this module does not depend on the operators' modules.
 //
-// Every accessor answers for a nil object as for one without a status.
+// Every accessor treats a nil object like one without a status.
 package contract
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// condition is one entry of status.conditions as all three operators write it.
+// condition is an entry of status.conditions in the form that all three operators share.
 type condition struct {
 	status, reason, message string
 }
@@ -46,7 +46,7 @@ func conditions(object *unstructured.Unstructured) []any {
 	return list
 }
 
-// lastTransition is the latest time at which a condition changed.
+// lastTransition returns the latest time at which a condition changed.
 func lastTransition(object *unstructured.Unstructured) time.Time {
 	var last time.Time
 	for _, entry := range conditions(object) {
@@ -59,7 +59,7 @@ func lastTransition(object *unstructured.Unstructured) time.Time {
 	return last
 }
 
-// isCurrent reports whether the status tells of the spec as it is now.
+// isCurrent reports whether the status refers to the current spec.
 func isCurrent(object *unstructured.Unstructured) bool {
 	if object == nil {
 		return false
@@ -78,8 +78,8 @@ func number(object *unstructured.Unstructured, path ...string) int64 {
 	return value
 }
 
-// field reads a value of an object that may be nil. A value of another type
-// than expected counts as absent: the object is not ours to judge.
+// field reads a value of an object that may be nil. A value of another type counts as
+// absent.
 func field[T any](object *unstructured.Unstructured, path ...string) (T, bool) {
 	var none T
 	if object == nil {
@@ -93,13 +93,11 @@ func field[T any](object *unstructured.Unstructured, path ...string) (T, bool) {
 	return typed, ok
 }
 
-// KafkaGroupKind is the kind of which the cluster is asked whether, and in
-// which version, it serves Strimzi's.
+// KafkaGroupKind is the kind with which the served version of Strimzi's API is discovered.
 var KafkaGroupKind = schema.GroupKind{Group: StrimziGroup, Kind: KindKafka}
 
-// ForeignKinds are the kinds of other operators whose objects tell us when to
-// go on.
-func ForeignKinds() []schema.GroupKind {
+// ThirdPartyKinds returns the kinds of third-party objects to watch.
+func ThirdPartyKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		KafkaGroupKind,
 		PostgresClusterKind.GroupKind(),

@@ -116,7 +116,7 @@ func answersOf(kafka contract.Kafka) kafkaAnswers {
 	return answers
 }
 
-func TestNothingThere(t *testing.T) {
+func TestAccessorsAcceptNil(t *testing.T) {
 	expect.Equal(t, kafkaAnswers{}, answersOf(contract.Kafka{}), "a Kafka that is not there")
 	cluster := contract.PostgresCluster{}
 	if cluster.Ready() || cluster.HasStatus() || cluster.Stuck() {
@@ -176,7 +176,7 @@ func TestTestRunStage(t *testing.T) {
 }
 
 // Operators tell their versions in what they make.
-func TestVersionsOfOperators(t *testing.T) {
+func TestOperatorVersions(t *testing.T) {
 	kafka := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"operatorLastSuccessfulVersion": "1.2.0"}}}
 	if told := (contract.Kafka{Object: kafka}).OperatorVersion(); told != "1.2.0" {
 		t.Errorf("Strimzi is %q", told)

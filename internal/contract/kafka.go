@@ -14,10 +14,9 @@ import (
 const StrimziGroup = "kafka.strimzi.io"
 
 const (
-	// StrimziV1 is the version that knows only KRaft.
+	// StrimziV1 supports only KRaft.
 	StrimziV1 = "v1"
-	// StrimziV1Beta2 is the version that knows ZooKeeper, and in which Kafka
-	// needs annotations to run with KRaft and node pools.
+	// StrimziV1Beta2 supports ZooKeeper, and needs annotations for KRaft and node pools.
 	StrimziV1Beta2 = "v1beta2"
 )
 
@@ -27,7 +26,7 @@ const (
 	KindKafkaNodePool = "KafkaNodePool"
 )
 
-// StrimziPodSetKind is what Strimzi makes its pods from, whatever its version.
+// StrimziPodSetKind is the owner of Strimzi's pods in all versions.
 var StrimziPodSetKind = schema.GroupKind{Group: "core.strimzi.io", Kind: "StrimziPodSet"}
 
 // LabelStrimziCluster names the Kafka a pool, a topic or a pod belongs to.
@@ -55,28 +54,24 @@ func strimziKind(version, kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: StrimziGroup, Version: version, Kind: kind}
 }
 
-// KafkaBootstrapService is the Service through which clients in the same
-// namespace find the brokers of a Kafka.
+// KafkaBootstrapService returns the bootstrap Service of a Kafka.
 func KafkaBootstrapService(kafka string) string { return kafka + "-kafka-bootstrap" }
 
-// KafkaPort is where the brokers PerfLab runs take clients without TLS.
+// KafkaPort is the port without TLS of brokers that PerfLab runs.
 const KafkaPort = 9092
 
 // Kafka reads a Strimzi Kafka.
 type Kafka struct{ Object *unstructured.Unstructured }
 
-// Ready reports whether the cluster is up as its spec says now. Strimzi keeps
-// Ready=True of the old generation all through a roll, so the generation has
-// to be asked for as well.
+// Ready reports whether the cluster is ready with its current spec. During a rolling update
+// Strimzi keeps Ready=True of the old generation, so the generation counts as well.
 func (k Kafka) Ready() bool { return isReady(k.Object) && isCurrent(k.Object) }
 
-// Rolling reports whether the cluster was up and is changing over to a newer
-// spec.
+// Rolling reports whether the cluster was ready and rolls out a newer spec.
 func (k Kafka) Rolling() bool { return isReady(k.Object) && !isCurrent(k.Object) }
 
-// Refusal returns what Strimzi has against the spec as it is now. Strimzi says
-// so with NotReady=True and an exception's name as the reason, and leaves
-// Ready away. It may still pass: Strimzi tries again.
+// Refusal returns why Strimzi rejects the current spec. Strimzi sets NotReady=True with an
+// exception's name as the reason, and removes Ready. It may be temporary: Strimzi retries.
 func (k Kafka) Refusal() (reason, message string, refused bool) {
 	notReady, found := findCondition(k.Object, "NotReady")
 	if !found || notReady.status != "True" || notReady.reason == reasonCreating || !isCurrent(k.Object) {
@@ -85,14 +80,13 @@ func (k Kafka) Refusal() (reason, message string, refused bool) {
 	return notReady.reason, notReady.message, true
 }
 
-// HasStatus reports whether Strimzi has said anything about the Kafka yet.
+// HasStatus reports whether Strimzi has written a status.
 func (k Kafka) HasStatus() bool { return hasStatus(k.Object) }
 
-// LastWord is when Strimzi last changed its mind about the Kafka; zero: never.
-func (k Kafka) LastWord() time.Time { return lastTransition(k.Object) }
+// LastTransition returns the time of the last transition; zero if there was none.
+func (k Kafka) LastTransition() time.Time { return lastTransition(k.Object) }
 
-// StrimziPods are the pods a StrimziPodSet is to have, whole, as Strimzi asks
-// the API server for them.
+// StrimziPods returns the pods in a StrimziPodSet, as Strimzi creates them.
 func StrimziPods(podSet *unstructured.Unstructured) []unstructured.Unstructured {
 	entries, _ := field[[]any](podSet, "spec", "pods")
 	var pods []unstructured.Unstructured
@@ -104,7 +98,7 @@ func StrimziPods(podSet *unstructured.Unstructured) []unstructured.Unstructured 
 	return pods
 }
 
-// BootstrapServers is the address of a listener, empty while there is none.
+// BootstrapServers returns the address of a listener; empty if there is none.
 func (k Kafka) BootstrapServers(listener string) string {
 	listeners, _ := field[[]any](k.Object, "status", "listeners")
 	for _, entry := range listeners {
@@ -117,11 +111,11 @@ func (k Kafka) BootstrapServers(listener string) string {
 	return ""
 }
 
-// Version is the version the brokers run, empty while unknown.
+// Version returns the brokers' version; empty if unknown.
 func (k Kafka) Version() string { return text(k.Object, "status", "kafkaVersion") }
 
-// OperatorVersion is that of the Strimzi that last brought the cluster to its
-// spec, empty while unknown.
+// OperatorVersion returns the version of Strimzi that last reconciled the cluster; empty if
+// unknown.
 func (k Kafka) OperatorVersion() string {
 	return text(k.Object, "status", "operatorLastSuccessfulVersion")
 }

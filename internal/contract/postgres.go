@@ -23,11 +23,11 @@ const (
 	// LabelPostgresCluster names the Cluster a pod belongs to, be it an
 	// instance, a Pooler's or a job's.
 	LabelPostgresCluster = "cnpg.io/cluster"
-	// LabelPostgresRole tells instances from Poolers.
+	// LabelPostgresRole distinguishes instances from Poolers.
 	LabelPostgresRole = "cnpg.io/podRole"
 	// LabelPostgresPooler names the Pooler a pod belongs to.
 	LabelPostgresPooler = "cnpg.io/poolerName"
-	// LabelPostgresInstanceRole tells the primary from replicas.
+	// LabelPostgresInstanceRole distinguishes the primary from replicas.
 	LabelPostgresInstanceRole = "cnpg.io/instanceRole"
 
 	// PostgresRoleInstance is LabelPostgresRole of a PostgreSQL server.
@@ -39,12 +39,12 @@ const (
 	PostgresInstanceReplica = "replica"
 )
 
-// postgresBootstrap is the container with which CloudNativePG prepares a pod. It
-// has the operator's own image.
+// postgresBootstrap is the init container of CloudNativePG's pods. It has the operator's
+// image.
 const postgresBootstrap = "bootstrap-controller"
 
-// PostgresOperatorImage is the image of the CloudNativePG that made the first of
-// these pods it has made; empty: it has made none.
+// PostgresOperatorImage returns the image of the CloudNativePG that created the first of
+// these pods; empty if it created none.
 func PostgresOperatorImage(pods []corev1.Pod) string {
 	for i := range pods {
 		for _, container := range pods[i].Spec.InitContainers {
@@ -66,71 +66,67 @@ const (
 	PostgresSecretDatabase = "dbname"
 )
 
-// PostgresWriterService leads to the primary of a Cluster.
+// PostgresWriterService returns the Service of a Cluster's primary.
 func PostgresWriterService(cluster string) string { return cluster + "-rw" }
 
-// PostgresReaderService leads to the replicas of a Cluster. With one instance
-// it leads nowhere.
+// PostgresReaderService returns the Service of a Cluster's replicas. With one instance it
+// has no endpoints.
 func PostgresReaderService(cluster string) string { return cluster + "-ro" }
 
-// PostgresWriterPooler is the Pooler before a Cluster's primary, and its
-// Service. A Pooler's name must not be that of a Cluster.
+// PostgresWriterPooler returns the Pooler of a Cluster's primary, and its Service. A
+// Pooler's name must not be that of a Cluster.
 func PostgresWriterPooler(cluster string) string { return cluster + "-pooler-rw" }
 
-// PostgresReaderPooler is the Pooler before a Cluster's replicas, and its
-// Service.
+// PostgresReaderPooler returns the Pooler of a Cluster's replicas, and its Service.
 func PostgresReaderPooler(cluster string) string { return cluster + "-pooler-ro" }
 
-// PostgresSecret holds the credentials of the application's user.
+// PostgresSecret returns the Secret with the credentials of the application's user.
 func PostgresSecret(cluster string) string { return cluster + "-app" }
 
 // PostgresCluster reads a CloudNativePG Cluster.
 type PostgresCluster struct{ Object *unstructured.Unstructured }
 
-// Ready reports whether every declared instance is up and no switchover is on.
-// A Cluster has no observedGeneration: right after an edit the answer may
-// still be that of the spec before.
+// Ready reports whether every declared instance is ready and no switchover is running. A
+// Cluster has no observedGeneration: right after an update the status may still be that of
+// the previous spec.
 func (c PostgresCluster) Ready() bool {
 	return isReady(c.Object) &&
 		c.ReadyInstances() == c.Instances() &&
 		c.CurrentPrimary() != "" && c.CurrentPrimary() == text(c.Object, "status", "targetPrimary")
 }
 
-// HasStatus reports whether CloudNativePG has said anything about the Cluster
-// yet.
+// HasStatus reports whether CloudNativePG has written a status.
 func (c PostgresCluster) HasStatus() bool { return c.Phase() != "" || len(conditions(c.Object)) > 0 }
 
-// LastWord is when CloudNativePG last changed its mind about the Cluster; zero:
-// never.
-func (c PostgresCluster) LastWord() time.Time { return lastTransition(c.Object) }
+// LastTransition returns the time of the last transition; zero if there was none.
+func (c PostgresCluster) LastTransition() time.Time { return lastTransition(c.Object) }
 
-// Instances is the number of declared instances.
+// Instances returns the number of declared instances.
 func (c PostgresCluster) Instances() int64 { return number(c.Object, "spec", "instances") }
 
-// ReadyInstances is the number of instances that are up.
+// ReadyInstances returns the number of ready instances.
 func (c PostgresCluster) ReadyInstances() int64 { return number(c.Object, "status", "readyInstances") }
 
-// Names reports whether CloudNativePG tells of an instance of this name. While it tells of
-// none, it may be any.
+// Names reports whether CloudNativePG lists an instance of this name. While it lists none,
+// any may exist.
 func (c PostgresCluster) Names(instance string) bool {
 	names, _ := field[[]any](c.Object, "status", "instanceNames")
 	return len(names) == 0 || slices.Contains(names, any(instance))
 }
 
-// CurrentPrimary is the instance that takes writes, empty while there is none.
+// CurrentPrimary returns the primary; empty if there is none.
 func (c PostgresCluster) CurrentPrimary() string { return text(c.Object, "status", "currentPrimary") }
 
-// Image is the image the instances run, empty while unknown.
+// Image returns the instances' image; empty if unknown.
 func (c PostgresCluster) Image() string { return text(c.Object, "status", "image") }
 
-// Phase is what CloudNativePG is doing, in its own words.
+// Phase returns CloudNativePG's phase.
 func (c PostgresCluster) Phase() string { return text(c.Object, "status", "phase") }
 
-// PhaseReason says more about the phase, if there is more to say.
+// PhaseReason returns details about the phase, if any.
 func (c PostgresCluster) PhaseReason() string { return text(c.Object, "status", "phaseReason") }
 
-// stuckPhases are the beginnings of phases that CloudNativePG does not leave
-// by itself, or only when something outside it changes.
+// stuckPhases are prefixes of phases that need an external change.
 var stuckPhases = []string{
 	"Unable to create required cluster objects",
 	"Invalid cluster definition",
@@ -141,7 +137,7 @@ var stuckPhases = []string{
 	"Waiting for user action",
 }
 
-// Stuck reports whether CloudNativePG refuses to go on with the Cluster.
+// Stuck reports whether CloudNativePG has stopped reconciling the Cluster.
 func (c PostgresCluster) Stuck() bool {
 	for _, beginning := range stuckPhases {
 		if strings.HasPrefix(c.Phase(), beginning) {
@@ -154,19 +150,18 @@ func (c PostgresCluster) Stuck() bool {
 // PostgresPooler reads a CloudNativePG Pooler.
 type PostgresPooler struct{ Object *unstructured.Unstructured }
 
-// Instances is the number of declared PgBouncers.
+// Instances returns the number of declared PgBouncers.
 func (p PostgresPooler) Instances() int64 { return number(p.Object, "spec", "instances") }
 
-// Phase is what CloudNativePG makes of the Pooler: active when it serves.
-// Releases before 1.30 say nothing.
+// Phase returns the Pooler's phase: active when it is ready. Releases before 1.30 have
+// none.
 func (p PostgresPooler) Phase() string { return text(p.Object, "status", "phase") }
 
-// PhaseReason says more about the phase, if there is more to say.
+// PhaseReason returns details about the phase, if any.
 func (p PostgresPooler) PhaseReason() string { return text(p.Object, "status", "phaseReason") }
 
-// Serves reports whether CloudNativePG takes the Pooler for one that serves,
-// as far as it says so. Whether its pods do is for the pods to tell.
+// Serves reports whether the Pooler's status allows it to be ready, which its pods decide.
 func (p PostgresPooler) Serves() bool { return p.Phase() == "" || p.Phase() == "active" }
 
-// Failed reports whether CloudNativePG can't make the Pooler as declared.
+// Failed reports whether CloudNativePG can't create the declared Pooler.
 func (p PostgresPooler) Failed() bool { return p.Phase() == "failed" }

@@ -14,34 +14,33 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// PostgresMetricsPort is where every instance of a Cluster serves its metrics.
+// PostgresMetricsPort is the metrics port of every instance of a Cluster.
 const PostgresMetricsPort = 9187
 
-// LabelPostgresReload makes instances follow the changes of a ConfigMap.
+// LabelPostgresReload makes instances reload a changed ConfigMap.
 const LabelPostgresReload = "cnpg.io/reload"
 
-// Queries of ours that instances are told to serve as metrics. CloudNativePG
-// puts cnpg_ before and the column's name behind.
+// Custom queries that instances serve as metrics, with the prefix cnpg_ and the column's
+// name as a suffix.
 const (
 	PostgresQueryServer = "perflab_server"
 	PostgresQueryReads  = "perflab_reads"
 )
 
-// PostgresMetrics is what an instance tells about itself. What it does not
-// tell is nil: the queries may be taken away by a patch, or fail.
+// PostgresMetrics are the metrics of an instance. Missing ones are nil: a patch may remove
+// the queries, or they may fail.
 type PostgresMetrics struct {
 	// InRecovery: the instance is a replica.
 	InRecovery *bool
-	// StreamingReplicas is the number of replicas the instance sends its log to.
+	// StreamingReplicas is the number of replicas that stream from the instance.
 	StreamingReplicas *int32
-	// SynchronousReplicas is the number of replicas whose answer a commit may
-	// wait for.
+	// SynchronousReplicas is the number of synchronous replicas.
 	SynchronousReplicas *int32
-	// RowsRead from the modules' tables since the instance's statistics began.
+	// RowsRead from user tables since the instance's statistics were reset.
 	RowsRead *int64
 }
 
-// ReadPostgresMetrics reads what the metrics port of an instance answers.
+// ReadPostgresMetrics parses the metrics of an instance.
 func ReadPostgresMetrics(answer io.Reader) (PostgresMetrics, error) {
 	own, err := ownLines(answer)
 	if err != nil {
@@ -61,11 +60,11 @@ func ReadPostgresMetrics(answer io.Reader) (PostgresMetrics, error) {
 	}, nil
 }
 
-// mostOwn bounds what an instance tells of our queries, in bytes: a handful of lines.
+// mostOwn bounds the metrics of our queries, in bytes.
 const mostOwn = 64 << 10
 
-// ownLines are those about our queries. A parsed line takes a hundred times its text, and an
-// image of a stranger's may answer with millions.
+// ownLines returns the lines of our queries. A parsed line takes a hundred times its text,
+// and a third-party image may return millions.
 func ownLines(answer io.Reader) (io.Reader, error) {
 	var own bytes.Buffer
 	lines := bufio.NewScanner(answer)
@@ -75,10 +74,10 @@ func ownLines(answer io.Reader) (io.Reader, error) {
 			own.WriteByte('\n')
 		}
 	}
-	return &own, lines.Err() //nolint:wrapcheck // Said by the caller.
+	return &own, lines.Err() //nolint:wrapcheck // The caller wraps it.
 }
 
-// metric is the value of a family with one series; nil also where it is no count.
+// metric returns the value of a family with one series; nil if it is no count.
 func metric(families map[string]*dto.MetricFamily, name string) *int64 {
 	family := families["cnpg_"+name]
 	if family == nil || len(family.GetMetric()) != 1 {

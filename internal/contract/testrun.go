@@ -10,14 +10,13 @@ import (
 // TestRunKind is k6-operator's TestRun.
 var TestRunKind = schema.GroupVersionKind{Group: "k6.io", Version: "v1alpha1", Kind: "TestRun"}
 
-// RunnerContainer is the name of the container k6 runs in.
+// RunnerContainer is the name of k6's container.
 const RunnerContainer = "k6"
 
 // K6Operator is part of the name of k6-operator's image.
 const K6Operator = "k6-operator"
 
-// K6OperatorLabels are on its Deployment: as its chart has them, and as its
-// bundle of manifests has.
+// K6OperatorLabels are the labels of its Deployment, in its chart and in its manifests.
 var K6OperatorLabels = []map[string]string{
 	{"app.kubernetes.io/name": K6Operator},
 	{"control-plane": "controller-manager"},
@@ -31,30 +30,29 @@ const (
 	LabelRunner = "runner"
 )
 
-// Stage says where k6-operator is with a TestRun. Stages follow each other in
-// this order; StageError can follow any.
+// Stage is the stage of a TestRun. Stages follow in this order; StageError can follow any.
 type Stage string
 
 // Stages of a TestRun.
 const (
 	// StageInitialization checks the script.
 	StageInitialization Stage = "initialization"
-	// StageInitialized is about to create the runners.
+	// StageInitialized creates the runners next.
 	StageInitialized Stage = "initialized"
-	// StageCreated waits until all runners are up. It has no time-out.
+	// StageCreated waits until all runners are ready. It has no time-out.
 	StageCreated Stage = "created"
 	// StageStarted has released the runners.
 	StageStarted Stage = "started"
-	// StageStopped has seen the runners end.
+	// StageStopped: the runners have ended.
 	StageStopped Stage = "stopped"
-	// StageFinished is over. It does not say that anything succeeded.
+	// StageFinished: the TestRun has finished, successfully or not.
 	StageFinished Stage = "finished"
-	// StageError could not be started.
+	// StageError: the TestRun could not start.
 	StageError Stage = "error"
 )
 
 // TestRun reads a k6-operator TestRun.
 type TestRun struct{ Object *unstructured.Unstructured }
 
-// Stage is where k6-operator is with the TestRun, empty before it began.
+// Stage returns the stage of the TestRun; empty if there is none yet.
 func (t TestRun) Stage() Stage { return Stage(text(t.Object, "status", "stage")) }

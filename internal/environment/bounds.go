@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/kube/sizelimit"
 )
 
-// What the record of a run lists, as its schema bounds it.
+// Limits of the lists in a run's record, as in its schema.
 const (
 	maxKafkaPods    = 400
 	maxPostgresPods = 64
@@ -18,16 +18,16 @@ const (
 	maxNodes        = 200
 )
 
-// Bound leaves out of a record the pods and nodes it has no room for, counts them in it and
-// says what follows; empty: it lists all. The schema would leave them out too, without a sign
-// that the list is incomplete.
+// Bound removes pods and nodes beyond the limits from a record, counts them in it, and
+// returns a sentence about them; empty if it lists all. The schema would truncate the lists
+// silently.
 func Bound(record *v1alpha1.EffectiveSystem) (sentence string) {
 	record.KafkaPods = bounded(record.KafkaPods, maxKafkaPods, &record.MorePods)
 	record.PostgresPods = bounded(record.PostgresPods, maxPostgresPods, &record.MorePods)
 	record.Nodes = bounded(record.Nodes, maxNodes, &record.MoreNodes)
 	each := maxModulePods
-	if all := podsOfModules(record); len(all) > 0 {
-		each = min(each, roomFor(all, record.Modules))
+	if all := countModulePods(record); len(all) > 0 {
+		each = min(each, checkPodLimit(all, record.Modules))
 	}
 	for i := range record.Modules {
 		pods := &record.Modules[i].Pods
@@ -39,8 +39,8 @@ func Bound(record *v1alpha1.EffectiveSystem) (sentence string) {
 	return fmt.Sprintf("the system is larger than what a run lists: of its pods %d, whose restarts are not counted, and of its nodes %d are left out", record.MorePods, record.MoreNodes)
 }
 
-// podsOfModules are those of all modules.
-func podsOfModules(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
+// countModulePods counts the pods of all modules.
+func countModulePods(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
 	var all []v1alpha1.EffectivePod
 	for _, module := range record.Modules {
 		all = append(all, module.Pods...)
@@ -48,8 +48,8 @@ func podsOfModules(record *v1alpha1.EffectiveSystem) []v1alpha1.EffectivePod {
 	return all
 }
 
-// roomFor is how many pods of each module there is room for.
-func roomFor(all []v1alpha1.EffectivePod, modules []v1alpha1.EffectiveModule) int {
+// checkPodLimit returns the number of pods to list per module.
+func checkPodLimit(all []v1alpha1.EffectivePod, modules []v1alpha1.EffectiveModule) int {
 	fitting := len(sizelimit.Within(all, sizelimit.Pods))
 	if fitting == len(all) {
 		return maxModulePods
@@ -61,7 +61,7 @@ func roomFor(all []v1alpha1.EffectivePod, modules []v1alpha1.EffectiveModule) in
 	return share(sizes, fitting)
 }
 
-// share is the largest bound with which no more of all is left than fits.
+// share returns the largest bound at which the sizes add up to at most fitting.
 func share(sizes []int, fitting int) int {
 	slices.Sort(sizes)
 	for i, size := range sizes {

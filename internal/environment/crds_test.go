@@ -28,7 +28,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestIntentsKeepToStrimzi(t *testing.T) {
+func TestIntentsMatchStrimziSchema(t *testing.T) {
 	for release, apiVersion := range map[string]string{"strimzi-1.2.0": contract.StrimziV1, "strimzi-0.45.2": contract.StrimziV1Beta2} {
 		directory := filepath.Join(crds.Strimzi(t), release)
 		for name, system := range declared() {
@@ -50,7 +50,7 @@ func TestIntentsKeepToStrimzi(t *testing.T) {
 	}
 }
 
-// objectsOf is the number of Strimzi's objects a Kafka is made of.
+// objectsOf returns the number of Strimzi's objects a Kafka is made of.
 func objectsOf(kafka *v1alpha1.Kafka) int {
 	switch {
 	case kafka.Provider == v1alpha1.KafkaProviderExternal:
@@ -65,7 +65,7 @@ func objectsOf(kafka *v1alpha1.Kafka) int {
 }
 
 // What Strimzi 1.x would drop without a word must not get that far.
-func TestZooKeeperIsNotForStrimziV1(t *testing.T) {
+func TestZooKeeperNeedsStrimziV1Beta2(t *testing.T) {
 	req := request(declared()["ZooKeeper"])
 	if served := kafka.AssessServed(req, contract.StrimziV1); served.Ready || served.Reason != v1alpha1.ReasonModeNotServed {
 		t.Errorf("v1 serves ZooKeeper: %+v", served)
@@ -76,7 +76,7 @@ func TestZooKeeperIsNotForStrimziV1(t *testing.T) {
 	}
 }
 
-func TestIntentsKeepToCloudNativePG(t *testing.T) {
+func TestIntentsMatchCloudNativePGSchema(t *testing.T) {
 	directory := crds.CloudNativePG(t)
 	files := map[string]string{"Cluster": "postgresql.cnpg.io_clusters.yaml", "Pooler": "postgresql.cnpg.io_poolers.yaml"}
 	for name, system := range declared() {
@@ -90,7 +90,7 @@ func TestIntentsKeepToCloudNativePG(t *testing.T) {
 	}
 }
 
-func TestIntentsKeepToKubernetes(t *testing.T) {
+func TestIntentsMatchKubernetesSchema(t *testing.T) {
 	for name, system := range declared() {
 		t.Run(name, func(t *testing.T) {
 			for _, intent := range modules.Build(request(system), "demo-abcdef") {
@@ -108,7 +108,7 @@ func TestIntentsKeepToKubernetes(t *testing.T) {
 }
 
 // The checks above are worth nothing if they find no fault where there is one.
-func TestKeepsToFindsFaults(t *testing.T) {
+func TestSchemaCheckFindsFaults(t *testing.T) {
 	crd := readCRD(t, filepath.Join(crds.Strimzi(t), "strimzi-1.2.0", "kafkanodepool.yaml"))
 	faults := map[string]func(spec map[string]any){
 		"Unknown":  func(spec map[string]any) { spec["replica"] = int64(1) },

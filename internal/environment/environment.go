@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package environment turns the system of a run into objects (intents) and
-// what the cluster says about them into a readiness with a reason. It is pure:
-// it knows no client and no clock. Its subpackages, one per component, do not
-// know each other.
+// Package environment renders the system of a run as objects (intents), and assesses their
+// state in the cluster as a readiness with a reason. It is pure: it uses no client and no
+// clock. Its subpackages, one per component, do not import each other.
 package environment
 
 import (
@@ -17,52 +16,50 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Patience is how long an object may stay without any sign of life from its
-// operator before the operator is called silent. The operator may still wake
-// up: silence is a reason shown to people, not a failure.
-const Patience = 15 * time.Second
+// SilenceThreshold is how long an object may have no status before its operator is reported
+// as silent. The operator may still act: this is a message to users, not a failure.
+const SilenceThreshold = 15 * time.Second
 
-// LongPatience is the same for an operator that has begun: it may be gone after
-// its first word.
-const LongPatience = 25 * time.Second
+// LongSilenceThreshold is the threshold for an operator that has begun, and may have
+// stopped since.
+const LongSilenceThreshold = 25 * time.Second
 
-// Request says for which run an environment is wanted.
+// Request identifies the run for which an environment is built.
 type Request struct {
 	Namespace  string
 	Experiment string
-	// Run is the name of the run the environment is built for.
+	// Run is the name of the run.
 	Run   string
 	Reset v1alpha1.ResetPolicy
-	// KeepWarm: Kafkas and PostgreSQLs of other declarations stay up beside
-	// the run's own.
+	// KeepWarm: Kafkas and PostgreSQLs of other configurations keep running beside the
+	// run's own.
 	KeepWarm bool
 	System   v1alpha1.System
 	// Owner is the experiment: the environment outlives the run.
 	Owner metav1.OwnerReference
-	// Names are made by the scheme the experiment began with.
+	// Names is the naming scheme of the experiment.
 	Names naming.Scheme
 }
 
-// Intent is an object as it should be, ready for server-side apply.
+// Intent is a desired object, ready for server-side apply.
 type Intent = *unstructured.Unstructured
 
-// Observed is what the cluster holds for one component.
+// Observed is the state of one component in the cluster.
 type Observed struct {
-	// Objects are the component's own objects as they are, by kind and name.
-	// An object that is not there is absent.
+	// Objects are the component's existing objects by kind and name.
 	Objects map[Key]*unstructured.Unstructured
 	// Pods are the component's pods.
 	Pods []corev1.Pod
-	// Events are those about pods that have not been ready for a while.
+	// Events of pods that have not been ready for a while.
 	Events []corev1.Event
-	// Refused is what the API server has against pods the component's operator
-	// can't make; empty: nothing, or nobody has asked.
+	// Refused is the API server's reason to reject pods of the component's operator; empty
+	// if there is none, or it was not checked.
 	Refused string
 	// Now is the time of the observation.
 	Now time.Time
 }
 
-// Key finds an object among the observed.
+// Key identifies an observed object.
 type Key struct{ Kind, Name string }
 
 // Get returns the object or nil.
@@ -70,27 +67,27 @@ func (o Observed) Get(kind, name string) *unstructured.Unstructured {
 	return o.Objects[Key{Kind: kind, Name: name}]
 }
 
-// Readiness says whether a component is as declared and, if not, why.
+// Readiness reports whether a component is as declared and, if not, why.
 type Readiness struct {
 	Ready bool
 	// Reason is one of the condition reasons of the API.
 	Reason string
-	// Message is one sentence, stable from pass to pass while nothing changes.
+	// Message is one sentence, stable between reconciles while nothing changes.
 	Message string
-	// Final: waiting changes nothing about it.
+	// Final: waiting does not help.
 	Final bool
 }
 
-// Ready is the readiness of a component that is as declared.
+// Ready returns the readiness of a component that is as declared.
 func Ready(message string) Readiness {
 	return Readiness{Ready: true, Reason: v1alpha1.ReasonReady, Message: message}
 }
 
-// Check decides how ready something is, or leaves it to the checks after it.
+// Check assesses a readiness, or leaves it to later checks.
 type Check[T any] func(T) (Readiness, bool)
 
-// Ask returns what the first check says that decides, if one does.
-func Ask[T any](checks []Check[T], about T) (Readiness, bool) {
+// RunChecks returns the result of the first check that decides.
+func RunChecks[T any](checks []Check[T], about T) (Readiness, bool) {
 	for _, check := range checks {
 		if readiness, decided := check(about); decided {
 			return readiness, true
@@ -99,9 +96,9 @@ func Ask[T any](checks []Check[T], about T) (Readiness, bool) {
 	return Readiness{}, false
 }
 
-// Both is the readiness of two parts of a component: that of the first that is
-// not as declared.
-func Both(one, other Readiness) Readiness {
+// Combine returns the readiness of two parts of a component: that of the first part that is
+// not ready.
+func Combine(one, other Readiness) Readiness {
 	if !one.Ready {
 		return one
 	}
@@ -114,7 +111,7 @@ func Both(one, other Readiness) Readiness {
 	return Ready(one.Message + "; " + other.Message)
 }
 
-// NotReady is the readiness of a component that is not.
+// NotReady returns the readiness of a component that is not.
 func NotReady(reason, message string) Readiness {
 	return Readiness{Reason: reason, Message: message}
 }

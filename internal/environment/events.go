@@ -17,17 +17,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// eventChecks find in what was told of a pod, by events alone, why it does not
-// serve. The order is that of a pod's life turned round.
+// eventChecks find in a pod's events why it is not ready, latest stage first.
 var eventChecks = []func(corev1.Pod, []corev1.Event) (Readiness, bool){
 	probeFailing,
 	mountFailing,
 	sandboxFailing,
 }
 
-// probeFailing finds a probe that fails. A program that is still starting fails it
-// as well, so the sentence says what was asked and what came back, and leaves
-// the rest to the reader.
+// probeFailing finds a failing probe. A program that is still starting fails it as well, so
+// the message only describes the request and the answer.
 func probeFailing(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	failure, found := lastWarning(events, "Unhealthy")
 	if !found {
@@ -53,8 +51,8 @@ func sandboxFailing(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	return NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("%s: its node can't make the pod%s", PodTitle(pod), quoted(failure.Message))), true
 }
 
-// Refusal finds in the events of a Job or a set of pods that the API server
-// takes none of its pods; empty: it does not say so.
+// Refusal returns the API server's reason to reject pods, from the events of a Job or a set
+// of pods; empty if there is none.
 func Refusal(events []corev1.Event) string {
 	failure, found := lastWarning(events, "FailedCreate")
 	if !found {
@@ -67,18 +65,17 @@ func Refusal(events []corev1.Event) string {
 	return prose.Sentence(why)
 }
 
-// ProbeFailure says which probe of a pod failed last, and how; empty where none
-// did.
+// ProbeFailure describes the last failed probe of a pod; empty if none failed.
 func ProbeFailure(pod corev1.Pod, events []corev1.Event) string {
-	failure, found := lastWarning(EventsOf(pod, events), "Unhealthy")
+	failure, found := lastWarning(PodEvents(pod, events), "Unhealthy")
 	if !found {
 		return ""
 	}
 	return probeFailure(pod, failure)
 }
 
-// EventsOf are those about a pod, and not about an earlier one of its name.
-func EventsOf(pod corev1.Pod, events []corev1.Event) []corev1.Event {
+// PodEvents returns the events of a pod, without those of an earlier pod of its name.
+func PodEvents(pod corev1.Pod, events []corev1.Event) []corev1.Event {
 	var own []corev1.Event
 	for _, event := range events {
 		if event.InvolvedObject.UID == pod.UID {
@@ -88,7 +85,7 @@ func EventsOf(pod corev1.Pod, events []corev1.Event) []corev1.Event {
 	return own
 }
 
-// lastWarning is the latest warning with one of these reasons.
+// lastWarning returns the latest warning with one of these reasons.
 func lastWarning(events []corev1.Event, reasons ...string) (corev1.Event, bool) {
 	var found []corev1.Event
 	for _, event := range events {
@@ -104,8 +101,8 @@ func lastWarning(events []corev1.Event, reasons ...string) (corev1.Event, bool) 
 	}), true
 }
 
-// lastSeen is when an event was last told. Which field holds it depends on who
-// told it.
+// lastSeen returns when an event last occurred. The field depends on the client that
+// recorded it.
 func lastSeen(event corev1.Event) time.Time {
 	last := event.CreationTimestamp.Time
 	times := []time.Time{event.LastTimestamp.Time, event.EventTime.Time}
@@ -120,27 +117,27 @@ func lastSeen(event corev1.Event) time.Time {
 	return last
 }
 
-// probed takes the kubelet's sentence about a probe apart.
+// probed parses the kubelet's message about a probe.
 var probed = regexp.MustCompile(`^(Readiness|Liveness|Startup) probe (?:failed|errored)(?: and resulted in \w+ state)?: (.*)$`)
 
 var statusCode = regexp.MustCompile(`statuscode: (\d+)`)
 
-// probeFailure tells which probe failed, what it asked and what came back,
-// without the pod's address, which is another one for each pod.
+// probeFailure describes the failed probe, without the pod's address, which differs between
+// pods.
 func probeFailure(pod corev1.Pod, failure corev1.Event) string {
 	message := prose.Sentence(failure.Message)
 	parts := probed.FindStringSubmatch(message)
 	if parts == nil {
 		return message
 	}
-	return fmt.Sprintf("its %s probe%s %s", strings.ToLower(parts[1]), probeTarget(pod, failure, parts[1]), probeAnswer(parts[2]))
+	return fmt.Sprintf("its %s probe%s %s", strings.ToLower(parts[1]), probeTarget(pod, failure, parts[1]), probeOutcome(parts[2]))
 }
 
-func probeAnswer(message string) string {
+func probeOutcome(message string) string {
 	if code := statusCode.FindStringSubmatch(message); code != nil {
 		return "is answered with status " + code[1]
 	}
-	for _, known := range knownAnswers {
+	for _, known := range knownOutcomes {
 		if strings.Contains(message, known.sign) {
 			return known.meaning
 		}
@@ -148,8 +145,8 @@ func probeAnswer(message string) string {
 	return "fails: " + message
 }
 
-// knownAnswers are what the kubelet's client says where there was none.
-var knownAnswers = []struct{ sign, meaning string }{
+// knownOutcomes are the errors of the kubelet's client.
+var knownOutcomes = []struct{ sign, meaning string }{
 	{"connection refused", "is refused a connection"},
 	{"no route to host", "finds no way to it"},
 	{"context deadline exceeded", "gets no answer in time"},
@@ -157,7 +154,7 @@ var knownAnswers = []struct{ sign, meaning string }{
 	{"i/o timeout", "gets no answer in time"},
 }
 
-// probeTarget is what a probe of a pod asks for: " (GET :8081/admin/health)".
+// probeTarget describes the request of a probe: " (GET :8081/admin/health)".
 func probeTarget(pod corev1.Pod, failure corev1.Event, kind string) string {
 	for _, container := range pod.Spec.Containers {
 		if field := failure.InvolvedObject.FieldPath; field != "" && !strings.Contains(field, "{"+container.Name+"}") {
@@ -177,7 +174,7 @@ func probeTarget(pod corev1.Pod, failure corev1.Event, kind string) string {
 	return ""
 }
 
-// portNumber is that of a port which may be named.
+// portNumber resolves a port that may be named.
 func portNumber(container corev1.Container, port intstr.IntOrString) int32 {
 	for _, declared := range container.Ports {
 		if port.Type == intstr.String && declared.Name == port.StrVal {

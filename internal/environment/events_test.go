@@ -91,7 +91,7 @@ func TestPodTroubleFromEvents(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsReadyHasNoTroubleLeft(t *testing.T) {
+func TestPodTroubleIgnoresReadyPod(t *testing.T) {
 	ready := pod(t, probing)
 	ready.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	late := event(t, `{type: Warning, involvedObject: {uid: u1}, reason: Unhealthy, message: 'Readiness probe failed: HTTP probe failed with statuscode: 404'}`)
@@ -100,7 +100,7 @@ func TestAPodThatIsReadyHasNoTroubleLeft(t *testing.T) {
 	}
 }
 
-func TestRefusalOfAJobsPods(t *testing.T) {
+func TestRefusalFromJobEvents(t *testing.T) {
 	refused := event(t, `{type: Warning, reason: FailedCreate, message: 'Error creating: pods "tr-1-x7k2p" is forbidden: exceeded quota: lab, requested: pods=1, used: pods=4, limited: pods=4'}`)
 	if got, want := environment.Refusal([]corev1.Event{refused}), "exceeded quota: lab, requested: pods=1, used: pods=4, limited: pods=4"; got != want {
 		t.Errorf("got %q, want %q: the same for each pod that is tried", got, want)

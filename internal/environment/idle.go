@@ -9,17 +9,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Idle reports whether it is an operator's turn and it has done nothing for a
-// while: no pod is on its way, and nobody has made or changed anything since its
-// last word. It may be gone after its first word, or have more to do than usual.
+// Idle reports whether the component waits for its operator, which has done nothing for a
+// while: no pod is starting, and no object has changed since lastWord. The operator may
+// have stopped, or be busy.
 func (o Observed) Idle(lastWord time.Time) bool {
-	return o.Now.Sub(o.lastSign(lastWord)) > LongPatience && !slices.ContainsFunc(o.Pods, onItsWay)
+	return o.Now.Sub(o.lastActivity(lastWord)) > LongSilenceThreshold && !slices.ContainsFunc(o.Pods, isDeletingOrPending)
 }
 
-func onItsWay(pod corev1.Pod) bool { return pod.Status.Phase != corev1.PodSucceeded && !PodReady(pod) }
+func isDeletingOrPending(pod corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && !PodReady(pod)
+}
 
-// lastSign is when somebody last did something for the component.
-func (o Observed) lastSign(lastWord time.Time) time.Time {
+// lastActivity returns when an object of the component last changed.
+func (o Observed) lastActivity(lastWord time.Time) time.Time {
 	last := lastWord
 	see := func(at time.Time) {
 		if at.After(last) {

@@ -23,32 +23,32 @@ const (
 	ComponentImages   = "images"
 )
 
-// Fingerprint identifies a declaration: two that are alike have the same.
+// Fingerprint identifies a declaration: equal declarations have the same.
 func Fingerprint(declaration any) string { return naming.Hash(declaration)[:16] }
 
-// FingerprintOf is the fingerprint of the declaration an object was made from;
-// empty for nil and for objects that are not ours.
-func FingerprintOf(object *unstructured.Unstructured) string {
+// ReadFingerprint returns the fingerprint of the declaration that an object was rendered
+// from; empty for nil and for third-party objects.
+func ReadFingerprint(object *unstructured.Unstructured) string {
 	if object == nil {
 		return ""
 	}
 	return object.GetAnnotations()[v1alpha1.AnnotationFingerprint]
 }
 
-// Intent makes an object of one of the run's components. It belongs to the
-// experiment and carries the fingerprint of the declaration it is made from.
+// Intent returns an object of one of the run's components. The experiment owns it, and it
+// carries the fingerprint of its declaration.
 func (r Request) Intent(kind schema.GroupVersionKind, name, component, fingerprint string) Intent {
 	intent := NewIntent(kind, r.Namespace, name, naming.ComponentLabels(r.Experiment, component), r.Owner)
 	intent.SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: fingerprint})
 	return intent
 }
 
-// RunIntent makes an object that belongs to a run and goes with it.
+// RunIntent returns an object that a run owns.
 func RunIntent(run *v1alpha1.PerfRun, kind schema.GroupVersionKind, name string, labels map[string]string) Intent {
 	return NewIntent(kind, run.Namespace, name, labels, naming.Owner("PerfRun", run))
 }
 
-// NewIntent makes an object of this kind that has nothing but its metadata.
+// NewIntent returns an object with only its metadata.
 func NewIntent(kind schema.GroupVersionKind, namespace, name string, labels map[string]string, owner metav1.OwnerReference) Intent {
 	intent := &unstructured.Unstructured{Object: map[string]any{}}
 	intent.SetGroupVersionKind(kind)
@@ -59,18 +59,18 @@ func NewIntent(kind schema.GroupVersionKind, namespace, name string, labels map[
 	return intent
 }
 
-// AddLabel puts one more label on an intent.
+// AddLabel adds a label to an intent.
 func AddLabel(intent Intent, key, value string) {
 	labels := intent.GetLabels()
 	labels[key] = value
 	intent.SetLabels(labels)
 }
 
-// Fields turns a typed API value into the fields of an intent.
+// Fields converts a typed API value to the fields of an intent.
 func Fields(value any) map[string]any {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
 	if err != nil {
-		// Only API values come here; they always convert.
+		// API values always convert.
 		panic(fmt.Sprintf("converting %T: %v", value, err))
 	}
 	return fields

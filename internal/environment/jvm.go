@@ -9,8 +9,8 @@ import (
 	"perflab.dev/perflab/internal/environment/jvm"
 )
 
-// JVMSettings are the declared settings of a JVM as options to set. Size and
-// percentage never meet: with both, the JVM ignores the percentage.
+// JVMSettings returns the declared settings of a JVM as options. Size and percentage are
+// never both set: the JVM would ignore the percentage.
 func JVMSettings(declared *v1alpha1.JVM) jvm.Settings {
 	if declared == nil {
 		return jvm.Settings{}

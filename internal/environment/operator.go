@@ -8,25 +8,24 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Missing is the readiness of an object that nobody has made yet. The title
-// names it in a sentence.
+// Missing returns the readiness of an object that does not exist yet, by its title.
 func Missing(title string) Readiness {
 	return NotReady(v1alpha1.ReasonCreating, title+" is not there yet")
 }
 
-// Replaced is the readiness of an object of an earlier declaration.
+// Replaced returns the readiness of an object of an earlier declaration.
 func Replaced(title string) Readiness {
 	return NotReady(v1alpha1.ReasonReplacing, title+" of an earlier configuration is still there")
 }
 
-// Silent is the readiness of an object that its operator has not touched.
+// Silent returns the readiness of an object without a status from its operator.
 func Silent(title, operator, namespace string) Readiness {
 	return NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
 		"no operator reconciles %s: it has no status; check that the %s operator runs and watches namespace %q", title, operator, namespace))
 }
 
-// Abandoned is the readiness of an object that its operator has begun and does
-// not go on with. The progress says how far it has come.
+// Abandoned returns the readiness of an object that its operator stopped reconciling, with
+// the progress so far.
 func Abandoned(title, operator, progress string) Readiness {
 	return NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
 		"nothing more comes of %s since %s took it up: %s; if that lasts, check that the %s operator still runs", title, operator, progress, operator))

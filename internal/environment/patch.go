@@ -16,11 +16,10 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// Patched returns the intents with the declared patches applied, in the order
-// of the patches. What tells the operator its own objects apart (apiVersion,
-// kind, name, namespace, owner and the labels and annotations it sets) stays
-// as it is; PatchFault says so to whoever tries. Neither the intents nor the
-// patches are edited.
+// Patched returns the intents with the declared patches applied in order. It keeps the
+// fields that identify an object to the operator: apiVersion, kind, name, namespace, owner,
+// and the operator's labels and annotations; PatchFault rejects patches of these. It edits
+// neither the intents nor the patches.
 func Patched(intents []Intent, patches []v1alpha1.Patch) []Intent {
 	patched := slices.Clone(intents)
 	for i, intent := range intents {
@@ -33,8 +32,8 @@ func Patched(intents []Intent, patches []v1alpha1.Patch) []Intent {
 	return patched
 }
 
-// PatchFault says what a patch may not do; nil when there is nothing to say.
-// Admission asks before anything is rendered.
+// PatchFault returns why a patch is not allowed; nil if it is. Admission calls it before
+// anything is rendered.
 func PatchFault(patch v1alpha1.Patch) error {
 	var merge map[string]any
 	if err := json.Unmarshal(patch.Merge.Raw, &merge); err != nil || len(merge) == 0 {
@@ -63,14 +62,14 @@ func PatchFault(patch v1alpha1.Patch) error {
 	return nil
 }
 
-// isOurs reports whether a label or annotation is one the operator sets.
+// isOurs reports whether the operator sets this label or annotation.
 func isOurs(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	return domain == v1alpha1.GroupVersion.Group || key == "app.kubernetes.io/managed-by" || key == contract.LabelStrimziCluster
 }
 
-// concerns reports whether a patch is about this object. Modules go by the
-// module's name, pools by what their names begin with, others by their own.
+// concerns reports whether a patch applies to this object. Modules match by the module's
+// name, pools by a prefix, others by their own name.
 func concerns(patch v1alpha1.Patch, intent Intent) bool {
 	if string(patch.Kind) != intent.GetKind() {
 		return false
@@ -91,12 +90,12 @@ func concerns(patch v1alpha1.Patch, intent Intent) bool {
 func merged(intent Intent, merge []byte) Intent {
 	before, err := json.Marshal(intent.Object)
 	if err != nil {
-		// Intents are made of JSON's own types; they always marshal.
+		// Intents consist of JSON types and always marshal.
 		panic(fmt.Sprintf("encoding %s %q: %v", intent.GetKind(), intent.GetName(), err))
 	}
 	after, err := jsonpatch.MergePatch(before, merge)
 	if err != nil {
-		// The API server lets only objects through as patches.
+		// The API server accepts only objects as patches.
 		panic(fmt.Sprintf("patching %s %q: %v", intent.GetKind(), intent.GetName(), err))
 	}
 	result := &unstructured.Unstructured{}
@@ -118,7 +117,7 @@ func keepIdentity(patched, intent Intent) {
 	patched.SetAnnotations(overlaid(annotations, intent.GetAnnotations()))
 }
 
-// overlaid lays the overrides over the base.
+// overlaid returns the base with the overrides.
 func overlaid(base, overrides map[string]string) map[string]string {
 	result := map[string]string{}
 	maps.Copy(result, base)

@@ -16,21 +16,19 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// schedulingPatience is how long a new pod may stay without a node before that
-// is called trouble: its volume may just be in the making.
-const schedulingPatience = 5 * time.Second
+// schedulingThreshold is how long a new pod may be unscheduled before that is reported: its
+// volume may still be provisioning.
+const schedulingThreshold = 5 * time.Second
 
-// PodTrouble returns the most telling reason why one of the pods does not serve,
-// and whether there is one, from the pods and what events tell of those that are
-// not ready. Pods that are going away are passed over. Its messages hold nothing
-// that changes from pass to pass while the cause stays the same: no times, no
-// back-off durations, no random parts of pod names.
+// PodTrouble returns the most specific reason why one of the pods is not ready, if there is
+// one, from the pods and the events of those that are not ready. It ignores terminating
+// pods. Its messages are stable between reconciles while the cause stays: without times,
+// back-off durations and random parts of pod names.
 func PodTrouble(pods []corev1.Pod, events []corev1.Event, now time.Time) (Readiness, bool) {
 	alive := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 	slices.SortFunc(alive, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 
-	// The order is that of a pod's life turned round: what is found further
-	// along was caused by nothing before it.
+	// Latest stage first: a pod that reached it has passed the earlier ones.
 	checks := []func(corev1.Pod, time.Time) (Readiness, bool){
 		containers(imagePull),
 		containers(configuration),
@@ -48,14 +46,14 @@ func PodTrouble(pods []corev1.Pod, events []corev1.Event, now time.Time) (Readin
 	return eventTrouble(alive, events)
 }
 
-// eventTrouble is what events alone tell of pods that are not ready.
+// eventTrouble returns the reason that only events contain.
 func eventTrouble(pods []corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	for _, check := range eventChecks {
 		for _, pod := range pods {
 			if PodReady(pod) {
 				continue
 			}
-			if trouble, found := check(pod, EventsOf(pod, events)); found {
+			if trouble, found := check(pod, PodEvents(pod, events)); found {
 				return trouble, true
 			}
 		}
@@ -63,8 +61,7 @@ func eventTrouble(pods []corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	return Readiness{}, false
 }
 
-// PodTitle names a pod without the parts of its name that a controller drew at
-// random.
+// PodTitle names a pod without the random parts of its name.
 func PodTitle(pod corev1.Pod) string {
 	if pod.GenerateName == "" {
 		return pod.Name
@@ -73,7 +70,7 @@ func PodTitle(pod corev1.Pod) string {
 	return strings.TrimSuffix(title, "-"+pod.Labels["pod-template-hash"])
 }
 
-// PodReady reports whether a pod answers its readiness probe and stays.
+// PodReady reports whether a pod is ready and not terminating.
 func PodReady(pod corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
@@ -83,8 +80,8 @@ func PodReady(pod corev1.Pod) bool {
 	})
 }
 
-// containers turns a check of one container into a check of a pod, which goes
-// through its containers in the order in which they start.
+// containers turns a check of one container into a check of a pod's containers, in start
+// order.
 func containers(check func(title string, status corev1.ContainerStatus) (Readiness, bool)) func(corev1.Pod, time.Time) (Readiness, bool) {
 	return func(pod corev1.Pod, _ time.Time) (Readiness, bool) {
 		statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
@@ -134,9 +131,9 @@ func configuration(title string, status corev1.ContainerStatus) (Readiness, bool
 	return trouble, true
 }
 
-// crash finds a container that has ended and is not back yet. Between two
-// attempts such a container is in turn terminated, waiting and running, so all
-// three have to give the same answer.
+// crash finds a terminated container that has not restarted. Between attempts its state
+// alternates between terminated, waiting and running, so all three must give the same
+// message.
 func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	end := status.State.Terminated
 	if end == nil && !status.Ready && status.RestartCount > 0 {
@@ -150,7 +147,7 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	case "OOMKilled":
 		message += " (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap"
 	case "", "Error", "Completed":
-		if words := lastWords(end.Message); words != "" {
+		if words := terminationMessage(end.Message); words != "" {
 			message += "; its last words: " + words
 		} else {
 			message += "; its log says why"
@@ -161,14 +158,14 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	return NotReady(v1alpha1.ReasonCrashing, message), true
 }
 
-// lastWords are the last line a container has left, as its termination message
-// has it, without what may be secret.
-func lastWords(message string) string {
+// terminationMessage returns the last line of a container's termination message, without
+// possible secrets.
+func terminationMessage(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	return prose.Sentence(redact.HideInText(lines[len(lines)-1]))
 }
 
-// failed finds a pod that was ended as a whole, for example evicted.
+// failed finds a failed pod, for example an evicted one.
 func failed(pod corev1.Pod, _ time.Time) (Readiness, bool) {
 	if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason == "" {
 		return Readiness{}, false
@@ -182,7 +179,7 @@ func unschedulable(pod corev1.Pod, now time.Time) (Readiness, bool) {
 		if condition.Type != corev1.PodScheduled || condition.Status != corev1.ConditionFalse {
 			continue
 		}
-		if now.Sub(condition.LastTransitionTime.Time) < schedulingPatience {
+		if now.Sub(condition.LastTransitionTime.Time) < schedulingThreshold {
 			return Readiness{}, false
 		}
 		return NotReady(v1alpha1.ReasonUnschedulable, fmt.Sprintf("%s: no node takes the pod%s",
@@ -191,7 +188,7 @@ func unschedulable(pod corev1.Pod, now time.Time) (Readiness, bool) {
 	return Readiness{}, false
 }
 
-// Parts of the runtime's sentences that differ from one try to the next.
+// Remove the parts of the runtime's messages that differ between attempts.
 func quoted(message string) string {
 	if message = prose.Sentence(message); message == "" {
 		return ""

@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// final is a readiness that waiting does not change.
+// final returns a readiness that waiting does not change.
 func final(reason, message string) *environment.Readiness {
 	readiness := not(reason, message)
 	readiness.Final = true
@@ -188,7 +188,7 @@ func not(reason, message string) *environment.Readiness {
 	return &readiness
 }
 
-// module is a pod of a Deployment with random parts in its name.
+// module returns a pod of a Deployment with random parts in its name.
 func module(status string) string {
 	return `{metadata: {name: demo-mod-users-6d4b75cb6d-x7k2p, generateName: demo-mod-users-6d4b75cb6d-, labels: {pod-template-hash: 6d4b75cb6d}}, status: {` + status + `}}`
 }

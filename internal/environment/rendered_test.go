@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// placed is a system whose servers are somebody else's and whose modules use
-// what a pod can be declared to have.
+// placed returns a system whose servers are another owner's and whose modules use what a
+// pod can be declared to have.
 func placed() v1alpha1.System {
 	system := systems.Full()
 	system.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
@@ -48,17 +48,17 @@ func placed() v1alpha1.System {
 	return system
 }
 
-// What is rendered otherwise has another fingerprint, so that an operator that
-// is updated builds the environments of experiments that are on anew, in the
-// middle of their blocks. Where that is meant: go test ./internal/environment -update.
-func TestRenderedAsBefore(t *testing.T) {
+// What is rendered otherwise has another fingerprint, so that an operator that is updated
+// builds the environments of experiments that are on again, in the middle of their blocks.
+// Where that is meant: go test ./internal/environment -update.
+func TestRenderingMatchesGolden(t *testing.T) {
 	all := declared()
 	all["Placed"] = placed()
 	var lines []string
 	for name, system := range all {
 		for _, intent := range rendered(request(system)) {
 			lines = append(lines, fmt.Sprintf("%s %s %s %s %s\n", name, strings.TrimPrefix(intent.GetAPIVersion()+"/", "v1/")+intent.GetKind(), intent.GetName(),
-				environment.FingerprintOf(intent), naming.Hash(intent.Object)[:16]))
+				environment.ReadFingerprint(intent), naming.Hash(intent.Object)[:16]))
 		}
 	}
 	slices.Sort(lines)

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// EffectivePods are pods as they are when load is put on.
+// EffectivePods returns the state of pods at the start of the load.
 func EffectivePods(pods []corev1.Pod) []v1alpha1.EffectivePod {
 	var found []v1alpha1.EffectivePod
 	for _, pod := range pods {
@@ -27,10 +27,9 @@ func EffectivePods(pods []corev1.Pod) []v1alpha1.EffectivePod {
 	return found
 }
 
-// Restarts is how often containers of these pods ended, to be started again,
-// since they were as before. A pod that is there no more, or is about to go, with
-// another in its place, counts as well. Where more pods were there than are listed, those
-// that are not listed are not counted: how often they had ended before is not known.
+// Restarts counts the restarts of these pods' containers since before. A deleted or
+// terminating pod that was replaced counts as well. If before is incomplete, pods that are
+// not in it don't count, because their earlier restarts are unknown.
 func Restarts(before []v1alpha1.EffectivePod, more int32, pods []corev1.Pod) int32 {
 	earlier := map[types.UID]int32{}
 	for _, pod := range before {
@@ -38,7 +37,7 @@ func Restarts(before []v1alpha1.EffectivePod, more int32, pods []corev1.Pod) int
 	}
 	var count int32
 	for _, pod := range pods {
-		if PodOver(pod) || pod.DeletionTimestamp != nil {
+		if PodEnded(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
 		was, listed := earlier[pod.UID]
@@ -50,16 +49,16 @@ func Restarts(before []v1alpha1.EffectivePod, more int32, pods []corev1.Pod) int
 	return count + int32(len(earlier))
 }
 
-// Restarted is how often containers of a part of the system ended.
+// Restarted is the number of restarts of a component.
 type Restarted struct {
 	Part  string
 	Times int32
-	// Pods tell how the containers ended.
+	// Pods with the reasons of the restarts.
 	Pods []corev1.Pod
 }
 
-// RestartFault says, in one sentence, that containers ended more often while
-// load was on than is allowed; empty when they did not.
+// RestartFault describes in one sentence more restarts under load than allowed; empty if
+// there were not.
 func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
 	var total int32
 	var sentences []string
@@ -76,13 +75,13 @@ func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
 	return fmt.Sprintf("containers ended or pods were replaced while load was on: %s; validity.maxRestarts allows %d", strings.Join(sentences, ", "), allowed)
 }
 
-// PodOver reports whether a pod has ended for good, and takes no part any more.
-func PodOver(pod corev1.Pod) bool {
+// PodEnded reports whether a pod has succeeded or failed.
+func PodEnded(pod corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// restarts are those of all of a pod's containers. One that has ended and is
-// not back yet counts too.
+// restarts sums the restarts of a pod's containers. A terminated one that has not restarted
+// yet counts too.
 func restarts(pod corev1.Pod) int32 {
 	var count int32
 	for _, status := range pod.Status.ContainerStatuses {
@@ -95,7 +94,7 @@ func restarts(pod corev1.Pod) int32 {
 	return count
 }
 
-// lastEnd is how a container of these pods last ended after this time.
+// lastEnd describes the last termination of a container of these pods after this time.
 func lastEnd(pods []corev1.Pod, since time.Time) string {
 	var ends []corev1.ContainerStateTerminated
 	for _, pod := range pods {

@@ -14,19 +14,17 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Rollout is how far a workload's pods have changed over to what is wanted.
+// Rollout is the state of a workload's rollout.
 type Rollout struct {
-	// Module the workload stands for, and the workload's Title in a sentence.
+	// Module of the workload, and the workload's title in messages.
 	Module, Title string
-	// Applied says that the workload is the one we want.
+	// Applied: the workload has the wanted configuration.
 	Applied bool
-	// Settled says that its controller has seen it and counts as many pods as
-	// it should, all of them new and ready.
+	// Settled: its controller has observed it and counts all pods as updated and ready.
 	Settled bool
-	// Refusal is why pods can't be made, if they can't.
+	// Refusal is why pods can't be created, if they can't.
 	Refusal string
-	// Current pods are those of the wanted template, Earlier ones those of
-	// another one or going away.
+	// Current pods have the wanted template; Earlier ones have another, or are terminating.
 	Current, Earlier []corev1.Pod
 }
 
@@ -43,7 +41,7 @@ func (r Rollout) isStarted() bool {
 	})
 }
 
-// ReadStatus reads what a workload's controller tells of it.
+// ReadStatus reads the workload's status.
 func (r *Rollout) ReadStatus(object *unstructured.Unstructured) {
 	count := func(fields ...string) int64 {
 		value, _, _ := unstructured.NestedInt64(object.Object, fields...)
@@ -68,12 +66,12 @@ func (r *Rollout) ReadStatus(object *unstructured.Unstructured) {
 	}
 }
 
-// SplitPods parts the pods of a template's fingerprint from those of another
-// one or going away. Those that are over are neither.
+// SplitPods separates pods with a template's fingerprint from pods with another, or
+// terminating ones. It drops finished pods.
 func SplitPods(pods []corev1.Pod, fingerprint string) (current, earlier []corev1.Pod) {
 	for _, pod := range pods {
 		switch {
-		case PodOver(pod):
+		case PodEnded(pod):
 		case pod.DeletionTimestamp == nil && pod.Annotations[v1alpha1.AnnotationFingerprint] == fingerprint:
 			current = append(current, pod)
 		default:
@@ -83,8 +81,8 @@ func SplitPods(pods []corev1.Pod, fingerprint string) (current, earlier []corev1
 	return current, earlier
 }
 
-// AssessRollouts says whether all workloads have changed over, with no pod of an
-// earlier configuration left. The noun is what one of them is called.
+// AssessRollouts reports whether all workloads have rolled out, with no pod of an earlier
+// configuration left. The noun names one of them.
 func AssessRollouts(noun string, rollouts []Rollout, events []corev1.Event, now time.Time) Readiness {
 	pending := slices.DeleteFunc(slices.Clone(rollouts), Rollout.isReady)
 	count := prose.Partly(len(rollouts)-len(pending), len(rollouts), noun) + " ready"
@@ -106,8 +104,8 @@ func AssessRollouts(noun string, rollouts []Rollout, events []corev1.Event, now 
 	return earliestStage(pending, count)
 }
 
-// earliestStage says what the workloads that are not ready wait for, the
-// earliest stage first: nothing of a later one can be done before.
+// earliestStage returns the earliest stage that workloads wait for: later ones depend on
+// it.
 func earliestStage(pending []Rollout, count string) Readiness {
 	stages := []struct {
 		reason, message string

@@ -9,13 +9,13 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Defaults of the API, for systems that did not pass admission.
+// Defaults of the API, for systems without API defaults.
 const (
 	defaultPort        = 8081
 	defaultServicePort = 80
 )
 
-// BuiltModules are the modules PerfLab runs itself.
+// BuiltModules returns the modules that PerfLab runs itself.
 func (r Request) BuiltModules() []v1alpha1.Module {
 	var built []v1alpha1.Module
 	for _, module := range r.System.Modules {
@@ -26,9 +26,8 @@ func (r Request) BuiltModules() []v1alpha1.Module {
 	return built
 }
 
-// BorrowedModules are the modules that are already there and are changed for
-// the runs.
-func (r Request) BorrowedModules() []v1alpha1.Module {
+// AdoptedModules returns the modules that existing workloads run.
+func (r Request) AdoptedModules() []v1alpha1.Module {
 	var borrowed []v1alpha1.Module
 	for _, module := range r.System.Modules {
 		if module.WorkloadRef != nil {
@@ -38,8 +37,7 @@ func (r Request) BorrowedModules() []v1alpha1.Module {
 	return borrowed
 }
 
-// ModuleService is the name and the port of the Service that leads to a
-// module of an experiment.
+// ModuleService returns the name and the port of a module's Service.
 func ModuleService(experiment string, module v1alpha1.Module) (name string, port int32) {
 	if ref := module.WorkloadRef; ref != nil {
 		return cmp.Or(ref.Service, ref.Name), cmp.Or(ref.ServicePort, defaultServicePort)
@@ -47,11 +45,11 @@ func ModuleService(experiment string, module v1alpha1.Module) (name string, port
 	return naming.Module(experiment, module.Name), ModulePort(module)
 }
 
-// ModuleURL is where a module is reached from any namespace.
+// ModuleURL returns a module's URL, for any namespace.
 func ModuleURL(namespace, experiment string, module v1alpha1.Module) string {
 	service, port := ModuleService(experiment, module)
 	return naming.ServiceURL(service, namespace, port)
 }
 
-// ModulePort is the port on which a module that PerfLab runs takes requests.
+// ModulePort returns the port of a module that PerfLab runs.
 func ModulePort(module v1alpha1.Module) int32 { return cmp.Or(module.Port, defaultPort) }

@@ -8,9 +8,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// KafkaShape identifies what the run's brokers are made from; empty when the
-// system has no Kafka. Topics are left out: they come and go without the
-// brokers. Two runs with the same shape use the same Kafka.
+// KafkaShape identifies the configuration of the run's brokers, without topics; empty if
+// the system has no Kafka. Runs with the same shape use the same Kafka.
 func (r Request) KafkaShape() string {
 	if r.System.Kafka == nil {
 		return ""
@@ -20,14 +19,13 @@ func (r Request) KafkaShape() string {
 	return r.shape(declaration, "Kafka", "KafkaNodePool")
 }
 
-// KafkaName is the name of the run's Kafka.
+// KafkaName returns the name of the run's Kafka.
 func (r Request) KafkaName() string {
 	return r.Names.Kafka(r.Experiment, r.warmShape(r.KafkaShape()))
 }
 
-// PostgresShape identifies what the run's PostgreSQL is made from; empty when
-// the system has none. Whether the modules read from the replicas is their
-// business; how the replicas follow is the server's.
+// PostgresShape identifies the configuration of the run's PostgreSQL; empty if the system
+// has none. It includes how replicas follow, but not which modules read from them.
 func (r Request) PostgresShape() string {
 	if r.System.Postgres == nil {
 		return ""
@@ -39,13 +37,13 @@ func (r Request) PostgresShape() string {
 	return r.shape([]any{declaration, synchronous && declaration.Instances > 1}, "Cluster", "Pooler")
 }
 
-// PostgresName is the name of the run's PostgreSQL.
+// PostgresName returns the name of the run's PostgreSQL.
 func (r Request) PostgresName() string {
 	return r.Names.Postgres(r.Experiment, r.warmShape(r.PostgresShape()))
 }
 
-// shape identifies a declaration with the patches of its objects. Where
-// everything is built anew for each run, no two runs share a shape.
+// shape identifies a declaration with the patches of its objects. With reset Recreate, no
+// two runs share a shape.
 func (r Request) shape(declaration any, kinds ...v1alpha1.PatchKind) string {
 	parts := []any{declaration, r.Patches(kinds...)}
 	if r.Reset == v1alpha1.ResetRecreate {
@@ -54,12 +52,11 @@ func (r Request) shape(declaration any, kinds ...v1alpha1.PatchKind) string {
 	return Fingerprint(parts)
 }
 
-// StaysWarm reports whether Kafkas and PostgreSQLs of other shapes stay up
-// beside the run's own. Where everything is built anew for each run, nothing
-// that stays up would ever be used again.
+// StaysWarm reports whether Kafkas and PostgreSQLs of other shapes keep running. With reset
+// Recreate they would never be used again.
 func (r Request) StaysWarm() bool { return r.KeepWarm && r.Reset != v1alpha1.ResetRecreate }
 
-// warmShape tells objects that stay up side by side apart by their names.
+// warmShape returns the shape in the names of objects that run side by side.
 func (r Request) warmShape(shape string) string {
 	if !r.StaysWarm() {
 		return ""
@@ -67,7 +64,7 @@ func (r Request) warmShape(shape string) string {
 	return shape
 }
 
-// Patches are the declared patches of objects of these kinds.
+// Patches returns the declared patches of objects of these kinds.
 func (r Request) Patches(kinds ...v1alpha1.PatchKind) []v1alpha1.Patch {
 	var wanted []v1alpha1.Patch
 	for _, patch := range r.System.Patches {

@@ -9,9 +9,8 @@ import (
 	"perflab.dev/perflab/internal/environment/folio"
 )
 
-// ReadsFromReplicas says whether a module is told of PostgreSQL's replicas: the
-// split is on, does not leave it out, and nothing says that it could not use
-// them.
+// ReadsFromReplicas reports whether a module uses PostgreSQL's replicas: the split is
+// enabled, does not exclude the module, and the module is not known to be unable to.
 func ReadsFromReplicas(postgres *v1alpha1.Postgres, module v1alpha1.Module) bool {
 	if postgres == nil {
 		return false

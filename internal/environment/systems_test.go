@@ -24,7 +24,7 @@ func request(system v1alpha1.System) environment.Request {
 	}
 }
 
-// declared are systems that between them use every field.
+// declared returns systems that between them use every field.
 func declared() map[string]v1alpha1.System {
 	small := v1alpha1.System{
 		Target:   v1alpha1.Target{Module: "gateway"},
@@ -52,7 +52,7 @@ func withKafka(system v1alpha1.System, kafka v1alpha1.Kafka) v1alpha1.System {
 	return system
 }
 
-// nodes is a Kafka whose nodes use every field.
+// nodes returns a Kafka whose nodes use every field.
 func nodes() v1alpha1.Kafka {
 	return v1alpha1.Kafka{
 		Brokers: everything(3),

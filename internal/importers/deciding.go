@@ -16,14 +16,14 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// observed is what is known of the metrics of all runs.
+// observed are the metrics of all runs.
 type observed struct {
-	// names in order, and the units by name.
+	// names in order, and units by name.
 	names []string
 	units map[string]string
-	// partly are those that some runs under a scenario lack.
+	// partly are metrics that some runs of a scenario lack.
 	partly map[string]bool
-	// paused, higher and lower are what the files say of them.
+	// paused, higher and lower are declared by the files.
 	paused, higher, lower map[string]bool
 }
 
@@ -49,15 +49,15 @@ func (e *Experiment) observed() observed {
 	return found
 }
 
-// decide chooses what decides, with what is doubtful about it.
+// decide chooses the primary metrics, with warnings.
 func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err error) {
 	found := e.observed()
 	asked = v1alpha1.Analysis{Primary: e.Primary, MarginPercent: e.MarginPercent}
 	if asked.HigherIsBetter, asked.LowerIsBetter, err = e.directions(&found); err != nil {
 		return asked, nil, err
 	}
-	directed := analysisplan.Of(&v1alpha1.PerfExperimentSpec{Analysis: asked})
-	directed.Elsewhere = true
+	directed := analysisplan.New(&v1alpha1.PerfExperimentSpec{Analysis: asked})
+	directed.Imported = true
 	isUnknown := func(name string) bool { return directed.Direction(name, found.units[name]) == verdict.UnknownDirection }
 	for _, name := range e.Primary {
 		if _, measured := found.units[name]; measured && isUnknown(name) {
@@ -70,8 +70,8 @@ func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err err
 	return asked, append(doubts, found.undirected(isUnknown)...), nil
 }
 
-// directions are the custom metrics that get better when higher and when lower, as a
-// person says or else a file.
+// directions returns the custom metrics for which higher or lower is better, as declared by
+// the user or else a file.
 func (e *Experiment) directions(found *observed) (higher, lower []string, err error) {
 	for _, name := range found.names {
 		plain := metric.Plain(name)
@@ -79,7 +79,7 @@ func (e *Experiment) directions(found *observed) (higher, lower []string, err er
 		if !isHigher && !isLower {
 			isHigher, isLower = found.higher[name], found.lower[name]
 		}
-		series := seriesOf(name)
+		series := seriesName(name)
 		switch {
 		case series == "" || !isHigher && !isLower:
 		case isHigher && isLower:
@@ -93,8 +93,8 @@ func (e *Experiment) directions(found *observed) (higher, lower []string, err er
 	return slices.Compact(higher), slices.Compact(lower), nil
 }
 
-// seriesOf a custom metric is its name without how it is summed up; empty for all else.
-func seriesOf(name string) string {
+// seriesName returns a custom metric's name without its statistic; empty for other metrics.
+func seriesName(name string) string {
 	parsed := metric.Parse(name)
 	if parsed.Component != metric.Custom {
 		return ""
@@ -105,9 +105,8 @@ func seriesOf(name string) string {
 	return strings.TrimSuffix(name, label.Separator+parsed.Statistic)
 }
 
-// primary metrics are what people look at first, of what every run has: the averages
-// of transactions, those that include pauses only where there are no others, or custom
-// metrics of known direction.
+// primary returns metrics that every run has: the averages of transactions, including those
+// with pauses only if there are no others, or custom metrics of known direction.
 func (o *observed) primary(isUnknown func(name string) bool) (chosen, doubts []string) {
 	for _, choice := range []func(name string, parsed metric.Metric) bool{
 		func(name string, parsed metric.Metric) bool { return isAverage(parsed) && !o.paused[name] },
@@ -143,31 +142,31 @@ func isAverage(parsed metric.Metric) bool {
 	return !parsed.IsServer() && parsed.Transaction != "" && parsed.Statistic == metric.Average
 }
 
-// canDecide tells the names that a declaration may list.
+// canDecide reports whether a declaration may list the name.
 func canDecide(name string) bool {
 	load, _ := metric.CutOwner(name)
 	return metric.Parse(name).Window == "" && !strings.Contains(load, " ") && len(name) <= longestMetric
 }
 
-// longestMetric that a declaration may list, in bytes.
+// longestMetric is the limit of a declared metric's name, in bytes.
 const longestMetric = 253
 
-// undirected names the metrics whose direction is unknown.
+// undirected returns the metrics of unknown direction.
 func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	var unknown []string
 	for _, name := range o.names {
 		if isUnknown(name) {
-			unknown = append(unknown, seriesOf(name))
+			unknown = append(unknown, seriesName(name))
 		}
 	}
 	if unknown = slices.Compact(unknown); len(unknown) == 0 {
 		return nil
 	}
 	for i, name := range unknown {
-		unknown[i] = said(name)
+		unknown[i] = shorten(name)
 	}
 	decide := prose.Verb(len(unknown), "it does not decide", "they do not decide")
-	// Those that are cut may be alike.
+	// Truncated names may be equal.
 	unknown = slices.Compact(unknown)
 	return []string{fmt.Sprintf("%s for %s, so %s: set --higher-is-better or --lower-is-better",
 		verdict.WhyNoDirection, prose.Enumerate(unknown), decide)}

@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// decode reads a document of JSON, and nothing behind it, with the memory there is.
+// decode parses a single JSON document, within the memory budget.
 func decode(from Source, into any, what string) error {
 	decoder := json.NewDecoder(from.Memory.JSON(from.In))
 	if err := decoder.Decode(into); err != nil {
@@ -47,46 +47,46 @@ func jsonFault(err error, what string) error {
 	return err
 }
 
-// figure is a number as summaries write it: as a number or as its text, of all and of
-// those that worked; a dash, null or NaN where there is none.
-type figure struct{ value *float64 }
+// jsonNumber is a number in a summary, as a number or a string, for all requests or only
+// successful ones; a dash, null or NaN is none.
+type jsonNumber struct{ value *float64 }
 
-func (f *figure) UnmarshalJSON(text []byte) error {
+func (f *jsonNumber) UnmarshalJSON(text []byte) error {
 	bare := strings.ReplaceAll(strings.Trim(string(text), `" `), ",", "")
 	if slices.Contains([]string{"", "-", "null", "NaN"}, bare) {
 		return nil
 	}
 	value, err := strconv.ParseFloat(bare, 64)
 	if err != nil {
-		return refuse("%q is no number", said(bare))
+		return refuse("%q is no number", shorten(bare))
 	}
 	f.value = &value
 	return nil
 }
 
-// leftOut says how many values could not be taken into a mean.
+// leftOut describes the values that a mean excludes.
 func leftOut(count int64, noun string) string {
 	return prose.Counted(count, noun) + " left out: infinite or not a number"
 }
 
-// given collects what a summary gives.
-type given struct {
+// observationList collects the observations in a summary.
+type observationList struct {
 	observations []v1alpha1.Observation
 	err          error
-	// empty are what there were no samples of, paused as in Measured.
+	// empty are metrics without samples, paused as in Measured.
 	empty, paused []string
 }
 
-// note names what is left out because it has no samples.
-func (g *given) note() []string {
+// note lists metrics that are left out because they have no samples.
+func (g *observationList) note() []string {
 	if len(g.empty) == 0 {
 		return nil
 	}
 	return []string{metric.Plain(prose.Enumerate(g.empty)) + ": no samples, left out"}
 }
 
-// add a value that is known, of a load or a transaction.
-func (g *given) add(of, statistic string, value *float64, samples int64) {
+// add adds a known value of a load or a transaction.
+func (g *observationList) add(of, statistic string, value *float64, samples int64) {
 	if value == nil || g.err != nil {
 		return
 	}
@@ -104,8 +104,8 @@ func (g *given) add(of, statistic string, value *float64, samples int64) {
 	}
 }
 
-// addOwn adds a metric in a unit of its own.
-func (g *given) addOwn(name, unit string, value float64, samples int64) {
+// addOwn adds a custom metric.
+func (g *observationList) addOwn(name, unit string, value float64, samples int64) {
 	before := len(g.observations)
 	g.add(name, "", &value, samples)
 	if len(g.observations) > before {
@@ -113,8 +113,8 @@ func (g *given) addOwn(name, unit string, value float64, samples int64) {
 	}
 }
 
-// measured is what was given, if it is anything.
-func (g *given) measured(what string) (*Measured, error) {
+// measured returns the observations, if there are any.
+func (g *observationList) measured(what string) (*Measured, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
@@ -144,8 +144,8 @@ func (s *Source) wants(transaction string) bool {
 	return s.Only == nil || s.Only.MatchString(metric.Plain(transaction))
 }
 
-// mean of the values that there are.
-func mean(values []figure) *float64 {
+// mean of the existing values.
+func mean(values []jsonNumber) *float64 {
 	var sum float64
 	count := 0
 	for _, one := range values {

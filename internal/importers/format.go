@@ -9,7 +9,7 @@ import (
 	"regexp"
 )
 
-// formats that files are recognized as, by how they begin, and what to do with them.
+// formats are recognizable formats by their first bytes, with advice.
 var formats = []struct {
 	reader string
 	begins *regexp.Regexp
@@ -33,19 +33,19 @@ var formats = []struct {
 	{"table", regexp.MustCompile(`^[^\n]*\b(arm|scenario)\b[^\n]*\b(metric|value)\b`), "a table"},
 }
 
-// sniffed is how many bytes tell what a file is.
+// sniffed is the number of bytes that identify a format.
 const sniffed = 4096
 
-// Read a file: one run.
+// Read reads a file, which is one run.
 func Read(reader Reader, from Source) (*Measured, error) {
-	explain := explaining(&from, reader.Name())
+	explain := explainFormat(&from, reader.Name())
 	measured, err := reader.Read(from)
 	return measured, explain(err)
 }
 
-// explaining tells, with what is wrong with a file, the format that it looks like
-// where that is another.
-func explaining(from *Source, reader string) func(error) error {
+// explainFormat adds, to the error about a file, the format that it looks like, if it is
+// another.
+func explainFormat(from *Source, reader string) func(error) error {
 	text := bufio.NewReaderSize(from.In, sniffed)
 	head, _ := text.Peek(sniffed) // The reader reports any error.
 	looks := looksLike(head, reader)
@@ -59,7 +59,7 @@ func explaining(from *Source, reader string) func(error) error {
 	}
 }
 
-// looksLike names the format of a file, where it is not the one it is read as.
+// looksLike names the format of a file, if it is not the requested one.
 func looksLike(head []byte, reader string) string {
 	for _, format := range formats {
 		switch {

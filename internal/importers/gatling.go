@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// gatling reads the log of a simulation as Gatling wrote it until 3.12, as text.
+// gatling reads the text log of a simulation of Gatling up to 3.12.
 type gatling struct{}
 
 func (gatling) Name() string { return "gatling" }
@@ -46,13 +46,13 @@ func (gatling) Read(from Source) (*Measured, error) {
 	return log.measured()
 }
 
-// gatlingLog is a log, as far as it was read.
+// gatlingLog is the parsed part of a log.
 type gatlingLog struct {
 	tally *tally
 	begun bool
 	// unfinished records have no end.
 	unfinished int64
-	// broken are those without an end that failed.
+	// broken are failed records without an end.
 	broken int64
 }
 
@@ -70,8 +70,7 @@ func (l *gatlingLog) measured() (*Measured, error) {
 	return made, nil
 }
 
-// gatlingPath is a group or a request by its groups, which have commas between them, and
-// its name.
+// gatlingPath splits a request or group into its comma-separated groups and its name.
 func gatlingPath(transaction string) []string {
 	groups, name, isRequest := strings.Cut(transaction, "\t")
 	switch {
@@ -99,11 +98,11 @@ func (l *gatlingLog) line(_ int, line []byte) error {
 	case kind == "USER" || kind == "ERROR":
 		return nil
 	default:
-		return refuse("%q is none of Gatling's records: RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", said(kind))
+		return refuse("%q is none of Gatling's records: RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", shorten(kind))
 	}
 }
 
-// run is the first record, with the version at its end.
+// run parses the first record, which ends with the version.
 func (l *gatlingLog) run(fields []string) error {
 	const fewest = 5
 	if len(fields) < fewest {
@@ -111,7 +110,7 @@ func (l *gatlingLog) run(fields []string) error {
 	}
 	version := fields[len(fields)-1]
 	if !strings.HasPrefix(version, "3.") {
-		return refuse("it is of Gatling %q, and those of 3.0 to 3.12 are read", said(version))
+		return refuse("it is of Gatling %q, and those of 3.0 to 3.12 are read", shorten(version))
 	}
 	if l.begun {
 		return refuse("another run begins here: give each log by itself")
@@ -120,8 +119,8 @@ func (l *gatlingLog) run(fields []string) error {
 	return nil
 }
 
-// request is REQUEST, groups, name, start, end, OK or KO, message. Before 3.4 the
-// user's number was in front of the groups.
+// request is REQUEST, groups, name, start, end, OK or KO, message. Before 3.4 the user's
+// number was before the groups.
 func (l *gatlingLog) request(fields []string) error {
 	status := statusIn(fields)
 	const before = 4
@@ -141,7 +140,7 @@ func (l *gatlingLog) group(fields []string) error {
 	return l.add(fields[status-3], fields[status-2], sample{transaction: fields[status-4], failed: fields[status] == "KO", inner: true, paused: true})
 }
 
-// statusIn is where OK or KO stands, behind all that may have been named so.
+// statusIn returns the index of OK or KO, after all names that may look like it.
 func statusIn(fields []string) int {
 	const first = 5
 	for i := first; i < len(fields); i++ {
@@ -152,15 +151,15 @@ func statusIn(fields []string) int {
 	return -1
 }
 
-// gatlingUndefined is the end of what did not end, and the start of what did not start.
+// gatlingUndefined is an undefined start or end.
 const gatlingUndefined = math.MinInt64
 
-// add a sample that has so long a time. One that failed counts even without an end.
+// add adds a sample with these times. A failed one counts even without an end.
 func (l *gatlingLog) add(start, end string, of sample) error {
 	from, errFrom := strconv.ParseInt(start, 10, 64)
 	to, errTo := strconv.ParseInt(end, 10, 64)
 	if errors.Join(errFrom, errTo) != nil {
-		return refuse("%q and %q are no start and end in milliseconds since 1970", said(start), said(end))
+		return refuse("%q and %q are no start and end in milliseconds since 1970", shorten(start), shorten(end))
 	}
 	if from == gatlingUndefined || to == gatlingUndefined && !of.failed {
 		l.unfinished++

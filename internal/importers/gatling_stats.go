@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// gatlingStats reads js/stats.json of a report of Gatling's.
+// gatlingStats reads js/stats.json of a Gatling report.
 type gatlingStats struct{}
 
 func (gatlingStats) Name() string  { return "gatling-stats" }
@@ -38,11 +38,11 @@ type gatlingNumbers struct {
 	Rate     gatlingTriple `json:"meanNumberOfRequestsPerSecond"`
 }
 
-// gatlingTriple is a number of all, of those that worked and of those that did not.
+// gatlingTriple is a number for all, successful and failed requests.
 type gatlingTriple struct {
-	Total figure `json:"total"`
-	OK    figure `json:"ok"`
-	KO    figure `json:"ko"`
+	Total jsonNumber `json:"total"`
+	OK    jsonNumber `json:"ok"`
+	KO    jsonNumber `json:"ko"`
 }
 
 func (gatlingStats) Read(from Source) (*Measured, error) {
@@ -53,8 +53,8 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 	if root.Stats == nil {
 		return nil, refuse(`it holds no "stats" as Gatling's stats.json does: is it assertions.json, or a stats.js, which is no JSON?`)
 	}
-	found := given{}
-	all := int64(valueOf(root.Stats.Requests.Total))
+	found := observationList{}
+	all := int64(parseNumber(root.Stats.Requests.Total))
 	if all > 0 {
 		found.add(from.Load, metric.RequestsPerSecond, root.Stats.Rate.Total.value, all)
 	}
@@ -74,7 +74,7 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// collect the groups and requests within, by their kinds and paths, which have slashes
+// collect collects groups and requests, by kind and path, whose separators are slashes
 // between spaces.
 func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
 	for _, inner := range n.Contents {
@@ -85,7 +85,7 @@ func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
 	}
 }
 
-// gatlingNames are those of a group or request and of the groups that it is within.
+// gatlingNames returns the names of a group or request and of its parent groups.
 func gatlingNames(node string) []string {
 	_, path, found := strings.Cut(node, "\t")
 	if !found {
@@ -94,12 +94,12 @@ func gatlingNames(node string) []string {
 	return strings.Split(path, " / ")
 }
 
-func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
+func addGatling(to *observationList, from *Source, name string, stats *gatlingNumbers) {
 	if !from.wants(name) {
 		return
 	}
 	of := metric.Name(from.Load, name)
-	all, failed := valueOf(stats.Requests.Total), valueOf(stats.Requests.KO)
+	all, failed := parseNumber(stats.Requests.Total), parseNumber(stats.Requests.KO)
 	if all == 0 {
 		to.empty = append(to.empty, name)
 		return
@@ -107,7 +107,7 @@ func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
 	share := 100 * failed / all
 	to.add(of, metric.Samples, stats.Requests.Total.value, 0)
 	to.add(of, metric.Errors, &share, int64(all))
-	worked := int64(valueOf(stats.Requests.OK))
+	worked := int64(parseNumber(stats.Requests.OK))
 	for _, one := range []struct {
 		statistic string
 		number    gatlingTriple
@@ -118,7 +118,7 @@ func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
 	}
 }
 
-func valueOf(number figure) float64 {
+func parseNumber(number jsonNumber) float64 {
 	if number.value == nil {
 		return 0
 	}

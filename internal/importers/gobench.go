@@ -15,30 +15,30 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// goBench reads what go test -bench prints, and all else in Go's benchmark format.
+// goBench reads the output of go test -bench, and other files in Go's benchmark format.
 type goBench struct{}
 
 func (goBench) Name() string  { return "gobench" }
 func (goBench) Tool() string  { return "go test" }
 func (goBench) Reads() string { return "what go test -bench prints (Go's benchmark data format)" }
 
-// benchSeconds is how benchfmt has ns/op.
+// benchSeconds is benchfmt's unit for ns/op.
 const benchSeconds = "sec/op"
 
-// benchFile is a file, as far as it was read.
+// benchFile is the parsed part of a file.
 type benchFile struct {
 	from *Source
-	// totals of benchmarks by package and full name, the number of processors at its
-	// end included: without one, the name may end in a number of its own.
+	// totals of benchmarks by package and full name, including the suffix with the number
+	// of processors.
 	totals map[string]*benchTotals
 	units  benchfmt.UnitMetadataMap
-	// infinite values, or such as are no number, were left out.
+	// infinite and NaN values were left out.
 	infinite int64
 }
 
-// benchTotals are those of a benchmark, of all repetitions in a file.
+// benchTotals sums all repetitions of a benchmark in a file.
 type benchTotals struct {
-	// iterations and repetitions that it rests on, by unit.
+	// iterations and repetitions by unit.
 	iterations, repetitions map[string]int64
 	// sums of the values times the iterations.
 	sums map[string]float64
@@ -68,7 +68,7 @@ func (goBench) Read(from Source) (*Measured, error) {
 	return file.measured()
 }
 
-// benchName is that of a benchmark with the package it is in.
+// benchName returns a benchmark's name with its package.
 func benchName(result *benchfmt.Result) string {
 	name := string(result.Name.Full())
 	if in := result.GetConfig("pkg"); in != "" {
@@ -77,7 +77,7 @@ func benchName(result *benchfmt.Result) string {
 	return name
 }
 
-// benchPath is a benchmark within those that it is a part of.
+// benchPath splits a benchmark's name into its parents and itself.
 func benchPath(name string) []string {
 	if strings.Contains(name, "//") {
 		return []string{name}
@@ -91,12 +91,12 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 		return nil
 	}
 	if result.Iters < 1 {
-		return refuse("%q has %d iterations", said(name), result.Iters)
+		return refuse("%q has %d iterations", shorten(name), result.Iters)
 	}
 	totals := f.totals[name]
 	if totals == nil {
 		if len(f.totals) == mostTransactions {
-			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", said(name), mostTransactions)
+			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", shorten(name), mostTransactions)
 		}
 		totals = &benchTotals{iterations: map[string]int64{}, repetitions: map[string]int64{}, sums: map[string]float64{}}
 		f.totals[name] = totals
@@ -107,7 +107,7 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 			f.infinite++
 			continue
 		case value.Value < 0 && (benchfmt.UnitMetadataMap{}).GetBetter(value.Unit) != 0:
-			return refuse("%q has %g %s, less than nothing", said(name), value.Value, value.Unit)
+			return refuse("%q has %g %s, less than nothing", shorten(name), value.Value, value.Unit)
 		}
 		if err := totals.add(f.from, value, int64(result.Iters)); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 }
 
 func (t *benchTotals) add(from *Source, value benchfmt.Value, iterations int64) error {
-	// A value of 0 comes in the unit that it was written in.
+	// A value of 0 keeps its original unit.
 	_, unit := benchunit.Tidy(1, value.Unit)
 	if t.repetitions[unit] == 0 {
 		if err := from.Memory.Spend(costOfTransaction); err != nil {
@@ -131,8 +131,8 @@ func (t *benchTotals) add(from *Source, value benchfmt.Value, iterations int64) 
 }
 
 func (f *benchFile) measured() (*Measured, error) {
-	found, made := given{}, Measured{}
-	names := distinct(slices.Collect(maps.Keys(f.totals)), func(name string) string { return nameOf(name, longestName) })
+	found, made := observationList{}, Measured{}
+	names := distinct(slices.Collect(maps.Keys(f.totals)), func(name string) string { return metricName(name, longestName) })
 	repeated := false
 	for benchmark, totals := range f.totals {
 		for unit, sum := range totals.sums {
@@ -164,8 +164,7 @@ func (f *benchFile) measured() (*Measured, error) {
 	return &made, nil
 }
 
-// direct notes which way a metric gets better, where a line such as Unit hits
-// better=higher says it.
+// direct notes the direction of a metric, from a line such as Unit hits better=higher.
 func (f *benchFile) direct(made *Measured, name, unit string) {
 	said := f.units.Get(unit, "better")
 	switch {

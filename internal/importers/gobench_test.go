@@ -10,7 +10,7 @@ import (
 )
 
 // A benchmark is one by its package, its name and its number of processors.
-func TestBenchmarksAreKeptApart(t *testing.T) {
+func TestBenchmarksAreDistinct(t *testing.T) {
 	got := must(t, "gobench", "pkg: example.org/codec/json\nBenchmarkEncode-8\t10\t1000 ns/op\nBenchmarkEncode\t10\t7000 ns/op\nBenchmarkEncode/size-100\t10\t1 ns/op\nBenchmarkEncode/size-200\t10\t2 ns/op\nBenchmarkEncode/size-100-8\t10\t3 ns/op\n"+
 		"pkg: example.org/codec/xml\nBenchmarkEncode-8\t10\t3000 ns/op\nBenchmarkEncode-8\t10\t5000 ns/op\npkg: example.org/other/xml\nBenchmarkEncode-8\t10\t9000 ns/op\n")
 	wantValues(t, got, map[string]string{

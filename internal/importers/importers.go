@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package importers reads what other tools measured, each format by a reader of its
-// own, and makes of it the record of an experiment in which PerfLab had no part.
+// Package importers reads the results of other tools, each format with its own reader, and
+// builds the record of an imported experiment.
 //
-// A file is one run: what it tells comes out as observations by PerfLab's names and
-// in PerfLab's units. Nothing is made up. What a format does not tell is not there,
-// and a note says so; what can't be right is refused, with its place in the file and
-// what to do. Files may be of any length: of samples, only how many took how long is
-// kept. The package is pure.
+// A file is one run: its values become observations with PerfLab's names and units. Nothing
+// is invented. Data that a format lacks is absent, with a note; invalid data is rejected,
+// with its position in the file and advice. Files may have any length: of samples, only the
+// distribution of durations is kept. The package is pure.
 package importers
 
 import (
@@ -22,54 +21,55 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 
-// ErrFile says that a file is not what it was said to be, or that what stands in it
-// can't be right.
+// ErrFile: the file has another format, or invalid data.
 var ErrFile = errors.New("the results are invalid")
 
 // Reader reads the files of one format.
 type Reader interface {
-	// Name of the format, as a person gives it.
+	// Name of the format, as in the flag.
 	Name() string
-	// Tool that writes such files, as sentences name it.
+	// Tool that writes such files.
 	Tool() string
-	// Reads says in a few words which files, of which versions.
+	// Reads lists the supported files and versions.
 	Reads() string
-	// Read a file: one run. It fails with ErrFile, and with payload.ErrTooLarge.
+	// Read reads a file, which is one run. It fails with ErrFile, and with
+	// payload.ErrTooLarge.
 	Read(from Source) (*Measured, error)
 }
 
-// Source is a file and how it is to be read.
+// Source is a file with the options to read it.
 type Source struct {
 	In io.Reader
-	// Load that the names of the metrics begin with.
+	// Load is the first part of the metrics' names.
 	Load string
 	// Only these transactions are read; nil: all.
 	Only *regexp.Regexp
-	// Memory that what is kept of the file may take.
+	// Memory budget for the retained data.
 	Memory *payload.Budget
 }
 
-// Measured is what a file tells of its run.
+// Measured is the data of a run in a file.
 type Measured struct {
 	// Observations by name.
 	Observations []v1alpha1.Observation
-	// Start of the first sample and End of the last; zero where the file does not tell.
+	// Start of the first sample and End of the last; zero if unknown.
 	Start, End time.Time
-	// Samples that it rests on; zero where the file does not tell.
+	// Samples in the file; zero if unknown.
 	Samples int64
-	// Paused are metrics that include pauses of the users: they decide only where
-	// nothing else could.
+	// Paused are metrics that include think time: they are primary only without
+	// alternatives.
 	Paused []string
-	// Higher and Lower are custom metrics that get better so, as the file says.
+	// Higher and Lower are custom metrics with this direction, as declared in the file.
 	Higher, Lower []string
-	// Notes are sentences on what the file does not tell.
+	// Notes are sentences about data that the file lacks.
 	Notes []string
 }
 
-// All are the readers there are.
+// All returns all readers.
 func All() []Reader {
 	return []Reader{jmeter{}, k6{}, k6Summary{}, gatling{}, gatlingStats{}, openMessaging{}, goBench{}, prometheus{}}
 }
@@ -93,7 +93,7 @@ func Names() []string {
 	return names
 }
 
-// fault is what is wrong in a file, and where.
+// fault is an error in a file, and its position.
 type fault struct {
 	line int
 	why  string
@@ -106,13 +106,13 @@ func (f *fault) Error() string {
 	return fmt.Sprintf("%v: %s", ErrFile, f.why)
 }
 
-// Unwrap tells that the file is at fault.
+// Unwrap returns ErrFile.
 func (f *fault) Unwrap() error { return ErrFile }
 
-// refuse says what is wrong with a file, and what to do.
+// refuse returns an error about a file, with advice.
 func refuse(format string, values ...any) error { return &fault{why: fmt.Sprintf(format, values...)} }
 
-// atLine says where a fault is.
+// atLine adds a position to a fault.
 func atLine(line int, err error) error {
 	var found *fault
 	if errors.As(err, &found) && found.line == 0 {
@@ -121,8 +121,8 @@ func atLine(line int, err error) error {
 	return err
 }
 
-// whyOf is a fault without what all faults begin with, to be a part of another.
-func whyOf(err error) string {
+// lineReason returns a fault without the common prefix.
+func lineReason(err error) string {
 	var found *fault
 	if errors.As(err, &found) {
 		return found.why
@@ -130,23 +130,16 @@ func whyOf(err error) string {
 	return err.Error()
 }
 
-// said is what a file says in one place, shortened to what a person wants to see.
-func said(text string) string {
-	const most = 60
-	letters := []rune(text)
-	if len(letters) > most {
-		text = string(letters[:most]) + "…"
-	}
-	return text
-}
+// shorten truncates a quote from a file.
+func shorten(text string) string { return prose.Cut(text, 63) }
 
-// sorted puts observations in the order of their names.
+// sorted sorts observations by name.
 func sorted(observations []v1alpha1.Observation) []v1alpha1.Observation {
 	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return cmp.Compare(a.Metric, b.Metric) })
 	return observations
 }
 
-// withoutErrors leaves out the shares of errors, where nobody knows what failed.
+// withoutErrors removes error percentages if failures are unknown.
 func (m *Measured) withoutErrors() {
 	m.Observations = slices.DeleteFunc(m.Observations, func(one v1alpha1.Observation) bool {
 		return strings.HasSuffix(one.Metric, "/"+metric.Errors)

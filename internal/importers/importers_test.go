@@ -320,7 +320,7 @@ func TestTablesOfSpreadsheets(t *testing.T) {
 	}
 }
 
-func table(text string) ([]importers.Placed, error) {
+func table(text string) ([]importers.TableRecord, error) {
 	return importers.ReadTable(importers.Source{In: strings.NewReader(text), Memory: payload.NewBudget(1 << 20)})
 }
 
@@ -357,7 +357,7 @@ func TestGatlingAgreesWithItsReport(t *testing.T) {
 	}
 }
 
-// labels are rows with so many labels.
+// labels returns rows with so many labels.
 func labels(count int) string {
 	var rows strings.Builder
 	for i := range count {
@@ -368,7 +368,7 @@ func labels(count int) string {
 
 // However many rows there are, only different durations take memory; and where these
 // take too much, reading ends.
-func TestRowsTakeNoMemory(t *testing.T) {
+func TestReadersUseConstantMemory(t *testing.T) {
 	rows := header + strings.Repeat("1735900000000,7,a,200,OK,a,true\n", 200_000)
 	reader, _ := importers.Named("jmeter")
 	got, err := reader.Read(importers.Source{In: strings.NewReader(rows), Load: "cico", Memory: payload.NewBudget(4096)})
@@ -400,7 +400,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestASilenceIsTold(t *testing.T) {
+func TestGapIsNoted(t *testing.T) {
 	got, err := measure("jmeter", header+"1735900000000,7,a,200,OK,a,true\n1735910000000,7,a,200,OK,a,true\n", "")
 	const want = "nothing was measured for 2h47m0s before 2025-01-03 13:13:20 UTC: if another test begins there, split the file"
 	if err != nil || len(got.Notes) != 1 || got.Notes[0] != want {
@@ -421,7 +421,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// told are the values, by metric.
+// told returns the values, by metric.
 func told(got *importers.Measured) map[string]string {
 	found := map[string]string{}
 	for _, one := range got.Observations {

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/text/number"
 )
 
-// jmeter reads what JMeter's listeners write: CSV with a header, or XML.
+// jmeter reads the output of JMeter's listeners: CSV with a header, or XML.
 type jmeter struct{}
 
 func (jmeter) Name() string { return "jmeter" }
@@ -39,7 +39,7 @@ func (jmeter) Read(from Source) (*Measured, error) {
 	return readJMeterCSV(from)
 }
 
-// Columns of a JTL that are read; the last two may be missing.
+// Columns of a JTL; the last two are optional.
 const (
 	jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess = "timeStamp", "elapsed", "label", "success"
 	jmeterMessage, jmeterThread                           = "responseMessage", "threadName"
@@ -47,7 +47,7 @@ const (
 
 const jmeterHeader = jmeterTime + "," + jmeterElapsed + "," + jmeterLabel + ",…," + jmeterSuccess
 
-// jmeterTransaction begins what a Transaction Controller says of itself.
+// jmeterTransaction is the prefix of a Transaction Controller's message.
 const jmeterTransaction = "Number of samples in transaction"
 
 func readJMeterCSV(from Source) (*Measured, error) {
@@ -84,7 +84,7 @@ func readJMeterCSV(from Source) (*Measured, error) {
 	}
 }
 
-// csvFault says where a table is broken.
+// csvFault returns the position of a CSV error.
 func csvFault(err error) error {
 	var broken *csv.ParseError
 	if errors.As(err, &broken) {
@@ -93,37 +93,37 @@ func csvFault(err error) error {
 	return streamFault(err)
 }
 
-// streamFault says of a row without end that the file is at fault.
+// streamFault returns the fault of a row without end.
 func streamFault(err error) error {
-	if errors.Is(err, errEndless) {
-		return refuse("a row %v", errEndless)
+	if errors.Is(err, errLineTooLong) {
+		return refuse("a row %v", errLineTooLong)
 	}
 	return err
 }
 
-// jmeterFields is where the columns are, by their names in small letters.
+// jmeterFields maps columns in lower case to their indexes.
 type jmeterFields struct {
-	of    map[string]int
-	count int
+	columns map[string]int
+	count   int
 }
 
 // jmeterColumns reads the header.
 func jmeterColumns(header []string) (jmeterFields, error) {
-	columns := jmeterFields{of: map[string]int{}, count: len(header)}
+	columns := jmeterFields{columns: map[string]int{}, count: len(header)}
 	for i, name := range header {
-		columns.of[strings.ToLower(strings.TrimSpace(name))] = i
+		columns.columns[strings.ToLower(strings.TrimSpace(name))] = i
 	}
 	for _, wanted := range []string{jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess} {
-		if _, found := columns.of[strings.ToLower(wanted)]; !found {
-			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", said(strings.Join(header, ",")), wanted, jmeterHeader)
+		if _, found := columns.columns[strings.ToLower(wanted)]; !found {
+			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", shorten(strings.Join(header, ",")), wanted, jmeterHeader)
 		}
 	}
 	return columns, nil
 }
 
-// at is the field of a column; empty where there is no such column.
+// at returns the value of a column; empty if the column is missing.
 func (c jmeterFields) at(fields []string, column string) string {
-	if i, found := c.of[strings.ToLower(column)]; found {
+	if i, found := c.columns[strings.ToLower(column)]; found {
 		return fields[i]
 	}
 	return ""
@@ -139,7 +139,7 @@ func (c jmeterFields) sample(fields []string) (sample, error) {
 	return jmeterSample(func(column string) string { return c.at(fields, column) })
 }
 
-// jmeterSample is what the columns say, by their names.
+// jmeterSample parses the columns of a sample.
 func jmeterSample(at func(column string) string) (sample, error) {
 	start, err := jmeterMilliseconds(jmeterTime, at(jmeterTime))
 	if err != nil {
@@ -151,21 +151,21 @@ func jmeterSample(at func(column string) string) (sample, error) {
 	}
 	succeeded, known := truths[strings.ToLower(strings.TrimSpace(at(jmeterSuccess)))]
 	if !known {
-		return sample{}, refuse("%s %q is neither true nor false: use the file that JMeter wrote", jmeterSuccess, said(at(jmeterSuccess)))
+		return sample{}, refuse("%s %q is neither true nor false: use the file that JMeter wrote", jmeterSuccess, shorten(at(jmeterSuccess)))
 	}
 	made := sample{transaction: at(jmeterLabel), failed: !succeeded, inner: strings.HasPrefix(at(jmeterMessage), jmeterTransaction)}
 	made.start, made.took, err = inMilliseconds(start, took)
 	return made, err
 }
 
-// truths are true and false as JMeter writes them, and as spreadsheets do in the
-// language of who saves the file.
+// truths are true and false as JMeter writes them, and as spreadsheets do in several
+// languages.
 var truths = map[string]bool{
 	"true": true, "wahr": true, "vrai": true, "verdadero": true, "verdadeiro": true, "vero": true, "waar": true, "prawda": true, "истина": true, "真": true,
 	"false": false, "falsch": false, "faux": false, "falso": false, "onwaar": false, "fałsz": false, "ложь": false, "假": false,
 }
 
-// jmeterMilliseconds reads a number, which a spreadsheet may have written anew.
+// jmeterMilliseconds parses a number that a spreadsheet may have rewritten.
 func jmeterMilliseconds(column, text string) (int64, error) {
 	if whole, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return whole, nil
@@ -176,19 +176,19 @@ func jmeterMilliseconds(column, text string) (int64, error) {
 	}
 	switch {
 	case err != nil && column == jmeterTime:
-		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, said(text))
+		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, shorten(text))
 	case errors.Is(err, number.ErrAmbiguous):
 		return 0, refuse("%s: %v", column, err)
 	case err != nil:
-		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, said(text))
+		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, shorten(text))
 	case read.Decimals < 0:
-		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, said(text))
+		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, shorten(text))
 	}
 	return int64(math.Round(read.Value)), nil
 }
 
-// inMilliseconds refuses what is none: a clock's milliseconds have been of 12 or 13
-// digits since 1973.
+// inMilliseconds rejects other units: timestamps in milliseconds have had 12 or 13 digits
+// since 1973.
 func inMilliseconds(start, took int64) (time.Time, time.Duration, error) {
 	at := time.UnixMilli(start)
 	if at.Before(earliest) || at.After(latest) {
@@ -212,7 +212,7 @@ func inMilliseconds(start, took int64) (time.Time, time.Duration, error) {
 	return at, time.Duration(took) * time.Millisecond, nil
 }
 
-// jmeterMeasured adds what a JTL leaves open.
+// jmeterMeasured adds notes about data that a JTL lacks.
 func jmeterMeasured(t *tally) (*Measured, error) {
 	made, err := t.measured()
 	if err != nil {

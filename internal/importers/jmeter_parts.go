@@ -11,19 +11,19 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// jmeterParts leaves out sub-results, which JMeter writes as rows of their own: those
-// of a redirect login are login-0 and login-1, on the same thread and within its time.
+// jmeterParts removes sub-results, which JMeter writes as rows: those of a redirect of
+// login are login-0 and login-1, on the same thread and within its time.
 type jmeterParts struct {
 	tally *tally
-	// open are samples whose sub-results may follow, by thread.
+	// open are samples by thread whose sub-results may follow.
 	open map[string]*jmeterFamily
-	// parts that were left out.
+	// parts counts removed sub-results.
 	parts int64
-	// inside says which row was first seen within the time of another of its thread.
-	inside string
+	// nested describes the first row within the time of another of its thread.
+	nested string
 }
 
-// jmeterFamily is a sample with what may be its sub-results, in any order.
+// jmeterFamily is a sample with its possible sub-results, in any order.
 type jmeterFamily struct {
 	root       string
 	rows       []jmeterRow
@@ -37,34 +37,34 @@ type jmeterRow struct {
 
 func (r *jmeterRow) end() time.Time { return r.start.Add(r.took) }
 
-// costOfThread in bytes.
+// costOfThread is the memory per thread, in bytes.
 const costOfThread = 256
 
 func (p *jmeterParts) add(thread string, row jmeterRow) error {
 	p.tally.span(row.start, row.end())
 	family := p.open[thread]
 	if family == nil {
-		p.open[strings.Clone(thread)] = familyOf(row)
+		p.open[strings.Clone(thread)] = newFamily(row)
 		return p.tally.memory.Spend(costOfThread + len(thread))
 	}
 	if family.takes(&row) {
 		family.take(row)
 		return nil
 	}
-	if whole := &family.rows[0]; p.inside == "" && thread != "" && row.isInside(whole) {
-		p.inside = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", said(row.transaction), said(whole.transaction))
+	if whole := &family.rows[0]; p.nested == "" && thread != "" && row.isInside(whole) {
+		p.nested = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", shorten(row.transaction), shorten(whole.transaction))
 	}
 	over := *family
-	*family = *familyOf(row)
+	*family = *newFamily(row)
 	return p.close(&over)
 }
 
-func familyOf(row jmeterRow) *jmeterFamily {
-	return &jmeterFamily{root: rootOf(row.transaction), rows: []jmeterRow{row}, start: row.start, end: row.end()}
+func newFamily(row jmeterRow) *jmeterFamily {
+	return &jmeterFamily{root: rootName(row.transaction), rows: []jmeterRow{row}, start: row.start, end: row.end()}
 }
 
-// cutNumber finds what a sub-result is a part of by its label, which is that of the
-// sample and a number.
+// cutNumber returns the sample of a sub-result, whose label is that of the sample and a
+// number.
 func cutNumber(label string) (sample string, found bool) {
 	sample = strings.TrimRight(label, "0123456789")
 	if sample == label || len(sample) < 2 {
@@ -73,8 +73,8 @@ func cutNumber(label string) (sample string, found bool) {
 	return strings.CutSuffix(sample, "-")
 }
 
-// rootOf a label is what is left without the numbers at its end.
-func rootOf(label string) string {
+// rootName removes the numbers at the end of a label.
+func rootName(label string) string {
 	for {
 		sample, found := cutNumber(label)
 		if !found {
@@ -84,9 +84,10 @@ func rootOf(label string) string {
 	}
 }
 
-// takes a row of the same root that has another number and leaves no time between.
+// takes reports whether a row belongs to the family: it has the same root and another
+// number, and overlaps in time.
 func (f *jmeterFamily) takes(row *jmeterRow) bool {
-	return rootOf(row.transaction) == f.root && f.find(row.transaction) == nil && !row.start.After(f.end) && !row.end().Before(f.start)
+	return rootName(row.transaction) == f.root && f.find(row.transaction) == nil && !row.start.After(f.end) && !row.end().Before(f.start)
 }
 
 func (f *jmeterFamily) take(row jmeterRow) {
@@ -99,20 +100,21 @@ func (f *jmeterFamily) take(row jmeterRow) {
 	}
 }
 
-// isPart tells whether a row is a sub-result: the sample it would be a part of is
-// there at the same time, and so is the first of its sub-results.
+// isPart reports whether a row is a sub-result: its sample, and the first sub-result of
+// that, overlap in time.
 func (f *jmeterFamily) isPart(row *jmeterRow) bool {
 	label, found := cutNumber(row.transaction)
 	whole := f.find(label)
 	return found && whole != nil && row.isWithin(whole) && f.find(label+"-0") != nil
 }
 
-// isWithin tells the same time, for which one that takes none may be at either end.
+// isWithin reports whether a row is within the time of another. A row without duration may
+// be at either end.
 func (r *jmeterRow) isWithin(whole *jmeterRow) bool {
 	return r.start.Before(whole.end()) && r.end().After(whole.start) || r.start.Equal(whole.start) || r.took == 0 && r.start.Equal(whole.end())
 }
 
-// isInside tells whether a request is within the time of another.
+// isInside reports whether a request is within the time of another.
 func (r *jmeterRow) isInside(whole *jmeterRow) bool {
 	return !r.inner && !whole.inner && r.took > 0 && r.took < whole.took && !r.start.Before(whole.start) && !r.end().After(whole.end())
 }
@@ -125,7 +127,7 @@ func (f *jmeterFamily) find(label string) *jmeterRow {
 	return &f.rows[at]
 }
 
-// close counts the samples of a family that are no parts of others.
+// close counts the samples of a family that are not sub-results.
 func (p *jmeterParts) close(family *jmeterFamily) error {
 	for _, row := range family.rows {
 		if family.isPart(&row) {
@@ -149,8 +151,8 @@ func (p *jmeterParts) measured() (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.inside != "" {
-		made.Notes = append(made.Notes, p.inside)
+	if p.nested != "" {
+		made.Notes = append(made.Notes, p.nested)
 	}
 	if p.parts > 0 {
 		made.Notes = append(made.Notes, fmt.Sprintf("%s left out, such as login-0 of login: the time of the sample includes theirs", prose.Counted(p.parts, "sub-result")))

@@ -47,7 +47,7 @@ func TestSubResults(t *testing.T) {
 
 // A sub-result that keeps its own name can't be told from another user's request of the
 // same thread name, so that it counts, with a note.
-func TestSubResultsWithNamesOfTheirOwn(t *testing.T) {
+func TestSubResultsWithOtherNames(t *testing.T) {
 	got := must(t, "jmeter", header+row("U 1-1", "login", 0, 100)+row("U 1-1", "http://shop/a", 0, 40)+row("U 1-1", "http://shop/b", 40, 60))
 	wantValues(t, got, map[string]string{"cico/login/samples": "1 1 of 0", "cico/http://shop/a/samples": "1 1 of 0"})
 	wantNote(t, got, "http://shop/a is within the time of login on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false")
@@ -65,7 +65,7 @@ func TestSubResultsWithoutThreads(t *testing.T) {
 
 // However many users there are at a time, a sample is held back only until the next one
 // of its thread.
-func TestSubResultsAreHeldBackBriefly(t *testing.T) {
+func TestSubResultsUseLittleMemory(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("timeStamp,elapsed,label,success\n")
 	for i := range 20_000 {
@@ -77,7 +77,7 @@ func TestSubResultsAreHeldBackBriefly(t *testing.T) {
 }
 
 // A server's response brings characters into a document that XML has no place for.
-func TestHeadersInCapitals(t *testing.T) {
+func TestHeadersAreCaseInsensitive(t *testing.T) {
 	text := strings.ToUpper("timeStamp,elapsed,label,success\n") + "1735900000000,10,a,true\n"
 	wantValues(t, must(t, "jmeter", text), map[string]string{"cico/a/average": "10 ms of 1"})
 }

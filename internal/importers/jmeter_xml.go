@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// readJMeterXML reads the elements within testResults. Those within them are their
-// sub-results, which count no more than in CSV.
+// readJMeterXML reads the elements within testResults. Nested elements are sub-results,
+// which don't count, as in CSV.
 func readJMeterXML(from Source) (*Measured, error) {
 	stream := newStream(transform.NewReader(from.In, legalXML{}))
 	decoder := xml.NewDecoder(stream)
@@ -47,13 +47,13 @@ func readJMeterXML(from Source) (*Measured, error) {
 
 const cutXML = "it ends before </testResults>: JMeter was killed, or the file was cut off; copy it again, or end it with </testResults>"
 
-// xmlFault tells what stands in the file from what keeps it from being read.
+// xmlFault distinguishes invalid XML from read errors.
 func xmlFault(err error, line int, from *stream) error {
 	var syntax *xml.SyntaxError
 	switch {
 	case from.failed != nil:
 		return from.failed
-	case errors.Is(err, errEndless):
+	case errors.Is(err, errLineTooLong):
 		return atLine(line, streamFault(err))
 	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
 		return atLine(line, refuse(cutXML))
@@ -63,14 +63,14 @@ func xmlFault(err error, line int, from *stream) error {
 	return atLine(line, refuse("%v", err))
 }
 
-// jmeterAttributes are the columns of CSV in XML.
+// jmeterAttributes maps CSV columns to XML attributes.
 var jmeterAttributes = map[string]string{jmeterTime: "ts", jmeterElapsed: "t", jmeterLabel: "lb", jmeterSuccess: "s", jmeterMessage: "rm"}
 
 func jmeterElement(to *tally, depth int, element xml.StartElement) error {
 	const root, own = 1, 2
 	name := element.Name.Local
 	if depth == root && name != "testResults" {
-		return refuse("it begins with <%s>, and JMeter's results with <testResults>", said(name))
+		return refuse("it begins with <%s>, and JMeter's results with <testResults>", shorten(name))
 	}
 	if depth != own || name != "sample" && name != "httpSample" {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// k6 reads the points that k6 run --out json writes, one a line.
+// k6 reads the output of k6 run --out json, one point per line.
 type k6 struct{}
 
 func (k6) Name() string  { return "k6" }
 func (k6) Tool() string  { return "k6" }
 func (k6) Reads() string { return "the lines of k6 run --out json=FILE" }
 
-// k6Line is a line: what a metric is, or a point of it.
+// k6Line is a line: the definition of a metric, or a point.
 type k6Line struct {
 	Type   string `json:"type"`
 	Metric string `json:"metric"`
@@ -42,16 +42,15 @@ const (
 	k6Group, k6Request, k6Iterations = "group_duration", "http_req_duration", "iterations"
 )
 
-// k6Known are the metrics that k6 has by itself, of which no more than the points
-// above are read.
+// k6Known matches k6's built-in metrics, of which only the points above are read.
 var k6Known = regexp.MustCompile(`^(http_req.*|iteration.*|group_duration|dropped_iterations|checks|vus.*|data_(sent|received))$`)
 
-// k6Points are those that count: of groups and the requests in them and, where there
-// are no groups, of all requests.
+// k6Points are the counted points: of groups and their requests or, without groups, of all
+// requests.
 type k6Points struct {
 	groups, members, requests *tally
 	iterations                int64
-	// outside are points of requests in setup() and teardown(), which are no load.
+	// outside counts requests in setup() and teardown(), which are no load.
 	outside int64
 	unread  unread
 }
@@ -70,12 +69,11 @@ func (k6) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// k6Groups are a group and those that it is within, by its path such as
-// ::Search::First page.
+// k6Groups splits a path such as ::Search::First page into groups.
 func k6Groups(path string) []string { return strings.Split(strings.TrimPrefix(path, "::"), "::") }
 
-// isOutside tells the group of setup() or teardown(), and those within it. A group of
-// a script's own that is called so can't be told apart from it.
+// isOutside reports whether this is the group of setup() or teardown(), or nested in it. A
+// script's own group of that name is treated alike.
 func isOutside(group string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(group, "::"), "::")
 	return strings.HasPrefix(group, "::") && (first == "setup" || first == "teardown")
@@ -98,7 +96,7 @@ func (p *k6Points) read(number int, line []byte) error {
 	case "Point":
 		return p.point(&read)
 	}
-	return refuse("its type is %q, and k6's lines are of type Metric or Point", said(read.Type))
+	return refuse("its type is %q, and k6's lines are of type Metric or Point", shorten(read.Type))
 }
 
 func (p *k6Points) point(read *k6Line) error {
@@ -131,7 +129,7 @@ func (p *k6Points) point(read *k6Line) error {
 	return p.add(p.requests, read, sample{transaction: tags.Name, failed: failed})
 }
 
-// add a point, which k6 writes at the end of what took so many milliseconds.
+// add adds a point, which k6 writes at the end of a duration in milliseconds.
 func (p *k6Points) add(to *tally, read *k6Line, of sample) error {
 	value := *read.Data.Value
 	if math.Abs(value) > float64(longestSample.Milliseconds()) {
@@ -154,7 +152,7 @@ func (p *k6Points) measured(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// transactions are the groups, with their requests, or else all requests by name.
+// transactions returns the groups with their requests, or else all requests by name.
 func (p *k6Points) transactions() (*Measured, error) {
 	if p.groups.samples == 0 {
 		return p.requests.measured()
@@ -179,12 +177,12 @@ func (p *k6Points) transactions() (*Measured, error) {
 	return made, nil
 }
 
-// inside adds the requests inside of groups.
+// inside adds the requests in groups.
 func (m *Measured) inside(requests *tally) error {
 	if len(requests.transactions) == 0 {
 		return nil
 	}
-	requests.requests = 0 // Their number per second is told of all.
+	requests.requests = 0 // Their rate is already that of all.
 	found, err := requests.measured()
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// k6Summary reads k6's summary at the end of a test, as --summary-export writes it or
-// as a script's handleSummary is given it, the machine-readable one included.
+// k6Summary reads k6's end-of-test summary from --summary-export or a script's
+// handleSummary, including the machine-readable one.
 type k6Summary struct{}
 
 func (k6Summary) Name() string { return "k6-summary" }
@@ -22,8 +22,8 @@ func (k6Summary) Reads() string {
 	return "the JSON of k6 run --summary-export, and what handleSummary is given"
 }
 
-// k6Document is a summary in either form: metrics by name, or as a list within the
-// results of a machine-readable one, which alone tells the time.
+// k6Document is a summary in either form: metrics by name, or as a list within the results
+// of a machine-readable one, which alone has times.
 type k6Document struct {
 	Metrics map[string]map[string]json.RawMessage `json:"metrics"`
 	Results struct {
@@ -42,7 +42,7 @@ type k6Document struct {
 
 const k6Failed, k6Requests = "http_req_failed", "http_reqs"
 
-// requests is what all requests together are called, of which k6 sums up the times.
+// requests is the name of all requests together.
 const requests = "requests"
 
 func (k6Summary) Read(from Source) (*Measured, error) {
@@ -57,7 +57,7 @@ func (k6Summary) Read(from Source) (*Measured, error) {
 	if len(metrics) == 0 {
 		return nil, refuse(`it holds no metrics as k6's summaries do ({"metrics": {"http_req_duration": …}})`)
 	}
-	found, others := given{}, unread(nil)
+	found, others := observationList{}, unread(nil)
 	all := slices.Sorted(maps.Keys(metrics))
 	named := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return k6Transaction(name) == nil })
 	names := distinct(named, func(name string) string { return pathName(k6Transaction(name)) })
@@ -77,28 +77,28 @@ func (k6Summary) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// date takes the times of a summary that tells them.
+// date sets the times, if the summary has them.
 func (d *k6Document) date(made *Measured) {
 	if end := d.Metadata.Generated; end.After(earliest) && end.Before(latest) {
 		made.Start, made.End = end.Add(-time.Duration(d.Config.Seconds*float64(time.Second))), end
 	}
 }
 
-// k6Values are those of a metric, by k6's words.
+// k6Values are the values of a metric, by k6's names.
 type k6Values map[string]float64
 
 // values of all metrics.
 func (d *k6Document) values() (map[string]k6Values, error) {
 	all := map[string]k6Values{}
 	for name, metric := range d.Metrics {
-		values, err := k6ValuesOf(name, metric)
+		values, err := newK6Values(name, metric)
 		if err != nil {
 			return nil, err
 		}
 		all[name] = values
 	}
 	for _, one := range d.Results.Metrics {
-		values, err := k6ValuesOf(one.Name, one.Values)
+		values, err := newK6Values(one.Name, one.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -110,12 +110,12 @@ func (d *k6Document) values() (map[string]k6Values, error) {
 	return all, nil
 }
 
-// k6ValuesOf a metric, in any form.
-func k6ValuesOf(name string, metric map[string]json.RawMessage) (k6Values, error) {
+// newK6Values parses a metric in any form.
+func newK6Values(name string, metric map[string]json.RawMessage) (k6Values, error) {
 	if nested, found := metric["values"]; found {
 		inner := map[string]json.RawMessage{}
 		if err := json.Unmarshal(nested, &inner); err != nil {
-			return nil, refuse("the values of metric %q are none: %v", said(name), err)
+			return nil, refuse("the values of metric %q are none: %v", shorten(name), err)
 		}
 		metric = inner
 	}
@@ -135,8 +135,8 @@ func (v k6Values) isTrend() bool {
 	return hasAverage || hasMedian
 }
 
-// isEmpty tells a metric that got no sample, for which k6 writes zeros: thresholds
-// make it keep metrics that a script never used.
+// isEmpty reports whether a metric has no sample, for which k6 writes zeros: thresholds
+// keep unused metrics.
 func (v k6Values) isEmpty() bool {
 	for _, value := range v {
 		if value != 0 {
@@ -146,13 +146,13 @@ func (v k6Values) isEmpty() bool {
 	return true
 }
 
-// k6Trends are k6's words for statistics.
+// k6Trends are k6's names of statistics.
 var k6Trends = map[string]string{
 	"avg": metric.Average, "med": metric.P50, "p(50)": metric.P50, "p(75)": metric.P75, "p(95)": metric.P95, "p(99)": metric.P99, "max": metric.Max,
 	"p50": metric.P50, "p75": metric.P75, "p95": metric.P95, "p99": metric.P99,
 }
 
-func addK6(to *given, from *Source, name, transaction string, values k6Values) {
+func addK6(to *observationList, from *Source, name, transaction string, values k6Values) {
 	rate, isRate := k6Rates[name]
 	isTransaction := transaction != "" && from.wants(transaction)
 	of := metric.Name(from.Load, transaction)
@@ -172,12 +172,12 @@ func addK6(to *given, from *Source, name, transaction string, values k6Values) {
 	}
 }
 
-// k6Rates are counters that are told per second.
+// k6Rates are counters with a rate per second.
 var k6Rates = map[string]string{k6Requests: metric.RequestsPerSecond, k6Iterations: metric.IterationsPerSecond}
 
-// addK6Failed adds the share of requests that failed. Of a rate, passes are the samples
-// that are true: the failures.
-func addK6Failed(to *given, from *Source, values k6Values) {
+// addK6Failed adds the percentage of failed requests. In this rate, passes are the
+// failures.
+func addK6Failed(to *observationList, from *Source, values k6Values) {
 	share := at(values, "value")
 	if share == nil {
 		share = at(values, "rate")
@@ -188,7 +188,7 @@ func addK6Failed(to *given, from *Source, values k6Values) {
 	}
 }
 
-func addK6Trend(to *given, of string, values k6Values) {
+func addK6Trend(to *observationList, of string, values k6Values) {
 	count := int64(values["count"])
 	if count > 0 {
 		to.add(of, metric.Samples, at(values, "count"), 0)
@@ -203,9 +203,9 @@ func addK6Trend(to *given, of string, values k6Values) {
 	}
 }
 
-// k6Transaction is what a trend is of: all requests, or those that a threshold's tag
-// chose, such as group_duration{group:::Check-In}; nil for none. What setup and
-// teardown do is no load.
+// k6Transaction returns the transaction of a trend: all requests, or those of a threshold's
+// tag, such as group_duration{group:::Check-In}; nil for none. setup and teardown are no
+// load.
 func k6Transaction(name string) []string {
 	if name == k6Request {
 		return []string{requests}

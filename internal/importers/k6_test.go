@@ -65,7 +65,7 @@ func TestK6SummariesWithoutSamples(t *testing.T) {
 }
 
 // A group and a request of the same name are two transactions.
-func TestK6SummariesKeepNamesApart(t *testing.T) {
+func TestK6SummaryNamesAreDistinct(t *testing.T) {
 	got := must(t, "k6-summary", `{"metrics": {"http_req_duration{name:Cart}": {"avg": 100}, "group_duration{group:::Cart}": {"avg": 5000}, "group_duration{group:::Pay}": {"avg": 7000}}}`)
 	if found := told(got); len(found) != 3 || found["cico/Pay/average"] == "" {
 		t.Errorf("it holds %v", found)
@@ -90,7 +90,7 @@ func TestK6MachineReadableSummary(t *testing.T) {
 }
 
 // What is there beside what is read is named.
-func TestK6NamesWhatItDoesNotRead(t *testing.T) {
+func TestK6NotesUnreadMetrics(t *testing.T) {
 	got := must(t, "k6", point("http_req_duration", 1, 100, `"name":"a"`)+point("grpc_req_duration", 1, 100, "")+point("my_trend", 1, 100, "")+point("my_trend", 1, 100, "")+point("vus", 1, 3, "")+point("http_req_waiting", 1, 3, ""))
 	wantNote(t, got, "grpc_req_duration, my_trend: not read; measure them inside group(), or convert their values with --from table")
 	if strings.Contains(strings.Join(got.Notes, ""), "vus") {

@@ -11,25 +11,25 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// longestName of a transaction in bytes; it is a part of its metrics' names.
+// longestName is the length limit of a transaction in bytes; it is part of its metrics'
+// names.
 const longestName = 200
 
-// digestLength is how much of a digest tells names apart.
+// digestLength is the length of digests in names.
 const digestLength = 8
 
-// pathName is a transaction within others, the outermost first, as a part of a metric's
-// name.
+// pathName returns the path of a transaction as a part of a metric's name.
 func pathName(path []string) string {
 	parts := slices.Clone(path)
 	for i, part := range path {
-		parts[i] = nameOf(part, longestName/len(path))
+		parts[i] = metricName(part, longestName/len(path))
 	}
 	return label.Join(parts...)
 }
 
-// nameOf is what a tool calls something, without control characters. One that is too
-// long ends in its digest, so that it stays apart from others that begin like it.
-func nameOf(text string, longest int) string {
+// metricName returns a tool's name without control characters. A too long name ends in its
+// digest, so that it stays unique.
+func metricName(text string, longest int) string {
 	name := strings.Map(func(letter rune) rune {
 		if unicode.IsControl(letter) {
 			return ' '
@@ -48,8 +48,8 @@ func nameOf(text string, longest int) string {
 
 func digest(text string) string { return naming.Hash(text)[:digestLength] }
 
-// distinct names what tools call by other names: where two would get the same, those
-// that had to be changed for it end in their digests.
+// distinct maps tools' names to metric names: if two collide, the changed ones end in their
+// digests.
 func distinct(texts []string, nameOf func(string) string) (names map[string]string) {
 	count := map[string]int{}
 	for _, text := range texts {

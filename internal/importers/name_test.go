@@ -10,7 +10,7 @@ import (
 
 // Names that differ stay apart, whatever a metric's name has no place for, and however
 // late they differ.
-func TestNamesStayApart(t *testing.T) {
+func TestDistinctNames(t *testing.T) {
 	long := "http://shop/" + strings.Repeat("items/", 50)
 	for name, pair := range map[string][2]string{
 		"late":                  {long + "a", long + "b"},
@@ -43,7 +43,7 @@ func TestNamesStayApart(t *testing.T) {
 }
 
 // A long name is cut the same in every file, and never to that of another.
-func TestLongNamesAreTheSameInEveryFile(t *testing.T) {
+func TestLongNamesAreStable(t *testing.T) {
 	nameIn := func(label string) string {
 		got := must(t, "jmeter", header+fmt.Sprintf("1735900000000,100,%s,200,OK,a,true\n", label))
 		for _, one := range got.Observations {
@@ -64,7 +64,7 @@ func quoted(text string) string {
 }
 
 // Groups and requests are apart, whatever is in their names.
-func TestGatlingKeepsNamesApart(t *testing.T) {
+func TestGatlingNamesAreDistinct(t *testing.T) {
 	got := must(t, "gatling", "RUN\tshop.Checkout\tcheckout\t1735900000000\t \t3.9.5\n"+
 		"REQUEST\ta,b\tc\t1735900000000\t1735900000100\tOK\t \nREQUEST\ta\tb/c\t1735900000000\t1735900000200\tOK\t \nGROUP\ta\t1735900000000\t1735900000300\t200\tOK\nREQUEST\t\ta\t1735900000000\t1735900000400\tOK\t \n")
 	if found := told(got); strings.Count(fmt.Sprint(found), "/average") != 4 {

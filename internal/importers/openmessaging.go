@@ -25,26 +25,26 @@ type openMessagingResult struct {
 	BeginTime string `json:"beginTime"`
 	EndTime   string `json:"endTime"`
 
-	PublishRate []figure `json:"publishRate"`
-	ConsumeRate []figure `json:"consumeRate"`
-	ErrorRate   []figure `json:"publishErrorRate"`
+	PublishRate []jsonNumber `json:"publishRate"`
+	ConsumeRate []jsonNumber `json:"consumeRate"`
+	ErrorRate   []jsonNumber `json:"publishErrorRate"`
 
-	PublishAvg figure `json:"aggregatedPublishLatencyAvg"`
-	Publish50  figure `json:"aggregatedPublishLatency50pct"`
-	Publish75  figure `json:"aggregatedPublishLatency75pct"`
-	Publish95  figure `json:"aggregatedPublishLatency95pct"`
-	Publish99  figure `json:"aggregatedPublishLatency99pct"`
-	PublishMax figure `json:"aggregatedPublishLatencyMax"`
+	PublishAvg jsonNumber `json:"aggregatedPublishLatencyAvg"`
+	Publish50  jsonNumber `json:"aggregatedPublishLatency50pct"`
+	Publish75  jsonNumber `json:"aggregatedPublishLatency75pct"`
+	Publish95  jsonNumber `json:"aggregatedPublishLatency95pct"`
+	Publish99  jsonNumber `json:"aggregatedPublishLatency99pct"`
+	PublishMax jsonNumber `json:"aggregatedPublishLatencyMax"`
 
-	EndToEndAvg figure `json:"aggregatedEndToEndLatencyAvg"`
-	EndToEnd50  figure `json:"aggregatedEndToEndLatency50pct"`
-	EndToEnd75  figure `json:"aggregatedEndToEndLatency75pct"`
-	EndToEnd95  figure `json:"aggregatedEndToEndLatency95pct"`
-	EndToEnd99  figure `json:"aggregatedEndToEndLatency99pct"`
-	EndToEndMax figure `json:"aggregatedEndToEndLatencyMax"`
+	EndToEndAvg jsonNumber `json:"aggregatedEndToEndLatencyAvg"`
+	EndToEnd50  jsonNumber `json:"aggregatedEndToEndLatency50pct"`
+	EndToEnd75  jsonNumber `json:"aggregatedEndToEndLatency75pct"`
+	EndToEnd95  jsonNumber `json:"aggregatedEndToEndLatency95pct"`
+	EndToEnd99  jsonNumber `json:"aggregatedEndToEndLatency99pct"`
+	EndToEndMax jsonNumber `json:"aggregatedEndToEndLatencyMax"`
 }
 
-// What the benchmark measures of a message.
+// Latencies of the benchmark.
 const publish, endToEnd = "publish", "end-to-end"
 
 func (openMessaging) Read(from Source) (*Measured, error) {
@@ -55,7 +55,7 @@ func (openMessaging) Read(from Source) (*Measured, error) {
 	if read.PublishAvg.value == nil && read.EndToEndAvg.value == nil {
 		return nil, refuse("it has no aggregatedPublishLatencyAvg, as results of the OpenMessaging Benchmark have")
 	}
-	found := given{}
+	found := observationList{}
 	found.addTimes(&from, publish, read.PublishAvg, read.Publish50, read.Publish75, read.Publish95, read.Publish99, read.PublishMax)
 	found.addTimes(&from, endToEnd, read.EndToEndAvg, read.EndToEnd50, read.EndToEnd75, read.EndToEnd95, read.EndToEnd99, read.EndToEndMax)
 	found.addRate(&from, metric.RequestsPerSecond, read.PublishRate)
@@ -65,23 +65,23 @@ func (openMessaging) Read(from Source) (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.Start, made.End = momentOf(read.BeginTime), momentOf(read.EndTime)
+	made.Start, made.End = parseTime(read.BeginTime), parseTime(read.EndTime)
 	made.Notes = append(made.Notes,
 		"times are of all messages, as the benchmark sums them up; how many there were it does not tell",
 		"requestsPerSecond is the mean of the rates at which messages were published, recordsPerSecond of those at which they were consumed")
 	return made, nil
 }
 
-// timed are the statistics of times, in the order in which they are added.
+// timed are the statistics of latencies, in order.
 var timed = []string{metric.Average, metric.P50, metric.P75, metric.P95, metric.P99, metric.Max}
 
-// addTimes adds the statistics of times. No message takes no time: where all are 0,
-// there was none, as of consumers that were not there.
-func (g *given) addTimes(from *Source, name string, values ...figure) {
+// addTimes adds the statistics of a latency. If all are 0, there were no messages, for
+// example without consumers.
+func (g *observationList) addTimes(from *Source, name string, values ...jsonNumber) {
 	if !from.wants(name) {
 		return
 	}
-	if !slices.ContainsFunc(values, func(one figure) bool { return one.value != nil && *one.value != 0 }) {
+	if !slices.ContainsFunc(values, func(one jsonNumber) bool { return one.value != nil && *one.value != 0 }) {
 		g.empty = append(g.empty, name)
 		return
 	}
@@ -90,9 +90,8 @@ func (g *given) addTimes(from *Source, name string, values ...figure) {
 	}
 }
 
-// addRate adds the mean of a rate over the periods of a test, unless nothing was done
-// in any.
-func (g *given) addRate(from *Source, name string, values []figure) {
+// addRate adds the mean of a rate over the periods of a test, unless all are 0.
+func (g *observationList) addRate(from *Source, name string, values []jsonNumber) {
 	if average := mean(values); average != nil && *average == 0 {
 		g.empty = append(g.empty, name)
 	} else {
@@ -100,8 +99,8 @@ func (g *given) addRate(from *Source, name string, values []figure) {
 	}
 }
 
-// addPublishErrors adds the share of messages that could not be published.
-func addPublishErrors(to *given, from *Source, read *openMessagingResult) {
+// addPublishErrors adds the percentage of failed messages.
+func addPublishErrors(to *observationList, from *Source, read *openMessagingResult) {
 	sent, failed := mean(read.PublishRate), mean(read.ErrorRate)
 	if sent == nil || failed == nil || *sent+*failed <= 0 || !from.wants(publish) {
 		return
@@ -110,9 +109,8 @@ func addPublishErrors(to *given, from *Source, read *openMessagingResult) {
 	to.add(metric.Name(from.Load, publish), metric.Errors, &share, 0)
 }
 
-// momentOf is a time as the benchmark writes it, with or without a zone; zero where
-// it is none.
-func momentOf(text string) time.Time {
+// parseTime parses a time with or without a zone; zero if it is invalid.
+func parseTime(text string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime} {
 		if found, err := time.Parse(layout, text); err == nil && found.After(earliest) && found.Before(latest) {
 			return found

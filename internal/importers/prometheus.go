@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// prometheus reads what Prometheus' HTTP API answers to a query over a time.
+// prometheus reads the answer of Prometheus' HTTP API to a range query.
 type prometheus struct{}
 
 func (prometheus) Name() string { return "prometheus" }
@@ -30,7 +30,7 @@ func (prometheus) Reads() string {
 type prometheusAnswer struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
-	// Warnings say what keeps the answer from being whole.
+	// Warnings say why the answer is incomplete.
 	Warnings []string `json:"warnings"`
 	Data     struct {
 		Type   string             `json:"resultType"`
@@ -51,9 +51,9 @@ func (prometheus) Read(from Source) (*Measured, error) {
 	}
 	switch {
 	case read.Status != "success":
-		return nil, refuse("its status is %q and not success: %s", said(read.Status), said(read.Error))
+		return nil, refuse("its status is %q and not success: %s", shorten(read.Status), shorten(read.Error))
 	case read.Data.Type != "matrix":
-		return nil, refuse("it is a %s, and a matrix is wanted: ask /api/v1/query_range", said(read.Data.Type))
+		return nil, refuse("it is a %s, and a matrix is wanted: ask /api/v1/query_range", shorten(read.Data.Type))
 	case len(read.Data.Result) == 0:
 		return nil, refuse("the query found no series: ask for a time in which there were samples")
 	}
@@ -65,18 +65,18 @@ func (prometheus) Read(from Source) (*Measured, error) {
 	}
 	made, err := answer.measured()
 	if err == nil && len(read.Warnings) > 0 {
-		made.Notes = append(made.Notes, "Prometheus warned: "+said(prose.Enumerate(read.Warnings)))
+		made.Notes = append(made.Notes, "Prometheus warned: "+shorten(prose.Enumerate(read.Warnings)))
 	}
 	return made, err
 }
 
-// labelled are the series by names of their own.
+// labelled returns the series by unique names.
 func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
 	labels := make([]string, 0, len(all))
 	for _, series := range all {
 		labels = append(labels, seriesLabel(series.Metric))
 	}
-	names := distinct(labels, func(name string) string { return nameOf(name, longestName) })
+	names := distinct(labels, func(name string) string { return metricName(name, longestName) })
 	return func(yield func(string, prometheusSeries) bool) {
 		for i, series := range all {
 			if !yield(names[labels[i]], series) {
@@ -86,18 +86,18 @@ func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
 	}
 }
 
-// prometheusMeans are what is made of the series.
+// prometheusMeans are the aggregated series.
 type prometheusMeans struct {
-	given
+	observationList
 	start, end time.Time
 	samples    int64
-	// infinite points, and those that are no number, were left out.
+	// infinite and NaN points were left out.
 	infinite int64
-	// leftOut says why of each series that is not read.
+	// leftOut lists the series that are not read, with reasons.
 	leftOut []string
 }
 
-// add the mean of a series and its largest value, or why it has none.
+// add adds the mean and the maximum of a series, or why it has none.
 func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 	var sum float64
 	largest, count := math.Inf(-1), int64(0)
@@ -105,10 +105,10 @@ func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 		at, value, err := prometheusPoint(point)
 		switch {
 		case err != nil:
-			m.leave(name, fmt.Sprintf("point %d: %s", i+1, whyOf(err)))
+			m.leaveOut(name, fmt.Sprintf("point %d: %s", i+1, lineReason(err)))
 			return
 		case math.IsNaN(value), math.IsInf(value, 0):
-			// As of a rate without requests.
+			// For example a ratio without requests.
 			m.infinite++
 			continue
 		}
@@ -121,14 +121,14 @@ func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 		m.addOwn(metric.Name(metric.OwnName(name), metric.Average), "", sum/float64(count), count)
 		m.addOwn(metric.Name(metric.OwnName(name), metric.Max), "", largest, count)
 	case len(series.Histograms) > 0:
-		m.leave(name, "it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)")
+		m.leaveOut(name, "it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)")
 	default:
-		m.leave(name, "it has no value that is a number")
+		m.leaveOut(name, "it has no value that is a number")
 	}
 }
 
-func (m *prometheusMeans) leave(name, why string) {
-	m.leftOut = append(m.leftOut, said(name)+": "+why)
+func (m *prometheusMeans) leaveOut(name, why string) {
+	m.leftOut = append(m.leftOut, shorten(name)+": "+why)
 }
 
 func (m *prometheusMeans) span(at time.Time) {
@@ -144,7 +144,7 @@ func (m *prometheusMeans) measured() (*Measured, error) {
 	if len(m.observations) == 0 && len(m.leftOut) > 0 {
 		return nil, refuse("%s", prose.Enumerate(m.leftOut))
 	}
-	made, err := m.given.measured("the answer")
+	made, err := m.observationList.measured("the answer")
 	if err != nil {
 		return nil, err
 	}
@@ -159,24 +159,24 @@ func (m *prometheusMeans) measured() (*Measured, error) {
 	return made, nil
 }
 
-// prometheusPoint is a time in seconds and a value in quotes.
+// prometheusPoint parses a time in seconds and a quoted value.
 func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 	seconds, err := strconv.ParseFloat(string(point[0]), 64)
 	if err != nil {
-		return time.Time{}, 0, refuse("the time %s is no number of seconds", said(string(point[0])))
+		return time.Time{}, 0, refuse("the time %s is no number of seconds", shorten(string(point[0])))
 	}
 	at := time.UnixMilli(int64(seconds * 1000))
 	if !(seconds > 0) || at.Before(earliest) || at.After(latest) {
-		return at, 0, refuse("the time %s is not in seconds since 1970", said(string(point[0])))
+		return at, 0, refuse("the time %s is not in seconds since 1970", shorten(string(point[0])))
 	}
 	value, err := strconv.ParseFloat(strings.Trim(string(point[1]), `"`), 64)
 	if err != nil {
-		return at, 0, refuse("the value %s is no number", said(string(point[1])))
+		return at, 0, refuse("the value %s is no number", shorten(string(point[1])))
 	}
 	return at, value, nil
 }
 
-// seriesLabel is the name of a series and its labels.
+// seriesLabel returns the name of a series and its labels.
 func seriesLabel(labels map[string]string) string {
 	name := labels["__name__"]
 	var told []string

@@ -21,7 +21,7 @@ func series(labels string, values ...string) string {
 }
 
 // What is no number is left out, with a note, and keeps nothing else from being read.
-func TestPrometheusReadsWhatThereIs(t *testing.T) {
+func TestPrometheusReadsPartialSeries(t *testing.T) {
 	got := must(t, "prometheus", answer(
 		series(`"__name__": "rate"`, "0.12", "NaN", "+Inf", "-Inf", "0.14"), series(`"__name__": "skew"`, "-0.1", "-0.3"), series(`"__name__": "idle"`, "NaN", "NaN"), series(`"__name__": "bad"`, "1", "many"),
 		`{"metric": {"__name__": "latency"}, "histograms": [[1735900000, {"count": "10", "sum": "1.5"}]]}`))
@@ -40,7 +40,7 @@ func TestPrometheusWarns(t *testing.T) {
 
 // Series are apart wherever their labels differ: late in a long one, or in what a
 // metric's name has no place for.
-func TestPrometheusKeepsSeriesApart(t *testing.T) {
+func TestPrometheusSeriesAreDistinct(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	got := must(t, "prometheus", answer(
 		series(`"id": "`+long+`", "pod": "a"`, "1"), series(`"id": "`+long+`", "pod": "b"`, "2"),

@@ -22,41 +22,40 @@ import (
 )
 
 const (
-	// Namespace that a record is in until it is imported: it was in none.
+	// Namespace of a record until it is imported.
 	Namespace = "elsewhere"
-	// NoTarget stands for an address that nobody told; there can be no such host.
+	// NoTarget is the placeholder for an unknown address; no such host exists.
 	NoTarget = "http://unknown.invalid"
-	// mostPrimary metrics are chosen where nobody names any: more would hide what
-	// they show from each other.
+	// mostPrimary is the number of default primary metrics: more would reduce their power.
 	mostPrimary = 8
 )
 
-// ErrRecord says that files make no experiment.
+// ErrRecord: the files don't form an experiment.
 var ErrRecord = errors.New("the files make no experiment")
 
-// Experiment is what is known of one that was measured elsewhere.
+// Experiment is the known data of an imported experiment.
 type Experiment struct {
 	Name, Release, Question string
-	// Tool that put the loads on.
+	// Tool that ran the loads.
 	Tool string
-	// Target of the loads; empty: not known.
+	// Target of the loads; empty if unknown.
 	Target string
 	// Baseline is one of the arms.
 	Baseline string
 	// Arms and Scenarios by name, in order.
 	Arms, Scenarios []string
-	// Primary metrics; none: the averages of all transactions, if they are few.
+	// Primary metrics; if none, the averages of all transactions, if they are few.
 	Primary []string
-	// Higher and Lower match the custom metrics that get better so; nil: none.
+	// Higher and Lower match the custom metrics with this direction; nil for none.
 	Higher, Lower *regexp.Regexp
-	// MarginPercent that does not matter; 0: the default.
+	// MarginPercent is the equivalence margin; 0 for the default.
 	MarginPercent int32
-	// Began is when the runs were, of which the files don't tell; zero: not known.
+	// Began is when the runs took place, if the files don't contain it; zero if unknown.
 	Began time.Time
 	Runs  []Run
 }
 
-// Run is what was read from a file.
+// Run is the data of a file.
 type Run struct {
 	Arm, Scenario string
 	// Loads that the metrics are of.
@@ -68,8 +67,8 @@ type Run struct {
 	Measured     *Measured
 }
 
-// Record is what the experiment and its runs would have recorded, had PerfLab
-// measured them: as much of it as is known. It fails with ErrRecord.
+// Record returns the experiment and its runs as PerfLab would have recorded them, as far as
+// known. It fails with ErrRecord.
 func (e *Experiment) Record() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun, error) {
 	if err := e.date(); err != nil {
 		return nil, nil, err
@@ -79,7 +78,7 @@ func (e *Experiment) Record() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun, err
 		return nil, nil, err
 	}
 	made := &v1alpha1.PerfExperiment{Spec: e.spec(asked)}
-	made.Status.Warnings = append(doubts, e.doubts()...)
+	made.Status.Warnings = append(doubts, e.warnings()...)
 	made.Name, made.Namespace = e.Name, Namespace
 	made.Annotations = map[string]string{v1alpha1.AnnotationElsewhere: e.files()}
 	if e.Release != "" {
@@ -91,7 +90,7 @@ func (e *Experiment) Record() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun, err
 	return made, runs, nil
 }
 
-// date gives each run a time, without which nobody could put it in an order.
+// date gives each run a time, so that they have an order.
 func (e *Experiment) date() error {
 	for i := range e.Runs {
 		run := &e.Runs[i]
@@ -106,7 +105,7 @@ func (e *Experiment) date() error {
 	return nil
 }
 
-// spec declares what is known. The rest is what the schema needs.
+// spec declares the known fields, and those that the schema requires.
 func (e *Experiment) spec(asked v1alpha1.Analysis) v1alpha1.PerfExperimentSpec {
 	all := int32(100)
 	made := v1alpha1.PerfExperimentSpec{
@@ -114,7 +113,7 @@ func (e *Experiment) spec(asked v1alpha1.Analysis) v1alpha1.PerfExperimentSpec {
 		System:   v1alpha1.System{Target: v1alpha1.Target{URL: cmp.Or(e.Target, NoTarget)}},
 		Design:   v1alpha1.Design{Order: v1alpha1.OrderFixed, MaxRuns: max(200, int32(len(e.Runs)))},
 		Analysis: asked,
-		// All that is in the files counts.
+		// Everything in the files counts.
 		Measurement: v1alpha1.Measurement{WarmUp: &metav1.Duration{}, Tail: &metav1.Duration{}},
 		Reset:       v1alpha1.ResetNone,
 		Validity:    v1alpha1.Validity{MaxErrorPercent: &all, MaxFailedRequestsPercent: &all, MaxFailedChecksPercent: &all},
@@ -146,7 +145,7 @@ func (e *Experiment) loads(scenario string) []string {
 	return slices.Compact(found)
 }
 
-// files that all was read from, in the order in which they were given.
+// files lists all files in the given order.
 func (e *Experiment) files() string {
 	const most = 3
 	var names []string
@@ -161,7 +160,7 @@ func (e *Experiment) files() string {
 	return prose.Enumerate(names)
 }
 
-// runs stand in blocks, within each in the order of their times.
+// runs are ordered by block, and within it by time.
 func (e *Experiment) runs(of *v1alpha1.PerfExperiment, planned *plan.Plan) []v1alpha1.PerfRun {
 	ordered := slices.Clone(e.Runs)
 	slices.SortStableFunc(ordered, func(a, b Run) int {
@@ -202,7 +201,7 @@ func (e *Experiment) run(of *v1alpha1.PerfExperiment, planned *plan.Plan, from R
 	return made
 }
 
-// stamp is a time as the cluster keeps it: in whole seconds.
+// stamp truncates a time to whole seconds, as the cluster does.
 func stamp(at time.Time) *metav1.Time {
 	if at.IsZero() {
 		return nil
@@ -210,7 +209,7 @@ func stamp(at time.Time) *metav1.Time {
 	return &metav1.Time{Time: at.UTC().Truncate(time.Second)}
 }
 
-// report writes the status that a complete experiment has.
+// report sets the status of a complete experiment.
 func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, runs []v1alpha1.PerfRun) {
 	status := &of.Status
 	status.Phase, status.PlanHash, status.Seed = v1alpha1.ExperimentComplete, planned.Hash, &planned.Seed
@@ -237,7 +236,7 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 	for _, arm := range planned.Arms {
 		status.Arms = append(status.Arms, v1alpha1.ArmStatus{Name: arm.Name, Baseline: arm.Baseline, Verdicts: answer.ArmVerdicts(arm)})
 	}
-	const message = "it was measured elsewhere and is over"
+	const message = "it was imported from another tool"
 	for _, kind := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionReady} {
 		status.Conditions = append(status.Conditions, metav1.Condition{
 			Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete, Message: message, LastTransitionTime: *status.CompletionTime,
@@ -245,8 +244,8 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 	}
 }
 
-// doubts are sentences on the order of the runs, where their times tell it.
-func (e *Experiment) doubts() []string {
+// warnings are sentences about the order of the runs, if their times are known.
+func (e *Experiment) warnings() []string {
 	var found []string
 	if counts := e.uneven(); counts != "" {
 		found = append(found, counts)
@@ -269,7 +268,7 @@ func (e *Experiment) doubts() []string {
 	return found
 }
 
-// uneven says which arms have more runs than others.
+// uneven lists arms with more runs than others.
 func (e *Experiment) uneven() string {
 	var told []string
 	differ := false
@@ -283,7 +282,7 @@ func (e *Experiment) uneven() string {
 	return "not every arm has a run in every block, and only complete blocks are compared: " + prose.Enumerate(told)
 }
 
-// count the runs of an arm.
+// count counts the runs of an arm.
 func (e *Experiment) count(arm string) int {
 	found := 0
 	for _, run := range e.Runs {

@@ -36,7 +36,7 @@ func experimentAt(base, other []int, transactions ...string) *importers.Experime
 }
 
 // What the times of the runs tell against them is told.
-func TestDoubtsOfTheOrder(t *testing.T) {
+func TestOrderWarnings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		base, other []int
 		want        string
@@ -80,7 +80,7 @@ func TestPositions(t *testing.T) {
 }
 
 // Few averages decide; of many nobody knows which should.
-func TestWhatDecides(t *testing.T) {
+func TestDefaultPrimaryMetrics(t *testing.T) {
 	experiment, _, err := experimentAt([]int{0}, []int{1}, "a", "b@c").Record()
 	if err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average", "cico/a/average", "cico/b@c/average"}) {
 		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
@@ -94,7 +94,7 @@ func TestWhatDecides(t *testing.T) {
 
 // What not every run has does not decide, and neither does a time with pauses in it
 // where another does.
-func TestWhatDoesNotDecide(t *testing.T) {
+func TestMetricsThatAreNotPrimary(t *testing.T) {
 	made := experimentAt([]int{0, 3}, []int{1, 2}, "Cart")
 	lacking := made.Runs[0].Measured
 	lacking.Observations = slices.DeleteFunc(lacking.Observations, func(one v1alpha1.Observation) bool { return one.Metric == "cico/Cart/average" })
@@ -119,7 +119,8 @@ func TestWhatDoesNotDecide(t *testing.T) {
 	}
 }
 
-// throughput are six blocks in which the second arm has a tenth more of a custom metric.
+// throughput returns six blocks in which the second arm has a tenth more of a custom
+// metric.
 func throughput(name, unit string) *importers.Experiment {
 	made := experimentAt([]int{0, 3, 4, 7, 8, 11}, []int{1, 2, 5, 6, 9, 10})
 	for _, run := range made.Runs {
@@ -182,7 +183,7 @@ func TestDirections(t *testing.T) {
 }
 
 // What tells no time has one of a person, or none.
-func TestARunWithoutTime(t *testing.T) {
+func TestRecordWithoutTimes(t *testing.T) {
 	made := experimentAt([]int{0}, []int{1})
 	made.Runs[0].Measured.Start = time.Time{}
 	if _, _, err := made.Record(); !errors.Is(err, importers.ErrRecord) {

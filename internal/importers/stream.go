@@ -9,16 +9,15 @@ import (
 	"io"
 )
 
-// longest is what a line, or a row with line breaks in it, may have in bytes: more is
-// no result but another file, or one quote too many.
+// longest is the limit of a row in bytes: a longer one means another format, or an
+// unbalanced quote.
 const longest = 1 << 20
 
-// stream is a file that is read row by row, however many there are. Who reads it
-// says where the next row begins.
+// stream is a file that is read row by row. The user calls next at each row.
 type stream struct {
 	in   io.Reader
 	left int
-	// failed is why the file could not be read, whatever stands in it.
+	// failed is the read error, if any.
 	failed error
 }
 
@@ -28,14 +27,14 @@ func newStream(in io.Reader) *stream {
 	return s
 }
 
-// next allows for a further row, and for what is read ahead.
+// next allows another row, and the read-ahead.
 func (s *stream) next() { s.left = longest + 64<<10 }
 
-var errEndless = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
+var errLineTooLong = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
 
 func (s *stream) Read(into []byte) (int, error) {
 	if s.left <= 0 {
-		return 0, errEndless
+		return 0, errLineTooLong
 	}
 	n, err := s.in.Read(into[:min(len(into), s.left)])
 	s.left -= n
@@ -45,8 +44,7 @@ func (s *stream) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// lines reads line by line, and tells the number of each. It ends with the first
-// error of use.
+// lines calls use with each line and its number, until the first error.
 func lines(in io.Reader, use func(number int, line []byte) error) error {
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 0, 64<<10), longest)
@@ -59,12 +57,12 @@ func lines(in io.Reader, use func(number int, line []byte) error) error {
 	}
 	err := scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		return atLine(number+1, refuse("it %v", errEndless))
+		return atLine(number+1, refuse("it %v", errLineTooLong))
 	}
 	return err
 }
 
-// lineStream refuses lines without end for who reads lines without a bound.
+// lineStream rejects endless lines for readers without a limit.
 type lineStream struct {
 	in   io.Reader
 	left int
@@ -74,7 +72,7 @@ func newLineStream(in io.Reader) *lineStream { return &lineStream{in: in, left: 
 
 func (s *lineStream) Read(into []byte) (int, error) {
 	if s.left <= 0 {
-		return 0, errEndless
+		return 0, errLineTooLong
 	}
 	n, err := s.in.Read(into[:min(len(into), s.left)])
 	if end := bytes.LastIndexByte(into[:n], '\n'); end >= 0 {

@@ -18,10 +18,10 @@ import (
 	units "perflab.dev/perflab/internal/text/unit"
 )
 
-// TableTool stands for what measured the values of a table, which does not tell.
+// TableTool stands for the unknown tool of a table.
 const TableTool = "another tool"
 
-// TableColumns are those of a table, in any order. Those of tableMay may be missing.
+// TableColumns are the columns of a table, in any order. Those in tableMay are optional.
 const TableColumns = "release,measured,block,arm,scenario,metric,unit,value"
 
 var (
@@ -29,21 +29,21 @@ var (
 	tableMay  = []string{"release", "measured", "block"}
 )
 
-// Placed is a run of a table, which says itself where it belongs.
-type Placed struct {
+// TableRecord is a run in a table, with its identity.
+type TableRecord struct {
 	Release string
 	Run
 }
 
 // ReadTable reads a table of values, one row for each run and metric, in any order, of
 // any number of releases. It fails with ErrFile, and with payload.ErrTooLarge.
-func ReadTable(from Source) ([]Placed, error) {
-	explain := explaining(&from, "table")
+func ReadTable(from Source) ([]TableRecord, error) {
+	explain := explainFormat(&from, "table")
 	placed, err := readTable(from)
 	return placed, explain(err)
 }
 
-func readTable(from Source) ([]Placed, error) {
+func readTable(from Source) ([]TableRecord, error) {
 	reader := delimited.NewReader(from.Memory.CSV(from.In))
 	reader.FieldsPerRecord = -1
 	header, err := reader.Read()
@@ -61,7 +61,7 @@ func readTable(from Source) ([]Placed, error) {
 	for {
 		fields, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			return table.placed()
+			return table.record()
 		}
 		if err != nil {
 			return nil, csvFault(err)
@@ -78,7 +78,7 @@ func tableHeader(header []string) (map[string]int, error) {
 	for i, name := range header {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if !slices.Contains(tableMust, name) && !slices.Contains(tableMay, name) {
-			return nil, refuse("there is no column %q: they are %s", said(name), TableColumns)
+			return nil, refuse("there is no column %q: they are %s", shorten(name), TableColumns)
 		}
 		if _, twice := columns[name]; twice {
 			return nil, refuse("the column %q is there twice", name)
@@ -93,11 +93,11 @@ func tableHeader(header []string) (map[string]int, error) {
 	return columns, nil
 }
 
-// table is one, as far as it was read.
+// table is the parsed part of a table.
 type table struct {
 	columns map[string]int
 	only    Source
-	runs    []*Placed
+	runs    []*TableRecord
 }
 
 func (t *table) add(fields []string, count int) error {
@@ -114,7 +114,7 @@ func (t *table) add(fields []string, count int) error {
 	if text := at("block"); text != "" {
 		number, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || number < 1 || number > 100 {
-			return refuse("the block %q is no whole number from 1 to 100", said(text))
+			return refuse("the block %q is no whole number from 1 to 100", shorten(text))
 		}
 		block = int32(number)
 	}
@@ -133,14 +133,14 @@ func (t *table) add(fields []string, count int) error {
 		return err
 	}
 	if slices.ContainsFunc(run.Measured.Observations, func(known v1alpha1.Observation) bool { return known.Metric == one.Metric }) {
-		return refuse("block %d of arm %q under scenario %q has %s twice: number its blocks", block, said(run.Arm), said(run.Scenario), one.Metric)
+		return refuse("block %d of arm %q under scenario %q has %s twice: number its blocks", block, shorten(run.Arm), shorten(run.Scenario), one.Metric)
 	}
 	run.Measured.Observations = append(run.Measured.Observations, one)
 	return nil
 }
 
-// run finds the one that a row is of.
-func (t *table) run(release, arm, scenario string, block int32) (*Placed, error) {
+// run finds the run of a row.
+func (t *table) run(release, arm, scenario string, block int32) (*TableRecord, error) {
 	if arm == "" || scenario == "" {
 		return nil, refuse("the arm or the scenario is empty")
 	}
@@ -149,13 +149,13 @@ func (t *table) run(release, arm, scenario string, block int32) (*Placed, error)
 			return known, nil
 		}
 	}
-	made := &Placed{Release: release, Run: Run{Arm: arm, Scenario: scenario, Block: block, Measured: &Measured{}}}
+	made := &TableRecord{Release: release, Run: Run{Arm: arm, Scenario: scenario, Block: block, Measured: &Measured{}}}
 	t.runs = append(t.runs, made)
 	return made, nil
 }
 
-// date is that of the run, the same in each of its rows.
-func (p *Placed) date(text string) error {
+// date sets the date of the run, which is the same in each of its rows.
+func (p *TableRecord) date(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -166,21 +166,21 @@ func (p *Placed) date(text string) error {
 		}
 		switch {
 		case found.Before(earliest) || found.After(latest):
-			return refuse("the date %q is not within %d and %d", said(text), earliest.Year(), latest.Year())
+			return refuse("the date %q is not within %d and %d", shorten(text), earliest.Year(), latest.Year())
 		case !p.Measured.Start.IsZero() && !p.Measured.Start.Equal(found):
-			return refuse("the run was measured at %q, and at another time in a row before", said(text))
+			return refuse("the run was measured at %q, and at another time in a row before", shorten(text))
 		}
 		p.Measured.Start = found
 		return nil
 	}
-	return refuse("%q is no date or time with its zone: write it like 2025-01-03 or 2025-01-03T08:00:00Z", said(text))
+	return refuse("%q is no date or time with its zone: write it like 2025-01-03 or 2025-01-03T08:00:00Z", shorten(text))
 }
 
-// tableObservation has the unit that PerfLab's own has, where it is a metric of a load.
+// tableObservation converts a load's metric to PerfLab's unit.
 func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	owner, rest := metric.CutOwner(name)
-	if owner == "" || rest == "" || name != nameOf(name, longestMetric) {
-		return v1alpha1.Observation{}, refuse("%q is no name of a metric: write LOAD/TRANSACTION/STATISTIC, for example cico/Check-In/average, or custom/NAME", said(name))
+	if owner == "" || rest == "" || name != metricName(name, longestMetric) {
+		return v1alpha1.Observation{}, refuse("%q is no name of a metric: write LOAD/TRANSACTION/STATISTIC, for example cico/Check-In/average, or custom/NAME", shorten(name))
 	}
 	read, err := number.Parse(text)
 	if err != nil {
@@ -196,18 +196,18 @@ func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	return v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit}, nil
 }
 
-// inOurUnit brings a value of a load's to the unit that it has with us.
+// inOurUnit converts a load's value to PerfLab's unit.
 func inOurUnit(of metric.Metric, value float64, unit string) (float64, string, error) {
 	ours := metric.Unit(of.Statistic)
 	if ours == "" {
-		return 0, "", refuse("%q is no statistic of a load: they are %s; anything else is called custom/NAME", said(of.Statistic), strings.Join(tableStatistics(), ", "))
+		return 0, "", refuse("%q is no statistic of a load: they are %s; anything else is called custom/NAME", shorten(of.Statistic), strings.Join(tableStatistics(), ", "))
 	}
 	factor, alike := units.Factor(unit, ours)
 	switch {
 	case value < 0:
 		return 0, "", refuse("%s is %g, less than nothing", of.Name, value)
 	case !alike:
-		return 0, "", refuse("the unit of %s is %q, and has to be %q", of.Name, said(unit), ours)
+		return 0, "", refuse("the unit of %s is %q, and has to be %q", of.Name, shorten(unit), ours)
 	}
 	value *= factor
 	if seconds, isTime := units.Factor(ours, metric.UnitSeconds); isTime && value*seconds > longestSample.Seconds() {
@@ -220,12 +220,12 @@ func tableStatistics() []string {
 	return slices.Concat(metric.TransactionStatistics(), metric.Rates(), []string{metric.Duration, metric.RecordsPerSecond})
 }
 
-// placed are all runs, with the loads that their metrics are of.
-func (t *table) placed() ([]Placed, error) {
+// record returns all runs, with the loads of their metrics.
+func (t *table) record() ([]TableRecord, error) {
 	if len(t.runs) == 0 {
 		return nil, refuse("no row follows the header that --only matches")
 	}
-	made := make([]Placed, 0, len(t.runs))
+	made := make([]TableRecord, 0, len(t.runs))
 	for _, run := range t.runs {
 		for _, one := range run.Measured.Observations {
 			if owner, _ := metric.CutOwner(one.Metric); !metric.Reserved(owner) && !slices.Contains(run.Loads, owner) {
@@ -233,7 +233,7 @@ func (t *table) placed() ([]Placed, error) {
 			}
 		}
 		if len(run.Loads) == 0 {
-			// Servers were under some load, of which nothing is told.
+			// The load of server metrics is unknown.
 			run.Loads = []string{run.Scenario}
 		}
 		run.Measured.Observations = sorted(run.Measured.Observations)

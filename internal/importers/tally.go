@@ -20,61 +20,59 @@ import (
 )
 
 const (
-	// mostTransactions have room in a run: each has eight values of a thousand.
+	// mostTransactions is the limit of a run: each has eight values of a thousand.
 	mostTransactions = 120
 	mostObservations = mostTransactions * 8
-	// longestSample is more than any transaction takes; what takes longer is told in
-	// another unit than it should be.
+	// longestSample exceeds every transaction; a longer one has another unit.
 	longestSample = 7 * 24 * time.Hour
-	// longestGap between samples is more than a test is silent.
+	// longestGap between samples of one test.
 	longestGap = time.Hour
-	// costs of a transaction and of a duration that none had before, in bytes.
+	// memory per transaction and per distinct duration, in bytes.
 	costOfTransaction, costOfDuration = 1024, 64
 )
 
-// First and last moment of a sample that a file may tell.
+// Range of valid times.
 var (
 	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// sample is one transaction of a user's.
+// sample is one transaction of a user.
 type sample struct {
-	// transaction is what the tool calls it.
+	// transaction in the tool's naming.
 	transaction string
 	start       time.Time
 	took        time.Duration
 	failed      bool
-	// inner: it is made of requests that are told beside it, or is within one.
+	// inner: it consists of requests that are listed separately, or is within one.
 	inner bool
-	// paused: its time includes pauses of the user.
+	// paused: it includes the user's think time.
 	paused bool
 }
 
-// tally counts samples: how many of each transaction took how long. All statistics
-// are exact.
+// tally counts samples by transaction and duration. All statistics are exact.
 type tally struct {
 	load   string
 	only   *regexp.Regexp
 	memory *payload.Budget
-	// path of a transaction within others, by what the tool calls it.
+	// path splits a transaction's name into its parents and itself.
 	path func(transaction string) []string
-	// part of each transaction that is counted; empty: all of it.
+	// part of each transaction that is counted; empty for all of it.
 	part string
 
-	// transactions by what the tool calls them.
+	// transactions by the tool's names.
 	transactions map[string]*durations
 	start, end   time.Time
-	// requests are samples that are not made of others; failed are those of them.
+	// requests are samples without parts; failed counts the failed ones.
 	requests, failed int64
-	// samples are all that were read, kept or not.
+	// samples counts all samples, retained or not.
 	samples int64
 	gap     string
 }
 
 // durations of one transaction.
 type durations struct {
-	// counts of those that worked, by duration.
+	// counts of successful ones, by duration.
 	counts     map[time.Duration]int64
 	ok, failed int64
 	paused     bool
@@ -96,7 +94,7 @@ func (t *tally) add(s sample) error {
 			t.failed++
 		}
 	}
-	found, err := t.of(s.transaction)
+	found, err := t.transactionFor(s.transaction)
 	if err != nil || found == nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func (t *tally) count(found *durations, s sample) error {
 	return nil
 }
 
-// plausible refuses times in another unit.
+// plausible rejects times in another unit.
 func plausible(s sample) error {
 	switch {
 	case s.start.Before(earliest) || s.start.After(latest):
@@ -132,8 +130,8 @@ func plausible(s sample) error {
 	return nil
 }
 
-// span reaches over the sample, and notes a silence after which another test may
-// have begun.
+// span extends the test to the sample, and notes a gap after which another test may have
+// begun.
 func (t *tally) span(start, end time.Time) {
 	if t.gap == "" && !t.end.IsZero() && start.Sub(t.end) > longestGap {
 		t.gap = fmt.Sprintf("nothing was measured for %s before %s UTC: if another test begins there, split the file",
@@ -147,8 +145,8 @@ func (t *tally) span(start, end time.Time) {
 	}
 }
 
-// of finds a transaction, or makes room for it; nil where it is not wanted.
-func (t *tally) of(transaction string) (*durations, error) {
+// transactionFor finds or adds a transaction; nil if it is filtered out.
+func (t *tally) transactionFor(transaction string) (*durations, error) {
 	if found := t.transactions[transaction]; found != nil {
 		return found, nil
 	}
@@ -156,7 +154,7 @@ func (t *tally) of(transaction string) (*durations, error) {
 		return nil, nil
 	}
 	if len(t.transactions) == mostTransactions {
-		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", said(transaction), mostTransactions)
+		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", shorten(transaction), mostTransactions)
 	}
 	if err := t.memory.Spend(costOfTransaction + len(transaction)); err != nil {
 		return nil, err
@@ -166,7 +164,7 @@ func (t *tally) of(transaction string) (*durations, error) {
 	return found, nil
 }
 
-func (t *tally) nameOf(transaction string) string {
+func (t *tally) transactionName(transaction string) string {
 	path := t.path(transaction)
 	if t.part != "" {
 		path = append(path, t.part)
@@ -174,16 +172,16 @@ func (t *tally) nameOf(transaction string) string {
 	return pathName(path)
 }
 
-// isRenamed tells whether a transaction is called by another name than its own.
+// isRenamed reports whether a transaction's metric name differs from its own.
 func (t *tally) isRenamed(transaction string) bool {
 	path := t.path(transaction)
 	return metric.Plain(pathName(path)) != strings.Join(path, label.Separator)
 }
 
-// pausesIncluded is told where a group's time is.
+// pausesIncluded is the note about a group's time.
 const pausesIncluded = "a group's time includes its pauses, so its requests decide unless --primary names the group"
 
-// measured sums up.
+// measured computes the observations.
 func (t *tally) measured() (*Measured, error) {
 	if t.samples == 0 {
 		return nil, refuse("it holds no sample")
@@ -193,7 +191,7 @@ func (t *tally) measured() (*Measured, error) {
 	}
 	made := &Measured{Start: t.start, End: t.end, Samples: t.samples}
 	renamed := false
-	names := distinct(slices.Collect(maps.Keys(t.transactions)), t.nameOf)
+	names := distinct(slices.Collect(maps.Keys(t.transactions)), t.transactionName)
 	for transaction, durations := range t.transactions {
 		renamed = renamed || t.isRenamed(transaction)
 		of := metric.Name(t.load, names[transaction])
@@ -240,8 +238,8 @@ var shares = []struct {
 	share     float64
 }{{metric.P50, 0.5}, {metric.P75, 0.75}, {metric.P95, 0.95}, {metric.P99, 0.99}, {metric.Max, 1}}
 
-// statistics in milliseconds, of what worked. Quantiles are by nearest rank: the
-// shortest duration that so large a share did not exceed.
+// statistics in milliseconds, of successful samples. Quantiles are by nearest rank: the
+// shortest duration that this share did not exceed.
 func (d *durations) statistics() map[string]float64 {
 	found := map[string]float64{}
 	var sum float64

@@ -11,14 +11,13 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// unread are metrics of k6's that are not read: those of gRPC, browsers, and those a
-// script has of its own.
+// unread are k6 metrics that are not read: those of gRPC, browsers, and a script's own.
 type unread []string
 
 func (u *unread) add(name string) {
 	const most = 100
 	if len(*u) < most && !slices.Contains(*u, name) {
-		*u = append(*u, strings.Clone(said(name)))
+		*u = append(*u, strings.Clone(shorten(name)))
 	}
 }
 
@@ -34,7 +33,7 @@ func (u unread) notes() []string {
 	return []string{u.String()}
 }
 
-// explain says of a file in which nothing else was found what there is.
+// explain adds them to the error about a file without other data.
 func (u unread) explain(err error) error {
 	var found *fault
 	if len(u) == 0 || !errors.As(err, &found) {

@@ -13,8 +13,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// decoded is text in an encoding that was decoded before the text came here, whatever
-// the document says of itself.
+// decoded returns text that is already decoded, whatever encoding the document declares.
 func decoded(encoding string, in io.Reader) (io.Reader, error) {
 	switch strings.ToLower(encoding) {
 	case "utf-16", "utf-16le", "utf-16be", "iso-8859-1", "windows-1252", "us-ascii", "ascii":
@@ -23,12 +22,13 @@ func decoded(encoding string, in io.Reader) (io.Reader, error) {
 	return nil, fmt.Errorf("the encoding %q is not read: save the file as UTF-8", encoding)
 }
 
-// legalXML writes what is not XML 1.0 so that it is: spaces for control characters and
-// references to them, which responses of servers bring into documents, and &amp; for an
-// ampersand that begins no reference.
+// legalXML replaces what XML 1.0 does not allow: control characters and references to them,
+// which servers' responses contain, by spaces, and an ampersand without a reference by
+// &amp;.
 type legalXML struct{ transform.NopResetter }
 
-// longestReference to a character in bytes: &#1114111; and as many zeros again.
+// longestReference is the length limit of a character reference in bytes: &#1114111; and as
+// many zeros.
 const longestReference = 20
 
 var reference = regexp.MustCompile(`^&(?:#(x[0-9A-Fa-f]+|[0-9]+)|amp|lt|gt|quot|apos);`)
@@ -49,7 +49,7 @@ func (legalXML) Transform(dst, src []byte, atEOF bool) (written, read int, err e
 	return written, read, nil
 }
 
-// nextInXML is the size of the next character or reference, and what to write for it.
+// nextInXML returns the size of the next character or reference, and its replacement.
 func nextInXML(text []byte) (size int, legal string) {
 	isLegal := false
 	if text[0] == '&' {
@@ -78,7 +78,7 @@ func isReferable(number string) bool {
 	return err == nil && isInXML(rune(code))
 }
 
-// isInXML tells the characters that XML 1.0 has.
+// isInXML reports whether XML 1.0 allows the character.
 func isInXML(letter rune) bool {
 	return letter == '\t' || letter == '\n' || letter == '\r' ||
 		letter >= 0x20 && letter <= 0xd7ff || letter >= 0xe000 && letter <= 0xfffd || letter >= 0x10000 && letter <= utf8.MaxRune

@@ -25,21 +25,22 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Accounts are the ServiceAccounts with whose rights the operator writes what belongs to
-// experiments. Nil: it writes with its own.
+// Accounts are the ServiceAccounts as which the operator writes the objects of experiments.
+// With nil it writes as itself.
 type Accounts struct {
-	// Default is the name of the account of experiments that name none.
+	// Default is the name of the account for experiments that name none.
 	Default string
-	// Role is the ClusterRole with the rights that accounts need, for advice.
+	// Role is the ClusterRole with the permissions that accounts need, for error messages.
 	Role string
 
 	// writer sends each request as the user of its context.
 	writer client.Client
 }
 
-// ActAs returns the accounts, which the connection's own identity must be allowed to
-// impersonate. The options have a scheme and a mapper: nobody is impersonated to find kinds.
-func ActAs(config *rest.Config, options client.Options, standard, role string) (*Accounts, error) {
+// NewAccounts returns the accounts. The connection's own identity needs permission to
+// impersonate them. The options need a scheme and a mapper, because discovery does not
+// impersonate.
+func NewAccounts(config *rest.Config, options client.Options, standard, role string) (*Accounts, error) {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return impersonating{next} })
 	options.HTTPClient, options.Cache = nil, nil
@@ -50,17 +51,18 @@ func ActAs(config *rest.Config, options client.Options, standard, role string) (
 	return &Accounts{Default: standard, Role: role, writer: writer}, nil
 }
 
-// impersonating sends each request as the user of its context, and none without one.
+// impersonating sends each request as the user in its context, and rejects requests without
+// one.
 type impersonating struct{ http.RoundTripper }
 
 type userKey struct{}
 
-var errNobody = errors.New("nobody is named to write as")
+var errNoAccount = errors.New("no account is set to write as")
 
 func (i impersonating) RoundTrip(request *http.Request) (*http.Response, error) {
 	user, _ := request.Context().Value(userKey{}).(string)
 	if user == "" {
-		return nil, errNobody
+		return nil, errNoAccount
 	}
 	request = request.Clone(request.Context())
 	request.Header.Set(transport.ImpersonateUserHeader, user)
@@ -72,29 +74,29 @@ type account struct{ namespace, name string }
 
 type accountKey struct{}
 
-// For says in the context for whom is written: for an experiment of a namespace, and as
-// the ServiceAccount that it names, if any.
-func For(ctx context.Context, namespace, serviceAccount string) context.Context {
+// WithAccount sets, in the context, the namespace of the experiment to write for and the
+// ServiceAccount that it names, if any.
+func WithAccount(ctx context.Context, namespace, serviceAccount string) context.Context {
 	return context.WithValue(ctx, accountKey{}, account{namespace, serviceAccount})
 }
 
-// Client writes as the account of the context, and reads as before. The operator's own kinds
-// it writes with the operator's rights: only the operator may write results, and its Leases
-// are in its own namespace.
-func (a *Accounts) Client(own client.Client) client.Client { return acting{own, a} }
+// Client returns a client that writes as the account in the context, and reads as before.
+// It writes the operator's own kinds with the operator's permissions: only the operator may
+// write results, and its Leases are in its own namespace.
+func (a *Accounts) Client(own client.Client) client.Client { return accountClient{own, a} }
 
-type acting struct {
+type accountClient struct {
 	client.Client
 	accounts *Accounts
 }
 
-// ownGroups are the API groups of what the operator writes in its own name.
+// ownGroups are the API groups of the objects that the operator writes as itself.
 var ownGroups = []string{v1alpha1.GroupVersion.Group, coordinationv1.GroupName}
 
-// write does what it is given with the client that is to write the object, and says what
-// the account lacks if it is refused.
-func (c acting) write(ctx context.Context, object any, verbs []string, do func(context.Context, client.Client) error) error {
-	about, err := c.about(object)
+// write calls do with the client that is to write the object, and explains a refusal that a
+// missing permission causes.
+func (c accountClient) write(ctx context.Context, object any, verbs []string, do func(context.Context, client.Client) error) error {
+	about, err := c.subjectFor(object)
 	if err != nil {
 		return err
 	}
@@ -106,27 +108,27 @@ func (c acting) write(ctx context.Context, object any, verbs []string, do func(c
 	case c.accounts == nil && who.name == "":
 		return do(ctx, c.Client)
 	case c.accounts == nil:
-		// An operator that did act as accounts was replaced by one that does not.
-		return lacking("the experiment names ServiceAccount %q, and this operator does not act as ServiceAccounts: run it with --act-as-author, or delete the experiment", who.name)
+		// An operator with --act-as-author was replaced by one without it.
+		return missingRight("the experiment names ServiceAccount %q, and this operator does not act as ServiceAccounts: run it with --act-as-author, or delete the experiment", who.name)
 	case !known || who.namespace != about.key.Namespace:
-		return fmt.Errorf("writing %s %q: %w", about.kind.Kind, about.key, errNobody)
+		return fmt.Errorf("writing %s %q: %w", about.kind.Kind, about.key, errNoAccount)
 	}
 	who.name = cmp.Or(who.name, c.accounts.Default)
-	if err := c.checkThere(ctx, who); err != nil {
+	if err := c.checkAccountExists(ctx, who); err != nil {
 		return err
 	}
 	ctx = context.WithValue(ctx, userKey{}, "system:serviceaccount:"+who.namespace+":"+who.name)
-	return c.explained(ctx, who, about, verbs, do(ctx, c.accounts.writer))
+	return c.explainForbidden(ctx, who, about, verbs, do(ctx, c.accounts.writer))
 }
 
-// checkThere refuses to write as an account that is gone. The API server would not: the
-// bindings of a deleted account still hold.
-func (c acting) checkThere(ctx context.Context, who account) error {
+// checkAccountExists rejects writes as a deleted account. The API server would accept them,
+// because the bindings of a deleted account still apply.
+func (c accountClient) checkAccountExists(ctx context.Context, who account) error {
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
 	err := c.Get(ctx, client.ObjectKey{Namespace: who.namespace, Name: who.name}, found)
 	if apierrors.IsNotFound(err) {
-		return lacking("there is no ServiceAccount %q in namespace %q: kubectl create serviceaccount %s -n %s", who.name, who.namespace, who.name, who.namespace)
+		return missingRight("there is no ServiceAccount %q in namespace %q: kubectl create serviceaccount %s -n %s", who.name, who.namespace, who.name, who.namespace)
 	}
 	if err != nil {
 		return fmt.Errorf("reading ServiceAccount %q: %w", who.name, err)
@@ -134,9 +136,9 @@ func (c acting) checkThere(ctx context.Context, who account) error {
 	return nil
 }
 
-// explained says which right the account lacks, if that is why a write is refused: policies
-// and quotas forbid things as well.
-func (c acting) explained(ctx context.Context, who account, about subject, verbs []string, err error) error {
+// explainForbidden returns the permission that the account lacks, if that is why a write is
+// forbidden: policies and quotas forbid writes as well.
+func (c accountClient) explainForbidden(ctx context.Context, who account, about subject, verbs []string, err error) error {
 	if !apierrors.IsForbidden(err) {
 		return err
 	}
@@ -152,63 +154,63 @@ func (c acting) explained(ctx context.Context, who account, about subject, verbs
 		}}
 		switch asked := c.accounts.writer.Create(ctx, review); {
 		case apierrors.IsForbidden(asked):
-			return lacking("the operator may not impersonate ServiceAccount %q in namespace %q: use the default one, or list it in actAsAuthor.serviceAccounts of the operator's chart", who.name, who.namespace)
+			return missingRight("the operator may not impersonate ServiceAccount %q in namespace %q: use the default one, or list it in actAsAuthor.serviceAccounts of the operator's chart", who.name, who.namespace)
 		case asked != nil:
 			return err
 		case !review.Status.Allowed:
-			return lacking("ServiceAccount %q may not %s %s in namespace %q: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
+			return missingRight("ServiceAccount %q may not %s %s in namespace %q: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
 				who.name, verb, resource.Resource.GroupResource(), who.namespace, who.name, who.namespace, c.accounts.Role, who.namespace, who.name)
 		}
 	}
 	return err
 }
 
-// Lacking says, in whole sentences, what keeps the operator from writing as an account, and
-// how to change that. It is an answer as the API server gives one.
-type Lacking struct{ answer metav1.Status }
+// MissingRight says why the operator can't write as an account, and how to fix that. It is
+// an API status.
+type MissingRight struct{ status metav1.Status }
 
-func lacking(format string, arguments ...any) *Lacking {
-	return &Lacking{metav1.Status{Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: fmt.Sprintf(format, arguments...)}}
+func missingRight(format string, arguments ...any) *MissingRight {
+	return &MissingRight{metav1.Status{Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: fmt.Sprintf(format, arguments...)}}
 }
 
-func (l *Lacking) Error() string { return l.answer.Message }
+func (l *MissingRight) Error() string { return l.status.Message }
 
-// Status is the answer.
-func (l *Lacking) Status() metav1.Status { return l.answer }
+// Status returns the API status.
+func (l *MissingRight) Status() metav1.Status { return l.status }
 
-// subject is what is written.
+// subject identifies the object that is written.
 type subject struct {
 	kind schema.GroupVersionKind
 	key  client.ObjectKey
 }
 
-// about tells what is written. What is applied is unstructured.
-func (c acting) about(object any) (subject, error) {
+// subjectFor returns the subject of a write. Applied objects are unstructured.
+func (c accountClient) subjectFor(object any) (subject, error) {
 	written, is := object.(client.Object)
 	if !is {
-		return subject{}, fmt.Errorf("writing %T: %w", object, errNobody)
+		return subject{}, fmt.Errorf("writing %T: %w", object, errNoAccount)
 	}
 	kind, err := c.GroupVersionKindFor(written)
 	return subject{kind, client.ObjectKeyFromObject(written)}, err
 }
 
-func (c acting) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+func (c accountClient) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	return c.write(ctx, object, []string{"create"}, func(ctx context.Context, as client.Client) error { return as.Create(ctx, object, options...) })
 }
 
-func (c acting) Update(ctx context.Context, object client.Object, options ...client.UpdateOption) error {
+func (c accountClient) Update(ctx context.Context, object client.Object, options ...client.UpdateOption) error {
 	return c.write(ctx, object, []string{"update"}, func(ctx context.Context, as client.Client) error { return as.Update(ctx, object, options...) })
 }
 
-func (c acting) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+func (c accountClient) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	return c.write(ctx, object, []string{"patch"}, func(ctx context.Context, as client.Client) error { return as.Patch(ctx, object, patch, options...) })
 }
 
-// Apply takes the right to create as well, for an object that is not there.
-func (c acting) Apply(ctx context.Context, intent runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+// Apply also needs the permission to create, for an object that does not exist.
+func (c accountClient) Apply(ctx context.Context, intent runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 	return c.write(ctx, intent, []string{"create", "patch"}, func(ctx context.Context, as client.Client) error { return as.Apply(ctx, intent, options...) })
 }
 
-func (c acting) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
+func (c accountClient) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	return c.write(ctx, object, []string{"delete"}, func(ctx context.Context, as client.Client) error { return as.Delete(ctx, object, options...) })
 }

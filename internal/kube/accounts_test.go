@@ -23,7 +23,7 @@ import (
 
 // Who writes what belongs to an experiment is said in every pass. What nobody is named for, or
 // somebody of another namespace, is not written at all: not in the operator's name either.
-func TestNothingIsWrittenForNobody(t *testing.T) {
+func TestWritesNeedAccount(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		asked = append(asked, request.Header.Get("Impersonate-User")+" "+request.URL.Path)
@@ -31,7 +31,7 @@ func TestNothingIsWrittenForNobody(t *testing.T) {
 	t.Cleanup(server.Close)
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
-	accounts, err := kube.ActAs(&rest.Config{Host: server.URL}, client.Options{Scheme: apiserver.Scheme(), Mapper: mapper}, "author", "role")
+	accounts, err := kube.NewAccounts(&rest.Config{Host: server.URL}, client.Options{Scheme: apiserver.Scheme(), Mapper: mapper}, "author", "role")
 	expect.NoError(t, err)
 	account := func(namespace string) client.Object {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "author"}}
@@ -43,7 +43,7 @@ func TestNothingIsWrittenForNobody(t *testing.T) {
 	}
 	for name, ctx := range map[string]context.Context{
 		"nobody":    t.Context(),
-		"elsewhere": kube.For(t.Context(), "other", "author"),
+		"elsewhere": kube.WithAccount(t.Context(), "other", "author"),
 	} {
 		for verb, err := range map[string]error{
 			"create": acting.Create(ctx, object()),
@@ -59,7 +59,7 @@ func TestNothingIsWrittenForNobody(t *testing.T) {
 	if len(asked) > 0 {
 		t.Errorf("the API server was asked: %q", asked)
 	}
-	ctx := kube.For(t.Context(), "lab", "")
+	ctx := kube.WithAccount(t.Context(), "lab", "")
 	expect.NoError(t, acting.Create(ctx, &v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "run"}}))
 	if len(asked) > 0 {
 		t.Errorf("the operator's own kinds are written as somebody: %q", asked)

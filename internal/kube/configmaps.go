@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConfigMaps are the data of those that are there, by name.
+// ConfigMaps returns the data of the ConfigMaps that exist, by name.
 func ConfigMaps(ctx context.Context, reader client.Reader, namespace string, names []string) (map[string]map[string]string, error) {
 	found := map[string]map[string]string{}
 	for _, name := range names {

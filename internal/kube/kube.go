@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kube writes objects to the cluster and takes them away. With the
-// status writer in controllers it is the only place that does.
+// Package kube writes objects to the cluster and deletes them. With the status writer in
+// controllers it is the only place that does.
 package kube
 
 import (
@@ -25,33 +25,34 @@ import (
 // FieldOwner is the operator's name in server-side apply.
 const FieldOwner = client.FieldOwner("perflab")
 
-// annotationIntent holds the digest of the intent an object was last applied
-// from, so that a pass in which nothing changed writes nothing.
+// annotationIntent holds the digest of the last applied intent, so that a reconcile without
+// changes writes nothing.
 const annotationIntent = "perflab.dev/intent"
 
 // Cluster reads through the manager's cache and writes to the API server.
 type Cluster struct {
 	Client client.Client
-	// PodReader reads pods, which the manager's cache would hold of everybody. Nil: Client does.
+	// PodReader reads pods, so that the manager's cache does not hold all pods of the
+	// cluster. If nil, Client reads them.
 	PodReader client.Reader
 }
 
-// Afresh is the cluster as the API server has it: it reads past the cache, which
-// may be behind.
-func (c Cluster) Afresh(live client.Reader) Cluster {
-	return Cluster{Client: afresh{c.Client, live}, PodReader: live}
+// Uncached returns the cluster with reads from the API server, because the cache may be
+// stale.
+func (c Cluster) Uncached(live client.Reader) Cluster {
+	return Cluster{Client: uncached{c.Client, live}, PodReader: live}
 }
 
-type afresh struct {
+type uncached struct {
 	client.Client
 	live client.Reader
 }
 
-func (a afresh) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (a uncached) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	return a.live.Get(ctx, key, object, options...)
 }
 
-func (a afresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (a uncached) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	return a.live.List(ctx, list, options...)
 }
 
@@ -64,17 +65,15 @@ func (c Cluster) ApplyTyped(ctx context.Context, object client.Object) error {
 	return c.Apply(ctx, &unstructured.Unstructured{Object: fields})
 }
 
-// neverStored is a version that no object of a cluster has. An intent that
-// carries it is taken only where there is no object of its name.
+// neverStored is a resource version that no object has. The API server accepts an intent
+// with it only if no object of that name exists.
 const neverStored = "1"
 
-// Apply makes the object as the intent says, by server-side apply. It does
-// nothing when the object was already applied from the same intent. The
-// intent is not edited.
+// Apply creates or updates the object by server-side apply. It does nothing if the object
+// was already applied from the same intent. It does not edit the intent.
 //
-// An object of that name with another owner is left as it is, whether it is
-// seen or turns up while we write: the first is a [Refusal], the second a
-// conflict.
+// An object of that name with another owner stays unchanged: the error is a [Refusal] if it
+// is seen before the write, and a conflict if it is created meanwhile.
 func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) error {
 	wanted := intent.DeepCopy()
 	annotations := wanted.GetAnnotations()
@@ -103,8 +102,8 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 	return c.explain("apply", intent, err)
 }
 
-// ApplyOnce is Apply for what can't be changed any more, such as a Job: one that is
-// there stays as it was made, also by an operator that made it otherwise.
+// ApplyOnce is Apply for immutable objects such as Jobs: an existing one stays as it is,
+// even if an earlier version of the operator created it differently.
 func (c Cluster) ApplyOnce(ctx context.Context, intent *unstructured.Unstructured) error {
 	current, err := c.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
 	if err != nil {
@@ -116,11 +115,11 @@ func (c Cluster) ApplyOnce(ctx context.Context, intent *unstructured.Unstructure
 	return c.CheckOwner(current, intent)
 }
 
-// CheckOwner is a [Refusal] if the object that stands in the place of a wanted
-// one has another owner.
+// CheckOwner returns a [Refusal] if the current object has another owner than the wanted
+// one.
 func (c Cluster) CheckOwner(current, wanted client.Object) error {
 	owner := ownership(current, wanted)
-	if owner == Ours {
+	if owner == OwnerSame {
 		return nil
 	}
 	refusal := c.refusal("apply", wanted)
@@ -128,13 +127,14 @@ func (c Cluster) CheckOwner(current, wanted client.Object) error {
 	return refusal
 }
 
-// Create makes an object that is not there yet. Its kind must be set.
+// Create creates an object. Its kind must be set.
 func (c Cluster) Create(ctx context.Context, object client.Object) error {
 	return c.explain("make", object, c.Client.Create(ctx, object, FieldOwner))
 }
 
-// TryCreate asks whether an object would be made, and makes nothing. Its kind must be set.
-func (c Cluster) TryCreate(ctx context.Context, object client.Object) error {
+// DryRunCreate validates the creation of an object without creating it. Its kind must be
+// set.
+func (c Cluster) DryRunCreate(ctx context.Context, object client.Object) error {
 	err := c.Client.Create(ctx, object, client.DryRunAll, FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -142,34 +142,32 @@ func (c Cluster) TryCreate(ctx context.Context, object client.Object) error {
 	return c.explain("make", object, err)
 }
 
-// Patch changes an object that is ours from what it was before.
+// Patch changes one of our objects from its state before.
 func (c Cluster) Patch(ctx context.Context, object, before client.Object) error {
 	return c.explain("change", object, c.Client.Patch(ctx, object, client.MergeFrom(before), FieldOwner))
 }
 
-// PatchUnchanged changes an object that is ours from what it was before, if
-// nobody has changed it since; else the error is a conflict.
-func (c Cluster) PatchUnchanged(ctx context.Context, object, before client.Object) error {
+// PatchIfUnchanged is Patch with optimistic locking: the error is a conflict if the object
+// has changed since.
+func (c Cluster) PatchIfUnchanged(ctx context.Context, object, before client.Object) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	return c.explain("change", object, c.Client.Patch(ctx, object, patch, FieldOwner))
 }
 
-// Borrow changes fields of an object somebody else has made, by server-side
-// apply. The intent carries the version of the object it was made for: over any
-// other one it fails with a conflict.
-func (c Cluster) Borrow(ctx context.Context, intent *unstructured.Unstructured) error {
+// ApplyFields changes fields of a third-party object by server-side apply. The intent
+// carries the resource version of the object; another version is a conflict.
+func (c Cluster) ApplyFields(ctx context.Context, intent *unstructured.Unstructured) error {
 	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(intent.DeepCopy()), FieldOwner, client.ForceOwnership)
 	return c.explain("change", intent, err)
 }
 
-// Replace writes an object as a whole, owners of its fields included, over
-// exactly the version it was read in.
+// Replace updates a whole object, including managedFields, over exactly the version that
+// was read.
 func (c Cluster) Replace(ctx context.Context, object *unstructured.Unstructured) error {
 	return c.explain("write", object, c.Client.Update(ctx, object.DeepCopy(), FieldOwner))
 }
 
-// podKind is read as a Go type: caches hold pods as such, and would hold all of
-// them twice.
+// podKind is read as a Go type: caches hold typed pods, and would hold all of them twice.
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 func (c Cluster) podReader() client.Reader {
@@ -188,8 +186,7 @@ func (c Cluster) Pods(ctx context.Context, namespace string, which ...client.Lis
 	return pods.Items, nil
 }
 
-// Get reads an object; nil when it is not there. Of a kind the cluster does not
-// serve there is none.
+// Get reads an object; nil if it does not exist or the cluster does not serve its kind.
 func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	object, err := c.get(ctx, kind, key)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
@@ -207,9 +204,9 @@ func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key clie
 		if err := c.podReader().Get(ctx, key, pod); err != nil {
 			return nil, err
 		}
-		return untyped(pod)
+		return toUnstructured(pod)
 	}
-	if err := named(kind); err != nil {
+	if err := checkVersion(kind); err != nil {
 		return nil, err
 	}
 	object := &unstructured.Unstructured{}
@@ -217,17 +214,17 @@ func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key clie
 	return object, c.Client.Get(ctx, key, object)
 }
 
-// named says that a kind is not served where it is looked for in no version: that is
-// what Serves has for one that is not.
-func named(kind schema.GroupVersionKind) error {
+// checkVersion returns a no-match error for a kind without a version, which is what Serves
+// returns for a kind that is not served.
+func checkVersion(kind schema.GroupVersionKind) error {
 	if kind.Version == "" {
 		return &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
 	}
 	return nil
 }
 
-// untyped is a pod as objects of any kind are.
-func untyped(pod *corev1.Pod) (*unstructured.Unstructured, error) {
+// toUnstructured converts a pod.
+func toUnstructured(pod *corev1.Pod) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
 	if err != nil {
 		return nil, fmt.Errorf("converting pod %q: %w", pod.Name, err)
@@ -237,14 +234,14 @@ func untyped(pod *corev1.Pod) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// ListOwned is List without what has another owner, whatever its labels.
+// ListOwned is List without objects of other owners, whatever their labels.
 func (c Cluster) ListOwned(ctx context.Context, owner client.Object, kind schema.GroupVersionKind, labels map[string]string) ([]unstructured.Unstructured, error) {
 	found, err := c.List(ctx, kind, owner.GetNamespace(), labels)
 	return slices.DeleteFunc(found, func(object unstructured.Unstructured) bool { return !metav1.IsControlledBy(&object, owner) }), err
 }
 
-// List reads the objects of a kind with these labels, sorted by name. A kind
-// the cluster does not serve has no objects.
+// List reads the objects of a kind with these labels, sorted by name. A kind that the
+// cluster does not serve has no objects.
 func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string) ([]unstructured.Unstructured, error) {
 	items, err := c.list(ctx, kind, client.InNamespace(namespace), client.MatchingLabels(labels))
 	if meta.IsNoMatchError(err) {
@@ -259,7 +256,7 @@ func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 
 func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which ...client.ListOption) ([]unstructured.Unstructured, error) {
 	if kind != podKind {
-		if err := named(kind); err != nil {
+		if err := checkVersion(kind); err != nil {
 			return nil, err
 		}
 		list := &unstructured.UnstructuredList{}
@@ -273,7 +270,7 @@ func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which .
 	}
 	items := make([]unstructured.Unstructured, 0, len(pods.Items))
 	for i := range pods.Items {
-		object, err := untyped(&pods.Items[i])
+		object, err := toUnstructured(&pods.Items[i])
 		if err != nil {
 			return nil, err
 		}
@@ -282,8 +279,7 @@ func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which .
 	return items, nil
 }
 
-// Delete is DeleteExactly for what the owner owns. What another does is left as
-// it is.
+// Delete is DeleteExactly for objects of this owner. Objects of other owners stay.
 func (c Cluster) Delete(ctx context.Context, owner, object client.Object) error {
 	if !metav1.IsControlledBy(object, owner) {
 		return nil
@@ -291,9 +287,8 @@ func (c Cluster) Delete(ctx context.Context, owner, object client.Object) error 
 	return c.DeleteExactly(ctx, object)
 }
 
-// DeleteExactly takes away exactly this object, not one of the same name made
-// since. Dependents go with it in the background. An object that is gone or
-// going is no error.
+// DeleteExactly deletes exactly this object, not a later one of the same name. Dependents
+// are deleted in the background. An object that is deleted or terminating is no error.
 func (c Cluster) DeleteExactly(ctx context.Context, object client.Object) error {
 	if object.GetDeletionTimestamp() != nil {
 		return nil
@@ -308,10 +303,9 @@ func (c Cluster) DeleteExactly(ctx context.Context, object client.Object) error 
 	return c.explain("delete", object, err)
 }
 
-// WouldTake asks the API server whether it would take an object, and makes
-// nothing. It returns what the server has against it, in its own words; empty:
-// nothing, or the object is there already.
-func (c Cluster) WouldTake(ctx context.Context, object *unstructured.Unstructured) (refusal string, err error) {
+// CreateRefusal validates the creation of an object by a dry run. It returns the API
+// server's message if it rejects the object; empty if it accepts it, or the object exists.
+func (c Cluster) CreateRefusal(ctx context.Context, object *unstructured.Unstructured) (refusal string, err error) {
 	err = c.Client.Create(ctx, object.DeepCopy(), client.DryRunAll, FieldOwner)
 	switch {
 	case err == nil || apierrors.IsAlreadyExists(err):
@@ -323,8 +317,7 @@ func (c Cluster) WouldTake(ctx context.Context, object *unstructured.Unstructure
 	}
 }
 
-// Serves reports whether the cluster serves a kind, and in which version it
-// prefers to.
+// Serves reports whether the cluster serves a kind, and its preferred version.
 func (c Cluster) Serves(kind schema.GroupKind) (version string, served bool, err error) {
 	mapping, err := c.Client.RESTMapper().RESTMapping(kind)
 	if meta.IsNoMatchError(err) {

@@ -91,20 +91,20 @@ func TestApplyWritesWhatHasChanged(t *testing.T) {
 	yamlcmp.Equal(t, second.Object["data"], `key: two`)
 }
 
-func TestApplyOnceLeavesWhatIsThere(t *testing.T) {
+func TestApplyOnceKeepsExistingObject(t *testing.T) {
 	c, namespace := cluster(t)
 	for _, text := range []string{"one", "two"} {
 		wanted := owned(t, namespace, "a", text, "1")
 		expect.NoError(t, c.ApplyOnce(t.Context(), wanted))
 		yamlcmp.Equal(t, get(t, c, wanted).Object["data"], `key: one`)
 	}
-	refusal := kube.RefusalOf(c.ApplyOnce(t.Context(), owned(t, namespace, "a", "one", "2")))
+	refusal := kube.AsRefusal(c.ApplyOnce(t.Context(), owned(t, namespace, "a", "one", "2")))
 	if refusal == nil {
 		t.Error("one that has another owner was taken for ours")
 	}
 }
 
-func TestApplyTakesAwayWhatIsNoLongerWanted(t *testing.T) {
+func TestApplyRemovesDroppedFields(t *testing.T) {
 	c, namespace := cluster(t)
 	wanted := intent(t, namespace, "a", "one")
 	wanted.Object["data"].(map[string]any)["other"] = "gone soon"
@@ -112,14 +112,14 @@ func TestApplyTakesAwayWhatIsNoLongerWanted(t *testing.T) {
 	yamlcmp.Equal(t, apply(t, c, intent(t, namespace, "a", "one")).Object["data"], `key: one`)
 }
 
-func TestGetOfWhatIsNotThere(t *testing.T) {
+func TestGetReturnsNilForMissingObject(t *testing.T) {
 	c, namespace := cluster(t)
 	if found := get(t, c, intent(t, namespace, "none", "")); found != nil {
 		t.Errorf("found %v", found)
 	}
 }
 
-// owned is an intent of an owner with this UID.
+// owned returns an intent of an owner with this UID.
 func owned(t *testing.T, namespace, name, value, uid string) *unstructured.Unstructured {
 	t.Helper()
 	made := intent(t, namespace, name, value)
@@ -131,7 +131,7 @@ func owner(uid string) *v1alpha1.PerfExperiment {
 	return &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Name: "experiment", UID: types.UID(uid)}}
 }
 
-func TestDeleteTakesExactlyTheObjectItWasGiven(t *testing.T) {
+func TestDeleteChecksUID(t *testing.T) {
 	c, namespace := cluster(t)
 	wanted, ours := owned(t, namespace, "a", "one", "1"), owner("1")
 	earlier := apply(t, c, wanted)
@@ -148,7 +148,7 @@ func TestDeleteTakesExactlyTheObjectItWasGiven(t *testing.T) {
 	}
 }
 
-func TestDeleteLeavesAnObjectThatIsGoing(t *testing.T) {
+func TestDeleteSkipsTerminatingObject(t *testing.T) {
 	c, namespace := cluster(t)
 	wanted, ours := owned(t, namespace, "a", "one", "1"), owner("1")
 	wanted.SetFinalizers([]string{"perflab.dev/test"})
@@ -164,12 +164,12 @@ func TestDeleteLeavesAnObjectThatIsGoing(t *testing.T) {
 
 // What has another owner, or none, is neither written over, nor listed as ours,
 // nor deleted.
-func TestWhatHasAnotherOwnerIsLeftAlone(t *testing.T) {
+func TestApplyRefusesOtherOwner(t *testing.T) {
 	for name, theirs := range map[string]struct {
 		uid   string
 		owner kube.Ownership
 	}{
-		"nobody's": {"", kube.Foreign}, "an earlier one's": {"0", kube.Earlier},
+		"nobody's": {"", kube.OwnerOther}, "an earlier one's": {"0", kube.OwnerEarlier},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, namespace := cluster(t)
@@ -179,7 +179,7 @@ func TestWhatHasAnotherOwnerIsLeftAlone(t *testing.T) {
 			}
 			expect.NoError(t, c.Client.Create(t.Context(), object))
 			wanted := owned(t, namespace, "a", "ours", "1")
-			refusal := kube.RefusalOf(c.Apply(t.Context(), wanted))
+			refusal := kube.AsRefusal(c.Apply(t.Context(), wanted))
 			if refusal == nil || refusal.Owner != theirs.owner || refusal.Kind != "ConfigMap" || refusal.Name != "a" {
 				t.Errorf("applying over it: %v", refusal)
 			}
@@ -205,7 +205,7 @@ func (blind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-func TestWhatTurnsUpBetweenLookAndWriteIsLeftAlone(t *testing.T) {
+func TestApplyConflictsWithConcurrentCreate(t *testing.T) {
 	c, namespace := cluster(t)
 	object := intent(t, namespace, "a", "theirs")
 	expect.NoError(t, c.Client.Create(t.Context(), object))
@@ -229,7 +229,7 @@ func (r replaced) Get(_ context.Context, _ client.ObjectKey, object client.Objec
 	return nil
 }
 
-func TestWhatWasPutInThePlaceOfOursIsLeftAlone(t *testing.T) {
+func TestApplyConflictsWithReplacedObject(t *testing.T) {
 	c, namespace := cluster(t)
 	seen := apply(t, c, owned(t, namespace, "a", "ours", "1"))
 	expect.NoError(t, c.Delete(t.Context(), owner("1"), seen))
@@ -248,7 +248,7 @@ func TestWhatWasPutInThePlaceOfOursIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWhichAnswersLast(t *testing.T) {
+func TestRefusalsArePermanentOrTransient(t *testing.T) {
 	configMaps := schema.GroupResource{Resource: "configmaps"}
 	status := func(code int32) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: "no"}}
@@ -278,9 +278,9 @@ func TestWhichAnswersLast(t *testing.T) {
 				},
 			})}
 			err := c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
-			refusal := kube.RefusalOf(err)
-			if lasting := refusal != nil; lasting != answer.lasting || kube.IsPassing(err) != answer.passing {
-				t.Errorf("lasting %t, passing %t: %v", lasting, kube.IsPassing(err), err)
+			refusal := kube.AsRefusal(err)
+			if lasting := refusal != nil; lasting != answer.lasting || kube.IsTransient(err) != answer.passing {
+				t.Errorf("lasting %t, passing %t: %v", lasting, kube.IsTransient(err), err)
 			}
 			if refusal != nil && (!strings.Contains(refusal.Error(), `to make ConfigMap "a"`) || !errors.Is(err, answer.err)) {
 				t.Errorf("it says %q", refusal)
@@ -289,7 +289,7 @@ func TestWhichAnswersLast(t *testing.T) {
 	}
 }
 
-func TestListIsSortedAndKeepsToItsLabels(t *testing.T) {
+func TestListIsSortedAndSelectsLabels(t *testing.T) {
 	c, namespace := cluster(t)
 	for _, name := range []string{"b", "c", "a"} {
 		apply(t, c, intent(t, namespace, name, ""))
@@ -306,7 +306,7 @@ func TestListIsSortedAndKeepsToItsLabels(t *testing.T) {
 	expect.Equal(t, "abc", names, "listed")
 }
 
-func TestAKindThatIsNotServed(t *testing.T) {
+func TestUnservedKindHasNoObjects(t *testing.T) {
 	c, namespace := cluster(t)
 	kind := schema.GroupVersionKind{Group: "kafka.strimzi.io", Version: "v1", Kind: "Kafka"}
 	if found, err := c.List(t.Context(), kind, namespace, nil); err != nil || len(found) != 0 {

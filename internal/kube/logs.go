@@ -16,14 +16,12 @@ import (
 // PodLogs reads the logs of pods.
 type PodLogs struct{ Clientset kubernetes.Interface }
 
-// Log opens the log of a pod's container from its beginning. The caller
-// closes it.
+// Log opens a container's log from its beginning. The caller closes it.
 func (l PodLogs) Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
 	return l.open(ctx, namespace, pod, &corev1.PodLogOptions{Container: container})
 }
 
-// Recent opens what a pod's container has written of late. The caller closes
-// it.
+// Recent opens the recent log of a container. The caller closes it.
 func (l PodLogs) Recent(ctx context.Context, namespace, pod, container string, since time.Duration) (io.ReadCloser, error) {
 	seconds := int64(since.Seconds())
 	return l.open(ctx, namespace, pod, &corev1.PodLogOptions{Container: container, SinceSeconds: &seconds})
@@ -32,41 +30,41 @@ func (l PodLogs) Recent(ctx context.Context, namespace, pod, container string, s
 func (l PodLogs) open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	stream, err := l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
 	if err == nil {
-		return unbroken{stream, pod}, nil
+		return logStream{stream, pod}, nil
 	}
 	err = fmt.Errorf("opening the log of pod %q: %w", pod, err)
-	if code := codeOf(err); code == 0 || IsPassing(err) {
-		err = &Unread{err}
+	if code := statusCode(err); code == 0 || IsTransient(err) {
+		err = &LogUnavailable{err}
 	}
 	return nil, err
 }
 
-// Unread is a log that could not be read for now: its node or the API server did
-// not answer, or stopped in the middle. It says nothing of what the log holds.
-type Unread struct{ Err error }
+// LogUnavailable is the error of a log that is temporarily unavailable: its node or the API
+// server did not answer, or the connection broke. The log's contents are unknown.
+type LogUnavailable struct{ Err error }
 
-// Error says what went wrong.
-func (u *Unread) Error() string { return u.Err.Error() }
+// Error returns the message of the cause.
+func (u *LogUnavailable) Error() string { return u.Err.Error() }
 
-// Unwrap gives what went wrong.
-func (u *Unread) Unwrap() error { return u.Err }
+// Unwrap returns the cause.
+func (u *LogUnavailable) Unwrap() error { return u.Err }
 
-// IsUnread reports whether a log may be read later that could not be read now.
-func IsUnread(err error) bool {
-	var unread *Unread
+// IsLogUnavailable reports whether reading the log may succeed later.
+func IsLogUnavailable(err error) bool {
+	var unread *LogUnavailable
 	return errors.As(err, &unread)
 }
 
-// unbroken is a log that tells its end from one that broke off.
-type unbroken struct {
+// logStream distinguishes the end of a log from a broken connection.
+type logStream struct {
 	io.ReadCloser
 	pod string
 }
 
-func (u unbroken) Read(into []byte) (int, error) {
+func (u logStream) Read(into []byte) (int, error) {
 	n, err := u.ReadCloser.Read(into)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = &Unread{fmt.Errorf("reading the log of pod %q: %w", u.pod, err)}
+		err = &LogUnavailable{fmt.Errorf("reading the log of pod %q: %w", u.pod, err)}
 	}
 	return n, err
 }

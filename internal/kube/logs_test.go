@@ -17,7 +17,7 @@ import (
 
 // What a node or the API server could not do for now is told from what they say of
 // the log.
-func TestLogsThatAreUnreadForNow(t *testing.T) {
+func TestLogsAreTemporarilyUnavailable(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve  http.HandlerFunc
 		unread bool
@@ -46,7 +46,7 @@ func TestLogsThatAreUnreadForNow(t *testing.T) {
 				_, err = io.ReadAll(log)
 				_ = log.Close()
 			}
-			if kube.IsUnread(err) != test.unread {
+			if kube.IsLogUnavailable(err) != test.unread {
 				t.Errorf("read with %v, unread for now: %t", err, !test.unread)
 			}
 		})

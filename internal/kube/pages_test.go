@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestPagesShowAllOnce(t *testing.T) {
+func TestPagesListsEachObjectOnce(t *testing.T) {
 	c, namespace := cluster(t)
 	var want []string
 	for n := range 7 {
@@ -56,12 +56,12 @@ func TestPagesEndWithAnError(t *testing.T) {
 	}
 }
 
-func TestPagesEndWhereEnoughWasSeen(t *testing.T) {
+func TestPagesStopsEarly(t *testing.T) {
 	c, _ := cluster(t)
 	pages := 0
 	err := kube.Pages(t.Context(), c.Client, &corev1.NamespaceList{}, 1, func(*corev1.NamespaceList) error {
 		if pages++; pages == 2 {
-			return kube.ErrEnough
+			return kube.ErrStop
 		}
 		return nil
 	})

@@ -14,9 +14,9 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// RawResults reads the ConfigMaps with a run's raw results one by one: those of
-// all runs are too large to list at once. Those that are gone are left out: the
-// observations are in the run.
+// RawResults reads the ConfigMaps with a run's raw results one by one: those of all runs
+// are too large to list at once. Missing ones are left out: the observations are in the
+// run.
 func RawResults(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) ([]corev1.ConfigMap, error) {
 	var found []corev1.ConfigMap
 	for _, name := range naming.RawNames(run) {
@@ -33,8 +33,8 @@ func RawResults(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun
 	return found, nil
 }
 
-// Notes reads the ConfigMaps that an experiment's notes are kept in. One that is not
-// there, or may not be read, is left out: a report says so in the note's place.
+// Notes reads the ConfigMaps of an experiment's notes. One that is missing or forbidden is
+// left out, and the report mentions it.
 func Notes(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) ([]corev1.ConfigMap, error) {
 	var found []corev1.ConfigMap
 	for _, name := range experiment.Spec.NoteConfigMaps() {

@@ -18,59 +18,59 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Refusal is a write that was not made, and would not be if it were tried
-// again: the API server does not want it, or the object is not ours.
+// Refusal is a write that failed and would fail again: the API server rejects it, or
+// another owner has the object.
 type Refusal struct {
 	// Kind and Name of the object.
 	Kind, Name string
-	// Component is the part of the environment the object belongs to; empty:
-	// to none.
+	// Component is the part of the environment that the object belongs to, if any.
 	Component string
-	// Verb is what was to be done to it: apply, make, change, write, delete.
+	// Verb is the attempted action: apply, make, change, write, delete.
 	Verb string
-	// Owner says whose the object of that name is that is there.
+	// Owner is the owner of the existing object of that name.
 	Owner Ownership
-	// Says is the API server's own answer; nil where it was not asked.
-	Says error
+	// Cause is the API server's error; nil if no request was sent.
+	Cause error
 }
 
-// Ownership says whose an object is.
+// Ownership tells who owns an object.
 type Ownership int
 
 const (
-	// Ours is what has the owner of what is to be written, or is not there.
-	Ours Ownership = iota
-	// Earlier is what an owner had that bore the name of ours, and is gone. It
-	// goes as well.
-	Earlier
-	// Foreign is what somebody else made.
-	Foreign
+	// OwnerSame: the object has the owner of the wanted object, or does not exist.
+	OwnerSame Ownership = iota
+	// OwnerEarlier: the object belongs to a deleted owner of the same name, and is being
+	// deleted as well.
+	OwnerEarlier
+	// OwnerOther: another owner made the object.
+	OwnerOther
 )
 
 func (r *Refusal) Error() string {
 	switch r.Owner {
-	case Foreign:
+	case OwnerOther:
 		return fmt.Sprintf("%s %q exists already, and this experiment did not create it; PerfLab does not change it: delete it if it is not needed, or rename the experiment", r.Kind, r.Name)
-	case Earlier:
+	case OwnerEarlier:
 		return fmt.Sprintf("%s %q of an earlier experiment of this name is about to be deleted", r.Kind, r.Name)
 	default:
-		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Says)
+		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Cause)
 	}
 }
 
-// Sentence is the refusal for a condition or an event: the words of others are cut.
+// Sentence returns the refusal for a condition or an event, with the API server's message
+// truncated.
 func (r *Refusal) Sentence() string {
-	if lacks := (*Lacking)(nil); errors.As(r.Says, &lacks) {
+	if lacks := (*MissingRight)(nil); errors.As(r.Cause, &lacks) {
 		return r.Error()
 	}
 	return prose.Sentence(r.Error())
 }
 
-// Unwrap gives the API server's answer.
-func (r *Refusal) Unwrap() error { return r.Says }
+// Unwrap returns the API server's error.
+func (r *Refusal) Unwrap() error { return r.Cause }
 
-// RefusalOf finds the refusal in an error; nil: asking again may help.
-func RefusalOf(err error) *Refusal {
+// AsRefusal finds the refusal in an error; nil if a retry may help.
+func AsRefusal(err error) *Refusal {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return refusal
@@ -78,17 +78,17 @@ func RefusalOf(err error) *Refusal {
 	return nil
 }
 
-// IsPassing reports whether the API server did answer, and could not do for now
-// what it was asked.
-func IsPassing(err error) bool {
-	code := codeOf(err)
+// IsTransient reports whether the API server answered that it can't process the request
+// now.
+func IsTransient(err error) bool {
+	code := statusCode(err)
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }
 
-// IsUnfit reports whether the API server has refused what a status holds: it is too much, or
-// not as its schema has it. The same write would always be refused. What a policy refuses,
-// which names no field of the status, it may take when it is tried again.
-func IsUnfit(err error) bool {
+// IsInvalidStatus reports whether the API server has rejected a status as too large or
+// invalid. The same write would always fail. A policy, which names no field of the status,
+// may accept it later.
+func IsInvalidStatus(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return false
@@ -100,27 +100,27 @@ func IsUnfit(err error) bool {
 	case http.StatusUnprocessableEntity:
 		return answer.Details != nil && slices.ContainsFunc(answer.Details.Causes, func(cause metav1.StatusCause) bool { return strings.HasPrefix(cause.Field, "status") })
 	default:
-		// So etcd's client says of what is larger than it sends.
+		// etcd's client reports too large requests with this message.
 		return strings.Contains(answer.Message, "trying to send message larger than max")
 	}
 }
 
-// IsRefused reports whether the API server does not want a write, for now at least.
-func IsRefused(err error) bool { return err != nil && isLasting(err) }
+// IsRefused reports whether the API server rejects a write, perhaps only for now.
+func IsRefused(err error) bool { return err != nil && isPermanent(err) }
 
-// doing names in an error what was tried.
+// gerunds are the verbs as errors write them.
 var gerunds = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
 
-// explain wraps what the API server says to a write.
+// explain wraps the API server's error.
 func (c Cluster) explain(verb string, object client.Object, err error) error {
 	if err == nil {
 		return nil
 	}
 	refusal := c.refusal(verb, object)
-	if !isLasting(err) {
+	if !isPermanent(err) {
 		return fmt.Errorf("%s %s %q: %w", gerunds[verb], refusal.Kind, refusal.Name, err)
 	}
-	refusal.Says = err
+	refusal.Cause = err
 	return refusal
 }
 
@@ -132,20 +132,20 @@ func (c Cluster) refusal(verb string, object client.Object) *Refusal {
 	return result
 }
 
-// isLasting: the same write would get the same answer.
-func isLasting(err error) bool {
-	switch code := codeOf(err); code {
+// isPermanent reports whether the same write would fail again.
+func isPermanent(err error) bool {
+	switch code := statusCode(err); code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	case http.StatusNotFound:
-		// The namespace is gone, or the kind. Any other object may be made again.
-		return isWithoutPlace(err)
+		// The namespace or the kind does not exist. Any other object may be created again.
+		return isNamespaceMissing(err)
 	default:
 		return meta.IsNoMatchError(err) || code >= http.StatusBadRequest && code < http.StatusInternalServerError
 	}
 }
 
-func isWithoutPlace(err error) bool {
+func isNamespaceMissing(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return false
@@ -154,8 +154,8 @@ func isWithoutPlace(err error) bool {
 	return details == nil || details.Name == "" || details.Kind == "namespaces"
 }
 
-// codeOf is the HTTP status the API server answered with; 0: it did not.
-func codeOf(err error) int32 {
+// statusCode returns the HTTP status of the API server's answer; 0 if there was none.
+func statusCode(err error) int32 {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return 0
@@ -163,19 +163,19 @@ func codeOf(err error) int32 {
 	return status.Status().Code
 }
 
-// ownership says whose an object is that stands where we want ours.
+// ownership compares the owner of an existing object with that of the wanted one.
 func ownership(current, wanted client.Object) Ownership {
 	has, wants := metav1.GetControllerOf(current), metav1.GetControllerOf(wanted)
 	switch {
 	case has == nil && wants == nil:
-		return Ours
+		return OwnerSame
 	case has == nil || wants == nil:
-		return Foreign
+		return OwnerOther
 	case has.UID == wants.UID:
-		return Ours
+		return OwnerSame
 	case has.APIVersion == wants.APIVersion && has.Kind == wants.Kind && has.Name == wants.Name:
-		return Earlier
+		return OwnerEarlier
 	default:
-		return Foreign
+		return OwnerOther
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-func TestIsUnfit(t *testing.T) {
+func TestIsInvalidStatus(t *testing.T) {
 	invalid := func(at ...string) error {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "PerfRun"}, "a", field.ErrorList{field.TooMany(field.NewPath(at[0], at[1:]...), 2, 1)})
 	}
@@ -35,6 +35,6 @@ func TestIsUnfit(t *testing.T) {
 		"a conflict":   {apierrors.NewConflict(runs, "a", errors.New("changed")), false, false},
 		"out of order": {apierrors.NewInternalError(errors.New("etcd is away")), false, false},
 	} {
-		expect.Equal(t, [2]bool{c.isUnfit, c.isRefused}, [2]bool{kube.IsUnfit(c.err), kube.IsRefused(c.err)}, name)
+		expect.Equal(t, [2]bool{c.isUnfit, c.isRefused}, [2]bool{kube.IsInvalidStatus(c.err), kube.IsRefused(c.err)}, name)
 	}
 }

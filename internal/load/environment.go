@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
-// variables are what the scripts in the runner image read.
+// variables returns the variables of the scripts in the runner image.
 func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "PERFLAB_LOAD", Value: load.Name},
@@ -24,16 +24,15 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 	env = append(env, targetEnvironment(run.Spec.System.Target)...)
 	env = append(env,
 		corev1.EnvVar{Name: "SEED", Value: strconv.FormatInt(run.Spec.Seed, 10)},
-		// Runners must not look for extensions or report home.
+		// Runners must not resolve extensions or send usage reports.
 		corev1.EnvVar{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"},
 		corev1.EnvVar{Name: "K6_NO_USAGE_REPORT", Value: "true"},
 	)
-	env = append(env, kinds.Of(load).Environment(Length(load, run.Spec.Deadlines))...)
+	env = append(env, kinds.ForLoad(load).Environment(Length(load, run.Spec.Deadlines))...)
 	return append(env, corev1.EnvVar{Name: "PERFLAB_SECRETS", Value: secrets(env)})
 }
 
-// secrets names the variables whose values our k6 takes out of what it tells of
-// its log.
+// secrets returns the names of variables whose values our k6 removes from its log lines.
 func secrets(env []corev1.EnvVar) string {
 	var names []string
 	for _, variable := range env {
@@ -44,8 +43,8 @@ func secrets(env []corev1.EnvVar) string {
 	return strings.Join(names, ",")
 }
 
-// targetEnvironment says as whom a load acts. A target with a tenant is a FOLIO,
-// for which there are names of old.
+// targetEnvironment returns the login variables of a load. A target with a tenant is a
+// FOLIO, which also has the older names.
 func targetEnvironment(target v1alpha1.Target) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	folio, credentials := target.Tenant != "", target.CredentialsSecret.Name

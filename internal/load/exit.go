@@ -5,20 +5,20 @@ package load
 import corev1 "k8s.io/api/core/v1"
 
 const (
-	// Exit codes of k6 (errext/exitcodes) with which a load ends as planned: the
-	// second only when we told it to end.
+	// Exit codes of k6 (errext/exitcodes) of a load that ended as planned: the second after
+	// a stop request.
 	exitSuccess       = 0
 	exitStoppedByREST = 103
 
-	// Those with which it says that the script, or its configuration, can't work.
+	// Exit codes for an invalid script or configuration.
 	exitInvalidConfig   = 104
 	exitScriptException = 107
 
-	// exitKilled is that of a process that was sent SIGKILL.
+	// exitKilled is the exit code after SIGKILL.
 	exitKilled = 137
 )
 
-// exitMeaning explains the codes a person is likely to meet.
+// exitMeaning explains common exit codes.
 var exitMeaning = map[int32]string{
 	99:  "a threshold was breached",
 	100: "setup() took too long",
@@ -34,14 +34,14 @@ var exitMeaning = map[int32]string{
 	137: "it was killed from outside, and not for want of memory: the kubelet would say so",
 }
 
-// ScriptFailed reports whether k6 ended with this code because of its script,
-// which will not work the next time either.
+// ScriptFailed reports whether k6 ended because of its script, so that a retry would fail
+// as well.
 func ScriptFailed(exitCode int32) bool {
 	return exitCode == exitInvalidConfig || exitCode == exitScriptException
 }
 
-// meaning says what a runner's end stands for. Only the kubelet knows of memory
-// that ran out, and only events tell of a probe.
+// meaning explains a runner's end. Only the kubelet reports exhausted memory, and only
+// events report a failed probe.
 func meaning(end *corev1.ContainerStateTerminated, probe string) string {
 	switch {
 	case end.Reason == "OOMKilled":

@@ -18,36 +18,35 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxProgressTransactions are shown of a load.
+// maxProgressTransactions is the number of shown transactions.
 const maxProgressTransactions = 8
 
-// maxRecords is how many a float counts one by one.
+// maxRecords is the largest integer that a float represents exactly.
 const maxRecords = 1 << 53
 
-// maxWords bounds what is quoted of a log, in bytes.
-const maxWords = 400
+// maxLogLineBytes bounds a quoted log line, in bytes.
+const maxLogLineBytes = 400
 
-// LastWords is the last error among the lines that k6 printed of its log, or else
-// the last line; empty without any.
-func LastWords(lines []payload.LogLine) string {
+// LastLogLine returns k6's last error line, or else its last line; empty if there is none.
+func LastLogLine(lines []payload.LogLine) string {
 	last := ""
 	for _, line := range slices.Backward(lines) {
 		if line.IsError() {
-			return cutWords(line.Text)
+			return truncateLogLine(line.Text)
 		}
 		if last == "" {
 			last = line.Text
 		}
 	}
-	return cutWords(last)
+	return truncateLogLine(last)
 }
 
-func cutWords(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
+func truncateLogLine(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxLogLineBytes)], "")
 }
 
-// AddProgress adds up what a load's runners reported, as it was read at a time.
-// Percentiles don't add up, so those of the slowest runner stand for all.
+// AddProgress sums the progress of a load's runners. It uses the percentiles of the slowest
+// runner, because percentiles don't add up.
 func AddProgress(reports []payload.Progress, read time.Time) *v1alpha1.LoadProgress {
 	var sum payload.Progress
 	var errors float64
@@ -91,7 +90,7 @@ func orZero(value *float64) float64 {
 	return *value
 }
 
-// short has as many digits as a glance can use.
+// short formats a value with few digits.
 func short(value float64) string {
 	switch {
 	case value >= 100:
@@ -103,12 +102,12 @@ func short(value float64) string {
 	}
 }
 
-// live says in words what a load's runners reported last.
+// live describes the last progress of a load.
 func live(load v1alpha1.Load, progress *v1alpha1.LoadProgress) string {
 	if progress == nil {
 		return ""
 	}
-	parts := []string{kinds.Of(load).Progress(progress)}
+	parts := []string{kinds.ForLoad(load).Progress(progress)}
 	if progress.ErrorPercent != "0" {
 		parts = append(parts, progress.ErrorPercent+" % errors")
 	}

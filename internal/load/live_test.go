@@ -58,7 +58,7 @@ records: 0
 `)
 }
 
-func TestLastWords(t *testing.T) {
+func TestLastLogLine(t *testing.T) {
 	line := func(level, text string) payload.LogLine { return payload.LogLine{Level: level, Text: text} }
 	for name, test := range map[string]struct {
 		told []payload.LogLine
@@ -70,6 +70,6 @@ func TestLastWords(t *testing.T) {
 		"no error, so what was last":    {[]payload.LogLine{line("info", "hello"), line("warning", "late")}, "late"},
 		"a word too long for a message": {[]payload.LogLine{line("error", strings.Repeat("é", 300))}, strings.Repeat("é", 200)},
 	} {
-		expect.Equal(t, test.want, load.LastWords(test.told), "%s", name)
+		expect.Equal(t, test.want, load.LastLogLine(test.told), "%s", name)
 	}
 }

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxScriptBytes are kept of a script and of what lies beside it.
+	// maxScriptBytes bounds the recorded script and its files.
 	maxScriptBytes = 256 << 10
-	// maxScriptFiles are listed by name. More would still be told apart: what is
-	// beyond goes into the digest of the last.
+	// maxScriptFiles bounds the list of files. The digest of the last entry covers the
+	// rest.
 	maxScriptFiles = 64
 )
 
-// ScriptOf is what a script's ConfigMap holds, for the status: the script's
-// digest, and those of the files beside it, which it may import.
-func ScriptOf(key string, files map[string]string) *v1alpha1.ScriptStatus {
+// NewScriptStatus returns the status of a script's ConfigMap: the digest of the script, and
+// those of the other files, which it may import.
+func NewScriptStatus(key string, files map[string]string) *v1alpha1.ScriptStatus {
 	status := &v1alpha1.ScriptStatus{SHA256: digest(files[key])}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if name == key {
@@ -39,9 +39,8 @@ func ScriptOf(key string, files map[string]string) *v1alpha1.ScriptStatus {
 	return status
 }
 
-// ScriptTexts is what is kept of a script's ConfigMap, by key: the script first,
-// then what lies beside it, as far as there is room. The names of the rest come
-// back too.
+// ScriptTexts returns the recorded files of a script's ConfigMap: the script first, then
+// others up to the limit. It also returns the names of the rest.
 func ScriptTexts(load, key string, files map[string]string) (texts map[string]string, leftOut []string) {
 	texts = map[string]string{}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return name == key })
@@ -57,8 +56,7 @@ func ScriptTexts(load, key string, files map[string]string) (texts map[string]st
 	return texts, leftOut
 }
 
-// ScriptChanged names the files in which a script is not the one that was
-// measured before; empty: it is the same.
+// ScriptChanged returns the changed files of a script; empty if there are none.
 func ScriptChanged(key string, before, now *v1alpha1.ScriptStatus) string {
 	var changed []string
 	then, today := before.Digests(key), now.Digests(key)

@@ -19,55 +19,52 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Grace is how long a load may take to wind down after it should have ended.
+// Grace is how long a load may take to stop after it should have ended.
 const Grace = time.Minute
 
-// Observed is what the cluster shows of one load.
+// Observed is the state of one load in the cluster.
 type Observed struct {
 	Load v1alpha1.Load
-	// Status is what the run remembers of the load.
+	// Status is the recorded status of the load.
 	Status v1alpha1.LoadStatus
-	// TestRun is nil when it is not there.
+	// TestRun is nil if it does not exist.
 	TestRun *unstructured.Unstructured
 	// Jobs and Pods are the runners', by name.
 	Jobs map[string]batchv1.Job
 	Pods []corev1.Pod
-	// Events are those about pods that have not been ready for a while, or have
-	// failed.
+	// Events of pods that have not been ready for a while, or have failed.
 	Events []corev1.Event
-	// Refused says why the API server takes no pods of the runners' Jobs, if it
-	// does not.
+	// Refused is the API server's reason to reject the runners' pods, if any.
 	Refused string
 	Now     time.Time
 }
 
-// State is where a load is.
+// State is the assessed state of a load.
 type State struct {
 	// Stage of the TestRun.
 	Stage string
-	// Started says that k6-operator has released the runners.
+	// Started: k6-operator has released the runners.
 	Started bool
-	// Ended says that every runner is over, as planned.
+	// Ended: every runner has finished as planned.
 	Ended bool
-	// Running are the numbers, from 1, of the runners whose k6 runs.
+	// Running are the numbers, from 1, of running runners.
 	Running []int32
-	// Finish is when the last runner ended; zero before.
+	// Finish is when the last runner ended; zero if not all have.
 	Finish time.Time
-	// Failure says why the load did not, or can no longer, end as planned.
+	// Failure is why the load did not, or can no longer, end as planned.
 	Failure string
-	// ExitCode is that of the runner that failed, if one did.
+	// ExitCode of the failed runner, if any.
 	ExitCode int32
-	// Stuck says that Failure is a start that did not happen in time.
+	// Stuck: the failure is a start that missed its deadline.
 	Stuck bool
-	// Message says what the load is doing or waiting for.
+	// Message describes the progress.
 	Message string
-	// Trouble says why the load does not start, where that is known.
+	// Trouble is why the load does not start, if known.
 	Trouble *environment.Readiness
 }
 
-// Assess says where a load is. A TestRun's stage "finished" says nothing about
-// success and a stuck stage has no time-out of its own, so the runners' pods
-// and our deadlines decide.
+// Assess returns the state of a load. A TestRun's stage "finished" does not mean success
+// and a stuck stage has no time-out, so the runners' pods and our deadlines decide.
 func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 	state := State{Message: "waiting for k6-operator to reconcile the TestRun"}
 	stage := contract.TestRun{Object: observed.TestRun}.Stage()
@@ -83,7 +80,7 @@ func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 	case contract.StageStarted, contract.StageStopped, contract.StageFinished:
 		state.Started = true
 	default:
-		// Before the start there is nothing to say that the pods don't.
+		// Before the start, the pods decide.
 	}
 	readRunners(&state, observed)
 	if !state.Started && state.Failure == "" {
@@ -121,19 +118,19 @@ func readRunners(state *State, observed Observed) {
 	}
 }
 
-// runner is what the cluster shows of one k6 process.
+// runner is the state of one k6 process.
 type runner struct {
 	running bool
 	ended   bool
 	finish  time.Time
 	failure string
-	// exitCode goes with failure, where k6 has ended.
+	// exitCode of a failure, if k6 has ended.
 	exitCode int32
 }
 
 func observe(observed Observed, n int32) runner {
 	name := naming.RunnerJob(observed.Status.TestRun, n)
-	pod := podOf(observed.Pods, name)
+	pod := findPod(observed.Pods, name)
 	if pod == nil {
 		return withoutPod(observed.Jobs, name)
 	}
@@ -152,18 +149,18 @@ func observe(observed Observed, n int32) runner {
 	return runner{}
 }
 
-// RunnerURL is where the k6 of runner n, from 1, serves its REST API: the address of its
-// pod, empty while that has none.
+// RunnerURL returns the URL of the REST API of runner n, from 1; empty while its pod has no
+// address.
 func RunnerURL(observed Observed, n int32) string {
-	pod := podOf(observed.Pods, naming.RunnerJob(observed.Status.TestRun, n))
+	pod := findPod(observed.Pods, naming.RunnerJob(observed.Status.TestRun, n))
 	if pod == nil || pod.Status.PodIP == "" {
 		return ""
 	}
 	return "http://" + net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(RunnerPort))
 }
 
-// withoutPod tells a runner that has no pod yet from one whose pod, and log
-// with it, is gone.
+// withoutPod distinguishes a runner whose pod does not exist yet from one whose pod, with
+// its log, was deleted.
 func withoutPod(jobs map[string]batchv1.Job, name string) runner {
 	job, found := jobs[name]
 	if found && job.Status.Failed+job.Status.Succeeded > 0 {
@@ -182,7 +179,7 @@ func atEnd(name string, end *corev1.ContainerStateTerminated, stopped bool, prob
 	}
 }
 
-func podOf(pods []corev1.Pod, job string) *corev1.Pod {
+func findPod(pods []corev1.Pod, job string) *corev1.Pod {
 	for i := range pods {
 		if pods[i].Labels[batchv1.JobNameLabel] == job {
 			return &pods[i]
@@ -191,7 +188,7 @@ func podOf(pods []corev1.Pod, job string) *corev1.Pod {
 	return nil
 }
 
-// withDeadline turns a wait that took too long into a failure.
+// withDeadline turns an exceeded deadline into a failure.
 func withDeadline(state State, observed Observed, deadlines v1alpha1.Deadlines) State {
 	if state.Ended || state.Failure != "" {
 		return state
@@ -210,8 +207,8 @@ func withDeadline(state State, observed Observed, deadlines v1alpha1.Deadlines) 
 	return state
 }
 
-// Deadline is when a load that has not gone on by then has failed, with the
-// sentence to say so. It is zero for a load that was not created.
+// Deadline returns when a load without progress fails, with a message. It is zero for a
+// load that was not created.
 func Deadline(observed Observed, started bool, deadlines v1alpha1.Deadlines) (time.Time, string) {
 	status := observed.Status
 	switch {

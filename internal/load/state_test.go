@@ -132,7 +132,7 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// starter is the Job that k6-operator releases the runners with.
+// starter returns the Job that k6-operator releases the runners with.
 func (s *sight) starter() *sight {
 	s.Jobs["tr-starter"] = batchv1.Job{}
 	return s
@@ -150,7 +150,7 @@ func (s *sight) event(n int, message string) *sight {
 	return s
 }
 
-func TestWhoKilledARunner(t *testing.T) {
+func TestAssessExplainsKilledRunner(t *testing.T) {
 	for name, test := range map[string]struct {
 		seen *sight
 		want string
@@ -171,7 +171,7 @@ func TestWhoKilledARunner(t *testing.T) {
 	}
 }
 
-func TestASilentK6OperatorIsTold(t *testing.T) {
+func TestAssessReportsSilentK6Operator(t *testing.T) {
 	up := func() *sight { return see("created").job(1, 0).job(2, 0).runs(1).runs(2) }
 	for name, test := range map[string]struct {
 		seen *sight
@@ -200,7 +200,7 @@ func TestASilentK6OperatorIsTold(t *testing.T) {
 	}
 }
 
-func TestRefusedRunnersAreTold(t *testing.T) {
+func TestAssessReportsRefusedRunners(t *testing.T) {
 	seen := see("created").job(1, 0)
 	seen.Refused = "exceeded quota: lab"
 	state := load.Assess(seen.Observed, v1alpha1.Deadlines{})
@@ -225,7 +225,7 @@ func TestAssessOfPodsThatNeverRan(t *testing.T) {
 	}
 }
 
-func TestAssessDoesNotWaitForever(t *testing.T) {
+func TestAssessAppliesDeadlines(t *testing.T) {
 	deadlines := v1alpha1.Deadlines{LoadStart: seconds(120), Load: seconds(3600)}
 	gone := see("created")
 	gone.TestRun = nil
@@ -259,7 +259,7 @@ func TestAssessDoesNotWaitForever(t *testing.T) {
 	}
 }
 
-func TestALoadThatWasNotCreatedHasNoDeadline(t *testing.T) {
+func TestDeadlineOfUncreatedLoadIsZero(t *testing.T) {
 	if deadline, _ := load.Deadline(load.Observed{Load: users(), Now: at(0)}, false, v1alpha1.Deadlines{}); !deadline.IsZero() {
 		t.Errorf("deadline %s, want none", deadline)
 	}
@@ -269,7 +269,7 @@ func object(stage string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"stage": stage}}}
 }
 
-func TestScriptsAreToldApart(t *testing.T) {
+func TestScriptChangedFindsChangedFiles(t *testing.T) {
 	before := map[string]string{"main.js": "a", "lib.js": "b"}
 	many := map[string]string{"main.js": "a"}
 	for n := range 100 {
@@ -291,14 +291,14 @@ func TestScriptsAreToldApart(t *testing.T) {
 		"an import is new":  {map[string]string{"main.js": "a"}, before, "lib.js is new"},
 		"as many as can't be told, the last of them": {many, lastOfMany, "has sha256 "},
 	} {
-		said := load.ScriptChanged("main.js", load.ScriptOf("main.js", test.before), load.ScriptOf("main.js", test.now))
+		said := load.ScriptChanged("main.js", load.NewScriptStatus("main.js", test.before), load.NewScriptStatus("main.js", test.now))
 		if (said == "") != (test.says == "") || !strings.Contains(said, test.says) {
 			t.Errorf("%s: %q, want %q", name, said, test.says)
 		}
 	}
 }
 
-func TestAsMuchOfAScriptIsKeptAsThereIsRoom(t *testing.T) {
+func TestScriptTextsAreBounded(t *testing.T) {
 	texts, leftOut := load.ScriptTexts("search", "main.js", map[string]string{
 		"a-data.csv": strings.Repeat("x", 300<<10), "main.js": "script", "lib.js": "import",
 	})

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package load turns a load of a run into a k6 TestRun, and what the cluster
-// shows of it into a state with an outcome. It is pure.
+// Package load renders a load of a run as a k6 TestRun, and assesses its state. It is pure.
 package load
 
 import (
@@ -23,19 +22,19 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// RunnerPort is where a runner's k6 serves its REST API.
+// RunnerPort is the port of k6's REST API.
 const RunnerPort = 6565
 
-// Settings are the operator's own, the same for every run.
+// Settings are the operator's settings for all runs.
 type Settings struct {
-	// RunnerImage holds k6 with our output and scripts.
+	// RunnerImage has k6 with our output and scripts.
 	RunnerImage string
-	// StarterImage holds sh and curl; k6-operator releases the runners with it.
+	// StarterImage has sh and curl, with which k6-operator releases the runners.
 	StarterImage string
 }
 
-// TestRun is the intent for one load. The target is the address every request
-// goes to. The TestRun belongs to the run and goes with it.
+// TestRun returns the TestRun of one load, owned by the run. The target is the URL of every
+// request.
 func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings Settings) (*unstructured.Unstructured, error) {
 	labels := naming.RunLabels(run)
 	labels[v1alpha1.LabelLoad] = load.Name
@@ -58,10 +57,10 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	testRun := environment.RunIntent(run, contract.TestRunKind, naming.TestRun(run, load.Name), labels)
 	testRun.Object["spec"] = map[string]any{
 		"parallelism": int64(load.ParallelismOrDefault()),
-		"script":      kinds.Of(load).Source().Script(),
+		"script":      kinds.ForLoad(load).Source().Script(),
 		"arguments":   arguments(load),
-		// The initializer would only find out what the runners say themselves,
-		// at the price of one more pod before each load.
+		// The initializer reports nothing that the runners don't, and needs another pod
+		// before each load.
 		"initializer": map[string]any{"disabled": true},
 		"runner":      runner,
 		"starter":     starter,
@@ -69,7 +68,7 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	return testRun, nil
 }
 
-// runnerSpec and starterPod are the parts of k6-operator's Pod type we use.
+// runnerSpec and starterPod are the used parts of k6-operator's Pod type.
 type runnerSpec struct {
 	Image                        string                      `json:"image"`
 	AutomountServiceAccountToken string                      `json:"automountServiceAccountToken"`
@@ -97,7 +96,7 @@ type podMetadata struct {
 }
 
 func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings Settings, labels map[string]string) (map[string]any, error) {
-	kind := kinds.Of(load)
+	kind := kinds.ForLoad(load)
 	volumes, mounts := kind.Volumes()
 	container := podspec.ReadOnly()
 	if kind.WritesFiles() {
@@ -113,16 +112,15 @@ func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, setting
 		ContainerSecurityContext:     *container,
 		Volumes:                      volumes,
 		VolumeMounts:                 mounts,
-		// Whether a load hangs is for its deadline to say.
+		// The load's deadline decides whether it hangs.
 		LivenessProbe: lenientProbe(30),
-		// A runner that is not ready can't be told to end.
+		// A runner that is not ready can't be stopped.
 		ReadinessProbe: lenientProbe(5),
 	})
 }
 
-// lenientProbe takes the place of k6-operator's own, which give up a runner that
-// takes longer than a second to answer three times in a row: one that has all of
-// its CPU's work in the load.
+// lenientProbe replaces k6-operator's probes, which fail if a runner needs more than a
+// second for three answers in a row, as one at full CPU does.
 func lenientProbe(periodSeconds int32) *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
@@ -134,9 +132,9 @@ func lenientProbe(periodSeconds int32) *corev1.Probe {
 	}
 }
 
-// arguments of k6 run. Thresholds decide nothing here: verdicts do.
+// arguments of k6 run. Thresholds are disabled: verdicts decide.
 func arguments(load v1alpha1.Load) string {
-	kind := kinds.Of(load)
+	kind := kinds.ForLoad(load)
 	var list []string
 	if kind.Results() == v1alpha1.ResultsHistograms {
 		list = []string{"--out", "perflab", "--summary-mode=disabled"}
@@ -149,8 +147,7 @@ func pod[T any](spec T) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 }
 
-// Length is how long a load may last: its duration or, where it has
-// none, the deadline for loads.
+// Length returns how long a load may last: its duration, or the deadline for loads.
 func Length(load v1alpha1.Load, deadlines v1alpha1.Deadlines) time.Duration {
 	if load.Duration != nil {
 		return load.Duration.Duration

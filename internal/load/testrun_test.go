@@ -121,7 +121,7 @@ spec:
 `)
 }
 
-// environment is what the script of a load is told beyond what every script is.
+// environment returns what the script of a load is told beyond what every script is.
 func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{
@@ -193,7 +193,7 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 }
 
 // Who wrote a script may have it write files; what is ours writes none.
-func TestOnlyScriptsOfOnesOwnWriteFiles(t *testing.T) {
+func TestOnlyUserScriptsWriteFiles(t *testing.T) {
 	for name, test := range map[string]struct {
 		load     v1alpha1.Load
 		readOnly bool
@@ -214,7 +214,7 @@ func TestOnlyScriptsOfOnesOwnWriteFiles(t *testing.T) {
 	}
 }
 
-func TestSecretsOfAScriptAreNamed(t *testing.T) {
+func TestTestRunListsSecretVariables(t *testing.T) {
 	own := v1alpha1.Script{Path: "/a.js", Env: []corev1.EnvVar{
 		{Name: "PLAIN", Value: "a"},
 		{Name: "STORAGE_LOGIN", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "login"}}},

@@ -13,21 +13,21 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Action is what to do with one load now.
+// Action is the next action for one load.
 type Action struct {
 	Load v1alpha1.Load
 	// Start the load.
 	Start bool
-	// Stop the load: the one it lasts until has ended.
+	// Stop the load, because the load in until has ended.
 	Stop bool
-	// At is when a load that is still to come will be due.
+	// At is when a future load is due.
 	At time.Time
 }
 
-// Timeline says which loads of a scenario are to start or to end now. The
-// scenario begins when the first load without a delay is seen to have started,
-// so that delays count from the first request, not from the first pod. The
-// delay of a load that comes after another counts from that one's end.
+// Timeline returns the loads of a scenario to start or to stop now. The scenario begins
+// when the first load without a delay has started, so that delays count from the first
+// request, not from the first pod. The delay of a load with after counts from the end of
+// the other load.
 func Timeline(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[string]State, now time.Time) []Action {
 	byName := map[string]v1alpha1.LoadStatus{}
 	for _, status := range statuses {
@@ -49,7 +49,7 @@ func Timeline(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 	return actions
 }
 
-// origin is the time that a load's delay counts from; zero while unknown.
+// origin returns the time from which a load's delay counts; zero if unknown.
 func origin(load v1alpha1.Load, begin time.Time, statuses map[string]v1alpha1.LoadStatus, states map[string]State) time.Time {
 	if load.After == "" {
 		return begin
@@ -75,8 +75,8 @@ func start(load v1alpha1.Load, from, now time.Time) (Action, bool) {
 	return Action{Load: load, Start: true}, true
 }
 
-// beginning is when the scenario began; zero before. Admission sees to it that
-// a scenario has a load without a delay.
+// beginning returns when the scenario began; zero if it has not. Admission ensures that a
+// scenario has a load without a delay.
 func beginning(loads []v1alpha1.Load, statuses map[string]v1alpha1.LoadStatus) time.Time {
 	var begin time.Time
 	for _, load := range loads {
@@ -91,7 +91,7 @@ func beginning(loads []v1alpha1.Load, statuses map[string]v1alpha1.LoadStatus) t
 	return begin
 }
 
-// Active reports whether any of a load's pods may still be working.
+// Active reports whether any of a load's pods may still run.
 func Active(pods []corev1.Pod) bool {
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -101,7 +101,7 @@ func Active(pods []corev1.Pod) bool {
 	return false
 }
 
-// Progress says in a sentence how far the loads are.
+// Progress describes the progress of the loads.
 func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[string]State, now time.Time) string {
 	byName := map[string]v1alpha1.LoadStatus{}
 	for _, status := range statuses {
@@ -123,23 +123,22 @@ func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 }
 
 const (
-	// firstWord is when a load is first told of: its runners have told of themselves
-	// by then.
-	firstWord = payload.ProgressEvery
-	// wordEvery is the time between two words after that. Each is a write.
-	wordEvery = 50 * time.Second
+	// firstReport is when a load's progress is first reported: its runners have reported by
+	// then.
+	firstReport = payload.ProgressEvery
+	// reportInterval is the time between reports after that. Each is a write.
+	reportInterval = 50 * time.Second
 )
 
-// ProgressStep is the time of the last word about a load that has been on for this
-// long.
+// ProgressStep returns the time of the last report of a load that has run for this long.
 func ProgressStep(elapsed time.Duration) time.Duration {
 	switch {
-	case elapsed < firstWord:
+	case elapsed < firstReport:
 		return 0
-	case elapsed < wordEvery:
-		return firstWord
+	case elapsed < reportInterval:
+		return firstReport
 	default:
-		return elapsed.Truncate(wordEvery)
+		return elapsed.Truncate(reportInterval)
 	}
 }
 

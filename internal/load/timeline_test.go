@@ -41,9 +41,8 @@ func does(actions []load.Action) []string {
 	return words
 }
 
-// A load that comes after another starts when that one has ended, whatever
-// else is on.
-func TestTimelineOfOneAfterAnother(t *testing.T) {
+// A load that comes after another starts when that one has ended, whatever else is running.
+func TestTimelineOfConsecutiveLoads(t *testing.T) {
 	first, second := imports(), imports()
 	second.Name, second.After, second.StartAfter = "second", "create", seconds(30)
 	loads := []v1alpha1.Load{first, second}
@@ -119,7 +118,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-func TestAnImportThatIsOverBeforeItsUsersAreUpStillEndsThem(t *testing.T) {
+func TestTimelineStopsUsersAfterEarlyImportEnd(t *testing.T) {
 	loads := scenario()[:2]
 	loads[1].StartAfter = nil
 	statuses := []v1alpha1.LoadStatus{{Name: "cico", CreateTime: stamp(0)}, {Name: "create", CreateTime: stamp(0), StartTime: stamp(5)}}
@@ -150,7 +149,7 @@ func TestProgress(t *testing.T) {
 }
 
 // Each word about a load is a write, so there are few of them.
-func TestWordsAboutALoadAreFew(t *testing.T) {
+func TestProgressIsReportedRarely(t *testing.T) {
 	words := map[time.Duration]bool{}
 	for elapsed := range 125 {
 		words[load.ProgressStep(time.Duration(elapsed)*time.Second)] = true

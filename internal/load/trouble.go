@@ -14,11 +14,10 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// imagePatience is how long a runner's image may be missing: a registry that
-// does not answer may do so the next time.
+// imagePatience is how long a runner's image may be missing: a registry may recover.
 const imagePatience = 30 * time.Second
 
-// trouble notes why a load that should start does not.
+// trouble records why a load does not start.
 func (s *State) trouble(observed Observed) {
 	for _, find := range []func(Observed, State) (environment.Readiness, bool){podTrouble, refused, silent} {
 		if trouble, found := find(observed, *s); found {
@@ -29,7 +28,7 @@ func (s *State) trouble(observed Observed) {
 	}
 }
 
-// hopeless reports whether the trouble will not pass before the deadline.
+// hopeless reports whether the trouble will outlast the deadline.
 func (s *State) hopeless(observed Observed) bool {
 	if s.Trouble == nil {
 		return false
@@ -47,20 +46,20 @@ func refused(observed Observed, _ State) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonRefused, "the cluster refuses the pods of the runners: "+observed.Refused), observed.Refused != ""
 }
 
-// silent finds that k6-operator does not do what is its turn. It may have gone
-// after its first word, so the stage alone does not tell.
+// silent finds that k6-operator does not act. It may have stopped after its first update,
+// so the stage alone is not enough.
 func silent(observed Observed, state State) (environment.Readiness, bool) {
 	if observed.TestRun == nil {
 		return environment.Readiness{}, false
 	}
-	since, patience, undone := observed.TestRun.GetCreationTimestamp().Time, environment.Patience, "it has no status"
+	since, patience, undone := observed.TestRun.GetCreationTimestamp().Time, environment.SilenceThreshold, "it has no status"
 	_, starting := observed.Jobs[naming.StarterJob(observed.Status.TestRun)]
 	switch {
 	case state.Stage == "":
 	case len(observed.Jobs) == 0:
-		patience, undone = environment.LongPatience, "it has no Jobs"
+		patience, undone = environment.LongSilenceThreshold, "it has no Jobs"
 	case allUp(observed, state) && !starting:
-		since, patience, undone = lastStart(observed.Pods), environment.LongPatience, "its runners are ready but not started"
+		since, patience, undone = lastStart(observed.Pods), environment.LongSilenceThreshold, "its runners are ready but not started"
 	default:
 		return environment.Readiness{}, false
 	}
@@ -74,7 +73,7 @@ func allUp(observed Observed, state State) bool {
 	return int32(len(state.Running)) == observed.Load.ParallelismOrDefault()
 }
 
-// lastStart is when the last of the runners began to run.
+// lastStart returns when the last runner started.
 func lastStart(pods []corev1.Pod) time.Time {
 	var last time.Time
 	for _, pod := range pods {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package naming says what every object of an experiment is called and how it
-// is labelled. Names are functions of what they stand for, so that any pass of
-// the operator finds what an earlier one made. Nobody else formats names.
+// Package naming has the names and labels of every object of an experiment. Names are
+// functions of the object's identity, so that every reconcile finds the objects of earlier
+// ones. No other package builds names.
 package naming
 
 import (
@@ -30,46 +30,45 @@ const maxRunName = 36
 // the Jobs' pods.
 const maxTestRunName = 46
 
-// TestRun is the name of the k6 TestRun for one load of a run.
+// TestRun returns the name of the k6 TestRun for one load of a run.
 func TestRun(run *v1alpha1.PerfRun, load string) string {
-	return SchemeOf(run).TestRun(run.Name, load)
+	return RunScheme(run).TestRun(run.Name, load)
 }
 
-// RunnerJob is the name k6-operator gives the Job of runner n, from 1.
+// RunnerJob returns the name k6-operator gives the Job of runner n, from 1.
 func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", testRun, n) }
 
-// StarterJob is the name k6-operator gives the Job that releases the runners.
+// StarterJob returns the name k6-operator gives the Job that releases the runners.
 func StarterJob(testRun string) string { return testRun + "-starter" }
 
-// RawResults is the name of the ConfigMap with a run's merged histograms.
+// RawResults returns the name of the ConfigMap with a run's merged histograms.
 func RawResults(run string) string { return run + "-raw" }
 
 // RawObservations is the key, among the raw results, of all observations of a
 // run that has more of them than its status holds.
 const RawObservations = "observations.json"
 
-// RawLog is the key, among the raw results, of what a load told of its log.
+// RawLog returns the key, among the raw results, of a load's log lines.
 func RawLog(load string) string { return load + ".log" }
 
-// Collector is the name of the ServiceAccount that the collectors of an experiment's
-// runs work as.
+// Collector returns the name of the ServiceAccount of an experiment's collectors.
 func Collector(experiment string) string { return experiment + "-collector" }
 
-// CollectorBinding is the name of the binding that gives them their rights. Under that
-// of Collector an earlier operator bound a Role, which a binding can't exchange.
+// CollectorBinding returns the name of the collectors' RoleBinding. Earlier versions bound
+// another Role under the name of Collector, and a binding's role is immutable.
 func CollectorBinding(experiment string) string { return experiment + "-collector-rights" }
 
-// CollectorJob is the name of the Job that samples the servers of a run.
+// CollectorJob returns the name of the Job that samples the servers of a run.
 func CollectorJob(run string) string { return run + "-collector" }
 
-// RawSamples is the name of the ConfigMap with what a run's servers did.
+// RawSamples returns the name of the ConfigMap with a run's server samples.
 func RawSamples(run string) string { return run + "-samples" }
 
-// RawScripts is the name of the ConfigMap with the scripts of a run's loads.
+// RawScripts returns the name of the ConfigMap with the scripts of a run's loads.
 func RawScripts(run string) string { return run + "-scripts" }
 
-// RawNames are the names of the ConfigMaps with a run's raw results: its loads',
-// its servers', its scripts.
+// RawNames returns the names of the ConfigMaps with a run's raw results: loads, servers,
+// scripts.
 func RawNames(run *v1alpha1.PerfRun) []string {
 	names := []string{run.Status.RawResults}
 	if servers := run.Status.Servers; servers != nil {
@@ -83,55 +82,55 @@ func RawNames(run *v1alpha1.PerfRun) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// Restore is the name of the Job that brings data back before a run.
+// Restore returns the name of a run's restore Job.
 func Restore(run string) string { return run + "-restore" }
 
-// Report is the name of the ConfigMap with the experiment's report.
+// Report returns the name of the ConfigMap with the experiment's report.
 func Report(experiment string) string { return experiment + "-report" }
 
-// Evidence is the name of the ConfigMap with the digests of what an experiment
-// recorded.
+// Evidence returns the name of the ConfigMap with the digests of an experiment's records.
 func Evidence(experiment string) string { return experiment + "-evidence" }
 
-// History is the name of the ConfigMap with what later experiments are compared with, and
-// what came out when this one was compared.
+// History returns the name of the ConfigMap with the data for comparisons with later
+// experiments, and the results of this one's comparison.
 func History(experiment string) string { return experiment + "-history" }
 
-// SystemCopy is the name of the ConfigMap with the experiment's copy of the
-// PerfSystem it refers to.
+// SystemCopy returns the name of the ConfigMap with the experiment's copy of the PerfSystem
+// it refers to.
 func SystemCopy(experiment string) string { return experiment + "-system" }
 
-// Module is the name of a module's Deployment and Service.
+// Module returns the name of a module's Deployment and Service.
 func Module(experiment, module string) string { return experiment + "-" + module }
 
-// ServiceURL is where a Service is reached from any namespace.
+// ServiceURL returns a Service's URL, for any namespace.
 func ServiceURL(service, namespace string, port int32) string {
 	return fmt.Sprintf("http://%s.%s.svc:%d", service, namespace, port)
 }
 
-// ImageCheck is the name of the pod that pulls a set of images.
+// ImageCheck returns the name of the pod that pulls a set of images.
 func ImageCheck(experiment, fingerprint string) string {
 	return experiment + "-images-" + fingerprint[:DigestLength]
 }
 
-// Scheduled is the name of the experiment that a PerfSchedule makes for a time: as a
-// CronJob names its Jobs, by the minutes since 1970.
-func Scheduled(schedule string, due time.Time) string {
+// ScheduledExperiment returns the name of the experiment that a PerfSchedule creates for a
+// time: like a CronJob's Jobs, with the minutes since 1970.
+func ScheduledExperiment(schedule string, due time.Time) string {
 	return fmt.Sprintf("%s-%d", schedule, due.Unix()/60)
 }
 
-// OnImages is the name of the experiment that a PerfSchedule makes for its so many-th
-// change of images. No time of a schedule has a letter there.
-func OnImages(schedule *v1alpha1.PerfSchedule, change int64, images []v1alpha1.SeenImage) string {
+// ImageChangeExperiment returns the name of the experiment that a PerfSchedule creates for
+// its n-th change of images. It contains a letter where scheduled ones have a digit.
+func ImageChangeExperiment(schedule *v1alpha1.PerfSchedule, change int64, images []v1alpha1.SeenImage) string {
 	return schedule.Name + "-i" + Hash(schedule.UID, change, images)[:7]
 }
 
-// ByHand is the name of the experiment that a person has a PerfSchedule's template make.
-func ByHand(schedule string, now time.Time) string {
+// ManualExperiment returns the name of an experiment that a user creates from a
+// PerfSchedule's template.
+func ManualExperiment(schedule string, now time.Time) string {
 	return schedule + "-m" + strconv.FormatInt(now.Unix(), 36)
 }
 
-// Labels are the labels of everything that belongs to an experiment.
+// Labels returns the labels of everything that belongs to an experiment.
 func Labels(experiment string) map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/managed-by": "perflab",
@@ -139,14 +138,14 @@ func Labels(experiment string) map[string]string {
 	}
 }
 
-// ComponentLabels are the labels of one component's objects.
+// ComponentLabels returns the labels of one component's objects.
 func ComponentLabels(experiment, component string) map[string]string {
 	labels := Labels(experiment)
 	labels[v1alpha1.LabelComponent] = component
 	return labels
 }
 
-// RunLabels are the labels of everything that belongs to a run.
+// RunLabels returns the labels of everything that belongs to a run.
 func RunLabels(run *v1alpha1.PerfRun) map[string]string {
 	labels := Labels(run.Spec.Experiment)
 	labels[v1alpha1.LabelRun] = run.Name
@@ -155,7 +154,7 @@ func RunLabels(run *v1alpha1.PerfRun) map[string]string {
 	return labels
 }
 
-// Owner makes an owner reference to an object of ours.
+// Owner returns an owner reference to one of our objects.
 func Owner(kind string, object metav1.Object) metav1.OwnerReference {
 	controller := true
 	return metav1.OwnerReference{
@@ -168,35 +167,33 @@ func Owner(kind string, object metav1.Object) metav1.OwnerReference {
 	}
 }
 
-// Hash is a stable digest of values in hexadecimal. Values are compared as
-// JSON, so map order does not matter.
+// Hash returns a stable digest of values in hexadecimal. Values are compared as JSON, so
+// map order does not matter.
 func Hash(values ...any) string {
 	encoded, err := json.Marshal(values)
 	if err != nil {
-		// Only plain API values come here; they always marshal.
+		// Plain API values always marshal.
 		panic(fmt.Sprintf("hashing %T values: %v", values, err))
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])
 }
 
-// DigestLength is how much of a hash in hexadecimal tells names apart: 40 bits. Among
-// a hundred thousand names, two are alike with a chance of one in two hundred.
+// DigestLength is the length of a name's hash in hexadecimal digits: 40 bits. Among a
+// hundred thousand names, the probability of a collision is one in two hundred.
 const DigestLength = 10
 
-// shortDigest has as many bits in fewer letters, where pods' names leave no room for
-// more.
+// shortDigest has as many bits in fewer characters, for pods' names.
 func shortDigest(value any) string {
 	sum := sha256.Sum256([]byte(Hash(value)))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:DigestLength/2]))
 }
 
-// IsKafka reports whether a Kafka of this name, of whatever shape, is the
-// experiment's.
+// IsKafka reports whether this is the name of one of the experiment's Kafkas, of any shape.
 func IsKafka(experiment, name string) bool { return isShaped(experiment, name) }
 
-// IsPostgres reports whether a PostgreSQL cluster of this name, of whatever
-// shape, is the experiment's.
+// IsPostgres reports whether this is the name of one of the experiment's PostgreSQL
+// clusters, of any shape.
 func IsPostgres(experiment, name string) bool { return isShaped(experiment+"-pg", name) }
 
 func isShaped(base, name string) bool {
@@ -204,7 +201,7 @@ func isShaped(base, name string) bool {
 	return found && (shape == "" || shapeSuffix.MatchString(shape))
 }
 
-// shapeSuffix is a shape, by either scheme.
+// shapeSuffix matches a shape in either scheme.
 var shapeSuffix = regexp.MustCompile(`^-[0-9a-f]{4}([0-9a-f]{6})?$`)
 
 func shorten(name string, limit int, hash string) string {

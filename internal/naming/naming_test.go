@@ -23,7 +23,7 @@ var (
 	loadName   = strings.Repeat("l", 24)
 )
 
-func TestNamesFitWhereTheyAreUsed(t *testing.T) {
+func TestNamesFitTheirLimits(t *testing.T) {
 	run := naming.Long.Run(experiment, 100, longArm, scenario, 10)
 	testRun := naming.Long.TestRun(run, loadName)
 	service, label, subdomain := validation.IsDNS1035Label, validation.IsValidLabelValue, validation.IsDNS1123Subdomain
@@ -82,7 +82,7 @@ func TestNamesDoNotCollide(t *testing.T) {
 
 // Names are how a new operator finds what an earlier one made, so they must
 // not change from version to version.
-func TestNamesStayAsTheyAre(t *testing.T) {
+func TestNamesAreStable(t *testing.T) {
 	for got, want := range map[string]string{
 		naming.Long.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f6005f0c",
 		naming.Long.Run("demo", 1, "one-partition", "cico", 2):              "demo-1-one-partition-cico-96aff07120",
@@ -105,14 +105,14 @@ func TestNamesStayAsTheyAre(t *testing.T) {
 }
 
 // A run's name tells how it was made, whatever it was cut off.
-func TestARunsNameTellsItsScheme(t *testing.T) {
+func TestRunSchemeFromName(t *testing.T) {
 	for _, scheme := range []naming.Scheme{naming.Long, naming.Short} {
 		for _, arm := range []string{"a", longArm} {
 			for attempt := int32(1); attempt <= 2; attempt++ {
 				run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: experiment, Block: 3, Arm: arm, Attempt: attempt}}
 				run.Spec.Scenario.Name = scenario
 				run.Name = scheme.Run(experiment, 3, arm, scenario, attempt)
-				expect.Equal(t, scheme, naming.SchemeOf(run), "run %s is of scheme", run.Name)
+				expect.Equal(t, scheme, naming.RunScheme(run), "run %s is of scheme", run.Name)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestManyNamesDoNotCollide(t *testing.T) {
 	}
 }
 
-func TestRunLabelsTellARunFromTheOthers(t *testing.T) {
+func TestRunLabelsAreUnique(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
 	run.Name = "demo-1-a-b"
 	run.Spec = v1alpha1.PerfRunSpec{Experiment: "demo", Arm: "a", Scenario: v1alpha1.Scenario{Name: "b"}}
@@ -162,7 +162,7 @@ func TestHashDoesNotDependOnTheOrderOfAMap(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWithARunIsNamedOnce(t *testing.T) {
+func TestRawNamesAreUnique(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
 	if names := naming.RawNames(run); len(names) != 0 {
 		t.Errorf("a run that has not begun names %q", names)

@@ -41,7 +41,7 @@ func comment(t *testing.T, site *github.Site, note publish.Note, dryRun bool) (s
 // however many comments there are.
 func TestAnExperimentHasOneComment(t *testing.T) {
 	site := github.Start(t)
-	site.Say(slices.Repeat([]string{"Looks good to me."}, 150)...)
+	site.AddComment(slices.Repeat([]string{"Looks good to me."}, 150)...)
 	first := noted(t, "Is it faster with a larger heap?", "https://reports.example.org/heap?a=b")
 	steps := []struct {
 		note   publish.Note

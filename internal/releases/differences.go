@@ -29,7 +29,7 @@ func (s *Series) differences(at int) []string {
 		all = append(all, "what is declared, which can't be read")
 		declared, next = nil, nil
 	}
-	for _, one := range arms.DifferencesOf(declared, next) {
+	for _, one := range arms.CompareSettings(declared, next) {
 		all = append(all, told(one.Setting, one.Baseline, one.Arm))
 	}
 	old, now := before.met(), after.met()

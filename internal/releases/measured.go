@@ -98,7 +98,7 @@ type systems struct {
 // there are no values, and IsPoint is false.
 func Measure(record Record) (Measured, error) {
 	experiment, compared := record.Experiment, arms.Recorded(record.Experiment.Status.Arms)
-	asked := analysisplan.Of(&experiment.Spec)
+	asked := analysisplan.New(&experiment.Spec)
 	made := Measured{
 		Namespace: experiment.Namespace, Name: experiment.Name, UID: string(experiment.UID),
 		Release:  NameOf(experiment),
@@ -196,7 +196,7 @@ func (s *Scenario) values(name string, arm int) (values []float64, unit string) 
 // asked is the question as those who answer it take it.
 func (m *Measured) asked() analysisplan.Question {
 	q := &m.Question
-	return analysisplan.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher, Lower: q.Lower, Elsewhere: m.Tool != ""}
+	return analysisplan.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher, Lower: q.Lower, Imported: m.Tool != ""}
 }
 
 // systemsOf the arms, each as its first run was given it.
@@ -205,7 +205,7 @@ func systemsOf(all []Arm, runs []v1alpha1.PerfRun) (systems, error) {
 	var first map[string]string
 	for at, arm := range all {
 		// Of an arm without a run there is no complete block.
-		settings := arms.Settings(*arms.SystemOf(runs, arm.Name))
+		settings := arms.Settings(*arms.RecordedSystem(runs, arm.Name))
 		if at == 0 {
 			first = settings
 			text, err := json.Marshal(first)

@@ -24,7 +24,7 @@ func distributed(t *testing.T) report.Input {
 	smaller := false
 	for i := range input.Runs {
 		run := &input.Runs[i]
-		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Scenario.Name != recorded.Beside {
+		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Scenario.Name != recorded.ConcurrentScenario {
 			continue
 		}
 		step, steps := 10*time.Millisecond, 200
@@ -53,9 +53,9 @@ func even(run *v1alpha1.PerfRun, step time.Duration, steps int) *payload.Payload
 func TestPercentilesGoAsFarAsRunsTell(t *testing.T) {
 	charts := reportOf(t, distributed(t)).Charts()
 	for file, want := range map[string]string{
-		"percentiles-" + recorded.Beside + "-cico-Check-In.svg": `xmx: 50 % 1000 ms, 90 % 179. ms, 95 % 189. ms, 99 % 1980 ms\. .*` +
+		"percentiles-" + recorded.ConcurrentScenario + "-cico-Check-In.svg": `xmx: 50 % 1000 ms, 90 % 179. ms, 95 % 189. ms, 99 % 1980 ms\. .*` +
 			recorded.Arm + `: 50 % 2000 ms, 90 % 359. ms, 95 % 380. ms\. `,
-		"cumulative-" + recorded.Beside + "-cico-Check-In.svg": `up to 99 %\. xmx: 50 % 1000 ms,`,
+		"cumulative-" + recorded.ConcurrentScenario + "-cico-Check-In.svg": `up to 99 %\. xmx: 50 % 1000 ms,`,
 	} {
 		text := string(charts[file])
 		if !regexp.MustCompile(want).MatchString(text) {
@@ -75,7 +75,7 @@ func TestExtremesOfAllRunsAreShown(t *testing.T) {
 		}
 	})
 	r := reportOf(t, input)
-	text := string(r.Charts()["time-"+recorded.Beside+"-cico-Check-In.svg"])
+	text := string(r.Charts()["time-"+recorded.ConcurrentScenario+"-cico-Check-In.svg"])
 	want := regexp.MustCompile(recorded.Arm + ` \(block \d\): from 500 to \d+.ms, of 6 runs from 500 to (2625|4750|9000).ms\.`)
 	if !want.MatchString(text) {
 		_, after, _ := strings.Cut(text, "<title>")
@@ -99,7 +99,7 @@ func TestAHeatMapShowsEverySample(t *testing.T) {
 		}
 	})
 	charts := chartsOf(reportOf(t, input), "heat")
-	text := charts["heat-"+recorded.Beside+"-cico-Check-In.svg"]
+	text := charts["heat-"+recorded.ConcurrentScenario+"-cico-Check-In.svg"]
 	want := regexp.MustCompile(recorded.Arm + ` \(6 runs\): most from 464\.2 to 681\.3 ms, all from 464\.2 to 10000 ms\.`)
 	if !want.MatchString(text) {
 		t.Errorf("the heat map is described as %q, want %s", text, want)

@@ -217,13 +217,13 @@ func TestTablesFilter(t *testing.T) {
 	rows := "[...document.querySelectorAll('#test-runs tbody tr')]"
 	all := browser.Ask[int](p.Tab, rows+".length")
 	p.Eval("document.querySelector('#test-runs details')?.setAttribute('open', '')")
-	p.Eval(fmt.Sprintf("(() => { const field = document.querySelector('#test-runs input'); field.value = %s; field.dispatchEvent(new Event('input')); })()", asJSON(recorded.Twin+" "+recorded.Alone)))
+	p.Eval(fmt.Sprintf("(() => { const field = document.querySelector('#test-runs input'); field.value = %s; field.dispatchEvent(new Event('input')); })()", asJSON(recorded.Twin+" "+recorded.AloneScenario)))
 	shown := browser.Ask[[]string](p.Tab, rows+".filter((row) => row.checkVisibility()).map((row) => row.innerText)")
 	if len(shown) == 0 || len(shown) >= all {
 		t.Errorf("%d of %d rows are shown", len(shown), all)
 	}
 	for _, row := range shown {
-		if !strings.Contains(row, recorded.Twin) || !strings.Contains(row, recorded.Alone) {
+		if !strings.Contains(row, recorded.Twin) || !strings.Contains(row, recorded.AloneScenario) {
 			t.Errorf("%q is shown", row)
 		}
 	}

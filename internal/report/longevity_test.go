@@ -25,7 +25,7 @@ func lengthened(t *testing.T) report.Input {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
 		run := &input.Runs[i]
-		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Scenario.Name != recorded.Beside {
+		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Scenario.Name != recorded.ConcurrentScenario {
 			continue
 		}
 		slower := float64(run.Spec.Block%3) - 1
@@ -44,7 +44,7 @@ func remeasured(t *testing.T, input report.Input, arm string, change func(run *v
 	t.Helper()
 	for i := range input.Runs {
 		run := &input.Runs[i]
-		if arm != "" && run.Spec.Arm != arm || run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
+		if arm != "" && run.Spec.Arm != arm || run.Spec.Scenario.Name != recorded.ConcurrentScenario || run.Status.Phase != v1alpha1.RunSucceeded {
 			continue
 		}
 		start := run.Status.Timings.LoadStart.Time
@@ -79,7 +79,7 @@ func replaceRaw(t *testing.T, raw []corev1.ConfigMap, name string, own *payload.
 
 func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
 	page := written(t, reportOf(t, lengthened(t)), "report.md")
-	_, after, found := strings.Cut(page, "Over time under "+recorded.Beside)
+	_, after, found := strings.Cut(page, "Over time under "+recorded.ConcurrentScenario)
 	if !found || strings.Count(page, "Over time under") != 1 {
 		t.Fatal("want one table over time, of the scenario whose runs are long")
 	}

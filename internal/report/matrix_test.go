@@ -15,12 +15,12 @@ import (
 // again has every run under a second scenario, which does the same, as well.
 func again(input report.Input, name string) report.Input {
 	spec := &input.Experiment.Spec
-	at := slices.IndexFunc(spec.Scenarios, func(one v1alpha1.Scenario) bool { return one.Name == recorded.Beside })
+	at := slices.IndexFunc(spec.Scenarios, func(one v1alpha1.Scenario) bool { return one.Name == recorded.ConcurrentScenario })
 	second := *spec.Scenarios[at].DeepCopy()
 	second.Name = name
 	spec.Scenarios = append(spec.Scenarios, second)
 	for _, run := range slices.Clone(input.Runs) {
-		if run.Spec.Scenario.Name == recorded.Beside {
+		if run.Spec.Scenario.Name == recorded.ConcurrentScenario {
 			copied := run.DeepCopy()
 			copied.Name, copied.Spec.Scenario.Name = name+"-"+run.Name, name
 			input.Runs = append(input.Runs, *copied)

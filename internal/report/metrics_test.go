@@ -73,7 +73,7 @@ func TestImportsOfASeriesAreToldOneByOne(t *testing.T) {
 		observations = append(observations, v1alpha1.Observation{Metric: metric.Name("create-5k", metric.Part(part+1), metric.Duration), Value: took, Unit: "s"})
 	}
 	page := written(t, reportOf(t, measuring(observations...)), "report.md")
-	_, table, found := strings.Cut(page, "**Imports of create-5k under "+recorded.Beside+" one by one")
+	_, table, found := strings.Cut(page, "**Imports of create-5k under "+recorded.ConcurrentScenario+" one by one")
 	if !found {
 		t.Fatal("there is no table of them")
 	}

@@ -59,7 +59,7 @@ func shownRun(t *testing.T, input report.Input, arm string) (shown, other *v1alp
 	t.Helper()
 	block, blocks, all := "", map[string]bool{}, reportOf(t, input).Charts()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if found := regexp.MustCompile(`[ >]` + arm + ` \(block (\d)\): from`).FindSubmatch(all[name]); found != nil && strings.Contains(name, recorded.Beside) {
+		if found := regexp.MustCompile(`[ >]` + arm + ` \(block (\d)\): from`).FindSubmatch(all[name]); found != nil && strings.Contains(name, recorded.ConcurrentScenario) {
 			blocks[string(found[1])] = true
 			if block == "" {
 				block = string(found[1])
@@ -69,7 +69,7 @@ func shownRun(t *testing.T, input report.Input, arm string) (shown, other *v1alp
 	for i := range input.Runs {
 		run := &input.Runs[i]
 		switch own := fmt.Sprint(run.Spec.Block); {
-		case run.Spec.Arm != arm || run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded:
+		case run.Spec.Arm != arm || run.Spec.Scenario.Name != recorded.ConcurrentScenario || run.Status.Phase != v1alpha1.RunSucceeded:
 		case own == block:
 			shown = run
 		case !blocks[own]:
@@ -92,7 +92,7 @@ func after(run *v1alpha1.PerfRun, minutes float64) *metav1.Time {
 func withNotes(t *testing.T, input report.Input) report.Input {
 	t.Helper()
 	shown, other := shownRun(t, input, recorded.Arm)
-	under := v1alpha1.Note{Name: "import", Section: v1alpha1.NoteResults, Scenario: recorded.Alone, Text: "The import waits for **one** thread."}
+	under := v1alpha1.Note{Name: "import", Section: v1alpha1.NoteResults, Scenario: recorded.AloneScenario, Text: "The import waits for **one** thread."}
 	input.Experiment.Spec.Notes = []v1alpha1.Note{
 		{Name: "decision", Text: "# We take it\n\nFrom *May* on, see [the ticket](https://tickets.example/7).\n\n1. first `a|b`\n2. then\n   - this\n   - that"},
 		under,
@@ -101,7 +101,7 @@ func withNotes(t *testing.T, input report.Input) report.Input {
 		{Name: "backup", At: after(other, 2), Until: after(other, 4.5), Text: "backup"},
 		{Name: "party", At: &metav1.Time{Time: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}, Text: "party"},
 	}
-	input.Notes = []corev1.ConfigMap{findings(map[string]string{"cpu.md": "| broker | CPU |\n|---|---:|\n| 0 | 1.5 |\n\n![CPU of the brokers](cpu.png) ![sketch](./sketch.svg) ![gone](gone.png)\n\n```\n<code>\n```", "sketch.svg": drawing}, map[string][]byte{"cpu.png": recorded.Photo()})}
+	input.Notes = []corev1.ConfigMap{findings(map[string]string{"cpu.md": "| broker | CPU |\n|---|---:|\n| 0 | 1.5 |\n\n![CPU of the brokers](cpu.png) ![sketch](./sketch.svg) ![gone](gone.png)\n\n```\n<code>\n```", "sketch.svg": drawing}, map[string][]byte{"cpu.png": recorded.Image()})}
 	return input
 }
 
@@ -139,7 +139,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 	}
 	attached := wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
 	files := r.Pictures()
-	if !bytes.Equal(files["note-cpu-1.png"], recorded.Photo()) || !strings.HasPrefix(string(files["note-cpu-2.svg"]), "<svg ") || len(files) != 2 {
+	if !bytes.Equal(files["note-cpu-1.png"], recorded.Image()) || !strings.HasPrefix(string(files["note-cpu-2.svg"]), "<svg ") || len(files) != 2 {
 		t.Errorf("the pictures are %d", len(files))
 	}
 	for name := range files {
@@ -384,7 +384,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 		body []byte
 		want string
 	}{
-		"a PNG":                  {recorded.Photo(), ".png"},
+		"a PNG":                  {recorded.Image(), ".png"},
 		"a JPEG":                 {jpeg, ".jpg"},
 		"a GIF":                  {gif, ".gif"},
 		"a WebP":                 {webp, ".webp"},
@@ -398,7 +398,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 		"an SVG cut off":         {[]byte(drawing[:60]), none},
 		"a bomb":                 {[]byte(`<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + drawing), "it declares entities"},
 		"a bomb of parts":        {svg(`<g id="a"><use href="#a"/></g>`), "it has more than 256 levels, or draws more than"},
-		"too large":              {append(recorded.Photo(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
+		"too large":              {append(recorded.Image(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Whatever its name says.
@@ -433,7 +433,7 @@ func TestDrawingsAreDrawnAnew(t *testing.T) {
 
 // A picture counts as often as it is shown: each time it takes room in the page.
 func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
-	large := append(recorded.Photo(), make([]byte, 500<<10)...)
+	large := append(recorded.Image(), make([]byte, 500<<10)...)
 	r := reportOf(t, noted(few(), strings.Repeat("![a](large.png)\n", 1000), map[string][]byte{"large.png": large}))
 	page := written(t, r, "report.html")
 	if shown := strings.Count(page, "<img "); shown != 4 || len(page) > 5<<20 {
@@ -444,7 +444,7 @@ func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
 
 // A page that would not be stored for its notes' pictures is stored without them.
 func TestPicturesDoNotKeepAPageFromBeingStored(t *testing.T) {
-	noise := recorded.Photo()
+	noise := recorded.Image()
 	for at := uint32(1); len(noise) < 500<<10; at = at*1664525 + 1013904223 {
 		noise = append(noise, byte(at>>24))
 	}

@@ -492,7 +492,7 @@ func TestRawResultsAreShown(t *testing.T) {
 	overflow, err := json.Marshal([]v1alpha1.Observation{{Metric: "cico/Renewal/average", Value: "321", Unit: "ms"}})
 	expect.NoError(t, err)
 	for i := range input.Raw {
-		if strings.HasSuffix(input.Raw[i].Name, "-raw") && input.Raw[i].Labels[v1alpha1.LabelScenario] == recorded.Beside {
+		if strings.HasSuffix(input.Raw[i].Name, "-raw") && input.Raw[i].Labels[v1alpha1.LabelScenario] == recorded.ConcurrentScenario {
 			input.Raw[i].BinaryData[naming.RawObservations] = overflow
 		}
 	}

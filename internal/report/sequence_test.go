@@ -89,7 +89,7 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 		"failed":     recorded.Arm + ` \(block \d\): from 0 to 50.%`,
 	} {
 		charts := chartsOf(r, kind)
-		if text := charts[kind+"-"+recorded.Beside+"-cico.svg"]; !regexp.MustCompile(want).MatchString(text) {
+		if text := charts[kind+"-"+recorded.ConcurrentScenario+"-cico.svg"]; !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%s is %q, want %s", kind, text, want)
 		}
 	}

@@ -36,7 +36,10 @@ func steady(input report.Input) report.Input {
 
 // A soak is answered by what grew, what restarted and what failed.
 func TestASoakIsAnsweredByGrowthRestartsAndFailures(t *testing.T) {
-	asked := func(t *testing.T) report.Input { t.Helper(); return steady(alone(lengthened(t), recorded.Beside)) }
+	asked := func(t *testing.T) report.Input {
+		t.Helper()
+		return steady(alone(lengthened(t), recorded.ConcurrentScenario))
+	}
 	first := func(input report.Input) *v1alpha1.PerfRun { return &input.Runs[0] }
 	measured := func(metric, unit string, values ...string) func(*testing.T, report.Input) {
 		return func(_ *testing.T, input report.Input) {
@@ -97,6 +100,6 @@ func TestLongRunsOfSeveralArmsTellGrowthByArm(t *testing.T) {
 
 // One short run has nothing to compare, and tells what was measured.
 func TestOneArmTellsWhatWasMeasured(t *testing.T) {
-	card := head(t, alone(recorded.Experiment(seed), recorded.Beside))
+	card := head(t, alone(recorded.Experiment(seed), recorded.ConcurrentScenario))
 	expect.Contains(t, card, []string{"> xmx, with no other arm to compare it with: Check-In average response time ", "# How does xmx perform in"}, "the card")
 }

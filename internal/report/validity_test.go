@@ -120,7 +120,7 @@ func TestContainersThatEndedAreMarked(t *testing.T) {
 	expect.Contains(t, page, []string{
 		"Containers that ended under load and were started again (UTC)",
 		fmt.Sprintf("| `mod-inventory` | `pod-1/main` | %s | 1 | OOMKilled | %d | `%s` |",
-			shown.Status.Timings.LoadStart.Add(6*time.Minute).UTC().Format(time.DateTime), shown.Spec.Block, recorded.Beside),
+			shown.Status.Timings.LoadStart.Add(6*time.Minute).UTC().Format(time.DateTime), shown.Spec.Block, recorded.ConcurrentScenario),
 	}, "the page")
 	for _, none := range []string{"mod-early", "mod-late", "generator/cico"} {
 		if strings.Contains(page, none) {

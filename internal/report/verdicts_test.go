@@ -34,7 +34,7 @@ func TestFewBlocksDescribe(t *testing.T) {
 	} {
 		r := reportOf(t, ofBlocks(tc.done, tc.planned))
 		page := written(t, r, "report.md")
-		for _, want := range append(tc.want, "These runs describe, they do not decide", "**Every run's deciding metrics under "+recorded.Beside+"**") {
+		for _, want := range append(tc.want, "These runs describe, they do not decide", "**Every run's deciding metrics under "+recorded.ConcurrentScenario+"**") {
 			if strings.Count(page, want) != 1 {
 				t.Errorf("%s: %q is there %d times, want once:\n%.1500s", name, want, strings.Count(page, want), page)
 			}

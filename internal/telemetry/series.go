@@ -79,7 +79,7 @@ func lastFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 
 // primaryResults are the places of those of primary metrics, but of a twin.
 func primaryResults(experiment *v1alpha1.PerfExperiment) []int {
-	primary := analysisplan.Of(&experiment.Spec).Primary
+	primary := analysisplan.New(&experiment.Spec).Primary
 	twin := ""
 	for _, arm := range experiment.Status.Arms {
 		if arm.Twin {

@@ -19,7 +19,7 @@ var reasonRow = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|")
 // Whatever may become of a run is a series from the start on. The reasons are
 // those that people are told of.
 func TestRunsAreCountedFromZero(t *testing.T) {
-	page, err := os.ReadFile("../../docs/troubleshooting.md")
+	page, err := os.ReadFile("../../docs/reasons.md")
 	expect.NoError(t, err)
 	_, after, found := strings.Cut(string(page), "## The run is invalid")
 	section, _, _ := strings.Cut(after, "\n## ")

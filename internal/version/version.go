@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package version tells which PerfLab a program is.
+// Package version returns a program's version.
 package version
 
 import (
@@ -9,23 +9,23 @@ import (
 	"runtime/debug"
 )
 
-// stamp is what make builds in: git's name for the commit, or the release's. Two
-// builds of a commit get the same, so that they stay equal byte for byte.
+// stamp is set by make: git's name for the commit, or the release's. Builds of the same
+// commit have the same, so that they stay reproducible.
 var stamp string
 
-// unversioned is what Go says of a program that was built without its repository.
+// unversioned is Go's version of a program that was built without its repository.
 const unversioned = "(devel)"
 
-// unknown takes the version's place in a sentence for people.
+// unknown replaces the version in a sentence.
 const unknown = "of no known version"
 
-// Current is this program's version, or its commit; empty: neither is known.
+// Current returns this program's version, or its commit; empty if neither is known.
 func Current() string {
 	info, known := debug.ReadBuildInfo()
 	return from(stamp, info, known)
 }
 
-// Line is what a program says when it is asked for its version.
+// Line returns the output of a program's version command.
 func Line(program string) string { return line(program, Current()) }
 
 func line(program, current string) string {
@@ -35,8 +35,8 @@ func line(program, current string) string {
 	return fmt.Sprintf("%s %s (%s, %s/%s)", program, current, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// from prefers make's stamp to what Go built in, which it does for go install and
-// for a go build that sees the repository.
+// from prefers make's stamp to Go's, which exists for go install and for go build in the
+// repository.
 func from(stamped string, info *debug.BuildInfo, known bool) string {
 	if stamped != "" || !known {
 		return stamped

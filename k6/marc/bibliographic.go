@@ -2,12 +2,12 @@
 
 package marc
 
-// changed is when every record says it was last changed (field 005): a date of
-// its own would make files differ that should be the same.
+// changed is the time of every record's last change (field 005), fixed so that files are
+// reproducible.
 const changed = "20260102030405.0"
 
-// bibliographic writes a printed book with the fields a library's catalogue
-// has, about 1,500 bytes.
+// bibliographic writes a printed book with the fields of a library's catalogue, about 1,500
+// bytes.
 func (f *File) bibliographic(n int) {
 	key := "pl" + f.key(n)
 	f.identity(key)
@@ -25,7 +25,7 @@ func (f *File) identity(key string) {
 	r.begin("008", "")
 	r.text("260102s")
 	r.number(w.year())
-	r.text("    ", w.place().country, "           000 0 ", w.of(languages), " d")
+	r.text("    ", w.city().country, "           000 0 ", w.pick(languages), " d")
 	r.end()
 	r.field("010", "  ", "a", "   "+key)
 	r.field("035", "  ", "a", "(PerfLab)"+key)
@@ -62,7 +62,7 @@ func (f *File) description(n int) {
 	f.phrase("a", 4)
 	r.end()
 	r.begin("264", " 1")
-	r.subfield("a", w.place().name, " :")
+	r.subfield("a", w.city().name, " :")
 	r.subfield("b", w.surname(), " & ", w.surname(), ",")
 	r.subfield("c")
 	r.number(w.year())
@@ -101,7 +101,7 @@ func (f *File) subjects() {
 	for range 3 {
 		r.field("650", " 0", "a", w.noun(), "x", w.noun(), "v", "Periodicals.")
 	}
-	r.field("651", " 0", "a", w.place().name, "x", "History.")
+	r.field("651", " 0", "a", w.city().name, "x", "History.")
 	r.field("655", " 7", "a", "Nonfiction.", "2", "lcgft")
 }
 
@@ -112,7 +112,7 @@ func (f *File) relations(n int) {
 	r.subfield("e", "editor.")
 	r.end()
 	r.begin("710", "2 ")
-	r.subfield("a", w.place().name, " University Press.")
+	r.subfield("a", w.city().name, " University Press.")
 	r.end()
 	f.series("830", " 0")
 	r.begin("856", "40")
@@ -122,7 +122,7 @@ func (f *File) relations(n int) {
 	r.end()
 }
 
-// phrase writes a subfield of so many words, the first of them capitalised.
+// phrase writes a subfield of this many words, the first capitalized.
 func (f *File) phrase(code string, count int) {
 	f.record.subfield(code, "The")
 	for range count {
@@ -130,7 +130,7 @@ func (f *File) phrase(code string, count int) {
 	}
 }
 
-// sentence writes a field that is a note.
+// sentence writes a field with a note.
 func (f *File) sentence(tag string, count int) {
 	f.record.begin(tag, "  ")
 	f.phrase("a", count)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package marc makes MARC 21 files for imports: bibliographic, holdings and
-// authority records in ISO 2709, as UTF-8. A file is made while it is read, a
-// part at a time, so that its size does not matter.
+// Package marc generates MARC 21 files for imports: bibliographic, holdings and authority
+// records in ISO 2709, as UTF-8. It generates a file in parts while it is read, so that its
+// size does not matter.
 //
-// What a record says follows from the file's seed, its run and the record's
-// number. Imports of one run differ by their keys alone, so that each is the
-// same work. A key occurs in no other run, import or record.
+// The content of a record is a function of the file's seed, its run and the record's
+// number. Imports of one run differ only by their keys, so that each is the same work. Keys
+// are unique across runs, imports and records.
 package marc
 
 import (
@@ -15,7 +15,7 @@ import (
 	"math/rand/v2"
 )
 
-// Kind is what a file's records describe.
+// Kind is the kind of a file's records.
 type Kind string
 
 // The kinds of records.
@@ -25,33 +25,32 @@ const (
 	Authority     Kind = "Authority"
 )
 
-// The most that keys can number.
+// Limits of the keys.
 const (
 	MaxRecords = 999_999
 	MaxImports = 999
 )
 
-// perInstance is how many holdings records in a row belong to one instance, as
-// in the files of FOLIO's performance team.
+// perInstance is the number of consecutive holdings records per instance, as in the files
+// of FOLIO's performance team.
 const perInstance = 1000
 
-// Order says which file to make.
-type Order struct {
+// Options are the properties of a file.
+type Options struct {
 	Kind      Kind
 	Seed, Run string
 	Import    int // from 1
 	Records   int
 
-	// Instances are HRIDs and Location is the code of a location: what holdings
-	// records refer to. Where there are fewer instances than it takes they come
-	// again.
+	// Instances are HRIDs and Location is the code of a location, for holdings records.
+	// Instances repeat if there are too few.
 	Instances []string
 	Location  string
 }
 
-// File is a MARC file that is made while it is read.
+// File is a MARC file that is generated while it is read.
 type File struct {
-	order  Order
+	order  Options
 	made   int
 	run    string // digits of all keys of the run
 	seed   uint64
@@ -62,8 +61,8 @@ type File struct {
 	status status
 }
 
-// NewFile checks an order; nothing is made yet.
-func NewFile(order Order) (*File, error) {
+// NewFile validates the options; it generates nothing yet.
+func NewFile(order Options) (*File, error) {
 	if order.Records < 1 || order.Records > MaxRecords {
 		return nil, fmt.Errorf("a MARC file of %d records: it can have 1 to %d", order.Records, MaxRecords)
 	}
@@ -89,8 +88,8 @@ func NewFile(order Order) (*File, error) {
 	return f, nil
 }
 
-// Next appends whole records to a part until it has at least so many bytes or
-// the file ends. A part that comes back empty means that there is no more.
+// Next appends whole records to a part until it has at least this many bytes or the file
+// ends. An empty part means the end.
 func (f *File) Next(part []byte, atLeast int) []byte {
 	for f.made < f.order.Records && len(part) < atLeast {
 		f.made++
@@ -99,7 +98,7 @@ func (f *File) Next(part []byte, atLeast int) []byte {
 	return part
 }
 
-// Rest returns all records that are left.
+// Rest returns all remaining records.
 func (f *File) Rest() []byte {
 	const sample = 1000
 	var file []byte
@@ -107,14 +106,14 @@ func (f *File) Rest() []byte {
 		f.made++
 		file = f.append(file, f.made)
 	}
-	// A file that grows by doubling would need three times its size for a while.
+	// Growing by doubling would temporarily need three times the size.
 	left := f.order.Records - f.made
 	whole := make([]byte, 0, len(file)+left*(len(file)/sample+len(file)/sample/16+1))
 	return f.Next(append(whole, file...), int(^uint(0)>>1))
 }
 
 func (f *File) append(to []byte, n int) []byte {
-	// Far apart, for generators seeded by neighbours begin alike.
+	// Distant seeds, because generators with neighbouring seeds begin alike.
 	f.pcg.Seed(f.seed, uint64(n)*0x9e3779b97f4a7c15)
 	f.record.reset()
 	f.write(n)

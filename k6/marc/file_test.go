@@ -21,14 +21,14 @@ import (
 // leaders is what each kind's leaders say in positions 05 to 07.
 var leaders = map[marc.Kind]string{marc.Bibliographic: "cam", marc.Holdings: "nx ", marc.Authority: "nz "}
 
-func order(kind marc.Kind) marc.Order {
-	return marc.Order{
+func order(kind marc.Kind) marc.Options {
+	return marc.Options{
 		Kind: kind, Seed: "7", Run: "run-1", Import: 1, Records: 2100,
 		Instances: []string{"in00000000001", "in00000000002"}, Location: "KU/CC/DI/M",
 	}
 }
 
-func newFile(t testing.TB, o marc.Order) *marc.File {
+func newFile(t testing.TB, o marc.Options) *marc.File {
 	t.Helper()
 	file, err := marc.NewFile(o)
 	if err != nil {
@@ -37,7 +37,7 @@ func newFile(t testing.TB, o marc.Order) *marc.File {
 	return file
 }
 
-func read(t *testing.T, o marc.Order) [][]marctest.Field {
+func read(t *testing.T, o marc.Options) [][]marctest.Field {
 	t.Helper()
 	records, err := marctest.Read(string(newFile(t, o).Rest()), leaders[o.Kind])
 	if err != nil {
@@ -52,7 +52,7 @@ func TestRecordsAreValidAndTheirKeysUnique(t *testing.T) {
 			keys := map[string]bool{}
 			first, second, otherRun := order(kind), order(kind), order(kind)
 			second.Import, otherRun.Run = 2, "run-2"
-			for _, o := range []marc.Order{first, second, otherRun} {
+			for _, o := range []marc.Options{first, second, otherRun} {
 				for _, fields := range read(t, o) {
 					key := marctest.Value(fields, "001")
 					if keys[key] || key == "" {
@@ -71,7 +71,7 @@ func TestRecordsAreValidAndTheirKeysUnique(t *testing.T) {
 	}
 }
 
-func TestWhatRecordsSay(t *testing.T) {
+func TestRecordContent(t *testing.T) {
 	for _, fields := range read(t, order(marc.Bibliographic)) {
 		key := marctest.Value(fields, "001")
 		if marctest.Value(fields, "010") != "   "+key || marctest.Value(fields, "035") != "(PerfLab)"+key {
@@ -103,7 +103,7 @@ func TestWhatRecordsSay(t *testing.T) {
 	}
 }
 
-func TestSizesAreThoseOfRealFiles(t *testing.T) {
+func TestRecordSizesMatchRealFiles(t *testing.T) {
 	for kind, bounds := range map[marc.Kind][2]int{
 		marc.Bibliographic: {1300, 1700}, marc.Holdings: {150, 185}, marc.Authority: {1000, 1400},
 	} {
@@ -142,9 +142,9 @@ func TestFilesRepeat(t *testing.T) {
 	if a, b := number.ReplaceAll(whole, []byte("$1")), number.ReplaceAll(newFile(t, second).Rest(), []byte("$1")); !bytes.Equal(a, b) {
 		t.Error("two imports of a run differ by more than their number")
 	}
-	for _, change := range []func(*marc.Order){
-		func(o *marc.Order) { o.Seed = "8" },
-		func(o *marc.Order) { o.Run = "run-2" },
+	for _, change := range []func(*marc.Options){
+		func(o *marc.Options) { o.Seed = "8" },
+		func(o *marc.Options) { o.Run = "run-2" },
 	} {
 		o := order(marc.Bibliographic)
 		change(&o)
@@ -154,14 +154,14 @@ func TestFilesRepeat(t *testing.T) {
 	}
 }
 
-func TestOrdersThatCannotBe(t *testing.T) {
-	for want, change := range map[string]func(*marc.Order){
-		"1 to 999999":                     func(o *marc.Order) { o.Records = marc.MaxRecords + 1 },
-		"imports are numbered 1 to 999":   func(o *marc.Order) { o.Import = 0 },
-		`kind "Maps": it can be`:          func(o *marc.Order) { o.Kind = "Maps" },
-		"needs the HRID of an instance":   func(o *marc.Order) { o.Kind, o.Instances = marc.Holdings, nil },
-		"and the code of a location":      func(o *marc.Order) { o.Kind, o.Location = marc.Holdings, "" },
-		"0 records: it can have 1 to 999": func(o *marc.Order) { o.Records = 0 },
+func TestNewFileRejectsInvalidOptions(t *testing.T) {
+	for want, change := range map[string]func(*marc.Options){
+		"1 to 999999":                     func(o *marc.Options) { o.Records = marc.MaxRecords + 1 },
+		"imports are numbered 1 to 999":   func(o *marc.Options) { o.Import = 0 },
+		`kind "Maps": it can be`:          func(o *marc.Options) { o.Kind = "Maps" },
+		"needs the HRID of an instance":   func(o *marc.Options) { o.Kind, o.Instances = marc.Holdings, nil },
+		"and the code of a location":      func(o *marc.Options) { o.Kind, o.Location = marc.Holdings, "" },
+		"0 records: it can have 1 to 999": func(o *marc.Options) { o.Records = 0 },
 	} {
 		o := order(marc.Bibliographic)
 		change(&o)
@@ -198,7 +198,7 @@ func TestLargeFilesTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// heap is what live and dead objects take, as the kernel sees it.
+// heap returns what live and dead objects take, as the kernel sees it.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

@@ -2,8 +2,8 @@
 
 package marc
 
-// holdings writes the smallest holdings record that tells where a copy stands,
-// about 170 bytes. Field 004 is the HRID of its instance.
+// holdings writes a minimal holdings record, about 170 bytes. Field 004 is the HRID of its
+// instance.
 func (f *File) holdings(n int) {
 	r := &f.record
 	instances := f.order.Instances
@@ -19,9 +19,9 @@ func (f *File) holdings(n int) {
 	r.end()
 }
 
-// authority writes the record of a person, of one in ten a corporate body, a
-// topic or a place, with its variants and sources, about 1,200 bytes. Systems
-// refuse a number in field 010 that they have already.
+// authority writes the record of a person, or in one of ten a corporate body, a topic or a
+// place, with its variants and sources, about 1,200 bytes. Systems reject an existing
+// number in field 010.
 func (f *File) authority(n int) {
 	r, w := &f.record, f.words
 	number := "n  " + f.key(n)
@@ -38,22 +38,22 @@ func (f *File) authority(n int) {
 	r.subfield("2", "edtf")
 	r.end()
 	variant := f.heading(n)
-	r.field("370", "  ", "a", w.place().name, "e", w.place().name, "2", "naf")
+	r.field("370", "  ", "a", w.city().name, "e", w.city().name, "2", "naf")
 	r.field("372", "  ", "a", w.noun(), "a", w.noun(), "a", w.noun(), "2", "lcsh")
-	r.field("373", "  ", "a", w.place().name+" University", "2", "naf")
-	r.field("374", "  ", "a", w.of(occupations), "a", w.of(occupations), "2", "lcsh")
-	r.field("377", "  ", "a", w.of(languages))
+	r.field("373", "  ", "a", w.city().name+" University", "2", "naf")
+	r.field("374", "  ", "a", w.pick(occupations), "a", w.pick(occupations), "2", "lcsh")
+	r.field("377", "  ", "a", w.pick(languages))
 	f.variants(variant)
 	f.sources()
 }
 
-// heading writes field 1XX and says which field its variants have.
+// heading writes field 1XX and returns the field of its variants.
 func (f *File) heading(n int) (variant string) {
 	r, w := &f.record, f.words
 	switch n % 10 {
 	case 7:
 		r.begin("110", "2 ")
-		r.subfield("a", w.place().name, " Institute of ", w.noun(), " ")
+		r.subfield("a", w.city().name, " Institute of ", w.noun(), " ")
 		variant = "410"
 	case 8:
 		r.begin("150", "  ")
@@ -61,7 +61,7 @@ func (f *File) heading(n int) (variant string) {
 		variant = "450"
 	case 9:
 		r.begin("151", "  ")
-		r.subfield("a", w.place().name, " ", w.noun(), " ")
+		r.subfield("a", w.city().name, " ", w.noun(), " ")
 		variant = "451"
 	default:
 		r.begin("100", "1 ")
@@ -89,7 +89,7 @@ func (f *File) sources() {
 		r.text(", ")
 		r.number(w.year())
 		r.text(":")
-		r.subfield("b", "title page (", w.surname(), ", ", w.forename(), "; ", w.of(occupations), ", ", w.place().name, ")")
+		r.subfield("b", "title page (", w.surname(), ", ", w.forename(), "; ", w.pick(occupations), ", ", w.city().name, ")")
 		r.end()
 	}
 	f.sentence("678", 12+w.upTo(10))

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// RecordEnd is the byte that ends every record and stands nowhere else.
+// RecordEnd is the byte that ends every record and occurs nowhere else.
 const RecordEnd = 0x1d
 
 const (
@@ -20,12 +20,11 @@ const (
 	maxField     = 9999
 )
 
-// status is what a leader says about a record beside its lengths: positions
-// 05 to 09 and 17 to 19. All records are UTF-8.
+// status is the part of a leader besides its lengths: positions 05 to 09 and 17 to 19. All
+// records are UTF-8.
 type status struct{ before, after string }
 
-// record gathers the fields of one ISO 2709 record. Its buffers are used again
-// for the next one.
+// record builds the fields of one ISO 2709 record. Its buffers are reused.
 type record struct {
 	directory []byte
 	body      []byte
@@ -84,8 +83,7 @@ func (r *record) end() {
 	}
 }
 
-// appendTo writes the record behind a file's other ones. All lengths and
-// positions count bytes.
+// appendTo appends the record to a file. All lengths and positions count bytes.
 func (r *record) appendTo(file []byte, s status) []byte {
 	base := leaderLength + len(r.directory) + 1
 	length := base + len(r.body) + 1

@@ -4,8 +4,8 @@ package marc
 
 import "math/rand/v2"
 
-// What records are made of: enough scripts and diacritics that a reader which
-// takes characters for bytes shows it.
+// Words of records, with enough scripts and diacritics to expose readers that confuse
+// characters with bytes.
 var (
 	nouns = []string{
 		"archive", "atlas", "bridge", "catalogue", "chemistry", "climate", "commerce", "cuisine", "dialogue", "economy",
@@ -24,7 +24,7 @@ var (
 		"Anaïs", "Björn", "Chloë", "Dagmar", "Étienne", "Fatima", "Grace", "Håkon", "Inês", "José", "Karin", "Lucía",
 		"Małgorzata", "Noël", "Olga", "Paul", "Renée", "Søren", "Tomáš", "Ursula", "Vera", "William", "Zoë",
 	}
-	places = []place{
+	cities = []city{
 		{"Boston", "mau"},
 		{"Göttingen", "gw "},
 		{"København", "dk "},
@@ -39,17 +39,17 @@ var (
 	occupations = []string{"Architects", "Composers", "Historians", "Librarians", "Naturalists", "Novelists", "Painters", "Translators"}
 )
 
-// place is a name and MARC's code of its country.
-type place struct{ name, country string }
+// city is a name and MARC's code of its country.
+type city struct{ name, country string }
 
 // words chooses words.
 type words struct{ random *rand.Rand }
 
-func (w words) of(list []string) string { return list[w.random.IntN(len(list))] }
+func (w words) pick(list []string) string { return list[w.random.IntN(len(list))] }
 
-func (w words) noun() string     { return w.of(nouns) }
-func (w words) surname() string  { return w.of(surnames) }
-func (w words) forename() string { return w.of(forenames) }
-func (w words) place() place     { return places[w.random.IntN(len(places))] }
+func (w words) noun() string     { return w.pick(nouns) }
+func (w words) surname() string  { return w.pick(surnames) }
+func (w words) forename() string { return w.pick(forenames) }
+func (w words) city() city       { return cities[w.random.IntN(len(cities))] }
 func (w words) year() int        { return 1900 + w.random.IntN(125) }
 func (w words) upTo(n int) int   { return w.random.IntN(n) }

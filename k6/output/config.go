@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// config is what follows "--out perflab=".
+// config is the value of "--out perflab=".
 type config struct {
 	// checkpoint is the shortest time between two checkpoints.
 	checkpoint time.Duration

@@ -10,25 +10,24 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// generator watches what k6 itself uses, so that a load generator that could not
-// keep up is told from a system that could not.
-type generator struct {
+// cpuGauge measures k6's own CPU time, to detect a saturated load generator.
+type cpuGauge struct {
 	at   time.Time
 	used time.Duration
 }
 
-// watch begins to measure from now on.
-func (g *generator) watch(now time.Time) { g.at, g.used = now, cpuTime() }
+// watch starts a measurement.
+func (g *cpuGauge) watch(now time.Time) { g.at, g.used = now, cpuTime() }
 
-// count adds what was used, and could have been, since the last time.
-func (g *generator) count(now time.Time, into *payload.Payload) {
+// count adds the used and the available CPU time since the last call.
+func (g *cpuGauge) count(now time.Time, into *payload.Payload) {
 	before := *g
 	g.watch(now)
 	into.Count(payload.GeneratorCPU, into.End, (g.used - before.used).Seconds())
 	into.Count(payload.GeneratorCPULimit, into.End, g.at.Sub(before.at).Seconds()*float64(runtime.GOMAXPROCS(0)))
 }
 
-// cpuTime is the CPU time of this process so far.
+// cpuTime returns the CPU time of this process so far.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	// It fails only for a wrong argument.

@@ -34,7 +34,7 @@ export default function () {
   duration.add(Math.pow(1.1, n), { transaction: n % 3 ? 'A' : 'B', outcome: n % 5 ? 'ok' : 'error' });
 }`
 
-// endless goes on until it is stopped.
+// endless continues until it is stopped.
 const endless = `
 import { sleep } from 'k6';
 import { Trend } from 'k6/metrics';
@@ -147,7 +147,7 @@ func TestPayloadLinesStayWhole(t *testing.T) {
 	}
 }
 
-func TestEveryEndDelivers(t *testing.T) {
+func TestEveryStopPrintsPayload(t *testing.T) {
 	tests := []struct {
 		name   string
 		script string
@@ -181,7 +181,7 @@ func TestEveryEndDelivers(t *testing.T) {
 	}
 }
 
-// foreign is a script that knows nothing of us: groups, a tag, and a server that
+// foreign is a third-party script: groups, a tag, and a server that
 // refuses and hangs up.
 const foreign = `
 import http from 'k6/http';
@@ -199,7 +199,7 @@ export default function () {
   http.get(__ENV.URL + '/hangup', { tags: { name: 'GET /hangup' } });
 }`
 
-func TestForeignScripts(t *testing.T) {
+func TestThirdPartyScripts(t *testing.T) {
 	script := k6test.Script(t, foreign)
 	env, _ := server(t)
 	t.Run("by group", func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestForeignScripts(t *testing.T) {
 			{Scenario: "browse", Transaction: "open", Request: "GET /refused", Outcome: "error", Status: "4xx"}: 10,
 			{Scenario: "browse", Request: "GET /hangup", Outcome: "error", Status: "error"}:                     10,
 		} {
-			if got, _ := p.SummaryOf(func(r payload.Row) bool { return r == row }); got.Count != want {
+			if got, _ := p.SummaryWhere(func(r payload.Row) bool { return r == row }); got.Count != want {
 				t.Errorf("%+v has %d samples, want %d: %+v", row, got.Count, want, p.Series)
 			}
 		}
@@ -333,7 +333,7 @@ func TestCheckpointsWhileItRuns(t *testing.T) {
 	}
 }
 
-// beforeLast is what a killed runner would have left: all but the last payload.
+// beforeLast returns what a killed runner would have left: all except the last payload.
 func beforeLast(stdout string) string {
 	return stdout[:strings.LastIndex(stdout, "perflab-payload begin")]
 }

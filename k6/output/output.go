@@ -26,40 +26,38 @@ import (
 )
 
 const (
-	// tellEvery is the time between two looks at what is due.
-	tellEvery = 200 * time.Millisecond
-	// countEvery is the time between two looks at the CPU time.
-	countEvery = time.Second
-	// maxBytes is the largest compressed payload that is printed at the end,
-	// maxCheckpointBytes the largest before.
+	// progressInterval is the interval of checks for due output.
+	progressInterval = 200 * time.Millisecond
+	// cpuInterval is the interval of CPU time measurements.
+	cpuInterval = time.Second
+	// maxBytes is the limit of the final compressed payload, maxCheckpointBytes of earlier
+	// ones.
 	maxBytes           = 512 << 10
 	maxCheckpointBytes = 32 << 10
 )
 
 func init() { output.RegisterExtension("perflab", New) }
 
-// Output collects samples and prints payloads. Samples are added up as they come,
-// so that none of them outlives the call that brings it: what is kept for later
-// has to be looked at by the garbage collector and is out of the CPU's caches when
-// its time comes.
+// Output collects samples and prints payloads. It adds up samples as they arrive, so that
+// none outlives the call: retained samples would burden the garbage collector and leave the
+// CPU's caches.
 type Output struct {
 	log     logrus.FieldLogger
 	stdout  io.Writer
 	config  config
 	flusher *output.PeriodicFlusher
 
-	// busy guards what follows. It is held for as long as a checkpoint takes, and
-	// k6 and its users would have to wait: what comes in meanwhile does instead.
+	// busy guards the fields below. A checkpoint holds it, and k6 and its users would have
+	// to wait, so samples that arrive meanwhile are buffered.
 	busy      sync.Mutex
 	waiting   output.SampleBuffer
 	recorder  *recorder
-	generator generator
-	// When the next of each is due. They count from the first sample: until then
-	// there is nothing to tell.
+	generator cpuGauge
+	// Due times, from the first sample: until then there is nothing to report.
 	nextCheckpoint, nextProgress time.Time
 }
 
-// New makes the output. It fails if the configuration is malformed.
+// New returns the output. It fails if the configuration is malformed.
 func New(params output.Params) (output.Output, error) {
 	config, err := parseConfig(params.ConfigArgument)
 	if err != nil {
@@ -78,11 +76,11 @@ func New(params output.Params) (output.Output, error) {
 	}, nil
 }
 
-// runnerName tells apart the runners of one test, also those on one host.
+// runnerName distinguishes the runners of a test, including those on one host.
 func runnerName(params output.Params) string {
 	name := params.Environment["PERFLAB_RUNNER"]
 	if name == "" {
-		// A host without a name is no reason not to measure.
+		// A host name is optional.
 		name, _ = os.Hostname()
 	}
 	if segment := params.ScriptOptions.ExecutionSegment; segment != nil {
@@ -91,14 +89,14 @@ func runnerName(params output.Params) string {
 	return name
 }
 
-// Description is what k6 prints about the output.
+// Description returns what k6 prints about the output.
 func (o *Output) Description() string {
 	return fmt.Sprintf("perflab (checkpoint every %s)", o.config.checkpoint)
 }
 
-// Start begins to take in samples.
+// Start starts collecting samples.
 func (o *Output) Start() error {
-	flusher, err := output.NewPeriodicFlusher(tellEvery, o.flush)
+	flusher, err := output.NewPeriodicFlusher(progressInterval, o.flush)
 	if err != nil {
 		return fmt.Errorf("starting output perflab: %w", err)
 	}
@@ -106,20 +104,20 @@ func (o *Output) Start() error {
 	return nil
 }
 
-// AddMetricSamples adds samples up. k6 calls it with all of the last 50 ms, from
-// one goroutine.
+// AddMetricSamples adds samples. k6 calls it with all of the last 50 ms, from one
+// goroutine.
 func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
 	if !o.busy.TryLock() {
 		o.waiting.AddMetricSamples(containers)
 		return
 	}
 	defer o.busy.Unlock()
-	o.catchUp()
+	o.drain()
 	o.add(containers)
 }
 
-// catchUp adds up what waits, which came before anything that comes now.
-func (o *Output) catchUp() { o.add(o.waiting.GetBufferedSamples()) }
+// drain adds the buffered samples, which are older.
+func (o *Output) drain() { o.add(o.waiting.GetBufferedSamples()) }
 
 func (o *Output) add(containers []metrics.SampleContainer) {
 	for _, container := range containers {
@@ -141,19 +139,19 @@ func (o *Output) Stop() error {
 func (o *Output) flush() {
 	o.busy.Lock()
 	defer o.busy.Unlock()
-	o.catchUp()
+	o.drain()
 	if o.recorder.began {
-		o.tell(time.Now())
+		o.printReports(time.Now())
 	}
 }
 
-// tell does what is due.
-func (o *Output) tell(now time.Time) {
+// printReports prints due reports.
+func (o *Output) printReports(now time.Time) {
 	if o.nextCheckpoint.IsZero() {
 		o.generator.watch(now)
 		o.nextCheckpoint, o.nextProgress = now.Add(o.config.checkpoint), now.Add(o.config.progress)
 	}
-	if now.Sub(o.generator.at) >= countEvery {
+	if now.Sub(o.generator.at) >= cpuInterval {
 		o.generator.count(now, o.recorder.total)
 	}
 	if !now.Before(o.nextProgress) {
@@ -182,7 +180,7 @@ func (o *Output) printCheckpoint() (size int, err error) {
 	return out.size, err
 }
 
-// sized counts the bytes that pass.
+// sized counts written bytes.
 type sized struct {
 	io.Writer
 	size int
@@ -194,7 +192,7 @@ func (s *sized) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// warn tells of what went wrong while the test runs, which goes on.
+// warn logs an error without stopping the test.
 func (o *Output) warn(what string, err error) {
 	if err != nil {
 		o.log.WithError(err).Warn(what)

@@ -85,10 +85,10 @@ func TestSamplesInPayloadOut(t *testing.T) {
 	if untagged, _ := p.Summary(payload.Other, "ok"); untagged.Count != 1 {
 		t.Errorf("transactions without a name = %+v", untagged)
 	}
-	answered, _ := p.SummaryOf(func(r payload.Row) bool {
+	answered, _ := p.SummaryWhere(func(r payload.Row) bool {
 		return r == payload.Row{Scenario: "s", Transaction: "Check-In", Request: "GET /a", Outcome: "ok", Status: "2xx"}
 	})
-	unanswered, _ := p.SummaryOf(func(r payload.Row) bool { return r.Request == "GET /a" && r.Status == "error" })
+	unanswered, _ := p.SummaryWhere(func(r payload.Row) bool { return r.Request == "GET /a" && r.Status == "error" })
 	if answered.Max != 42*time.Millisecond || unanswered.Max != 43*time.Millisecond {
 		t.Errorf("GET /a answered %+v, unanswered %+v", answered, unanswered)
 	}

@@ -20,8 +20,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// plain adds samples up in the simplest way: each on its own, its tags read anew,
-// its row and its counters found by name, each time rounded when it comes.
+// plain adds samples up in the simplest way: each on its own, its tags read again, its row
+// and its counters found by name, each time rounded when it comes.
 type plain struct {
 	transactions transactions
 	total        *payload.Payload
@@ -161,9 +161,9 @@ func (s *storm) any(tags *metrics.TagSet) metrics.Sample {
 	return s.tagged(metric, s.at, math.Abs(s.random.NormFloat64())*float64(s.random.IntN(2)*1000), tags)
 }
 
-// TestSamplesAddUpAsThePlainWay does: what is remembered between samples must not
+// TestRecorderMatchesPlainImplementation does: what is remembered between samples must not
 // be seen in a single byte of the results.
-func TestSamplesAddUpAsThePlainWay(t *testing.T) {
+func TestRecorderMatchesPlainImplementation(t *testing.T) {
 	for i, text := range []string{"", "group", "tag:transaction"} {
 		s, r := newStorm(uint64(i)), newRecorder("cico", "run-1", "a", scripted(text))
 		want := &plain{transactions: scripted(text), total: r.total.Clone()}
@@ -243,7 +243,7 @@ func TestNothingIsLostWhileAPayloadIsPrinted(t *testing.T) {
 	}
 }
 
-func TestWhatWaitedComesFirst(t *testing.T) {
+func TestBufferedSamplesComeFirst(t *testing.T) {
 	made, err := New(params("", &bytes.Buffer{}))
 	if err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// maxProgressTransactions bounds the line: the first ones seen are in it.
+	// maxProgressTransactions bounds the line, which has the first transactions.
 	maxProgressTransactions = 8
 	// recordsDone is the gauge of records imported so far.
 	recordsDone = "perflab_records_done"
 )
 
-// progress is what is told while the test runs: sums from its beginning.
+// progress is the progress report of the test: sums from its beginning.
 type progress struct {
 	requests     int64
 	transactions int64
@@ -49,7 +49,7 @@ func (p *progress) transaction(row payload.Row, took time.Duration) {
 	times.Record(took)
 }
 
-// line is the line of progress at the given time.
+// line returns the line of progress at the given time.
 func (p *progress) line(now time.Time, total *payload.Payload) (string, error) {
 	since := p.printed
 	if since.IsZero() {

@@ -13,14 +13,13 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Counters of our own making.
+// Counters that k6 lacks.
 const (
 	checksPassed = "checks_passed"
 	checksFailed = "checks_failed"
 )
 
-// maxSubjects bounds what is remembered of tag sets. A script that tags
-// everything differently has them read again and again.
+// maxSubjects bounds the cache of tag sets. Scripts with unique tags don't benefit from it.
 const maxSubjects = 8192
 
 // recorder turns samples into a payload.
@@ -29,9 +28,9 @@ type recorder struct {
 	total        *payload.Payload
 	progress     *progress
 	subjects     map[*metrics.TagSet]*subject
-	// sums are the counters found so far. Those of each request are beside them.
-	sums             map[string]*payload.Tally
-	requests, failed *payload.Tally
+	// metricSums are the counters so far, besides those of each request.
+	metricSums       map[string]*payload.CounterRecorder
+	requests, failed *payload.CounterRecorder
 
 	began    bool
 	from, to int64 // total's start and end: milliseconds of Unix time
@@ -45,19 +44,19 @@ func newRecorder(load, run, runner string, t transactions) *recorder {
 		total:        total,
 		progress:     newProgress(),
 		subjects:     map[*metrics.TagSet]*subject{},
-		sums:         map[string]*payload.Tally{},
-		requests:     total.Tally(metrics.HTTPReqsName),
-		failed:       total.Tally(metrics.HTTPReqFailedName),
+		metricSums:   map[string]*payload.CounterRecorder{},
+		requests:     total.CounterRecorder(metrics.HTTPReqsName),
+		failed:       total.CounterRecorder(metrics.HTTPReqFailedName),
 	}
 }
 
-// add takes in what k6 measured at one go.
+// add records samples that k6 measured together.
 func (r *recorder) add(container metrics.SampleContainer) {
 	switch own := container.(type) {
 	case *httpext.Trail:
-		r.trail(own)
+		r.recordTrail(own)
 	case metrics.Sample:
-		// Asked for its samples, it would make a list of itself.
+		// GetSamples would allocate a list.
 		r.sample(&own)
 	default:
 		samples := container.GetSamples()
@@ -67,9 +66,9 @@ func (r *recorder) add(container metrics.SampleContainer) {
 	}
 }
 
-// trail takes in a request. It has nine samples, of which three matter, all with
-// the same tags and time.
-func (r *recorder) trail(t *httpext.Trail) {
+// recordTrail records a request. Three of its nine samples matter, and all have the same
+// tags and time.
+func (r *recorder) recordTrail(t *httpext.Trail) {
 	s := r.subject(t.Tags)
 	if s.outside {
 		return
@@ -79,11 +78,11 @@ func (r *recorder) trail(t *httpext.Trail) {
 		r.failed.Count(t.EndTime, 1)
 	}
 	r.request(s, t.EndTime, t.Duration)
-	r.cover(t.EndTime)
+	r.extendRange(t.EndTime)
 }
 
-// sample takes in one sample. What setup and teardown do is not load, and a
-// gauge tells nothing while no user is active, as while k6 is paused.
+// sample records one sample. setup and teardown are no load, and gauges have no meaning
+// without active users, for example while k6 is paused.
 func (r *recorder) sample(s *metrics.Sample) {
 	if s.Metric.Name == metrics.VUsMaxName || s.Metric.Name == metrics.VUsName && s.Value == 0 {
 		return
@@ -100,13 +99,13 @@ func (r *recorder) sample(s *metrics.Sample) {
 	case metrics.Gauge:
 		r.total.Set(s.Metric.Name, s.Value)
 		if s.Metric.Name == metrics.VUsName {
-			// k6 tells them each second.
+			// k6 samples them each second.
 			r.count(payload.UserSeconds, s.Time, s.Value)
 		}
 	case metrics.Rate:
 		r.rate(s)
 	}
-	r.cover(s.Time)
+	r.extendRange(s.Time)
 }
 
 func (r *recorder) trend(s *metrics.Sample, about *subject) {
@@ -118,13 +117,13 @@ func (r *recorder) trend(s *metrics.Sample, about *subject) {
 	}
 }
 
-// duration is one in milliseconds, as trends have it.
+// duration converts a trend's milliseconds.
 func duration(milliseconds float64) time.Duration {
 	return time.Duration(math.Round(milliseconds * float64(time.Millisecond)))
 }
 
-// rate counts what k6 keeps as a share. Other rates of a script are left out:
-// what their "yes" means is not known.
+// rate counts samples of k6's rates. It ignores a script's own rates, whose meaning is
+// unknown.
 func (r *recorder) rate(s *metrics.Sample) {
 	switch {
 	case s.Metric.Name == metrics.HTTPReqFailedName && s.Value != 0:
@@ -150,15 +149,15 @@ func (r *recorder) transaction(about *subject, at time.Time, took time.Duration)
 }
 
 func (r *recorder) count(name string, at time.Time, n float64) {
-	sum, ok := r.sums[name]
+	sum, ok := r.metricSums[name]
 	if !ok {
-		sum = r.total.Tally(name)
-		r.sums[name] = sum
+		sum = r.total.CounterRecorder(name)
+		r.metricSums[name] = sum
 	}
 	sum.Count(at, n)
 }
 
-// subject reads tags, once for each set: k6 has one value for equal sets.
+// subject parses tags once per set: k6 shares equal sets.
 func (r *recorder) subject(tags *metrics.TagSet) *subject {
 	if s, ok := r.subjects[tags]; ok {
 		return s
@@ -171,8 +170,8 @@ func (r *recorder) subject(tags *metrics.TagSet) *subject {
 	return s
 }
 
-// cover widens the time measured to include t, to whole milliseconds.
-func (r *recorder) cover(t time.Time) {
+// extendRange extends the measured time to include t, in whole milliseconds.
+func (r *recorder) extendRange(t time.Time) {
 	at := t.UnixMilli()
 	if r.began && at >= r.from && at <= r.to {
 		return
@@ -189,22 +188,22 @@ func (r *recorder) cover(t time.Time) {
 	}
 }
 
-// reserve makes room for the counters that a load is judged by, before a script
-// with hundreds of its own has taken it all.
+// reserve adds the counters that validity needs, before a script's counters exhaust the
+// limit.
 func (r *recorder) reserve(at time.Time) {
 	for _, name := range []string{metrics.HTTPReqsName, metrics.HTTPReqFailedName, checksPassed, checksFailed, metrics.IterationsName, metrics.DroppedIterationsName} {
 		r.count(name, at, 0)
 	}
 }
 
-// final writes everything, small enough to be printed.
+// final writes everything, within the size limit.
 func (r *recorder) final(w io.Writer) error {
 	r.total.Final = true
 	return payload.WriteFit(w, r.total, maxBytes)
 }
 
-// checkpoint writes what is kept of a test whose end is never printed: no
-// requests, so that it is small.
+// checkpoint writes the data that survives a killed test, without requests, so that it is
+// small.
 func (r *recorder) checkpoint(w io.Writer) error {
 	return payload.WriteFit(w, r.total.WithoutRequests(), maxCheckpointBytes)
 }

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-func TestCountersThatJudgeALoadHaveTheirPlace(t *testing.T) {
+func TestValidityCountersAreReserved(t *testing.T) {
 	s, r := newSource(), newRecorder("search", "run-1", "a", scripted("group"))
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for n := range 2 * payload.MaxSeries {
@@ -31,7 +31,7 @@ func TestCountersThatJudgeALoadHaveTheirPlace(t *testing.T) {
 	}
 }
 
-func TestResultsTellTheVersionOfK6(t *testing.T) {
+func TestResultsContainK6Version(t *testing.T) {
 	info := &debug.BuildInfo{Deps: []*debug.Module{{Path: "github.com/grafana/sobek", Version: "v0.0.1"}, {Path: "go.k6.io/k6/v2", Version: "v2.2.0"}}}
 	if told := k6VersionIn(info); told != "k6 v2.2.0" {
 		t.Errorf("they tell %q", told)

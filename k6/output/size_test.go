@@ -164,7 +164,7 @@ func TestLongRunsFit(t *testing.T) {
 func (l *library) accurate(t *testing.T, p *payload.Payload) {
 	t.Helper()
 	for name, all := range l.exact {
-		got, ok := p.SummaryOf(func(r payload.Row) bool { return r.Request == name || r.Request == "" && r.Transaction == name })
+		got, ok := p.SummaryWhere(func(r payload.Row) bool { return r.Request == name || r.Request == "" && r.Transaction == name })
 		if !ok || got.Count != int64(len(all)) {
 			t.Fatalf("%s has %d samples, want %d", name, got.Count, len(all))
 		}

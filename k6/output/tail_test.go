@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-func TestK6TellsWhatItLoggedLast(t *testing.T) {
+func TestK6RepeatsLastLogLines(t *testing.T) {
 	env := []string{"OKAPI_USERNAME=diku_admin", "OKAPI_PASSWORD=s3 cr&t", "PERFLAB_SECRETS=OKAPI_USERNAME,OKAPI_PASSWORD"}
 	for name, test := range map[string]struct {
 		script string

@@ -19,7 +19,7 @@ import (
 // tagged "transaction" and "outcome".
 const transactionDuration = "transaction_duration"
 
-// transactions says what a script's transactions are.
+// transactions configures what a script's transactions are.
 type transactions struct {
 	// metric is the trend whose samples are transactions.
 	metric string
@@ -28,7 +28,7 @@ type transactions struct {
 	tag string
 }
 
-// parseTransactions reads PERFLAB_TRANSACTIONS.
+// parseTransactions parses PERFLAB_TRANSACTIONS.
 func parseTransactions(text string) (transactions, error) {
 	if text == "" {
 		return transactions{metric: transactionDuration, tag: "transaction"}, nil
@@ -42,19 +42,19 @@ func parseTransactions(text string) (transactions, error) {
 	return transactions{}, fmt.Errorf(`output perflab: PERFLAB_TRANSACTIONS is %q, write "group", "tag:" and the name of a tag, or leave it out`, text)
 }
 
-// subject is what the tags of a sample say, and where its durations are kept.
+// subject is the parsed form of a sample's tags, with the recorders of its durations.
 type subject struct {
-	// outside of the load is what setup and teardown do.
+	// outside: it belongs to setup or teardown.
 	outside bool
-	// named says that a request belongs to a transaction.
+	// named: the request belongs to a transaction.
 	named bool
 	// transaction is the row of a transaction's sample.
 	transaction payload.Row
-	// transactions and requests are where a sample of the respective kind is kept.
-	transactions, requests *payload.Place
+	// transactions and requests record samples of their kind.
+	transactions, requests *payload.RowRecorder
 }
 
-// subject reads tags. Its answer is the same for the same tags.
+// subject parses tags. It is a pure function of the tags.
 func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subject {
 	get := func(tag metrics.SystemTag) string {
 		value, _ := tags.Get(tag.String())
@@ -68,23 +68,22 @@ func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subj
 		outside:      isOutside(group),
 		named:        name != "",
 		transaction:  transaction,
-		transactions: into.Place(transaction),
-		requests: into.Place(payload.Row{
+		transactions: into.RowRecorder(transaction),
+		requests: into.RowRecorder(payload.Row{
 			Scenario: scenario, Transaction: name, Request: requestName(get(metrics.TagName), get(metrics.TagMethod)),
 			Outcome: requestOutcome(tags), Status: statusClass(get(metrics.TagStatus)),
 		}),
 	}
 }
 
-// isOutside tells the groups of setup() and teardown() and those within them, not a
-// script's own group whose name begins like that.
+// isOutside reports whether this is the group of setup() or teardown(), or nested in it,
+// but not a script's group whose name begins like that.
 func isOutside(group string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(group, "::"), "::")
 	return first == "setup" || first == "teardown"
 }
 
-// name is the transaction that a sample belongs to, as package label writes it; "" for
-// none.
+// name returns a sample's transaction in package label's form; "" for none.
 func (t transactions) name(tags *metrics.TagSet, group string) string {
 	path := strings.Split(strings.TrimPrefix(group, "::"), "::")
 	if t.tag != "" {
@@ -97,8 +96,8 @@ func (t transactions) name(tags *metrics.TagSet, group string) string {
 	return label.Join(path...)
 }
 
-// outcome is that of a transaction. Nothing in a group's sample says whether
-// what was inside of the group worked.
+// outcome returns a transaction's outcome. A group's sample does not contain whether the
+// group succeeded.
 func (t transactions) outcome(tags *metrics.TagSet) string {
 	if t.metric == metrics.HTTPReqDurationName {
 		return requestOutcome(tags)
@@ -109,7 +108,7 @@ func (t transactions) outcome(tags *metrics.TagSet) string {
 	return payload.OK
 }
 
-// requestOutcome is what k6's http_req_failed says too.
+// requestOutcome agrees with k6's http_req_failed.
 func requestOutcome(tags *metrics.TagSet) string {
 	if expected, _ := tags.Get(metrics.TagExpectedResponse.String()); expected == "false" {
 		return payload.Error
@@ -117,7 +116,7 @@ func requestOutcome(tags *metrics.TagSet) string {
 	return payload.OK
 }
 
-// statusClass is "2xx" for "204"; k6 says "0" where there was no answer.
+// statusClass returns "2xx" for "204"; k6 uses "0" if there was no answer.
 func statusClass(status string) string {
 	if len(status) != 3 || status[0] < '1' || status[0] > '5' {
 		return payload.Error
@@ -125,10 +124,9 @@ func statusClass(status string) string {
 	return status[:1] + "xx"
 }
 
-// requestName is a request as reports name it: GET /inventory/items. A script that
-// gives none gets its URL from k6. Of that the path is kept: the host is the same for
-// all, and a query may differ from request to request and hold what nobody should
-// read.
+// requestName returns a request's name in reports: GET /inventory/items. Without a name, k6
+// uses the URL, of which the path remains: the host is always the same, and a query may
+// vary and contain secrets.
 func requestName(name, method string) string {
 	if address, err := url.Parse(name); err == nil && address.Host != "" {
 		name = address.EscapedPath()

@@ -4,11 +4,11 @@ package output
 
 import "runtime/debug"
 
-// k6Module is what k6 is built from.
+// k6Module is k6's module.
 const k6Module = "go.k6.io/k6/v2"
 
-// k6Version is k6 with the version this binary is built with; empty in tests, of
-// which Go does not say it.
+// k6Version returns k6 with its version in this binary; empty in tests, for which Go has no
+// version.
 func k6Version() string {
 	info, known := debug.ReadBuildInfo()
 	if !known {

@@ -23,9 +23,9 @@ var recordedNames = map[string]string{
 
 var recordedVariable = regexp.MustCompile(`\$\{(\w+)\}`)
 
-// TestTheCallsAreThePerformanceTeams compares our lists, with which every call
+// TestCallsMatchPerformanceTeam compares our lists, with which every call
 // of the script is compared, with a record of the performance team's script.
-func TestTheCallsAreThePerformanceTeams(t *testing.T) {
+func TestCallsMatchPerformanceTeam(t *testing.T) {
 	t.Parallel()
 	recorded := recordedPages(t)
 	if len(recorded.in) != 24 || len(recorded.out) != 39 {

@@ -177,7 +177,7 @@ func TestTokenExpiresInTheMiddle(t *testing.T) {
 	if l.logins < 5 {
 		t.Errorf("%d logins", l.logins)
 	}
-	// Each refused call comes again, and then the sequence goes on.
+	// Each refused call comes again, and then the sequence continues.
 	var sequence []call
 	for _, c := range l.conversations()[1] {
 		if c.status != http.StatusUnauthorized {
@@ -222,7 +222,7 @@ func TestRefusedCheckOutEndsTheTransaction(t *testing.T) {
 	}
 }
 
-func TestUsersThinkAsLongAsTold(t *testing.T) {
+func TestUsersHonorThinkTime(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 500, 10)
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=8", "DURATION_SECONDS=16", "THINK_TIME_SECONDS=1"))
@@ -248,7 +248,7 @@ func TestItemsAreRecycled(t *testing.T) {
 	}
 }
 
-func TestWhatCannotWorkIsToldAtOnce(t *testing.T) {
+func TestInvalidSettingsFailEarly(t *testing.T) {
 	t.Parallel()
 	empty := newLibrary(t, 0, 10)
 	nobody := newLibrary(t, 10, 0)

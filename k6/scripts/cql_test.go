@@ -61,7 +61,7 @@ func (p *cqlParser) is(words ...string) bool {
 
 type matcher = func(map[string]any) bool
 
-// query is clauses, and how to sort.
+// query returns clauses, and how to sort.
 func (p *cqlParser) query() (matcher, error) {
 	left, err := p.clause()
 	for err == nil && p.is("and", "or", "not") {
@@ -123,7 +123,7 @@ func (p *cqlParser) clause() (matcher, error) {
 	return p.value(strings.Trim(index, `"`), relation)
 }
 
-// value is a term, or terms in parentheses that share index and relation.
+// value returns a term, or terms in parentheses that share index and relation.
 func (p *cqlParser) value(index, relation string) (matcher, error) {
 	if p.peek() != "(" {
 		term := p.next()
@@ -187,7 +187,7 @@ func like(value, relation, term string) bool {
 	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.ToLower(value))
 }
 
-func TestCQLOfTheStandIn(t *testing.T) {
+func TestFakeFOLIOParsesCQL(t *testing.T) {
 	t.Parallel()
 	record := map[string]any{
 		"title": "Water and fire", "status": "Open", "personal": map[string]any{"name": "Ada"},

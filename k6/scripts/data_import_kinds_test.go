@@ -52,7 +52,7 @@ func TestAuthorities(t *testing.T) {
 	}
 }
 
-// updating is the environment of an update whose profile is not there yet.
+// updating returns the environment of an update whose profile does not exist yet.
 func updating(m *importer, own ...string) []string {
 	return importing(m, append([]string{"OPERATION=Update", "JOB_PROFILE=PTF - Updates"}, own...)...)
 }
@@ -222,7 +222,7 @@ func TestStalledSplitFileTellsItsChildren(t *testing.T) {
 	}
 }
 
-func TestStorageOutOfReachIsTold(t *testing.T) {
+func TestUnreachableStorageIsReported(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
 	m.storage.split = true

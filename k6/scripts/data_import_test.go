@@ -23,7 +23,7 @@ func importing(m *importer, own ...string) []string {
 	return environment(m.URL, append([]string{"JOB_PROFILE=PTF - Create 2", "RECORDS=100", "POLL_SECONDS=0.2"}, own...)...)
 }
 
-// totals are imports, failed imports, records, failed records.
+// totals returns imports, failed imports, records, failed records.
 func totals(p *payload.Payload) [4]float64 {
 	return [4]float64{p.Total("perflab_imports"), p.Total("perflab_imports_failed"), p.Total("perflab_records"), p.Total("perflab_records_failed")}
 }
@@ -104,7 +104,7 @@ func TestFilesAreThoseOfTheRun(t *testing.T) {
 		t.Fatalf("%d files", len(m.files))
 	}
 	for i, got := range m.files {
-		want, err := marc.NewFile(marc.Order{Kind: marc.Bibliographic, Seed: "7", Run: "run-1", Import: i + 1, Records: 1200})
+		want, err := marc.NewFile(marc.Options{Kind: marc.Bibliographic, Seed: "7", Run: "run-1", Import: i + 1, Records: 1200})
 		k6test.NoError(t, err)
 		if got != string(want.Rest()) {
 			t.Errorf("file %d is not that of seed 7, run-1", i+1)
@@ -160,7 +160,7 @@ func TestProgressAndTagsOfRequests(t *testing.T) {
 	}
 }
 
-func TestImportThatGoesWrong(t *testing.T) {
+func TestFailedImportIsReported(t *testing.T) {
 	tests := []struct {
 		name     string
 		how      func(*importer)
@@ -250,7 +250,7 @@ func onCall(part string, status int) func(string, int) int {
 	}
 }
 
-func TestImportThatCannotBeIsToldAtOnce(t *testing.T) {
+func TestInvalidImportFailsEarly(t *testing.T) {
 	m := newImporter(t)
 	tests := []struct {
 		name     string

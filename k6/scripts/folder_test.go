@@ -22,7 +22,7 @@ func folder(t *testing.T, files map[string][]string) string {
 	return dir
 }
 
-func TestUsersWorkWithAFolder(t *testing.T) {
+func TestScriptsUseDataFolder(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 300, 20)
 	l.servicePoints = []string{"desk-1", "desk-2"}
@@ -63,9 +63,9 @@ func TestUsersWorkWithAFolder(t *testing.T) {
 	}
 }
 
-// TestAUsedUpFolderStartsAgain has few items: all are lent soon, and then what
-// is lent must come back for the users to go on.
-func TestAUsedUpFolderStartsAgain(t *testing.T) {
+// TestExhaustedFolderRestarts has few items: all are lent soon, and then what is lent must
+// come back for the users to continue.
+func TestExhaustedFolderRestarts(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 30, 5)
 	dir := folder(t, map[string][]string{
@@ -101,7 +101,7 @@ func TestAUsedUpFolderStartsAgain(t *testing.T) {
 	noCollisions(t, l)
 }
 
-func TestAFolderThatLacksSomethingIsToldAtOnce(t *testing.T) {
+func TestIncompleteFolderFailsEarly(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 40, 5)
 	tests := []struct {
@@ -134,7 +134,7 @@ func TestAFolderThatLacksSomethingIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestASystemWithTooFewItemsIsToldAtOnce(t *testing.T) {
+func TestTooFewItemsFailEarly(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 3, 5)
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=8", "DURATION_SECONDS=30"))

@@ -141,7 +141,7 @@ func takesJSON(r *http.Request) bool {
 	return r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/upload") && !strings.Contains(r.URL.Path, "/files/")
 }
 
-// problems are errors as FOLIO tells them.
+// problems returns errors as FOLIO tells them.
 func problems(messages ...string) map[string]any {
 	errors := []any{}
 	for _, message := range messages {
@@ -150,12 +150,12 @@ func problems(messages ...string) map[string]any {
 	return map[string]any{"errors": errors, "total_records": len(errors)}
 }
 
-// refused is one error with FOLIO's code for it.
+// refused returns one error with FOLIO's code for it.
 func refused(code, message string) map[string]any {
 	return map[string]any{"errors": []any{map[string]any{"code": code, "message": message}}, "total_records": 1}
 }
 
-// token is the user's, which must come in one of two places only.
+// token returns the user's, which must come in one of two places only.
 func (f *folio) token(r *http.Request) string {
 	header, cookies := r.Header.Get("X-Okapi-Token"), r.CookiesNamed("folioAccessToken")
 	if len(cookies) > 1 || len(cookies) == 1 && header != "" || len(r.CookiesNamed("folioRefreshToken")) > 0 {
@@ -206,7 +206,7 @@ func (f *folio) preflight(w http.ResponseWriter, r *http.Request) {
 
 var agent = regexp.MustCompile(`^perflab/run-1 (user/\d+)$`)
 
-// user is who sends a request, which not even preflights hide.
+// user returns who sends a request, which not even preflights hide.
 func (f *folio) user(r *http.Request) string {
 	found := agent.FindStringSubmatch(r.UserAgent())
 	if found == nil {
@@ -240,7 +240,7 @@ func (f *folio) count(wanted string) int {
 	return n
 }
 
-// conversations are the calls of each user; the first is setup's.
+// conversations returns the calls of each user; the first is setup's.
 func (f *folio) conversations() [][]call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -251,7 +251,7 @@ func (f *folio) conversations() [][]call {
 	return all
 }
 
-// answered is how many calls were answered so, so far.
+// answered returns how many calls were answered so, so far.
 func (f *folio) answered(status int) int {
 	n := 0
 	for _, conversation := range f.conversations() {
@@ -282,7 +282,7 @@ func mustRead(r *http.Request) []byte {
 	return body
 }
 
-// line is a request as documentation writes it: the query decoded, in order.
+// line returns a request as documentation writes it: the query decoded, in order.
 func line(r *http.Request) string {
 	text := r.Method + " " + r.URL.Path
 	if r.URL.RawQuery == "" {

@@ -193,8 +193,8 @@ func (m *importer) compose(j *job, execution map[string]any) {
 	}
 }
 
-// childrenOf are a composite job's children; those that stopped are through
-// with half of their records.
+// childrenOf returns a composite job's children; those that stopped are through with half
+// of their records.
 func (m *importer) childrenOf(j *job) []map[string]any {
 	var children []map[string]any
 	for n := 0; n*childRecords < j.total; n++ {

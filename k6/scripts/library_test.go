@@ -39,7 +39,7 @@ type library struct {
 // lending is a check-in or check-out that was done: by whom and of what.
 type lending struct{ user, kind, barcode string }
 
-// counted is how often each item was lent, or taken back, so far.
+// counted returns how often each item was lent, or taken back, so far.
 func (l *library) counted(kind string) map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -61,7 +61,7 @@ export default function () {
 }
 `
 
-func TestThinkTimeAndDiceAreAsStated(t *testing.T) {
+func TestThinkTimeAndRandomnessMatchDocs(t *testing.T) {
 	t.Parallel()
 	lib, err := filepath.Abs("lib")
 	k6test.NoError(t, err)

@@ -62,7 +62,7 @@ type point struct {
 	}
 }
 
-// points are those of check-in and check-out by one user.
+// points returns those of check-in and check-out by one user.
 func points(t *testing.T, l *library, env ...string) []point {
 	t.Helper()
 	env = append([]string{"USERS=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0.1"}, env...)
@@ -99,7 +99,7 @@ var (
 	idsInPaths = strings.NewReplacer("<", "{", ">", "}")
 )
 
-// names are the names that a transaction's requests have in metrics.
+// names returns the names that a transaction's requests have in metrics.
 func names(calls []string) map[string]bool {
 	found := map[string]bool{}
 	for _, line := range calls {
@@ -195,7 +195,7 @@ func TestTheFirstErrorEndsATransaction(t *testing.T) {
 	}
 }
 
-func TestAGatewayThatAsksToComeAgainIsObeyed(t *testing.T) {
+func TestRetryAfterIsHonored(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)
 	l.retryAfter = "1"

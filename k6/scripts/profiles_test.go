@@ -125,7 +125,7 @@ func (m *importer) has(id, profileType any) bool {
 	return false
 }
 
-// steps are what the job profile of a name does, one line each.
+// steps returns what the job profile of a name does, one line each.
 func (m *importer) steps(name string) []string {
 	byID := map[string]profile{}
 	for _, p := range m.made {
@@ -152,7 +152,7 @@ func (m *importer) steps(name string) []string {
 	return steps
 }
 
-// incoming is the field of the record that a match profile looks at.
+// incoming returns the field of the record that a match profile looks at.
 func incoming(p profile) string {
 	detail := p.content["matchDetails"].([]any)[0].(map[string]any)
 	var parts []string

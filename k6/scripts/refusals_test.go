@@ -97,9 +97,9 @@ func with(base record, changes record) record {
 	return changed
 }
 
-// TestTheStandInRefusesWhatFOLIOWould: a stand-in that takes anything shows
+// TestFakeFOLIORejectsInvalidRequests: a stand-in that takes anything shows
 // nothing of a script.
-func TestTheStandInRefusesWhatFOLIOWould(t *testing.T) {
+func TestFakeFOLIORejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
 	for header, status := range map[string]int{"X-Okapi-Tenant": http.StatusBadRequest, "X-Okapi-Token": http.StatusUnauthorized} {
@@ -120,7 +120,7 @@ func TestTheStandInRefusesWhatFOLIOWould(t *testing.T) {
 	c.want("GET /search/instances?query=colour+all+red", nil, http.StatusBadRequest, "Invalid search field provided in the CQL query: colour")
 }
 
-func TestTheStandInHoldsInvoicesToTheirStates(t *testing.T) {
+func TestFakeFOLIOEnforcesInvoiceStates(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
 	full := record{
@@ -148,7 +148,7 @@ func TestTheStandInHoldsInvoicesToTheirStates(t *testing.T) {
 	c.want(path, with(invoice, record{"status": "Approved"}), http.StatusUnprocessableEntity, "invalidInvoiceStatusTransitionOnPaidStatus")
 }
 
-func TestTheStandInHoldsOrdersAndPiecesToTheirStates(t *testing.T) {
+func TestFakeFOLIOEnforcesOrderStates(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
 	c.w.approvalRequired = true
@@ -197,7 +197,7 @@ func TestTheStandInHoldsOrdersAndPiecesToTheirStates(t *testing.T) {
 	c.want("POST /orders/receive", unreceive(id), http.StatusOK, `"processedSuccessfully":1`)
 }
 
-func TestTheStandInHoldsLoansAndRequestsToTheirRules(t *testing.T) {
+func TestFakeFOLIOEnforcesLoanRules(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
 	c.w.lentTo["item-0001"] = "user-0001"
@@ -220,7 +220,7 @@ func TestTheStandInHoldsLoansAndRequestsToTheirRules(t *testing.T) {
 	c.want("POST /circulation/requests", request, http.StatusUnprocessableEntity, "already has an open request")
 }
 
-func TestTheStandInRefusesOnTheRest(t *testing.T) {
+func TestFakeFOLIORejectsUnknownPaths(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
 	c.want("POST /copycat/imports", record{"externalIdentifier": "1"}, http.StatusUnprocessableEntity, "profileId")

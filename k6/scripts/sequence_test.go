@@ -99,7 +99,7 @@ func (p pages) withoutPreflights() pages {
 	return pages{slices.DeleteFunc(slices.Clone(p.in), isPreflight), slices.DeleteFunc(slices.Clone(p.out), isPreflight)}
 }
 
-// of2026 are the pages after settings moved.
+// of2026 returns the pages after settings moved.
 func (p pages) of2026() pages {
 	renew := func(calls []string) []string {
 		var renewed []string

@@ -68,8 +68,8 @@ func TestARevokedTokenIsReplaced(t *testing.T) {
 	}
 }
 
-// TestALoginThatFailsEndsTheTransaction: users go on as soon as they can.
-func TestALoginThatFailsEndsTheTransaction(t *testing.T) {
+// TestFailedLoginEndsTransaction: users continue as soon as they can.
+func TestFailedLoginEndsTransaction(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)
 	l.accessLife, l.sessionLife = 2500*time.Millisecond, 2500*time.Millisecond

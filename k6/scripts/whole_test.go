@@ -140,7 +140,7 @@ func (w *whole) rows(of *records) func() []map[string]any {
 	return func() []map[string]any { return of.rows }
 }
 
-// object is the JSON of a body; a body that is none is FOLIO's 400.
+// object returns the JSON of a body; a body that is none is FOLIO's 400.
 func object(body []byte) (map[string]any, int, any) {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {
@@ -149,7 +149,7 @@ func object(body []byte) (map[string]any, int, any) {
 	return value, 0, nil
 }
 
-// lacks tells required fields that are not there, as FOLIO's validation does.
+// lacks tells required fields that do not exist, as FOLIO's validation does.
 func lacks(value map[string]any, fields ...string) (int, any) {
 	var missing []any
 	for _, field := range fields {
@@ -163,7 +163,7 @@ func lacks(value map[string]any, fields ...string) (int, any) {
 	return http.StatusUnprocessableEntity, map[string]any{"errors": missing, "total_records": len(missing)}
 }
 
-// replace puts a record in the place of one with the same id and version.
+// replace puts a record instead of one with the same id and version.
 func replace(old, changed map[string]any, id string) (int, any) {
 	if changed["id"] != id {
 		return http.StatusUnprocessableEntity, refused("idMismatch", "Mismatch between id in path and request body")

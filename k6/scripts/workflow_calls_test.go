@@ -273,7 +273,7 @@ var importCreateCalls = []string{
 	holdingsOf, mappings,
 }
 
-// inventoryLists are what the inventory app opens with.
+// inventoryLists returns what the inventory app opens with.
 func inventoryLists() []string {
 	var calls []string
 	for _, one := range strings.Fields(`identifier-types:name:1000 contributor-types:name:400 contributor-name-types:ordering:1000 instance-formats:name:1000
@@ -328,7 +328,7 @@ var requestCalls = []string{
 	`POST /circulation/requests`,
 }
 
-// heldCalls are those of an item, from its loan to the tenth hold on it.
+// heldCalls returns those of an item, from its loan to the tenth hold on it.
 func heldCalls() []string {
 	calls := []string{`POST /circulation/check-out-by-barcode`}
 	for n := range 10 {

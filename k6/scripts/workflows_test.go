@@ -45,14 +45,14 @@ var transactionsOf = map[string][]string{
 	"renew-loan":         {"Users loan Renewal Transaction"},
 }
 
-// forWorkflows is the environment of workflows that hurry.
+// forWorkflows returns the environment of workflows that hurry.
 func forWorkflows(w *whole, chosen string, own ...string) []string {
 	return environment(w.URL, append([]string{
 		"WORKFLOWS=" + chosen, "DURATION_SECONDS=90", "THINK_TIME_SECONDS=0.01", "POLL_SECONDS=0.1", "EDGE_API_KEY=the-key",
 	}, own...)...)
 }
 
-// told is how often a call that begins so was made, and answered below 400.
+// told returns how often a call that begins so was made, and answered below 400.
 func (w *whole) told(prefix string) int {
 	n := 0
 	for _, conversation := range w.conversations() {
@@ -233,7 +233,7 @@ func TestWorkflowsMakeTheirCalls(t *testing.T) {
 	}
 }
 
-func TestTheDeskOfTheWorkflowsIsThatOfCheckInAndOut(t *testing.T) {
+func TestWorkflowsMatchCheckInCheckOut(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 200, 20)
 	enough := func() bool { return len(w.counted("in")) > 4 && len(w.counted("out")) > 4 }
@@ -327,8 +327,8 @@ func TestAFailureInAnAnswerIsAnError(t *testing.T) {
 	}
 }
 
-// TestAPieceThatWasLeftReceivedIsTakenBack: else a user could receive nothing any more.
-func TestAPieceThatWasLeftReceivedIsTakenBack(t *testing.T) {
+// TestReceivedPieceIsReset: else a user could receive nothing any more.
+func TestReceivedPieceIsReset(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 10, 10)
 	w.refuse = func(line string, nth int) int {
@@ -344,8 +344,8 @@ func TestAPieceThatWasLeftReceivedIsTakenBack(t *testing.T) {
 	wantOK(t, result, p, 2, "Receiving-an-Order-Line")
 }
 
-// TestWhatIsMadeForATransactionDoesNotCount: neither its requests nor its time.
-func TestWhatIsMadeForATransactionDoesNotCount(t *testing.T) {
+// TestTransactionSetupDoesNotCount: neither its requests nor its time.
+func TestTransactionSetupDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 50, 20)
 	sum, transactions := 0.0, 0
@@ -371,8 +371,8 @@ func TestWhatIsMadeForATransactionDoesNotCount(t *testing.T) {
 	}
 }
 
-// TestWaitingCountsWhereTheSystemGoesOnByItself: an export lasts until its job has ended.
-func TestWaitingCountsWhereTheSystemGoesOnByItself(t *testing.T) {
+// TestAsynchronousWaitCounts: an export lasts until its job has ended.
+func TestAsynchronousWaitCounts(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 10, 10)
 	exports := 0
@@ -400,8 +400,8 @@ func TestEachWorkflowHasAThinkTimeOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestEdgesGetNoLogin: a user who is logged in with cookies asks edge modules by the key alone.
-func TestEdgesGetNoLogin(t *testing.T) {
+// TestEdgeModulesGetNoLogin: a user who is logged in with cookies asks edge modules by the key alone.
+func TestEdgeModulesGetNoLogin(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 50, 20)
 	w.accessLife, w.sessionLife = time.Minute, time.Hour
@@ -452,7 +452,7 @@ func TestAllWorkflowsTogether(t *testing.T) {
 	}
 }
 
-// jobsEnded are the exports that are through, by profile and id.
+// jobsEnded returns the exports that are through, by profile and id.
 func (w *whole) jobsEnded() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -463,7 +463,7 @@ func (w *whole) jobsEnded() map[string]int {
 	return ended
 }
 
-func TestWorkflowsTakeWhatAFolderHas(t *testing.T) {
+func TestWorkflowsUseFolderData(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 50, 20)
 	ids := []string{w.instances.rows[1]["id"].(string)}
@@ -497,7 +497,7 @@ func TestWorkflowsTakeWhatAFolderHas(t *testing.T) {
 	}
 }
 
-func TestWhatWorkflowsCannotWorkWithIsToldAtOnce(t *testing.T) {
+func TestInvalidWorkflowsFailEarly(t *testing.T) {
 	t.Parallel()
 	fine, lonely, bare := newWhole(t, 10, 10), newWhole(t, 10, 10), newWhole(t, 10, 10)
 	lonely.consortium, lonely.targets = nil, nil
@@ -535,7 +535,7 @@ func TestWhatWorkflowsCannotWorkWithIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestWorkflowsAreChosen has all with one user each, but for those that are named.
+// TestWorkflowsAreChosen has all with one user each, except those that are named.
 func TestWorkflowsAreChosen(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

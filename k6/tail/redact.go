@@ -13,24 +13,23 @@ import (
 	"strings"
 )
 
-// Secrets is the variable that names, separated by commas, the variables that
-// come from a Secret.
+// Secrets is the variable with the comma-separated names of variables from Secrets.
 const Secrets = "PERFLAB_SECRETS"
 
 // hidden stands for a secret.
 const hidden = "***"
 
 var (
-	// secretive are names of variables that hold a secret whoever says so.
+	// secretive matches names of variables that are always secret.
 	secretive = regexp.MustCompile(`(?i)(passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)`)
-	// What a system hands out while a test runs is in no variable.
+	// Tokens that a system issues during the test are in no variable.
 	webToken  = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 	scheme    = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]+`)
 	userInURL = regexp.MustCompile(`://[^/@\s"']+@`)
 )
 
-// redactor takes the values of secret variables out of a text, in the forms in
-// which they travel, and what looks like a token.
+// redactor returns a function that removes the values of secret variables, in all their
+// encodings, and apparent tokens.
 func redactor(environment map[string]string) func(string) string {
 	var pairs []string
 	for _, form := range forms(secretValues(environment)) {
@@ -56,8 +55,8 @@ func secretValues(environment map[string]string) []string {
 	return values
 }
 
-// forms are the values and their encodings, the longest first: one may be part
-// of another.
+// forms returns the values and their encodings, the longest first, because one may contain
+// another.
 func forms(values []string) []string {
 	var all []string
 	for _, value := range values {
@@ -65,7 +64,7 @@ func forms(values []string) []string {
 			all = append(all, encodings(part)...)
 		}
 		for _, other := range values {
-			// As HTTP's basic authentication has them.
+			// For HTTP basic authentication.
 			all = append(all, base64.StdEncoding.EncodeToString([]byte(value+":"+other)))
 		}
 	}
@@ -90,7 +89,7 @@ func encodings(value string) []string {
 		all = append(all, string(quoted[1:len(quoted)-1]))
 	}
 	for range 2 {
-		// A message that quotes an answer that quotes the request.
+		// A message may quote an answer that quotes the request.
 		quoted := strconv.Quote(value)
 		value = quoted[1 : len(quoted)-1]
 		all = append(all, value)
@@ -98,8 +97,7 @@ func encodings(value string) []string {
 	return all
 }
 
-// percentEncoded is what a script's encodeURIComponent makes: a space is %20, and
-// some signs stay as they are.
+// percentEncoded encodes like encodeURIComponent: a space is %20, and some characters stay.
 func percentEncoded(value string) string {
 	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(value))
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package tail keeps what k6 logs last and prints it once more when k6 ends, as
-// lines of package perflab.dev/perflab/payload without the secrets that the
-// environment holds. Who may not read those secrets can't take them out, and so
-// has to leave the log itself alone; these lines it may pass on.
+// Package tail keeps the last log lines of k6 and prints them again when k6 ends, in the
+// format of package perflab.dev/perflab/payload and without the secrets in the environment.
+// The operator, which can't read these secrets, passes on only these lines and not the log.
 package tail
 
 import (
@@ -24,19 +23,19 @@ type Tail struct {
 	wrong *logrus.Entry   // the newest error that last no longer holds
 }
 
-// New keeps nothing yet. The environment is that of k6.
+// New returns an empty tail. environment is k6's.
 func New(environment map[string]string) *Tail {
 	return &Tail{hide: redactor(environment)}
 }
 
-// Levels are those that say something to people.
+// Levels returns the levels that matter to users.
 func (t *Tail) Levels() []logrus.Level {
 	return []logrus.Level{logrus.PanicLevel, logrus.FatalLevel, logrus.ErrorLevel, logrus.WarnLevel, logrus.InfoLevel}
 }
 
-// Fire keeps the entry and not what it says: hooks that follow change that, like
-// k6's own, which takes out what a script got from a secret source. Most entries
-// are never printed, so that secrets are taken out of the few that are.
+// Fire keeps the entry instead of its text, because later hooks change it, such as k6's,
+// which redacts values of secret sources. Secrets are removed only from printed entries,
+// which are few.
 func (t *Tail) Fire(entry *logrus.Entry) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -52,8 +51,7 @@ func (t *Tail) Fire(entry *logrus.Entry) error {
 
 func isError(entry *logrus.Entry) bool { return entry.Level <= logrus.ErrorLevel }
 
-// Print prints what is kept. What can't be written is lost: k6 is ending, and
-// there is nobody left to tell.
+// Print prints the kept lines. It ignores write errors, because k6 is ending.
 func (t *Tail) Print(to io.Writer) {
 	for _, told := range t.lines() {
 		line, err := told.Line()
@@ -72,13 +70,13 @@ func (t *Tail) lines() []payload.LogLine {
 	}
 	lines := make([]payload.LogLine, 0, len(all))
 	for _, entry := range all {
-		// Cut only what is clean: half a secret would not be found.
-		lines = append(lines, payload.NewLogLine(entry.Level.String(), t.hide(said(entry))))
+		// Redact before truncating: half a secret would not match.
+		lines = append(lines, payload.NewLogLine(entry.Level.String(), t.hide(cleanMessage(entry))))
 	}
 	return payload.Bounded(lines)
 }
 
-func said(entry *logrus.Entry) string {
+func cleanMessage(entry *logrus.Entry) string {
 	if cause, is := entry.Data[logrus.ErrorKey].(error); is {
 		return entry.Message + ": " + cause.Error()
 	}

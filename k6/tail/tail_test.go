@@ -28,7 +28,7 @@ func environment() map[string]string {
 	}
 }
 
-// logged is what is printed after the log was written.
+// logged returns what is printed after the log was written.
 func logged(t *testing.T, environment map[string]string, write func(*logrus.Logger)) []payload.LogLine {
 	t.Helper()
 	logger := logrus.New()
@@ -41,7 +41,7 @@ func logged(t *testing.T, environment map[string]string, write func(*logrus.Logg
 	return payload.ReadLog(&out)
 }
 
-func TestNoSecretIsTold(t *testing.T) {
+func TestSecretsAreRedacted(t *testing.T) {
 	for name, form := range map[string]string{
 		"as it is":              password,
 		"quoted":                strconv.Quote(password),
@@ -80,7 +80,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSecretIsTold(t *testing.T) {
+func TestOtherTextIsKept(t *testing.T) {
 	const message = "GET http://gateway:8081/items answered 404"
 	if lines := logged(t, environment(), func(logger *logrus.Logger) { logger.Error(message) }); len(lines) != 1 || lines[0].Text != message {
 		t.Errorf("told %+v, want %q", lines, message)
@@ -88,7 +88,7 @@ func TestWhatIsNotSecretIsTold(t *testing.T) {
 }
 
 // A secret that straddles the place where a line is cut must not show its head.
-func TestSecretsGoBeforeLinesAreCut(t *testing.T) {
+func TestSecretsAreRedactedBeforeTruncation(t *testing.T) {
 	for before := 990; before < 1030; before++ {
 		lines := logged(t, environment(), func(logger *logrus.Logger) { logger.Error(strings.Repeat("x", before) + password) })
 		if len(lines) != 1 || strings.Contains(lines[0].Text, "pa s") {
@@ -107,7 +107,7 @@ func (hiding) Fire(entry *logrus.Entry) error {
 	return nil
 }
 
-func TestWhatK6HidesItselfStaysHidden(t *testing.T) {
+func TestK6SecretSourcesStayRedacted(t *testing.T) {
 	lines := logged(t, nil, func(logger *logrus.Logger) {
 		logger.AddHook(hiding{})
 		logger.Error("the key is from-a-vault")
@@ -117,7 +117,7 @@ func TestWhatK6HidesItselfStaysHidden(t *testing.T) {
 	}
 }
 
-func TestTheLastErrorOutlivesWhatComesAfter(t *testing.T) {
+func TestLastErrorIsKept(t *testing.T) {
 	lines := logged(t, nil, func(logger *logrus.Logger) {
 		logger.Error("first")
 		logger.Error("cannot log in")

@@ -63,7 +63,7 @@ func escapedPath(path []string) string {
 }
 
 // Cut reads what Join or Request wrote: a transaction by its path, and the request; empty
-// where it is the transaction itself. It never fails.
+// if it is the transaction itself. It never fails.
 func Cut(text string) (path []string, request string) {
 	if address.MatchString(text) {
 		return []string{text}, ""
@@ -96,5 +96,5 @@ func Split(text string) []string {
 	return parts
 }
 
-// Plain is a text as people read it: without backslashes.
+// Plain returns a text as users read it: without backslashes.
 func Plain(text string) string { return escape.ReplaceAllString(text, "$1") }

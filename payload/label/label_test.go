@@ -9,13 +9,13 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// parts that tools and people have called their transactions.
+// parts that tools and users have called their transactions.
 var parts = []string{
 	"Check-In", "GET /orders", "GET /orders/items", "/orders", "https://host:8443/a?b=c/d", "orders/items", `C:\temp\a`, `\`, `a\/b`,
 	"a@b", "GET x", "POST", "p95", "average", "http:", "a // b", "GET http://host/", "ftp://host/a", "Ä/Ö", "duration", "import-1",
 }
 
-func TestPathsComeBack(t *testing.T) {
+func TestPathsRoundTrip(t *testing.T) {
 	seen := map[string][]string{}
 	check := func(path ...string) {
 		text := label.Join(path...)
@@ -61,7 +61,7 @@ func TestJoin(t *testing.T) {
 }
 
 // Texts that were written before there were backslashes are still read.
-func TestOldTexts(t *testing.T) {
+func TestEarlierLabelsAreRead(t *testing.T) {
 	for text, want := range map[string]struct {
 		path    []string
 		request string

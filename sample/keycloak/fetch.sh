@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Unpacks the Keycloak that pom.xml names, from Maven Central, into bin/keycloak,
-# where the Dockerfile takes it from. Does nothing when the directory already
-# holds what pom.xml names.
+# Unpacks the Keycloak of pom.xml from Maven Central into bin/keycloak, from where the
+# Dockerfile copies it. Does nothing if the directory is up to date.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -21,7 +20,7 @@ main() {
   rm -rf "$target" "$target.part"
   mvn -q -B -f "$here/pom.xml" "$plugin:unpack-dependencies" \
     -DincludeScope=runtime -DmarkersDirectory="$target.part/markers" -DoutputDirectory="$target.part"
-  # The archive holds one folder, named after the version.
+  # The archive has one folder, named after the version.
   mv "$target.part"/keycloak-* "$target"
   rm -rf "$target.part"
   echo "$wanted" >"$state"

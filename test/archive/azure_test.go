@@ -26,7 +26,7 @@ type azure struct {
 	client   *azblob.Client
 }
 
-// What everybody calls the account of the emulator; it is no secret.
+// The well-known account of the emulator; its key is not secret.
 const (
 	azuresAccount = "devstoreaccount1"
 	azuresKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -36,9 +36,9 @@ func startAzure(t *testing.T) emulated {
 	t.Helper()
 	program := os.Getenv("AZURITE")
 	if program == "" {
-		t.Skip("AZURITE does not say where Azurite is: make test-archive does")
+		t.Skip("AZURITE is not set: make test-archive sets it")
 	}
-	//nolint:gosec // The Makefile says where it is.
+	//nolint:gosec // The Makefile sets the path.
 	command := exec.CommandContext(t.Context(), "node", program, "--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--silent", "--disableTelemetry")
 	printed, err := command.StdoutPipe()
 	expect.NoError(t, err)
@@ -46,7 +46,7 @@ func startAzure(t *testing.T) emulated {
 	expect.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 	late := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
-	server := &azure{endpoint: addressIn(t, printed) + "/" + azuresAccount}
+	server := &azure{endpoint: readAddress(t, printed) + "/" + azuresAccount}
 	late.Stop()
 	shared, err := azblob.NewSharedKeyCredential(azuresAccount, azuresKey)
 	expect.NoError(t, err)
@@ -62,8 +62,8 @@ func startAzure(t *testing.T) emulated {
 	return server
 }
 
-// addressIn what the program prints when it is ready.
-func addressIn(t *testing.T, printed io.Reader) string {
+// readAddress reads the address that the program prints when it is ready.
+func readAddress(t *testing.T, printed io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(printed)
 	for lines.Scan() {

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// asked is a server that answers with a status, and how often it was asked.
-func asked(t *testing.T, status int, location string) (address string, count *int) {
+// newServer starts a server that answers with a status, and counts requests.
+func newServer(t *testing.T, status int, location string) (address string, count *int) {
 	t.Helper()
 	count = new(int)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -50,7 +50,7 @@ func locations(t *testing.T, server string) map[string]archive.Location {
 	return map[string]archive.Location{archive.SchemeS3: s3, archive.SchemeAzure: azure, archive.SchemeGCS: gcs}
 }
 
-// put asks the archive at a location with a client.
+// put writes to the archive at a location with a client.
 func put(t *testing.T, location archive.Location, client *http.Client) error {
 	t.Helper()
 	location.Client = client
@@ -61,11 +61,11 @@ func put(t *testing.T, location archive.Location, client *http.Client) error {
 	return err
 }
 
-// An archive that is where the operator may not connect to is not asked.
-func TestArchivesAreWhereTheOperatorMayConnect(t *testing.T) {
-	server, count := asked(t, http.StatusOK, "")
+// The operator does not connect to an archive at a forbidden address.
+func TestArchivesHonorAllowedAddresses(t *testing.T) {
+	server, count := newServer(t, http.StatusOK, "")
 	for kind, location := range locations(t, server) {
-		// Whoever gives Google's tokens may be asked.
+		// The server of Google's tokens is allowed.
 		rules, err := egress.New(egress.Lists{Allow: []string{"127.0.0.0/8"}, Deny: []string{strings.TrimPrefix(server, "http://")}})
 		expect.NoError(t, err)
 		if err := put(t, location, rules.Client(0)); !errors.Is(err, archive.ErrLocation) || !strings.Contains(err.Error(), "its address is denied by --deny-targets") {
@@ -77,11 +77,11 @@ func TestArchivesAreWhereTheOperatorMayConnect(t *testing.T) {
 	}
 }
 
-// A store leads the operator nowhere else.
+// The operator follows no redirect of a store.
 func TestArchivesFollowNoRedirect(t *testing.T) {
-	elsewhere, followed := asked(t, http.StatusOK, "")
+	elsewhere, followed := newServer(t, http.StatusOK, "")
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		server, _ := asked(t, status, elsewhere)
+		server, _ := newServer(t, status, elsewhere)
 		for kind, location := range locations(t, server) {
 			client := open(t, location, archive.Options{Timeout: 5 * time.Second})
 			if _, err := client.Put(t.Context(), []byte("x")); err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) {

@@ -13,8 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// emulated is a store that nobody has at hand, played by an emulator that others keep.
-// Each test has one, or a bucket in it, of its own.
+// emulated is an emulated store. Each test has its own emulator, or its own bucket.
 type emulated interface {
 	// at is the location of an archive in a bucket.
 	at(t *testing.T, bucket string) archive.Location
@@ -24,7 +23,7 @@ type emulated interface {
 	alter(t *testing.T, size int64)
 }
 
-// emulatedBucket is the one that is there.
+// emulatedBucket is the existing bucket.
 const emulatedBucket = "perflab"
 
 func withEmulated(t *testing.T, test func(*testing.T, emulated)) {
@@ -34,7 +33,7 @@ func withEmulated(t *testing.T, test func(*testing.T, emulated)) {
 	}
 }
 
-func TestEmulatedKeepsAndGivesBack(t *testing.T) {
+func TestEmulatedStoresAndLoads(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		store := open(t, server.at(t, emulatedBucket), archive.Options{})
 		reference, err := store.Keep(t.Context(), record(1))
@@ -42,11 +41,11 @@ func TestEmulatedKeepsAndGivesBack(t *testing.T) {
 		kept := server.names(t)
 		// Three items, the manifest and the reference.
 		if len(kept) != 5 {
-			t.Fatalf("kept %v", kept)
+			t.Fatalf("stored %v", kept)
 		}
 		again, err := store.Keep(t.Context(), record(1))
 		if err != nil || again != reference || !slices.Equal(server.names(t), kept) {
-			t.Errorf("kept again as %s (%v), there are %v", again, err, server.names(t))
+			t.Errorf("stored again as %s (%v): %v", again, err, server.names(t))
 		}
 		loads(t, store, reference, record(1))
 		if _, err := store.Keep(t.Context(), record(2)); err != nil {
@@ -63,7 +62,7 @@ func TestEmulatedKeepsAndGivesBack(t *testing.T) {
 	})
 }
 
-func TestEmulatedGivesOtherBytes(t *testing.T) {
+func TestEmulatedReturnsOtherBytes(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		store := open(t, server.at(t, emulatedBucket), archive.Options{})
 		reference, err := store.Keep(t.Context(), record(1))
@@ -78,22 +77,22 @@ func TestEmulatedGivesOtherBytes(t *testing.T) {
 	})
 }
 
-func TestEmulatedHasNoSuchThing(t *testing.T) {
+func TestEmulatedMissingObjects(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		store := open(t, server.at(t, emulatedBucket), archive.Options{})
 		if _, err := store.Get(t.Context(), archive.Sum([]byte("nothing"))); !errors.Is(err, archive.ErrNotFound) {
-			t.Errorf("what was never kept: %v", err)
+			t.Errorf("reading a missing record: %v", err)
 		}
 		absent := open(t, server.at(t, "another"), archive.Options{})
-		// Emulators have other words for it than those whom they play.
+		// The emulators' error messages differ from those of the stores.
 		if _, err := absent.Keep(t.Context(), record(1)); !archive.IsOne(err) || !strings.Contains(err.Error(), "bucket") {
-			t.Errorf("in a bucket that is not there: %v", err)
+			t.Errorf("in a missing bucket: %v", err)
 		}
 	})
 }
 
-// What no record refers to goes, and with it nothing else.
-func TestEmulatedIsTidied(t *testing.T) {
+// Pruning deletes what no record refers to, and nothing else.
+func TestEmulatedIsPruned(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		later := open(t, server.at(t, emulatedBucket), archive.Options{Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})
 		store := open(t, server.at(t, emulatedBucket), archive.Options{})

@@ -14,29 +14,29 @@ import (
 	"testing"
 )
 
-// fault is what is done to a request instead of passing it on.
+// fault replaces forwarding a request.
 type fault func(p *proxy, writer http.ResponseWriter, request *http.Request)
 
-// proxy is not a part of any store: it stands in front of a real one, and is the
-// network, or the store on a bad day.
+// proxy is in front of a real store, and simulates failures of the network or of the
+// store.
 type proxy struct {
 	*httptest.Server
 	inner *httputil.ReverseProxy
 	fault atomic.Pointer[fault]
-	// asked counts requests.
-	asked atomic.Int64
+	// newServer counts requests.
+	newServer atomic.Int64
 }
 
 func newProxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{inner: &httputil.ReverseProxy{Rewrite: func(request *httputil.ProxyRequest) {
 		request.SetURL(&url.URL{Scheme: "http", Host: server.address})
-		// What was signed.
+		// The host that the client signed.
 		request.Out.Host = request.In.Host
 	}}}
 	p.inner.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	p.Server = httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		p.asked.Add(1)
+		p.newServer.Add(1)
 		if fault := p.fault.Load(); fault != nil {
 			(*fault)(p, writer, request)
 			return
@@ -50,8 +50,8 @@ func newProxy(t *testing.T) *proxy {
 	return p
 }
 
-// does has a fault from now on; nil: none.
-func (p *proxy) does(f fault) {
+// setFault sets the fault of later requests; nil: none.
+func (p *proxy) setFault(f fault) {
 	if f == nil {
 		p.fault.Store(nil)
 		return
@@ -59,20 +59,20 @@ func (p *proxy) does(f fault) {
 	p.fault.Store(&f)
 }
 
-// pass asks the server, and gives its answer.
+// pass forwards a request to the server, and returns its answer.
 func (p *proxy) pass(request *http.Request) (http.Header, int, []byte) {
 	recorder := httptest.NewRecorder()
 	p.inner.ServeHTTP(recorder, request)
 	return recorder.Header(), recorder.Code, recorder.Body.Bytes()
 }
 
-// hangUp ends the connection without another word.
+// hangUp closes the connection without an answer.
 func hangUp() { panic(http.ErrAbortHandler) }
 
 func isWrite(request *http.Request) bool { return request.Method == http.MethodPut }
 func isRead(request *http.Request) bool  { return request.Method == http.MethodGet }
 
-// answers what a store says, in S3's words.
+// answers fails with an error of S3.
 func answers(status int, code string) fault {
 	return func(_ *proxy, writer http.ResponseWriter, request *http.Request) {
 		_, _ = io.Copy(io.Discard, request.Body)
@@ -84,7 +84,7 @@ func answers(status int, code string) fault {
 	}
 }
 
-// only for some requests: the others are passed on.
+// only applies a fault to some requests: the others are forwarded.
 func only(which func(*http.Request) bool, f fault) fault {
 	return func(p *proxy, writer http.ResponseWriter, request *http.Request) {
 		if which(request) {
@@ -98,19 +98,19 @@ func only(which func(*http.Request) bool, f fault) fault {
 // hangsUp at once.
 func hangsUp(*proxy, http.ResponseWriter, *http.Request) { hangUp() }
 
-// hangsUpAfter the store has done what it was asked.
+// hangsUpAfter the store has handled the request.
 func hangsUpAfter(p *proxy, _ http.ResponseWriter, request *http.Request) {
 	p.pass(request)
 	hangUp()
 }
 
-// isSlow until nobody waits any more.
+// isSlow does not answer until the client gives up.
 func isSlow(_ *proxy, _ http.ResponseWriter, request *http.Request) {
 	_, _ = io.Copy(io.Discard, request.Body)
 	<-request.Context().Done()
 }
 
-// trickles: the answer begins at once, and its end never comes.
+// trickles starts to answer at once, and never ends.
 func trickles(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	header, status, body := p.pass(request)
 	copyHeader(writer, header)
@@ -120,7 +120,7 @@ func trickles(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	<-request.Context().Done()
 }
 
-// cutsUploads in the middle, on their way to the store.
+// cutsUploads breaks off a request on its way to the store.
 func cutsUploads(p *proxy, _ http.ResponseWriter, request *http.Request) {
 	half := request.ContentLength / 2
 	request.Body = io.NopCloser(io.MultiReader(io.LimitReader(request.Body, half), brokenOff{}))
@@ -132,7 +132,7 @@ type brokenOff struct{}
 
 func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// cutsDownloads in the middle.
+// cutsDownloads breaks off an answer.
 func cutsDownloads(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	header, status, body := p.pass(request)
 	copyHeader(writer, header)
@@ -143,7 +143,7 @@ func cutsDownloads(p *proxy, writer http.ResponseWriter, request *http.Request) 
 	hangUp()
 }
 
-// changesUploads by a bit.
+// changesUploads changes one bit of the request.
 func changesUploads(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	body, _ := io.ReadAll(request.Body)
 	if len(body) > 0 {
@@ -153,7 +153,7 @@ func changesUploads(p *proxy, writer http.ResponseWriter, request *http.Request)
 	p.inner.ServeHTTP(writer, request)
 }
 
-// gives other bytes than the store has.
+// gives returns other bytes than the store has.
 func gives(change func([]byte) []byte) fault {
 	return func(p *proxy, writer http.ResponseWriter, request *http.Request) {
 		header, status, body := p.pass(request)
@@ -167,7 +167,7 @@ func gives(change func([]byte) []byte) fault {
 	}
 }
 
-// forgets what it is given, and says that it has it.
+// forgets drops a write and reports success.
 func forgets(_ *proxy, writer http.ResponseWriter, request *http.Request) {
 	_, _ = io.Copy(io.Discard, request.Body)
 	writer.Header().Set("ETag", `"d41d8cd98f00b204e9800998ecf8427e"`)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package archive_test keeps records in a real S3 server, Versity's gateway over a
-// directory, and puts a proxy in front of it that does what stores and networks do.
+// Package archive_test stores records in a real S3 server, Versity's gateway over a
+// directory, behind a proxy that simulates failures of stores and networks.
 package archive_test
 
 import (
@@ -27,8 +27,8 @@ const (
 	secret = "a-test's-secret-key"
 )
 
-// server is the S3 server of all tests: there can be only one in a process. Each test
-// has a bucket of its own.
+// server is the S3 server of all tests: a process can have only one. Each test has its
+// own bucket.
 var server struct {
 	address string
 	root    string
@@ -62,7 +62,7 @@ func withServer(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// newBucket is one that is empty: a directory of the server's.
+// newBucket creates an empty bucket: a directory of the server's.
 func newBucket(t *testing.T) string {
 	t.Helper()
 	name := strings.Trim(strings.Map(func(r rune) rune {
@@ -145,8 +145,8 @@ func raw(n int) []byte {
 	return body
 }
 
-// whatKeeping leaves behind where nothing goes wrong.
-func whatKeeping(t *testing.T, records ...archive.Record) map[string]string {
+// expectedFiles returns the files of records that are stored without failures.
+func expectedFiles(t *testing.T, records ...archive.Record) map[string]string {
 	t.Helper()
 	bucket := newBucket(t)
 	for _, one := range records {
@@ -161,7 +161,7 @@ func loads(t *testing.T, store *archive.Store, reference archive.Reference, want
 	t.Helper()
 	got, err := store.Load(t.Context(), reference)
 	if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-		t.Errorf("%s does not give back what was kept: %v", reference, err)
+		t.Errorf("%s does not return the stored record: %v", reference, err)
 	}
 }
 

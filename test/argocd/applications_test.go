@@ -20,7 +20,7 @@ import (
 
 const root = "../../config/argocd"
 
-// applications by name. Fields Argo CD does not know are refused.
+// applications by name. Unknown fields are refused.
 func applications(t *testing.T) map[string]*v1alpha1.Application {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "applications", "*.yaml"))
@@ -53,18 +53,18 @@ func wave(t *testing.T, application *v1alpha1.Application) int {
 	return syncwaves.Wave(&unstructured.Unstructured{Object: object})
 }
 
-func TestApplicationsComeInOrderAndGoWithWhatTheyMade(t *testing.T) {
+func TestApplicationsSyncInOrderAndPrune(t *testing.T) {
 	found := applications(t)
 	order := [][]string{{"strimzi", "cloudnative-pg", "k6-operator"}, {"perflab-operator"}, {"perflab-environment"}, {"perflab-experiments"}}
 	before, count := -1000, 1
 	for _, together := range order {
 		first := found[together[0]]
 		if first == nil {
-			t.Fatalf("there is no application %s", together[0])
+			t.Fatalf("application %s is missing", together[0])
 		}
 		now := wave(t, first)
 		if now <= before {
-			t.Errorf("%v come in wave %d, not after wave %d", together, now, before)
+			t.Errorf("%v are in wave %d, not after wave %d", together, now, before)
 		}
 		for _, name := range together {
 			if found[name] == nil || wave(t, found[name]) != now {
@@ -80,13 +80,13 @@ func TestApplicationsComeInOrderAndGoWithWhatTheyMade(t *testing.T) {
 	for name, application := range found {
 		automated := application.Spec.SyncPolicy.Automated
 		if automated == nil || !automated.Prune || !automated.SelfHeal || !application.CascadedDeletion() {
-			t.Errorf("%s does not heal, prune and take away what it made: %+v", name, application.Spec.SyncPolicy)
+			t.Errorf("%s does not heal, prune and delete its objects: %+v", name, application.Spec.SyncPolicy)
 		}
 	}
 }
 
-// What the applications point to in this repository is there.
-func TestApplicationsPointToWhatExists(t *testing.T) {
+// The paths of the applications exist in this repository.
+func TestApplicationPathsExist(t *testing.T) {
 	seen := 0
 	for name, application := range applications(t) {
 		path := application.Spec.Source.Path
@@ -103,7 +103,7 @@ func TestApplicationsPointToWhatExists(t *testing.T) {
 	}
 }
 
-// A wave waits for applications only where their health is known.
+// A wave waits for applications only if their health is known.
 func TestHealthOfApplications(t *testing.T) {
 	judge := lua.ResourceHealthOverrides(overrides(t, asShipped))
 	for told, want := range map[string]health.HealthStatusCode{
@@ -120,7 +120,7 @@ func TestHealthOfApplications(t *testing.T) {
 	}
 }
 
-// Who is asked here and who runs on the cluster are one release.
+// The tested library and the running programs are of one release.
 func TestOneRelease(t *testing.T) {
 	required := regexp.MustCompile(`github\.com/argoproj/argo-cd/v3 (v\S+)`)
 	var found []string
@@ -136,6 +136,6 @@ func TestOneRelease(t *testing.T) {
 		found = append(found, string(version[1]))
 	}
 	if found[0] != found[1] {
-		t.Errorf("asked is %s, run is %s", found[0], found[1])
+		t.Errorf("the library is %s, the programs are %s", found[0], found[1])
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Where an installation compares status, ours is not compared all the same.
+// Even where an installation compares status, ours is not compared.
 func TestStatusIsNotDiffed(t *testing.T) {
 	everything := func(data map[string]string) { data["resource.compareoptions"] = "ignoreResourceStatusField: none" }
 	foreign := func(data map[string]string) {

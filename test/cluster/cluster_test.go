@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster_test runs the scripts that make a cluster with stand-ins for the
-// programs they call, and looks at the calls. It shows that a cluster by kind is
-// asked for as meant, not that there would be one.
+// Package cluster_test runs the scripts that create a cluster with stubs of the
+// programs that they call, and checks the calls. It checks how kind is called, not that
+// kind works.
 package cluster_test
 
 import (
@@ -21,18 +21,18 @@ import (
 
 const root = "../.."
 
-// place is where the scripts keep their things, and the stand-ins theirs.
-type place struct {
+// sandbox has the directories of the scripts and of the stubs.
+type sandbox struct {
 	*testing.T
 	cache, programs, standin string
 	env                      []string
 }
 
-// newPlace has stand-ins first on the PATH, and in the places where programs stand
-// that were built.
-func newPlace(t *testing.T, variables ...string) *place {
+// newSandbox creates stubs in a directory that is first on the PATH, and in the
+// directories of built programs.
+func newSandbox(t *testing.T, variables ...string) *sandbox {
 	t.Helper()
-	p := &place{T: t, cache: t.TempDir(), programs: t.TempDir(), standin: t.TempDir()}
+	p := &sandbox{T: t, cache: t.TempDir(), programs: t.TempDir(), standin: t.TempDir()}
 	for _, name := range []string{"calls", "images", "engine"} {
 		p.write(filepath.Join(p.standin, name), "")
 	}
@@ -41,16 +41,16 @@ func newPlace(t *testing.T, variables ...string) *place {
 		"CLUSTER=stand-in", "PROVIDER=kind", "DOCKER_ANSWERS=", "STRIMZI=", "KUBECONFIG=", "KUBECTL=", "CLUSTER_KUBECTL=",
 	}, variables...)...)
 	for _, program := range []string{"docker", "kind", "helm", "kubectl"} {
-		p.standIn(filepath.Join(p.programs, program))
+		p.writeStub(filepath.Join(p.programs, program))
 	}
 	for component, program := range map[string]string{"kind": "kind", "helm": "helm", "kube": "kubectl", "metrics-server": "metrics-server"} {
 		folder := strings.TrimSpace(p.must("bash", "-c", "source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; component_dir "+component))
-		p.standIn(filepath.Join(folder, program))
+		p.writeStub(filepath.Join(folder, program))
 	}
 	return p
 }
 
-func (p *place) standIn(path string) {
+func (p *sandbox) writeStub(path string) {
 	p.Helper()
 	script, err := filepath.Abs("standin.sh")
 	if err == nil {
@@ -62,20 +62,20 @@ func (p *place) standIn(path string) {
 	expect.NoError(p, err)
 }
 
-func (p *place) write(path, text string) {
+func (p *sandbox) write(path, text string) {
 	p.Helper()
 	expect.NoError(p, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// run runs a command at the project's root, and gives what it says.
-func (p *place) run(command ...string) (string, error) {
+// run runs a command in the project's root and returns its output.
+func (p *sandbox) run(command ...string) (string, error) {
 	shell := exec.CommandContext(p.Context(), command[0], command[1:]...)
 	shell.Dir, shell.Env = root, p.env
 	said, err := shell.CombinedOutput()
 	return string(said), err
 }
 
-func (p *place) must(command ...string) string {
+func (p *sandbox) must(command ...string) string {
 	p.Helper()
 	said, err := p.run(command...)
 	if err != nil {
@@ -84,8 +84,8 @@ func (p *place) must(command ...string) string {
 	return said
 }
 
-// calls are those since the last look, with the places in them by name.
-func (p *place) calls() []string {
+// takeCalls returns the calls since it was last called, with directories replaced by names.
+func (p *sandbox) takeCalls() []string {
 	p.Helper()
 	path := filepath.Join(p.standin, "calls")
 	text, err := os.ReadFile(path)
@@ -98,26 +98,26 @@ func (p *place) calls() []string {
 	return strings.Split(strings.TrimSpace(hash.ReplaceAllString(named, "-HASH.tar")), "\n")
 }
 
-// inOrder says which of the wanted calls is missing, or not where it should be.
-func (p *place) inOrder(calls []string, wanted ...string) {
+// inOrder checks that the wanted calls were made in this order.
+func (p *sandbox) inOrder(takeCalls []string, wanted ...string) {
 	p.Helper()
-	rest := calls
+	rest := takeCalls
 	for _, want := range wanted {
 		at := slices.IndexFunc(rest, func(call string) bool { return strings.HasPrefix(call, want) })
 		if at < 0 {
-			p.Fatalf("there is no call %q in its place among\n%s", want, strings.Join(calls, "\n"))
+			p.Fatalf("call %q is missing or out of order in\n%s", want, strings.Join(takeCalls, "\n"))
 		}
 		rest = rest[at+1:]
 	}
 }
 
-// never says that none of the calls begins so.
-func (p *place) never(calls []string, unwanted ...string) {
+// never checks that no call has one of these prefixes.
+func (p *sandbox) never(takeCalls []string, unwanted ...string) {
 	p.Helper()
-	for _, call := range calls {
+	for _, call := range takeCalls {
 		for _, prefix := range unwanted {
 			if strings.HasPrefix(call, prefix) {
-				p.Errorf("the call %q should not be there", call)
+				p.Errorf("unexpected call %q", call)
 			}
 		}
 	}
@@ -125,11 +125,11 @@ func (p *place) never(calls []string, unwanted ...string) {
 
 const node = "kindest/node:v1.36.1@sha256:3489c7674813ba5d8b1a9977baea8a6e553784dab7b84759d1014dbd78f7ebd5"
 
-func TestAClusterByKind(t *testing.T) {
-	p := newPlace(t)
+func TestKindCluster(t *testing.T) {
+	p := newSandbox(t)
 	const kubeconfig = "CACHE/clusters/stand-in/kubeconfig"
 	p.must("hack/cluster/cluster.sh", "up")
-	p.inOrder(p.calls(),
+	p.inOrder(p.takeCalls(),
 		"docker info",
 		"kind create cluster --name stand-in --image "+node+" --kubeconfig "+kubeconfig,
 		"docker build --quiet --tag localhost/perflab/metrics-server:",
@@ -145,27 +145,27 @@ func TestAClusterByKind(t *testing.T) {
 		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s get --raw /apis/metrics.k8s.io/v1beta1/nodes/node",
 	)
 	p.must("hack/cluster/cluster.sh", "up")
-	again := p.calls()
+	again := p.takeCalls()
 	p.inOrder(again, "docker start stand-in-control-plane", "kind export kubeconfig --name stand-in", "helm ")
 	p.never(again, "kind create", "kind load", "docker build")
 	p.must("hack/deploy.sh")
-	deployed := p.calls()
+	deployed := p.takeCalls()
 	p.inOrder(deployed, "kubectl get namespace strimzi-system k6-operator-system",
 		"kubectl apply --server-side --force-conflicts -k ROOT/config/default", "kubectl -n perflab-system rollout restart deployment/perflab-operator",
 		"kubectl -n perflab-system rollout status deployment/perflab-operator", "kubectl apply --dry-run=server -f ROOT/config/samples/demo.yaml")
 	p.never(deployed, "kubectl -n perflab-emulators", "kubectl apply --server-side --force-conflicts -k ROOT/test/emulators")
 	p.must("hack/cluster/cluster.sh", "down")
-	p.inOrder(p.calls(), "kind delete cluster --name stand-in --kubeconfig "+kubeconfig)
+	p.inOrder(p.takeCalls(), "kind delete cluster --name stand-in --kubeconfig "+kubeconfig)
 }
 
-func TestTheOtherStrimziByKind(t *testing.T) {
-	p := newPlace(t, "STRIMZI=0.45.2")
+func TestKindClusterWithOldStrimzi(t *testing.T) {
+	p := newSandbox(t, "STRIMZI=0.45.2")
 	p.must("hack/cluster/cluster.sh", "up")
-	p.inOrder(p.calls(), "kind create", "helm --kubeconfig CACHE/clusters/stand-in/kubeconfig upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version 0.45.2 ")
+	p.inOrder(p.takeCalls(), "kind create", "helm --kubeconfig CACHE/clusters/stand-in/kubeconfig upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version 0.45.2 ")
 }
 
-// The operators' pods have what a restricted namespace asks of pods.
-func TestTheOperatorsOfKindFitARestrictedNamespace(t *testing.T) {
+// The operators' pods satisfy the restricted Pod Security Standard.
+func TestKindOperatorsPassRestrictedPodSecurity(t *testing.T) {
 	for _, tc := range []struct {
 		file, pod, container string
 	}{
@@ -187,7 +187,7 @@ func TestTheOperatorsOfKindFitARestrictedNamespace(t *testing.T) {
 	expect.NoError(t, err)
 	for _, namespace := range []string{"strimzi-system", "k6-operator-system"} {
 		if want := "{name: " + namespace + ", labels: {pod-security.kubernetes.io/enforce: restricted}}"; !strings.Contains(string(text), want) {
-			t.Errorf("namespace %s is not held to the restricted standard", namespace)
+			t.Errorf("namespace %s does not enforce the restricted standard", namespace)
 		}
 	}
 }
@@ -217,8 +217,8 @@ func at(t *testing.T, values map[string]any, path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// What the list of images says is what is installed.
-func TestTheListOfForeignImagesIsTheOneThatIsPulled(t *testing.T) {
+// The listed images are the installed ones.
+func TestListedImagesAreInstalled(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join(root, "hack/cluster/kind/images.txt"))
 	expect.NoError(t, err)
 	images := map[string]string{}
@@ -227,7 +227,7 @@ func TestTheListOfForeignImagesIsTheOneThatIsPulled(t *testing.T) {
 			images[fields[0]] = fields[1]
 		}
 	}
-	p := newPlace(t)
+	p := newSandbox(t)
 	cnpg := strings.TrimSpace(p.must("bash", "-c", "source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; component_version cloudnative-pg | tr -d v"))
 	for name, want := range map[string]string{
 		"node": node, "cloudnative-pg": "ghcr.io/cloudnative-pg/cloudnative-pg:" + cnpg,
@@ -237,6 +237,6 @@ func TestTheListOfForeignImagesIsTheOneThatIsPulled(t *testing.T) {
 		delete(images, name)
 	}
 	if len(images) > 0 {
-		t.Errorf("nothing is known of %v", images)
+		t.Errorf("unlisted images: %v", images)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// archive writes what docker save would of one image or several.
-func (p *place) archive(names ...string) string {
+// archive writes an archive of one or several images as docker save does.
+func (p *sandbox) archive(names ...string) string {
 	p.Helper()
 	var entries []string
 	for _, name := range names {
@@ -25,39 +25,39 @@ func (p *place) archive(names ...string) string {
 	return path
 }
 
-// give runs make image-load.
-func (p *place) give(variables ...string) (string, error) {
+// loadImage runs make image-load.
+func (p *sandbox) loadImage(variables ...string) (string, error) {
 	return p.run(append([]string{"make", "--no-print-directory", "image-load"}, append(variables, "CACHE="+p.cache)...)...)
 }
 
-func TestAnImageOfOnesOwnIsLoaded(t *testing.T) {
-	p := newPlace(t)
+func TestLoadOwnImage(t *testing.T) {
+	p := newSandbox(t)
 	archive := p.archive("shop/cart:1.0")
-	said, err := p.give("IMAGE=shop/cart:1.0", "ARCHIVE="+archive)
+	said, err := p.loadImage("IMAGE=shop/cart:1.0", "ARCHIVE="+archive)
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	p.inOrder(p.calls(), "docker exec stand-in-control-plane ctr", "kind load image-archive "+archive+" --name stand-in")
-	if said, err := p.give("IMAGE=shop/cart:1.0", "ARCHIVE="+archive); err != nil || !strings.Contains(said, "has image shop/cart:1.0 already") {
+	p.inOrder(p.takeCalls(), "docker exec stand-in-control-plane ctr", "kind load image-archive "+archive+" --name stand-in")
+	if said, err := p.loadImage("IMAGE=shop/cart:1.0", "ARCHIVE="+archive); err != nil || !strings.Contains(said, "has image shop/cart:1.0 already") {
 		t.Errorf("%v: %s", err, said)
 	}
-	p.never(p.calls(), "kind load")
+	p.never(p.takeCalls(), "kind load")
 	folder := t.TempDir()
 	p.write(filepath.Join(folder, "Dockerfile"), "FROM scratch\n")
-	if said, err := p.give("IMAGE=cart:2.0", "DOCKERFILE="+folder); err != nil {
+	if said, err := p.loadImage("IMAGE=cart:2.0", "DOCKERFILE="+folder); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	p.inOrder(p.calls(), "docker build --quiet --tag cart:2.0 --file "+folder+"/Dockerfile "+folder,
+	p.inOrder(p.takeCalls(), "docker build --quiet --tag cart:2.0 --file "+folder+"/Dockerfile "+folder,
 		"docker save --output CACHE/images/own/cart_2.0.tar.partial cart:2.0", "kind load image-archive CACHE/images/own/cart_2.0.tar --name stand-in")
 	p.write(filepath.Join(p.standin, "engine"), "registry.example.org/cart:3.0\n")
-	if said, err := p.give("IMAGE=registry.example.org/cart:3.0"); err != nil {
+	if said, err := p.loadImage("IMAGE=registry.example.org/cart:3.0"); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	p.inOrder(p.calls(), "docker image inspect registry.example.org/cart:3.0", "docker save --output CACHE/images/own/registry.example.org_cart_3.0.tar registry.example.org/cart:3.0", "kind load image-archive")
+	p.inOrder(p.takeCalls(), "docker image inspect registry.example.org/cart:3.0", "docker save --output CACHE/images/own/registry.example.org_cart_3.0.tar registry.example.org/cart:3.0", "kind load image-archive")
 }
 
-func TestAnImageThatCannotBeLoadedIsRefused(t *testing.T) {
-	p := newPlace(t)
+func TestLoadImageRefusesBadInput(t *testing.T) {
+	p := newSandbox(t)
 	none := filepath.Join(t.TempDir(), "none.tar")
 	p.write(none, "no archive")
 	for name, tc := range map[string]struct {
@@ -67,8 +67,8 @@ func TestAnImageThatCannotBeLoadedIsRefused(t *testing.T) {
 		"no name":          {nil, `IMAGE "" is no name with a tag: write for example shop/cart:1.0`},
 		"no tag":           {[]string{"IMAGE=shop/cart"}, `IMAGE "shop/cart" is no name with a tag`},
 		"a port, no tag":   {[]string{"IMAGE=localhost:5000/cart"}, "is no name with a tag"},
-		"latest":           {[]string{"IMAGE=shop/cart:latest"}, "Kubernetes pulls latest anew"},
-		"no such archive":  {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=/no/such.tar"}, `ARCHIVE "/no/such.tar" is not there`},
+		"latest":           {[]string{"IMAGE=shop/cart:latest"}, "Kubernetes always pulls latest"},
+		"no such archive":  {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=/no/such.tar"}, `ARCHIVE "/no/such.tar" does not exist`},
 		"no archive":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + none}, "it has no manifest.json"},
 		"of another image": {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/till:1.0")}, `does not hold shop/cart:1.0 but: "RepoTags":["shop/till:1.0"]`},
 		"of several":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/cart:1.0", "shop/till:1.0")}, "holds several images"},
@@ -76,19 +76,19 @@ func TestAnImageThatCannotBeLoadedIsRefused(t *testing.T) {
 		"not in Docker":    {[]string{"IMAGE=shop/cart:1.0"}, "the Docker engine has no image shop/cart:1.0: pull or build it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if said, err := p.give(tc.variables...); err == nil || !strings.Contains(said, tc.want) {
+			if said, err := p.loadImage(tc.variables...); err == nil || !strings.Contains(said, tc.want) {
 				t.Errorf("%v: %s, want %q", err, said, tc.want)
 			}
 		})
 	}
-	p.never(p.calls(), "kind load")
+	p.never(p.takeCalls(), "kind load")
 }
 
-// Without Docker, buildah builds; what the local provider then does with an archive
-// needs a cluster, and is shown by every end-to-end test.
-func TestWithoutDockerBuildahBuilds(t *testing.T) {
-	p := newPlace(t, "DOCKER_ANSWERS=no")
-	p.standIn(filepath.Join(p.programs, "buildah"))
+// Without Docker, buildah builds. Loading the archive into a local cluster is covered
+// by the end-to-end tests.
+func TestBuildahBuildsWithoutDocker(t *testing.T) {
+	p := newSandbox(t, "DOCKER_ANSWERS=no")
+	p.writeStub(filepath.Join(p.programs, "buildah"))
 	folder := t.TempDir()
 	p.write(filepath.Join(folder, "Dockerfile"), "FROM scratch\n")
 	said := p.must("bash", "-c", `set -euo pipefail
@@ -99,11 +99,11 @@ func TestWithoutDockerBuildahBuilds(t *testing.T) {
 		contained() { "$@"; }
 		own_build cart:2.0 `+folder)
 	if !strings.HasSuffix(strings.TrimSpace(said), p.cache+"/images/own/cart_2.0.tar") {
-		t.Errorf("it says %s", said)
+		t.Errorf("output: %s", said)
 	}
-	calls := p.calls()
-	if len(calls) != 2 || !strings.Contains(calls[0], " bud ") || !strings.Contains(calls[0], " --tag cart:2.0 --file "+folder+"/Dockerfile "+folder) ||
-		!strings.HasSuffix(calls[1], " push --quiet cart:2.0 docker-archive:CACHE/images/own/cart_2.0.tar.partial:cart:2.0") {
-		t.Errorf("the calls are\n%s", strings.Join(calls, "\n"))
+	takeCalls := p.takeCalls()
+	if len(takeCalls) != 2 || !strings.Contains(takeCalls[0], " bud ") || !strings.Contains(takeCalls[0], " --tag cart:2.0 --file "+folder+"/Dockerfile "+folder) ||
+		!strings.HasSuffix(takeCalls[1], " push --quiet cart:2.0 docker-archive:CACHE/images/own/cart_2.0.tar.partial:cart:2.0") {
+		t.Errorf("the calls are\n%s", strings.Join(takeCalls, "\n"))
 	}
 }

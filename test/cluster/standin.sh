@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Stands in for docker, kind, helm, kubectl and ctr's like: writes down how it is
-# called, and answers as far as the scripts of hack/ ask. STANDIN is a directory: calls in it
-# are the calls, node is there while a node is, images is what "ctr images ls" lists.
+# A stub of docker, kind, helm, kubectl, ctr and others: records its calls, and answers what the
+# scripts of hack/ need. STANDIN is a directory: calls lists the calls, node exists while a node
+# does, images is the output of "ctr images ls".
 set -euo pipefail
 program=${0##*/}
 printf '%s %s\n' "$program" "$*" >>"$STANDIN/calls"
 
 identity() { printf '%s' "$1" | sha256sum | cut -c1-64; }
 
-# archive FILE REFERENCE writes what docker save would.
+# archive FILE REFERENCE writes an archive as docker save does.
 archive() {
   local folder
   folder=$(mktemp -d)
@@ -18,7 +18,7 @@ archive() {
   rm -r "$folder"
 }
 
-# take FILE gives the node an image, under the name runtimes know it by.
+# take FILE loads an image into the node, under its name in the runtime.
 take() {
   local manifest name id
   manifest=$(tar -xOf "$1" manifest.json)

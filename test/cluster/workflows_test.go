@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Whoever can move a tag of an action could run what they like here.
-func TestActionsArePinnedByCommit(t *testing.T) {
+// A tag can be moved to other code; a commit can't.
+func TestActionsArePinnedToCommits(t *testing.T) {
 	pinned := regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9]`)
 	uses := 0
 	for path, text := range workflows(t) {
@@ -33,8 +33,8 @@ func TestActionsArePinnedByCommit(t *testing.T) {
 	}
 }
 
-// What a workflow makes can be made.
-func TestWorkflowsMakeWhatThereIs(t *testing.T) {
+// The make targets of the workflows exist.
+func TestWorkflowTargetsExist(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	expect.NoError(t, err)
 	target := regexp.MustCompile(`make ([a-z][a-z0-9-]+)|target: \[([a-z0-9, -]+)\]`)

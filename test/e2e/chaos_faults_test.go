@@ -25,27 +25,27 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// fault is one thing that goes wrong.
+// fault is one kind of failure.
 type fault struct {
 	name string
-	// loading: it is made while a load is on.
+	// loading: it is injected while a load is running.
 	loading bool
-	// spoils: a load that it hits is not what was asked for.
-	spoils bool
-	// when there is something that it can hit; nil: always.
-	when func(context.Context, *scene) bool
-	// lasts is how long it stays; nil: it is over at once.
+	// invalidates: it invalidates the results of the load that it hits.
+	invalidates bool
+	// when reports whether it can hit anything; nil: always.
+	when func(context.Context, *subject) bool
+	// lasts is its duration; nil: it ends at once.
 	lasts func(*chaos) time.Duration
-	// strike does it, tells what it hit, and how it is mended.
-	strike func(context.Context, *scene) (string, func(context.Context) error, error)
-	// told finds it in a condition; nil where no harm is to come of it.
-	told *regexp.Regexp
+	// inject injects it and returns the object that it hit and a function that heals it.
+	inject func(context.Context, *subject) (string, func(context.Context) error, error)
+	// reported matches a condition's message; nil if it does no harm.
+	reported *regexp.Regexp
 }
 
-// overdue: a person should have read of it by now. What hits those who would tell
-// has only to be over soon.
+// overdue: a condition should have reported it by now. While a fault hits the
+// components that report, the time counts from its end.
 func (f fault) overdue(struck, healed time.Time) bool {
-	if f.told == nil {
+	if f.reported == nil {
 		return time.Since(healed) > recovery
 	}
 	return time.Since(struck) > patience
@@ -67,34 +67,34 @@ const (
 
 func faults() []fault {
 	return []fault{
-		{name: "operator killed", strike: operatorKilled},
-		{name: "operator killed after a write", strike: operatorKilledAfterAWrite},
-		{name: "leader's lease taken away", strike: leaseTaken},
-		{name: "API server killed", lasts: outage, strike: daemonKilled("kube-apiserver")},
-		{name: "API server hangs", lasts: seconds(5, 60), strike: apiServerHangs},
-		{name: "etcd killed", strike: daemonKilled("etcd")},
-		{name: "kubelet killed", strike: daemonKilled("kubelet")},
-		{name: "k6 runner killed", loading: true, when: some(runnerPods), spoils: true, strike: containerOf(runnerPods, "kill-container"), told: mentions(`k6|runner|load`)},
-		{name: "k6 runner out of memory", loading: true, when: some(runnerPods), spoils: true, strike: containerOf(runnerPods, "exhaust-container"), told: mentions(`memory|OOM`)},
-		{name: "collector killed", loading: true, when: some(collectorPods), strike: containerOf(collectorPods, "kill-container")},
-		{name: "broker deleted", when: some(brokerPods), spoils: true, strike: podDeleted(brokerPods), told: mentions("kafka")},
-		{name: "broker deleted under load", loading: true, when: some(brokerPods), spoils: true, strike: podDeleted(brokerPods), told: mentions("kafka")},
-		{name: "PostgreSQL's primary deleted", when: some(primaryPods), spoils: true, strike: podDeleted(primaryPods), told: mentions("postgres")},
-		{name: "PostgreSQL's primary deleted under load", loading: true, when: some(primaryPods), spoils: true, strike: podDeleted(primaryPods), told: mentions("postgres")},
-		{name: "module killed under load", loading: true, when: some(modulePods), spoils: true, strike: containerOf(modulePods, "kill-container"), told: mentions("gateway|circulation|inventory|import|target")},
-		{name: "module killed", when: some(modulePods), spoils: true, strike: containerOf(modulePods, "kill-container"), told: mentions("module|gateway|circulation|inventory|import|target")},
-		{name: "Strimzi and k6-operator stopped", lasts: seconds(20, 60), strike: stopped("perflab-emulators", "emulators"), told: mentions("operator|kafka|k6|load")},
-		{name: "CloudNativePG stopped", lasts: seconds(20, 60), strike: stopped("cnpg-system", "cnpg-controller-manager"), told: mentions("operator|postgres")},
-		{name: volumesFault, when: some(primaryPods), lasts: seconds(20, 60), strike: volumesFull, told: mentions("space|disk|kafka|postgres")},
-		{name: "node cordoned", lasts: seconds(20, 60), strike: cordoned, told: mentions("node|schedul")},
-		{name: "quota used up", lasts: seconds(20, 60), strike: quotaUsedUp, told: mentions("quota")},
-		{name: "ConfigMap deleted", strike: configMapDeleted, told: mentions("ConfigMap|results|scripts|metrics")},
-		{name: clockFault, lasts: seconds(10, 40), strike: clockMoved, told: mentions("clock|deadline|within")},
+		{name: "operator killed", inject: crashOperator},
+		{name: "operator killed after a write", inject: crashOperatorAfterWrite},
+		{name: "leader's lease taken", inject: takeLease},
+		{name: "API server killed", lasts: outage, inject: killDaemon("kube-apiserver")},
+		{name: "API server hangs", lasts: seconds(5, 60), inject: hangAPIServer},
+		{name: "etcd killed", inject: killDaemon("etcd")},
+		{name: "kubelet killed", inject: killDaemon("kubelet")},
+		{name: "k6 runner killed", loading: true, when: anyPod(runnerPods), invalidates: true, inject: breakContainer(runnerPods, "kill-container"), reported: matches(`k6|runner|load`)},
+		{name: "k6 runner out of memory", loading: true, when: anyPod(runnerPods), invalidates: true, inject: breakContainer(runnerPods, "exhaust-container"), reported: matches(`memory|OOM`)},
+		{name: "collector killed", loading: true, when: anyPod(collectorPods), inject: breakContainer(collectorPods, "kill-container")},
+		{name: "broker deleted", when: anyPod(brokerPods), invalidates: true, inject: deletePod(brokerPods), reported: matches("kafka")},
+		{name: "broker deleted under load", loading: true, when: anyPod(brokerPods), invalidates: true, inject: deletePod(brokerPods), reported: matches("kafka")},
+		{name: "PostgreSQL's primary deleted", when: anyPod(primaryPods), invalidates: true, inject: deletePod(primaryPods), reported: matches("postgres")},
+		{name: "PostgreSQL's primary deleted under load", loading: true, when: anyPod(primaryPods), invalidates: true, inject: deletePod(primaryPods), reported: matches("postgres")},
+		{name: "module killed under load", loading: true, when: anyPod(modulePods), invalidates: true, inject: breakContainer(modulePods, "kill-container"), reported: matches("gateway|circulation|inventory|import|target")},
+		{name: "module killed", when: anyPod(modulePods), invalidates: true, inject: breakContainer(modulePods, "kill-container"), reported: matches("module|gateway|circulation|inventory|import|target")},
+		{name: "Strimzi and k6-operator stopped", lasts: seconds(20, 60), inject: stopDeployment("perflab-emulators", "emulators"), reported: matches("operator|kafka|k6|load")},
+		{name: "CloudNativePG stopped", lasts: seconds(20, 60), inject: stopDeployment("cnpg-system", "cnpg-controller-manager"), reported: matches("operator|postgres")},
+		{name: volumesFault, when: anyPod(primaryPods), lasts: seconds(20, 60), inject: fillVolumes, reported: matches("space|disk|kafka|postgres")},
+		{name: "node cordoned", lasts: seconds(20, 60), inject: cordonNode, reported: matches("node|schedul")},
+		{name: "quota used up", lasts: seconds(20, 60), inject: exhaustQuota, reported: matches("quota")},
+		{name: "ConfigMap deleted", inject: deleteConfigMap, reported: matches("ConfigMap|results|scripts|metrics")},
+		{name: clockFault, lasts: seconds(10, 40), inject: moveClock, reported: matches("clock|deadline|within")},
 	}
 }
 
-// chosen are the faults that are asked for, and can be made here.
-func (c *chaos) chosen() []fault {
+// selectedFaults are the faults that the variables select and this cluster allows.
+func (c *chaos) selectedFaults() []fault {
 	part, clock := os.Getenv("CHAOS_ONLY"), os.Getenv("CHAOS_CLOCK") != ""
 	return slices.DeleteFunc(faults(), func(f fault) bool {
 		return !strings.Contains(f.name, part) || f.name == clockFault && !clock || f.name == volumesFault && c.unbounded
@@ -109,30 +109,30 @@ func faultNames() []string {
 	return names
 }
 
-func mentions(words string) *regexp.Regexp { return regexp.MustCompile("(?i)" + words) }
+func matches(words string) *regexp.Regexp { return regexp.MustCompile("(?i)" + words) }
 
 func seconds(least, most int) func(*chaos) time.Duration {
 	return func(c *chaos) time.Duration {
-		return c.between(time.Duration(least)*time.Second, time.Duration(most)*time.Second)
+		return c.randomDuration(time.Duration(least)*time.Second, time.Duration(most)*time.Second)
 	}
 }
 
-// outage is short most of the time, and one in eight takes minutes.
+// outage is usually short; one in eight takes minutes.
 func outage(c *chaos) time.Duration {
 	if c.rand.IntN(8) == 0 {
-		return c.between(time.Minute, 5*time.Minute)
+		return c.randomDuration(time.Minute, 5*time.Minute)
 	}
-	return c.between(5*time.Second, time.Minute)
+	return c.randomDuration(5*time.Second, time.Minute)
 }
 
-func some(labels client.MatchingLabels) func(context.Context, *scene) bool {
-	return func(ctx context.Context, s *scene) bool { return len(s.pods(ctx, labels)) > 0 }
+func anyPod(labels client.MatchingLabels) func(context.Context, *subject) bool {
+	return func(ctx context.Context, s *subject) bool { return len(s.pods(ctx, labels)) > 0 }
 }
 
-func nothing(context.Context) error { return nil }
+func noHeal(context.Context) error { return nil }
 
-// tool has the local cluster's own scripts do something.
-func tool(ctx context.Context, script string, arguments ...string) error {
+// runScript runs a script of the local cluster.
+func runScript(ctx context.Context, script string, arguments ...string) error {
 	output, err := exec.CommandContext(ctx, "../../hack/cluster/"+script, arguments...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s %s: %w: %s", script, strings.Join(arguments, " "), err, output)
@@ -140,27 +140,27 @@ func tool(ctx context.Context, script string, arguments ...string) error {
 	return nil
 }
 
-func clusterUp(ctx context.Context) error { return tool(ctx, "cluster.sh", "up") }
+func clusterUp(ctx context.Context) error { return runScript(ctx, "cluster.sh", "up") }
 
-func daemonKilled(name string) func(context.Context, *scene) (string, func(context.Context) error, error) {
-	return func(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
-		return "", clusterUp, tool(ctx, "break.sh", "kill", name)
+func killDaemon(name string) func(context.Context, *subject) (string, func(context.Context) error, error) {
+	return func(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
+		return "", clusterUp, runScript(ctx, "break.sh", "kill", name)
 	}
 }
 
-func apiServerHangs(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
-	resume := func(ctx context.Context) error { return tool(ctx, "break.sh", "resume", "kube-apiserver") }
-	return "", resume, tool(ctx, "break.sh", "pause", "kube-apiserver")
+func hangAPIServer(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
+	resume := func(ctx context.Context) error { return runScript(ctx, "break.sh", "resume", "kube-apiserver") }
+	return "", resume, runScript(ctx, "break.sh", "pause", "kube-apiserver")
 }
 
-// containerOf has something done to the first container of a pod with these labels.
-func containerOf(labels client.MatchingLabels, action string) func(context.Context, *scene) (string, func(context.Context) error, error) {
-	return func(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
+// breakContainer applies an action to the first container of a pod with these labels.
+func breakContainer(labels client.MatchingLabels, action string) func(context.Context, *subject) (string, func(context.Context) error, error) {
+	return func(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 		pods := s.pods(ctx, labels)
 		if len(pods) == 0 {
-			return "nothing: no such pod", nothing, nil
+			return "nothing: no such pod", noHeal, nil
 		}
-		return pods[0].Name, nothing, tool(ctx, "break.sh", action, containerID(pods[0]))
+		return pods[0].Name, noHeal, runScript(ctx, "break.sh", action, containerID(pods[0]))
 	}
 }
 
@@ -168,27 +168,27 @@ func containerID(pod corev1.Pod) string {
 	return strings.TrimPrefix(pod.Status.ContainerStatuses[0].ContainerID, "containerd://")
 }
 
-func podDeleted(labels client.MatchingLabels) func(context.Context, *scene) (string, func(context.Context) error, error) {
-	return func(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
+func deletePod(labels client.MatchingLabels) func(context.Context, *subject) (string, func(context.Context) error, error) {
+	return func(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 		pods := s.pods(ctx, labels)
 		if len(pods) == 0 {
-			return "nothing: no such pod", nothing, nil
+			return "nothing: no such pod", noHeal, nil
 		}
-		return fmt.Sprintf("%s (instances: %d)", pods[0].Name, s.instances), nothing, cluster.Delete(ctx, &pods[0])
+		return fmt.Sprintf("%s (instances: %d)", pods[0].Name, s.instances), noHeal, cluster.Delete(ctx, &pods[0])
 	}
 }
 
-func operatorKilled(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
+func crashOperator(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
 	pods := running(ctx, operatorNamespace, operatorPods)
 	if len(pods) == 0 {
-		return "nothing: it does not run", nothing, nil
+		return "nothing: it does not run", noHeal, nil
 	}
-	return "", operatorBack, tool(ctx, "break.sh", "kill-container", containerID(pods[0]))
+	return "", restoreOperator, runScript(ctx, "break.sh", "kill-container", containerID(pods[0]))
 }
 
-// operatorBack spares the operator the kubelet's back-off, which grows to minutes
-// when it is killed again and again.
-func operatorBack(ctx context.Context) error {
+// restoreOperator spares the operator the kubelet's back-off, which grows to minutes
+// after several kills.
+func restoreOperator(ctx context.Context) error {
 	list := &corev1.PodList{}
 	if err := cluster.List(ctx, list, client.InNamespace(operatorNamespace), operatorPods); err != nil {
 		return err
@@ -203,28 +203,28 @@ func operatorBack(ctx context.Context) error {
 	return nil
 }
 
-// operatorKilledAfterAWrite waits until it writes a run's status, and is there
-// before the next write.
-func operatorKilledAfterAWrite(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
+// crashOperatorAfterWrite waits until the operator writes a run's status, and kills
+// it before the next write.
+func crashOperatorAfterWrite(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 	first, err := s.versions(ctx)
 	if err != nil {
-		return "", nothing, err
+		return "", noHeal, err
 	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); pause(ctx, 10*time.Millisecond) {
 		now, err := s.versions(ctx)
 		if err != nil {
-			return "", nothing, err
+			return "", noHeal, err
 		}
 		if now != first {
 			break
 		}
 	}
-	return operatorKilled(ctx, s)
+	return crashOperator(ctx, s)
 }
 
-// versions are those of the runs.
-func (s *scene) versions(ctx context.Context) (string, error) {
-	now, err := s.look(ctx)
+// versions returns the resource versions of the runs.
+func (s *subject) versions(ctx context.Context) (string, error) {
+	now, err := s.observe(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -236,25 +236,25 @@ func (s *scene) versions(ctx context.Context) (string, error) {
 	return strings.Join(versions, " "), nil
 }
 
-func leaseTaken(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
+func takeLease(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
 	lease := &coordinationv1.Lease{}
 	if err := cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "manager.perflab.dev"}, lease); err != nil {
-		return "", nothing, err
+		return "", noHeal, err
 	}
 	before := lease.DeepCopy()
 	other, now := "somebody-else", metav1.NowMicro()
 	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = &other, &now, &now
 	led := running(ctx, operatorNamespace, operatorPods)
 	heal := func(ctx context.Context) error {
-		awaitEndOf(ctx, led)
-		return operatorBack(ctx)
+		awaitExit(ctx, led)
+		return restoreOperator(ctx)
 	}
 	return "", heal, cluster.Patch(ctx, lease, client.MergeFrom(before))
 }
 
-// awaitEndOf waits until the operator has seen that it no longer leads, and has ended:
-// it tries for some seconds to keep its lease. Only then does the kubelet hold it back.
-func awaitEndOf(ctx context.Context, led []corev1.Pod) {
+// awaitExit waits until the operator has lost its lease and exited: it retries the
+// lease for some seconds. Only then does the kubelet's back-off start.
+func awaitExit(ctx context.Context, led []corev1.Pod) {
 	const longest = time.Minute
 	for deadline := time.Now().Add(longest); time.Now().Before(deadline); pause(ctx, time.Second) {
 		still := map[string]bool{}
@@ -267,8 +267,8 @@ func awaitEndOf(ctx context.Context, led []corev1.Pod) {
 	}
 }
 
-// stopped scales a Deployment to nothing for a while.
-func stopped(namespace, name string) func(context.Context, *scene) (string, func(context.Context) error, error) {
+// stopDeployment scales a Deployment to zero for a while.
+func stopDeployment(namespace, name string) func(context.Context, *subject) (string, func(context.Context) error, error) {
 	scale := func(ctx context.Context, replicas int32) error {
 		deployment := &appsv1.Deployment{}
 		if err := cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment); err != nil {
@@ -278,16 +278,16 @@ func stopped(namespace, name string) func(context.Context, *scene) (string, func
 		deployment.Spec.Replicas = &replicas
 		return cluster.Patch(ctx, deployment, client.MergeFrom(before))
 	}
-	return func(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
+	return func(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
 		return "", func(ctx context.Context) error { return scale(ctx, 1) }, scale(ctx, 0)
 	}
 }
 
-func volumesFull(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
-	return "", func(ctx context.Context) error { return tool(ctx, "break.sh", "free-volumes") }, tool(ctx, "break.sh", "fill-volumes")
+func fillVolumes(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
+	return "", func(ctx context.Context) error { return runScript(ctx, "break.sh", "free-volumes") }, runScript(ctx, "break.sh", "fill-volumes")
 }
 
-func cordoned(ctx context.Context, _ *scene) (string, func(context.Context) error, error) {
+func cordonNode(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
 	cordon := func(ctx context.Context, unschedulable bool) error {
 		nodes := &corev1.NodeList{}
 		err := cluster.List(ctx, nodes)
@@ -301,7 +301,7 @@ func cordoned(ctx context.Context, _ *scene) (string, func(context.Context) erro
 	return "", func(ctx context.Context) error { return cordon(ctx, false) }, cordon(ctx, true)
 }
 
-func quotaUsedUp(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
+func exhaustQuota(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.experiment.Namespace, Name: "used-up"}}
 	quota.Spec.Hard = corev1.ResourceList{
 		corev1.ResourcePods: resource.MustParse("0"), "count/configmaps": resource.MustParse("0"), "count/deployments.apps": resource.MustParse("0"),
@@ -309,29 +309,29 @@ func quotaUsedUp(ctx context.Context, s *scene) (string, func(context.Context) e
 	return "", func(ctx context.Context) error { return client.IgnoreNotFound(cluster.Delete(ctx, quota)) }, cluster.Create(ctx, quota)
 }
 
-// configMapDeleted takes one of those that belong to the experiment, or to what
-// it made.
-func configMapDeleted(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
+// deleteConfigMap deletes one ConfigMap that belongs to the experiment, or to an
+// object of it.
+func deleteConfigMap(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 	list := &corev1.ConfigMapList{}
 	if err := cluster.List(ctx, list, client.InNamespace(s.experiment.Namespace)); err != nil {
-		return "", nothing, err
+		return "", noHeal, err
 	}
 	ours := slices.DeleteFunc(list.Items, func(m corev1.ConfigMap) bool { return len(m.OwnerReferences) == 0 })
 	if len(ours) == 0 {
-		return "nothing: there is none", nothing, nil
+		return "none", noHeal, nil
 	}
 	slices.SortFunc(ours, func(a, b corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
-	chosen := ours[s.rand.IntN(len(ours))]
-	return chosen.Name, nothing, client.IgnoreNotFound(cluster.Delete(ctx, &chosen))
+	selectedFaults := ours[s.rand.IntN(len(ours))]
+	return selectedFaults.Name, noHeal, client.IgnoreNotFound(cluster.Delete(ctx, &selectedFaults))
 }
 
-// clockMoved moves the machine's clock by three minutes, which is more than any
-// time that the operator allows a server to be wrong.
-func clockMoved(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
+// moveClock moves the machine's clock by three minutes, more than the difference to
+// a server's clock that the operator allows.
+func moveClock(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 	by := "180"
 	if s.instances == 2 {
 		by = "-180"
 	}
 	back := strings.TrimPrefix("-"+by, "--")
-	return by + " s", func(ctx context.Context) error { return tool(ctx, "break.sh", "move-clock", back) }, tool(ctx, "break.sh", "move-clock", by)
+	return by + " s", func(ctx context.Context) error { return runScript(ctx, "break.sh", "move-clock", back) }, runScript(ctx, "break.sh", "move-clock", by)
 }

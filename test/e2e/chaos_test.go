@@ -25,54 +25,54 @@ import (
 )
 
 const (
-	// faultsEach is how many faults strike one experiment: enough to be in each
-	// other's way, few enough for it to come to its end.
+	// faultsEach is how many faults hit one experiment: enough that faults overlap,
+	// few enough that the experiment completes.
 	faultsEach = 20
-	// recovery is how long a thing may take to be well again.
+	// recovery is the time limit for recovering from a fault.
 	recovery = 3 * time.Minute
-	// underLoad is how long after a load's start a fault is sure to meet it. The
-	// load takes 25 s.
+	// underLoad is the longest time after the start of a load at which a fault still
+	// hits it. The load takes 25 s.
 	underLoad = 12 * time.Second
 )
 
-// TestChaos breaks a local cluster at random moments while experiments are on,
-// and looks after each fault whether a person was told, and whether what is kept
-// is true.
+// TestChaos breaks a local cluster at random moments while experiments are running.
+// After each fault, it checks that a condition reports the fault and that the
+// recorded state is right.
 //
-//	CHAOS_FAULTS  how many faults, 10 unless said
-//	CHAOS_SEED    the order and moments of an earlier time
-//	CHAOS_ONLY    only faults whose names have this in them
-//	CHAOS_CLOCK   also moves the clock, which is that of this machine
+//	CHAOS_FAULTS  number of faults, 10 by default
+//	CHAOS_SEED    order and moments of an earlier test
+//	CHAOS_ONLY    only faults whose names contain this
+//	CHAOS_CLOCK   also moves the clock of this machine
 func TestChaos(t *testing.T) {
-	c := &chaos{t: t, faults: number(t, "CHAOS_FAULTS", 10), seed: number(t, "CHAOS_SEED", time.Now().Unix())}
+	c := &chaos{t: t, faults: intVariable(t, "CHAOS_FAULTS", 10), seed: intVariable(t, "CHAOS_SEED", time.Now().Unix())}
 	t.Logf("CHAOS_SEED=%d does the same again", c.seed)
 	c.rand = rand.New(rand.NewPCG(uint64(c.seed), 0))
-	if len(c.chosen()) == 0 {
+	if len(c.selectedFaults()) == 0 {
 		t.Fatalf("CHAOS_ONLY=%q chooses none of the faults. They are: %s", os.Getenv("CHAOS_ONLY"), strings.Join(faultNames(), ", "))
 	}
 	c.boundVolumes()
 	t.Cleanup(c.print)
-	for experiments := 0; len(c.rows) < int(c.faults); experiments++ {
+	for experiments := 0; len(c.results) < int(c.faults); experiments++ {
 		c.experiment(experiments)
 	}
 }
 
-// boundVolumes gives the volumes a room that can be filled. What earlier tests
-// left of theirs has to be gone.
+// boundVolumes gives volumes a size, so that they can be filled. Volumes of earlier
+// tests must be deleted first.
 func (c *chaos) boundVolumes() {
 	ctx := c.t.Context()
-	await.Until(ctx, c.t, time.Minute, "no volume to be there", func() (bool, string) {
+	await.Until(ctx, c.t, time.Minute, "all volumes to be deleted", func() (bool, string) {
 		list := &corev1.PersistentVolumeList{}
 		expect.NoError(c.t, cluster.List(ctx, list), "listing volumes")
 		return len(list.Items) == 0, fmt.Sprintf("%d volumes", len(list.Items))
 	})
-	if err := tool(ctx, "break.sh", "bound-volumes", "3072"); err != nil {
+	if err := runScript(ctx, "break.sh", "bound-volumes", "3072"); err != nil {
 		c.t.Logf("NOT TESTED: volumes that are full, for they can't be bounded here: %v", err)
 		c.unbounded = true
 	}
 }
 
-func number(t *testing.T, variable string, otherwise int64) int64 {
+func intVariable(t *testing.T, variable string, otherwise int64) int64 {
 	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
@@ -85,152 +85,152 @@ func number(t *testing.T, variable string, otherwise int64) int64 {
 	return value
 }
 
-// chaos is one time of it.
+// chaos is one test.
 type chaos struct {
 	t      *testing.T
 	faults int64
 	seed   int64
 	rand   *rand.Rand
-	// unbounded: volumes have the machine's disk, which nobody fills.
+	// unbounded: volumes use the machine's disk, which the test can't fill.
 	unbounded bool
-	// deck are the faults yet to come before each has been there once.
-	deck []fault
-	rows []*row
+	// pending are the faults of this round. Each fault happens once per round.
+	pending []fault
+	results []*result
 }
 
-// row is a fault that was made, and what came of it.
-type row struct {
+// result is an injected fault and its effect.
+type result struct {
 	fault string
-	// hit is what exactly was broken.
+	// hit is the object that was broken.
 	hit string
-	// moment is what the experiment did then.
-	moment string
-	// spoils: the run it hit must not count.
-	spoils bool
-	// run that was on, and what became of it.
+	// snapshot is the state of the experiment at that time.
+	snapshot string
+	// invalidates: the run that it hit must be invalid.
+	invalidates bool
+	// run that was active, and its outcome.
 	run     string
 	outcome string
-	// told is what a person could read of it, and after how long.
-	told string
-	// wrong is what must not be.
+	// reported is the message that a user could read, and the delay.
+	reported string
+	// wrong lists violations.
 	wrong []string
 }
 
-// draw takes the next fault, each once before any comes again.
-func (c *chaos) draw() fault {
-	if len(c.deck) == 0 {
-		c.deck = c.chosen()
-		c.rand.Shuffle(len(c.deck), func(i, j int) { c.deck[i], c.deck[j] = c.deck[j], c.deck[i] })
+// nextFault returns the next fault: each one once before any is repeated.
+func (c *chaos) nextFault() fault {
+	if len(c.pending) == 0 {
+		c.pending = c.selectedFaults()
+		c.rand.Shuffle(len(c.pending), func(i, j int) { c.pending[i], c.pending[j] = c.pending[j], c.pending[i] })
 	}
-	next := c.deck[0]
-	c.deck = c.deck[1:]
+	next := c.pending[0]
+	c.pending = c.pending[1:]
 	return next
 }
 
-// between picks a time at random.
-func (c *chaos) between(least, most time.Duration) time.Duration {
+// randomDuration returns a random duration.
+func (c *chaos) randomDuration(least, most time.Duration) time.Duration {
 	return least + time.Duration(c.rand.Int64N(int64(most-least)+1))
 }
 
-// experiment makes one and breaks things under it, lets it come to its end in
-// peace and takes it away. Every other one has a replica of PostgreSQL.
+// experiment creates an experiment, injects faults, waits until it completes and
+// deletes it. Every other one has a replica of PostgreSQL.
 func (c *chaos) experiment(n int) {
 	ctx := c.t.Context()
 	instances := int32(1 + n%2)
-	s := &scene{t: c.t, rand: c.rand, instances: instances, kept: map[string]string{}}
+	s := &subject{t: c.t, rand: c.rand, instances: instances, finished: map[string]string{}}
 	s.experiment = apply(c.t, namespace(c.t), "testdata/chaos.yaml", func(e *v1alpha1.PerfExperiment) {
 		e.Spec.System.Postgres.Instances = instances
 	})
-	first := len(c.rows)
+	first := len(c.results)
 	for range faultsEach {
-		if len(c.rows) == int(c.faults) || !c.strike(ctx, s) {
+		if len(c.results) == int(c.faults) || !c.inject(ctx, s) {
 			break
 		}
 	}
 	s.awaitEnd(ctx)
-	s.judge(ctx, c.rows[first:])
+	s.recordOutcomes(ctx, c.results[first:])
 	assertDeletion(ctx, c.t, s.experiment)
 }
 
-// strike makes one fault and looks at what comes of it. It reports false when
-// the experiment is over.
-func (c *chaos) strike(ctx context.Context, s *scene) bool {
-	next, wait, lasts := c.draw(), c.between(0, 10*time.Second), time.Duration(0)
+// inject injects one fault and checks its effect. It returns false when the
+// experiment has finished.
+func (c *chaos) inject(ctx context.Context, s *subject) bool {
+	next, wait, lasts := c.nextFault(), c.randomDuration(0, 10*time.Second), time.Duration(0)
 	if next.lasts != nil {
 		lasts = next.lasts(c)
 	}
 	pause(ctx, wait)
-	before, ok := s.ripe(ctx, next)
+	before, ok := s.awaitMoment(ctx, next)
 	if !ok {
-		c.deck = append(c.deck, next)
+		c.pending = append(c.pending, next)
 		return false
 	}
-	r := &row{fault: next.name, moment: before.phase(), run: before.run(), spoils: next.spoils && before.freshLoad()}
-	c.rows = append(c.rows, r)
-	hit, heal, err := next.strike(ctx, s)
+	r := &result{fault: next.name, snapshot: before.phase(), run: before.run(), invalidates: next.invalidates && before.freshLoad()}
+	c.results = append(c.results, r)
+	hit, heal, err := next.inject(ctx, s)
 	expect.NoError(c.t, err, "%s", next.name)
-	r.hit = strings.TrimSpace(hit + " " + lasting(lasts))
+	r.hit = strings.TrimSpace(hit + " " + formatDuration(lasts))
 	c.watch(ctx, s, next, r, before, lasts, heal)
 	r.wrong = append(r.wrong, s.check(ctx)...)
-	c.t.Logf("%d/%d %s", len(c.rows), c.faults, r)
+	c.t.Logf("%d/%d %s", len(c.results), c.faults, r)
 	return true
 }
 
-func lasting(d time.Duration) string {
+func formatDuration(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
 	return "for " + d.Round(time.Second).String()
 }
 
-// watch follows the experiment until the fault is over, a person has been told,
-// or nothing came of it.
-func (c *chaos) watch(ctx context.Context, s *scene, f fault, r *row, before moment, lasts time.Duration, heal func(context.Context) error) {
+// watch follows the experiment until the fault is healed, a condition reported it,
+// or it had no effect.
+func (c *chaos) watch(ctx context.Context, s *subject, f fault, r *result, before snapshot, lasts time.Duration, heal func(context.Context) error) {
 	struck, healed := time.Now(), time.Time{}
 	for {
 		pause(ctx, time.Second)
 		if healed.IsZero() && time.Since(struck) >= lasts {
-			expect.NoError(c.t, heal(ctx), "mending after %q", f.name)
+			expect.NoError(c.t, heal(ctx), "healing after %q", f.name)
 			healed = time.Now()
 		}
-		now, err := s.look(ctx)
+		now, err := s.observe(ctx)
 		if err != nil {
 			if !healed.IsZero() && time.Since(healed) > recovery {
 				c.t.Fatalf("%s after it was over: %v", recovery, err)
 			}
 			continue
 		}
-		if r.told == "" {
-			r.told = now.tells(f, before, time.Since(struck))
+		if r.reported == "" {
+			r.reported = now.report(f, before, time.Since(struck))
 		}
 		if healed.IsZero() {
 			continue
 		}
-		if f.told == nil && now.goesOn(before) {
+		if f.reported == nil && now.progressed(before) {
 			return
 		}
-		if r.told != "" || f.overdue(struck, healed) {
-			r.wrong = append(r.wrong, untold(r, before, now)...)
+		if r.reported != "" || f.overdue(struck, healed) {
+			r.wrong = append(r.wrong, unreported(r, before, now)...)
 			return
 		}
 	}
 }
 
-// untold says what a person should have read and could not.
-func untold(r *row, before, now moment) []string {
+// unreported lists problems that no condition reports.
+func unreported(r *result, before, now snapshot) []string {
 	switch {
-	case r.told != "":
+	case r.reported != "":
 		return nil
-	case r.spoils:
+	case r.invalidates:
 		return []string{fmt.Sprintf("no condition names it after %s; seen: %s", patience, now)}
-	case !now.goesOn(before) && now.waitsFor() != "":
-		// An earlier fault is not over, and it was named when that one struck.
-		r.told = "– (still " + now.waitsFor() + ")"
+	case !now.progressed(before) && now.waitingFor() != "":
+		// An earlier fault is still active, and was reported when it was injected.
+		r.reported = "– (still " + now.waitingFor() + ")"
 		return nil
-	case !now.goesOn(before):
-		return []string{fmt.Sprintf("nothing goes on and no condition says why; seen: %s", now)}
+	case !now.progressed(before):
+		return []string{fmt.Sprintf("no progress and no condition gives the cause; state: %s", now)}
 	default:
-		r.told = "– (" + now.phase() + ": " + now.experiment.Status.WaitingFor + ")"
+		r.reported = "– (" + now.phase() + ": " + now.experiment.Status.WaitingFor + ")"
 		return nil
 	}
 }
@@ -242,81 +242,81 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (r *row) String() string {
-	cells := []string{r.fault, r.hit, r.moment, cmp.Or(r.told, "–"), r.outcome, strings.Join(r.wrong, "; ")}
+func (r *result) String() string {
+	cells := []string{r.fault, r.hit, r.snapshot, cmp.Or(r.reported, "–"), r.outcome, strings.Join(r.wrong, "; ")}
 	for i, cell := range cells {
 		cells[i] = strings.ReplaceAll(cell, "|", "/")
 	}
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// print writes the table, also of a time that was cut off.
+// print writes the table, also of a test that was interrupted.
 func (c *chaos) print() {
 	var lines []string
 	wrong := 0
-	for i, r := range c.rows {
+	for i, r := range c.results {
 		lines = append(lines, fmt.Sprintf("| %d %s", i+1, r))
 		if len(r.wrong) > 0 {
 			wrong++
 			c.t.Errorf("fault %d, %s: %s", i+1, r.fault, strings.Join(r.wrong, "; "))
 		}
 	}
-	fmt.Printf("\n| | fault | what | moment | told | the run | wrong |\n|---|---|---|---|---|---|---|\n%s\n", strings.Join(lines, "\n"))
-	fmt.Printf("\nseed %d: %d faults, %d with something wrong\n", c.seed, len(c.rows), wrong)
+	fmt.Printf("\n| | fault | object | moment | reported | run | wrong |\n|---|---|---|---|---|---|---|\n%s\n", strings.Join(lines, "\n"))
+	fmt.Printf("\nseed %d: %d faults, %d with something wrong\n", c.seed, len(c.results), wrong)
 }
 
-// scene is an experiment that is on, and what is known of it.
-type scene struct {
+// subject is a running experiment and its expected state.
+type subject struct {
 	t          *testing.T
 	rand       *rand.Rand
 	instances  int32
 	experiment *v1alpha1.PerfExperiment
 	plan       string
-	// kept are the results of runs that are done, by the run.
-	kept map[string]string
+	// finished are the results of finished runs, by run.
+	finished map[string]string
 }
 
-// ripe waits for a moment at which the fault can be made; false when the
-// experiment is over before.
-func (s *scene) ripe(ctx context.Context, f fault) (moment, bool) {
-	var found moment
-	over := false
+// awaitMoment waits for a moment at which the fault can be injected. It returns
+// false when the experiment finishes first.
+func (s *subject) awaitMoment(ctx context.Context, f fault) (snapshot, bool) {
+	var found snapshot
+	done := false
 	await.Until(ctx, s.t, 15*time.Minute, "a moment for: "+f.name, func() (bool, string) {
-		now, err := s.look(ctx)
+		now, err := s.observe(ctx)
 		if err != nil {
 			return false, err.Error()
 		}
-		found, over = now, now.over()
-		return over || now.run() != "" && (!f.loading || now.freshLoad()) && (f.when == nil || f.when(ctx, s)), now.String()
+		found, done = now, now.done()
+		return done || now.run() != "" && (!f.loading || now.freshLoad()) && (f.when == nil || f.when(ctx, s)), now.String()
 	})
-	return found, !over
+	return found, !done
 }
 
-// awaitEnd waits until the experiment is complete, or has stalled with a sentence.
-func (s *scene) awaitEnd(ctx context.Context) {
-	await.Until(ctx, s.t, 15*time.Minute, "the experiment to come to its end", func() (bool, string) {
-		now, err := s.look(ctx)
+// awaitEnd waits until the experiment is complete, or stalled with a message.
+func (s *subject) awaitEnd(ctx context.Context) {
+	await.Until(ctx, s.t, 15*time.Minute, "the experiment to finish", func() (bool, string) {
+		now, err := s.observe(ctx)
 		if err != nil {
 			return false, err.Error()
 		}
-		return now.over(), now.String()
+		return now.done(), now.String()
 	})
 }
 
-// judge says of each fault what became of the run it hit.
-func (s *scene) judge(ctx context.Context, rows []*row) {
-	end, err := s.look(ctx)
+// recordOutcomes sets the outcome of the run that each fault hit.
+func (s *subject) recordOutcomes(ctx context.Context, results []*result) {
+	end, err := s.observe(ctx)
 	expect.NoError(s.t, err)
-	last := rows[len(rows)-1]
-	last.wrong = append(last.wrong, end.ending()...)
-	for _, r := range rows {
+	last := results[len(results)-1]
+	last.wrong = append(last.wrong, end.endProblems()...)
+	for _, r := range results {
 		i := slices.IndexFunc(end.runs, func(run v1alpha1.PerfRun) bool { return run.Name == r.run })
 		if i < 0 {
 			r.wrong = append(r.wrong, "the run "+r.run+" is lost")
 			continue
 		}
 		r.outcome = outcome(end.runs[i])
-		if r.spoils && end.runs[i].Status.Phase == v1alpha1.RunSucceeded {
+		if r.invalidates && end.runs[i].Status.Phase == v1alpha1.RunSucceeded {
 			r.wrong = append(r.wrong, "the run that it hit counts as valid")
 		}
 	}

@@ -54,14 +54,14 @@ func connect() (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What admission warns of is looked at in status.
+	// Warnings of admission are checked in status.
 	kubeconfig.WarningHandler = rest.NoWarnings{}
 	return client.New(kubeconfig, client.Options{Scheme: scheme})
 }
 
-// namespace makes a namespace that enforces the restricted Pod Security
-// Standard and goes when the test ends. A failed test's state is printed
-// first.
+// namespace creates a namespace that enforces the restricted Pod Security
+// Standard and is deleted when the test ends. If the test failed, its state is
+// printed first.
 func namespace(t *testing.T) string {
 	t.Helper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -70,25 +70,25 @@ func namespace(t *testing.T) string {
 	}}
 	expect.NoError(t, cluster.Create(t.Context(), made), "making a namespace")
 	t.Cleanup(func() {
-		// The test's own context is over by now.
+		// The test's own context is canceled by now.
 		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 		defer cancel()
 		if t.Failed() {
 			describe(ctx, t, made.Name)
 		}
-		remove(ctx, t, made.Name)
+		deleteExperiments(ctx, t, made.Name)
 	})
 	return made.Name
 }
 
-// remove takes the experiments away before the namespace: a namespace that
-// goes first would leave the operator nothing to take topics down with.
-func remove(ctx context.Context, t *testing.T, name string) {
+// deleteExperiments deletes the experiments before the namespace. Otherwise the
+// operator could not delete their topics.
+func deleteExperiments(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
 	if err := cluster.DeleteAllOf(ctx, &v1alpha1.PerfExperiment{}, client.InNamespace(name)); err != nil {
 		t.Errorf("deleting the experiments: %v", err)
 	}
-	await.Until(ctx, t, 3*time.Minute, "the experiments to be gone", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "the experiments to be deleted", func() (bool, string) {
 		left := experiments(ctx, t, name)
 		return len(left) == 0, fmt.Sprintf("%d left", len(left))
 	})
@@ -112,8 +112,8 @@ func runs(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfRu
 	return list.Items
 }
 
-// apply creates the objects of a YAML file, the experiment edited by the given
-// functions. What an earlier experiment has left beside it may be there already.
+// apply creates the objects of a YAML file and edits the experiment with the given
+// functions. Objects that an earlier experiment left may exist.
 func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	t.Helper()
 	var experiment *v1alpha1.PerfExperiment
@@ -192,7 +192,7 @@ func gone(ctx context.Context, t *testing.T, object client.Object) bool {
 	return err != nil
 }
 
-// describe prints what a person would ask for after a failure.
+// describe prints the state of the namespace for a failed test.
 func describe(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	for _, experiment := range experiments(ctx, t, namespace) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package e2e runs real experiments on the cluster KUBECONFIG names and
-// asserts on what came out. It knows nothing of emulators: the same tests pass
-// with the real operators in their place. Run it with `make e2e`.
+// Package e2e runs real experiments on the cluster of KUBECONFIG and checks the
+// results. It does not depend on emulators: the same tests pass with the real
+// operators. Run it with `make e2e`.
 package e2e

@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// TestInjectedEffect: an arm that is slowed by a known share is found, with the
-// right sign and size; the baseline's twin is not.
+// TestInjectedEffect slows one arm by a known share. The comparison finds the
+// effect with the right sign and size, and finds none for the control arm.
 func TestInjectedEffect(t *testing.T) {
 	ctx, home := t.Context(), namespace(t)
 	createAll(t, home, localSamples+"library.yaml")
@@ -31,7 +31,7 @@ func TestInjectedEffect(t *testing.T) {
 		}
 	}
 	if !meta.IsStatusConditionTrue(done.Status.Conditions, v1alpha1.ConditionCalibrated) {
-		t.Errorf("the twin was found: %+v", done.Status.Conditions)
+		t.Errorf("the control arm differs: %+v", done.Status.Conditions)
 	}
 	if done.Status.Analysis == nil || !done.Status.Analysis.Final || done.Status.Analysis.Blocks < 8 {
 		t.Errorf("the analysis is %+v, want a final one over 8 blocks", done.Status.Analysis)
@@ -39,7 +39,7 @@ func TestInjectedEffect(t *testing.T) {
 	for _, metric := range done.Status.Analysis.Primary {
 		t.Run(metric, func(t *testing.T) {
 			assertSlowed(t, primary(t, done, metric, "slowed"))
-			assertTwin(t, primary(t, done, metric, "as-is-twin"))
+			assertControl(t, primary(t, done, metric, "as-is-twin"))
 		})
 	}
 	for _, arm := range done.Status.Arms {
@@ -60,8 +60,9 @@ func primary(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm stri
 	return experiment.Status.Comparisons[at]
 }
 
-// assertSlowed: Worse, and the interval holds what was put in. The gateway does
-// not slow its own way to the user, which is little beside what is behind it.
+// assertSlowed checks that the verdict is Worse and the interval contains the
+// injected effect. The gateway does not slow its own response, a small share of the
+// total.
 func assertSlowed(t *testing.T, c v1alpha1.Comparison) {
 	t.Helper()
 	const injected = 50
@@ -71,12 +72,12 @@ func assertSlowed(t *testing.T, c v1alpha1.Comparison) {
 	}
 }
 
-// assertTwin: no verdict, and no difference that could not be chance.
-func assertTwin(t *testing.T, c v1alpha1.Comparison) {
+// assertControl checks that the control arm has no verdict and no significant difference.
+func assertControl(t *testing.T, c v1alpha1.Comparison) {
 	t.Helper()
 	const alpha = 0.01
 	if !c.Twin || c.Verdict != "" || decimal(t, c.PAdjusted) < alpha {
-		t.Errorf("the twin's %s: %+v", c.Metric, c)
+		t.Errorf("the control arm's %s: %+v", c.Metric, c)
 	}
 }
 

@@ -25,8 +25,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// TestExperiment does a whole experiment and kills the operator in the middle
-// of its first load.
+// TestExperiment runs a whole experiment and kills the operator in the middle of its
+// first load.
 func TestExperiment(t *testing.T) {
 	ctx := t.Context()
 	experiment := apply(t, namespace(t), "testdata/experiment.yaml")
@@ -36,14 +36,14 @@ func TestExperiment(t *testing.T) {
 	awaitComplete(ctx, t, experiment, 15*time.Minute)
 
 	done := runs(ctx, t, experiment.Namespace)
-	t.Run("every run is done once", func(t *testing.T) { assertRunsDoneOnce(t, done) })
+	t.Run("every run runs once", func(t *testing.T) { assertRunsDoneOnce(t, done) })
 	t.Run("numbers are plausible", func(t *testing.T) { assertPlausible(t, done) })
 	t.Run("imports are complete", func(t *testing.T) { assertImports(t, done) })
 	t.Run("partitions are as declared", func(t *testing.T) { assertPartitions(t, done) })
 	t.Run("heap is as declared", func(t *testing.T) { assertJavaOptions(ctx, t, experiment) })
 	t.Run("raw results are kept", func(t *testing.T) { assertRaw(ctx, t, done) })
-	t.Run("results stand in the status", func(t *testing.T) { assertResults(t, get(ctx, t, experiment)) })
-	t.Run("it can be recorded elsewhere", func(t *testing.T) { assertImport(ctx, t, experiment) })
+	t.Run("results are in the status", func(t *testing.T) { assertResults(t, get(ctx, t, experiment)) })
+	t.Run("results can be imported", func(t *testing.T) { assertImport(ctx, t, experiment) })
 	t.Run("deletion leaves nothing", func(t *testing.T) { assertDeletion(ctx, t, experiment) })
 }
 
@@ -153,8 +153,8 @@ func assertPartitions(t *testing.T, done []v1alpha1.PerfRun) {
 	}
 }
 
-// assertJavaOptions looks at the Deployments as the last run left them: the
-// heap is limited in one way only.
+// assertJavaOptions checks the Deployments as the last run left them: the heap is
+// limited in one way only.
 func assertJavaOptions(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
 	all := runs(ctx, t, experiment.Namespace)
@@ -171,8 +171,7 @@ func assertJavaOptions(ctx context.Context, t *testing.T, experiment *v1alpha1.P
 	}
 }
 
-// assertRaw reads the stored histograms back and finds the status' own number
-// in them.
+// assertRaw reads the stored histograms and finds the status' value in them.
 func assertRaw(ctx context.Context, t *testing.T, done []v1alpha1.PerfRun) {
 	t.Helper()
 	for _, run := range done {
@@ -202,11 +201,11 @@ func assertResults(t *testing.T, experiment *v1alpha1.PerfExperiment) {
 func assertDeletion(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
 	expect.NoError(t, cluster.Delete(ctx, experiment.DeepCopy()), "deleting the experiment")
-	await.Until(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
-		return gone(ctx, t, experiment.DeepCopy()), "still there"
+	await.Until(ctx, t, 3*time.Minute, "the experiment to be deleted", func() (bool, string) {
+		return gone(ctx, t, experiment.DeepCopy()), "it exists"
 	})
-	// What belongs to runs goes with them in the background.
-	await.Until(ctx, t, time.Minute, "everything it made to be gone", func() (bool, string) {
+	// Objects of runs are garbage-collected in the background.
+	await.Until(ctx, t, time.Minute, "its objects to be deleted", func() (bool, string) {
 		left := leftovers(ctx, t, experiment.Namespace)
 		return len(left) == 0, fmt.Sprint(left)
 	})

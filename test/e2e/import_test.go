@@ -25,9 +25,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// assertImport takes what an experiment recorded to another namespace by the
-// command people use: it gives the same report there, and the operator, which
-// starts anew meanwhile, builds nothing for it.
+// assertImport imports an experiment's results into another namespace with the
+// command line. The report there is the same, and the operator, which restarts
+// meanwhile, builds nothing for it.
 func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
 	perflab, elsewhere := commandLine(t), namespace(t)
@@ -53,15 +53,16 @@ func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfEx
 		t.Errorf("the report of the record (-file +cluster):\n%s", diff)
 	}
 
-	// Two blocks can't show that a system is like itself.
+	// Two blocks are too few to calibrate.
 	_, err := perflab.run(ctx, "compare", experiment.Namespace+"/"+experiment.Name, elsewhere+"/"+experiment.Name)
 	if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != 5 {
 		t.Errorf("comparing the experiment with its record: %v, want exit code 5", err)
 	}
 }
 
-// awaitOperator waits until the operator has seen what is in a namespace: it
-// looks at an experiment that came last. Nobody can write one before it answers.
+// awaitOperator waits until the operator has reconciled the objects of a namespace:
+// it waits for the status of an experiment that it creates last. Until the operator
+// answers, the API server refuses the experiment.
 func awaitOperator(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	last := &v1alpha1.PerfExperiment{}
@@ -75,13 +76,13 @@ func awaitOperator(ctx context.Context, t *testing.T, namespace string) {
 		err := cluster.Create(ctx, last)
 		return err == nil, fmt.Sprint(err)
 	})
-	await.Until(ctx, t, time.Minute, "the operator to look at the last experiment", func() (bool, string) {
+	await.Until(ctx, t, time.Minute, "the operator to reconcile the last experiment", func() (bool, string) {
 		phase := get(ctx, t, last).Status.Phase
 		return phase == v1alpha1.ExperimentSuspended, string(phase)
 	})
 }
 
-// program is perflab, the command.
+// program is the perflab command.
 type program string
 
 func commandLine(t *testing.T) program {
@@ -93,7 +94,7 @@ func commandLine(t *testing.T) program {
 	return program(built)
 }
 
-// run is what the command prints. Its error holds what it complained of.
+// run returns what the command prints. Its error contains the standard error.
 func (p program) run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, string(p), arguments...)
 	var out, problems bytes.Buffer

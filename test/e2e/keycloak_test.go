@@ -22,8 +22,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestKeycloak measures a system that has nothing to do with FOLIO, as a person
-// would who brings an image and a script.
+// TestKeycloak measures a system other than FOLIO, from an image and a script alone.
 func TestKeycloak(t *testing.T) {
 	ctx, home := t.Context(), namespace(t)
 	experiment := apply(t, home, localSamples+"keycloak.yaml", func(e *v1alpha1.PerfExperiment) {
@@ -33,7 +32,7 @@ func TestKeycloak(t *testing.T) {
 		e.Spec.Measurement.Interval = &metav1.Duration{Duration: 2 * time.Second}
 	})
 	awaitPhase(ctx, t, experiment, v1alpha1.RunLoading, 10*time.Minute)
-	t.Run("nothing is told of FOLIO", func(t *testing.T) { assertNoFOLIO(ctx, t, home) })
+	t.Run("nothing refers to FOLIO", func(t *testing.T) { assertNoFOLIO(ctx, t, home) })
 	awaitComplete(ctx, t, experiment, 20*time.Minute)
 
 	done := runs(ctx, t, home)
@@ -46,8 +45,8 @@ func TestKeycloak(t *testing.T) {
 	t.Run("report", func(t *testing.T) { assertReport(t, experiment) })
 }
 
-// assertLogins: the run counts, on the heap and the pods its arm declares, and
-// every one of them took part in the load.
+// assertLogins: the run is valid, with the heap and the pods that its arm declares,
+// and every pod served requests.
 func assertLogins(t *testing.T, run v1alpha1.PerfRun) {
 	t.Helper()
 	const mebibyte = 1 << 20
@@ -68,8 +67,8 @@ func assertLogins(t *testing.T, run v1alpha1.PerfRun) {
 	assertAnswered(t, run)
 }
 
-// assertShared: each of several pods worked. Who worked more than another can't be told
-// of a load this short: a pod's figures are of fifteen seconds, those of its start too.
+// assertShared: each of several pods worked. The load is too short to compare their
+// shares: a pod's samples are of fifteen seconds, including its start.
 func assertShared(t *testing.T, run v1alpha1.PerfRun, replicas int) {
 	t.Helper()
 	pods := run.Status.Servers.Pods
@@ -100,7 +99,7 @@ func assertAnswered(t *testing.T, run v1alpha1.PerfRun) {
 	}
 }
 
-// assertNoFOLIO looks at the pods of a system under load, the load's own included.
+// assertNoFOLIO checks the pods of a system under load, including the load's own.
 func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	var pods corev1.PodList
@@ -115,8 +114,8 @@ func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
 	folio := regexp.MustCompile(`(?i)okapi|tenant|folio|diku`)
 	for _, pod := range pods.Items {
 		for _, variable := range pod.Spec.Containers[0].Env {
-			if told := variable.Name + "=" + variable.Value; folio.MatchString(told) {
-				t.Errorf("pod %s has the variable %s", pod.Name, told)
+			if reported := variable.Name + "=" + variable.Value; folio.MatchString(reported) {
+				t.Errorf("pod %s has the variable %s", pod.Name, reported)
 			}
 		}
 	}
@@ -127,6 +126,6 @@ func assertReport(t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	report := commandLine(t).must(t, "report", experiment.Name, "-n", experiment.Namespace, "-o", "md")
 	expect.Contains(t, report, []string{"half-of-memory", "two-replicas", "Log in", "User info", "512"})
 	if strings.Contains(report, "FOLIO") || strings.Contains(report, "Okapi") {
-		t.Error("the report speaks of FOLIO")
+		t.Error("the report mentions FOLIO")
 	}
 }

@@ -13,27 +13,27 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestLoads: every kind of load gives its figures, and so do the servers.
+// TestLoads: each kind of load, and the servers, have metrics.
 func TestLoads(t *testing.T) {
-	// Not hastened: users are to have done something before the first import.
-	_, done := sample(t, "loads.yaml")
+	// Not shortened: users must have requests before the first import.
+	_, done := runSample(t, "loads.yaml")
 	byScenario := map[string]v1alpha1.PerfRun{}
 	for _, run := range done {
 		byScenario[run.Spec.Scenario.Name] = run
 	}
-	t.Run("windows", func(t *testing.T) { windows(t, byScenario["cico-with-imports"]) })
-	t.Run("servers", func(t *testing.T) { servers(t, byScenario["cico-with-imports"]) })
+	t.Run("windows", func(t *testing.T) { assertWindows(t, byScenario["cico-with-imports"]) })
+	t.Run("servers", func(t *testing.T) { assertServers(t, byScenario["cico-with-imports"]) })
 	t.Run("other records", func(t *testing.T) {
 		run := byScenario["other-records"]
 		for _, metric := range []string{"holdings/records", "authorities/records"} {
 			expect.Equal(t, 200, observed(t, run, metric), "%s", metric)
 		}
 	})
-	t.Run("scripts", func(t *testing.T) { scripts(t, byScenario["scripts"]) })
+	t.Run("scripts", func(t *testing.T) { assertScripts(t, byScenario["scripts"]) })
 }
 
-// windows: one run tells of users alone, during each import and after.
-func windows(t *testing.T, run v1alpha1.PerfRun) {
+// assertWindows: one run has windows of users alone, during each import and after.
+func assertWindows(t *testing.T, run v1alpha1.PerfRun) {
 	transactions := func(in string) float64 {
 		return observed(t, run, "cico/Check-In/samples"+in) + observed(t, run, "cico/Check-Out/samples"+in)
 	}
@@ -44,7 +44,7 @@ func windows(t *testing.T, run v1alpha1.PerfRun) {
 			t.Errorf("no transactions %s", window)
 		}
 	}
-	// What lasts until an import ends counts while that is on.
+	// A load that runs until an import ends has a window of that import.
 	if whole, during := transactions(""), transactions("@during-update"); whole != during {
 		t.Errorf("%g transactions count, %g while the last import was on", whole, during)
 	}
@@ -55,8 +55,8 @@ func windows(t *testing.T, run v1alpha1.PerfRun) {
 	}
 }
 
-// servers: what the collector saw of every part of the system.
-func servers(t *testing.T, run v1alpha1.PerfRun) {
+// assertServers: the collector sampled every component of the system.
+func assertServers(t *testing.T, run v1alpha1.PerfRun) {
 	for _, component := range []string{
 		"module/gateway/cpu", "module/circulation/memory", "module/inventory-storage/cpu", "module/data-import/memory",
 		"postgres/primary/cpu", "postgres/primary/memory", "postgres/primary/connections/total",
@@ -67,18 +67,18 @@ func servers(t *testing.T, run v1alpha1.PerfRun) {
 			t.Errorf("%s: average %g, max %g", component, average, highest)
 		}
 	}
-	told := run.Status.Servers
-	if told == nil || told.Rounds < 10 || len(told.Statements) == 0 {
-		t.Fatalf("the servers' status is %+v, want rounds and statements", told)
+	reported := run.Status.Servers
+	if reported == nil || reported.Rounds < 10 || len(reported.Statements) == 0 {
+		t.Fatalf("the servers' status is %+v, want rounds and statements", reported)
 	}
-	t.Logf("rounds %d, longest gap %s, notes %q", told.Rounds, told.LongestGap.Duration, told.Notes)
-	for _, statement := range told.Statements {
+	t.Logf("rounds %d, longest gap %s, notes %q", reported.Rounds, reported.LongestGap.Duration, reported.Notes)
+	for _, statement := range reported.Statements {
 		t.Logf("%s %% %s", statement.Percent, statement.Text)
 	}
 }
 
-// scripts: groups are transactions; k6's own summary is of the whole test.
-func scripts(t *testing.T, run v1alpha1.PerfRun) {
+// assertScripts: groups are transactions; k6's own summary is of the whole test.
+func assertScripts(t *testing.T, run v1alpha1.PerfRun) {
 	if samples := observed(t, run, "search/Search items/samples"); samples < 20 {
 		t.Errorf("%g searches, want 20 or more", samples)
 	}

@@ -21,14 +21,14 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestSchedule has a schedule make an experiment every minute, each of which takes longer:
-// the next one waits until it has ended.
+// TestSchedule has a schedule that creates an experiment every minute. Each
+// experiment takes longer, so the next one waits until it has finished.
 func TestSchedule(t *testing.T) {
 	ctx := t.Context()
 	schedule := applySchedule(t, namespace(t))
 
-	first := awaitMade(ctx, t, schedule, 1)[0]
-	await.Until(ctx, t, 3*time.Minute, "the next one to be held up", func() (bool, string) {
+	first := awaitCreated(ctx, t, schedule, 1)[0]
+	await.Until(ctx, t, 3*time.Minute, "the next one to wait", func() (bool, string) {
 		current := &v1alpha1.PerfSchedule{}
 		expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(schedule), current))
 		held := meta.FindStatusCondition(current.Status.Conditions, v1alpha1.ConditionHeld)
@@ -41,17 +41,17 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("%d experiments were made, though one was on all the time", len(made))
 	}
 	awaitComplete(ctx, t, &first, 10*time.Minute)
-	second := awaitMade(ctx, t, schedule, 2)[1]
+	second := awaitCreated(ctx, t, schedule, 2)[1]
 	for _, one := range []v1alpha1.PerfExperiment{first, second} {
 		if one.Annotations[v1alpha1.AnnotationRelease] == "" || one.Labels["team"] != "library" {
 			t.Errorf("%s is marked with %v and %v", one.Name, one.Annotations, one.Labels)
 		}
 	}
-	told := commandLine(t).must(t, "history", "-n", schedule.Namespace, first.Name)
-	if release := first.Annotations[v1alpha1.AnnotationRelease]; !strings.Contains(told, release) {
-		t.Errorf("the history does not name release %q:\n%s", release, told)
+	reported := commandLine(t).must(t, "history", "-n", schedule.Namespace, first.Name)
+	if release := first.Annotations[v1alpha1.AnnotationRelease]; !strings.Contains(reported, release) {
+		t.Errorf("the history does not name release %q:\n%s", release, reported)
 	}
-	// The second one is on: it goes with what was built for it.
+	// The second one is running: its environment is deleted with it.
 	expect.NoError(t, cluster.Delete(ctx, schedule))
 	await.Until(ctx, t, 3*time.Minute, "the experiments to go with their schedule", func() (bool, string) {
 		left := experiments(ctx, t, schedule.Namespace)
@@ -59,7 +59,7 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-// applySchedule creates a schedule, and what its experiments need.
+// applySchedule creates a schedule and the objects that its experiments need.
 func applySchedule(t *testing.T, namespace string) *v1alpha1.PerfSchedule {
 	t.Helper()
 	schedule := &v1alpha1.PerfSchedule{}
@@ -73,9 +73,9 @@ func applySchedule(t *testing.T, namespace string) *v1alpha1.PerfSchedule {
 	return schedule
 }
 
-// awaitMade waits until a schedule has made so many experiments, and gives them in the
-// order in which it did.
-func awaitMade(ctx context.Context, t *testing.T, schedule *v1alpha1.PerfSchedule, count int) []v1alpha1.PerfExperiment {
+// awaitCreated waits until a schedule has created count experiments, and returns
+// them in order of creation.
+func awaitCreated(ctx context.Context, t *testing.T, schedule *v1alpha1.PerfSchedule, count int) []v1alpha1.PerfExperiment {
 	t.Helper()
 	var made []v1alpha1.PerfExperiment
 	await.Until(ctx, t, 2*time.Minute, fmt.Sprintf("%d experiments to be made", count), func() (bool, string) {

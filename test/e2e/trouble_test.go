@@ -22,36 +22,36 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// patience is how soon a person is to be told what is wrong.
+// patience is the time limit for a condition that reports a mistake.
 const patience = 30 * time.Second
 
-// TestTrouble makes the mistakes people make and looks for the sentence.
+// TestTrouble makes common mistakes and expects the condition that reports each.
 func TestTrouble(t *testing.T) {
 	cases := map[string]struct {
 		edit      func(*v1alpha1.PerfExperiment)
 		condition string
 		reason    string
-		says      string
+		message   string
 	}{
-		"an image that is not there": {
+		"a missing image": {
 			edit: func(e *v1alpha1.PerfExperiment) {
 				e.Spec.System.Modules[1].Image = "localhost/perflab/no-such-module:1"
 			},
-			condition: v1alpha1.ConditionImagesAvailable, reason: v1alpha1.ReasonImagePull, says: "localhost/perflab/no-such-module:1",
+			condition: v1alpha1.ConditionImagesAvailable, reason: v1alpha1.ReasonImagePull, message: "localhost/perflab/no-such-module:1",
 		},
-		"a target outside that does not answer": {
+		"an external target that does not answer": {
 			edit: func(e *v1alpha1.PerfExperiment) {
 				e.Spec.System.Target.Module = ""
 				e.Spec.System.Target.URL = "http://okapi.nowhere.svc:9130"
 			},
-			condition: v1alpha1.ConditionTargetReachable, reason: v1alpha1.ReasonUnreachable, says: "okapi.nowhere.svc:9130",
+			condition: v1alpha1.ConditionTargetReachable, reason: v1alpha1.ReasonUnreachable, message: "okapi.nowhere.svc:9130",
 		},
 		"a module without its Secret": {
 			edit: func(e *v1alpha1.PerfExperiment) {
 				e.Spec.System.Kafka, e.Spec.System.Postgres, e.Spec.Arms[1].Set = nil, nil, nil
 				e.Spec.System.Modules[0].Env = append(e.Spec.System.Modules[0].Env, secretVariable("TOKEN", "no-such-secret"))
 			},
-			condition: v1alpha1.ConditionModulesReady, reason: v1alpha1.ReasonConfiguration, says: "no-such-secret",
+			condition: v1alpha1.ConditionModulesReady, reason: v1alpha1.ReasonConfiguration, message: "no-such-secret",
 		},
 	}
 	for name, test := range cases {
@@ -64,15 +64,15 @@ func TestTrouble(t *testing.T) {
 				if found == nil {
 					return false, "no such condition; waiting for " + current.Status.WaitingFor
 				}
-				told := found.Status == metav1.ConditionFalse && found.Reason == test.reason && strings.Contains(found.Message, test.says)
-				return told && strings.Contains(current.Status.WaitingFor, test.says), fmt.Sprintf("%+v", *found)
+				reported := found.Status == metav1.ConditionFalse && found.Reason == test.reason && strings.Contains(found.Message, test.message)
+				return reported && strings.Contains(current.Status.WaitingFor, test.message), fmt.Sprintf("%+v", *found)
 			})
 		})
 	}
 }
 
-// TestSilentOperator stops the operator that runs Kafka: its kinds are served,
-// but no operator reconciles them.
+// TestSilentOperator stops the operator of Kafka: its kinds are served, but no
+// operator reconciles them.
 func TestSilentOperator(t *testing.T) {
 	ctx := t.Context()
 	stop(t, kafkaOperator(ctx, t))
@@ -87,8 +87,8 @@ func TestSilentOperator(t *testing.T) {
 	})
 }
 
-// kafkaOperator finds the Deployment that acts on Kafka objects, the real one
-// or its emulator.
+// kafkaOperator returns the Deployment that reconciles Kafka objects, Strimzi's or
+// the emulator's.
 func kafkaOperator(ctx context.Context, t *testing.T) *appsv1.Deployment {
 	t.Helper()
 	for _, key := range []client.ObjectKey{
@@ -108,8 +108,8 @@ func kafkaOperator(ctx context.Context, t *testing.T) *appsv1.Deployment {
 	return nil
 }
 
-// stop scales a Deployment to nothing until the test ends, and waits until its
-// pods are gone.
+// stop scales a Deployment to zero until the test ends, and waits until its pods are
+// deleted.
 func stop(t *testing.T, deployment *appsv1.Deployment) {
 	t.Helper()
 	scale := func(ctx context.Context, replicas int32) {
@@ -123,8 +123,8 @@ func stop(t *testing.T, deployment *appsv1.Deployment) {
 		})
 	}
 	scale(t.Context(), 0)
-	// Made before the namespace's, this clean-up runs after it: what the silent
-	// operator never took up goes without it.
+	// This clean-up is registered before the namespace's and runs after it: the objects
+	// that the stopped operator never reconciled are deleted without it.
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()

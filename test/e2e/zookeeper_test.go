@@ -15,12 +15,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestZooKeeper compares Kafka on KRaft with Kafka on ZooKeeper, which only a
-// cluster with Strimzi 0.45 can.
+// TestZooKeeper compares Kafka on KRaft with Kafka on ZooKeeper. It needs a cluster
+// with Strimzi 0.45.
 func TestZooKeeper(t *testing.T) {
 	requireZooKeeper(t)
 	ctx := t.Context()
-	experiment := apply(t, namespace(t), localSamples+"kraft-vs-zookeeper.yaml", hasten,
+	experiment := apply(t, namespace(t), localSamples+"kraft-vs-zookeeper.yaml", shorten,
 		func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain })
 	awaitComplete(ctx, t, experiment, 15*time.Minute)
 
@@ -33,7 +33,7 @@ func TestZooKeeper(t *testing.T) {
 	}
 }
 
-// requireZooKeeper skips a test where no Strimzi serves ZooKeeper.
+// requireZooKeeper skips a test if no Strimzi serves ZooKeeper.
 func requireZooKeeper(t *testing.T) {
 	t.Helper()
 	_, err := cluster.RESTMapper().RESTMapping(schema.GroupKind{Group: "kafka.strimzi.io", Kind: "Kafka"}, "v1beta2")
@@ -41,7 +41,7 @@ func requireZooKeeper(t *testing.T) {
 		t.Skip("no Strimzi with ZooKeeper here: kafka.strimzi.io/v1beta2 is not served; " +
 			"CLUSTER=zk STRIMZI=0.45.2 make e2e RUN=TestZooKeeper brings up a cluster that has it")
 	}
-	expect.NoError(t, err, "asking for Strimzi's version")
+	expect.NoError(t, err, "getting Strimzi's version")
 }
 
 func assertMode(t *testing.T, run v1alpha1.PerfRun) {
@@ -56,7 +56,7 @@ func assertMode(t *testing.T, run v1alpha1.PerfRun) {
 	if samples := observed(t, run, "cico/Check-In/samples"); samples < 3 {
 		t.Errorf("only %v check-ins were measured", samples)
 	}
-	if records := observed(t, run, "create/records"); records != hastened {
-		t.Errorf("%v records were imported through Kafka, want exactly %d", records, hastened)
+	if records := observed(t, run, "create/records"); records != shortenedRecords {
+		t.Errorf("%v records were imported through Kafka, want exactly %d", records, shortenedRecords)
 	}
 }

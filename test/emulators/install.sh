@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the emulators of Strimzi and k6-operator on the cluster that
-# KUBECONFIG names: their CRDs, then the Deployment, and waits for it. The image
-# localhost/perflab/emulators:dev has to be on the nodes already. Run it again to update.
+# Installs the emulators of Strimzi and k6-operator on the cluster of KUBECONFIG: their CRDs,
+# then the Deployment, and waits for it. The image localhost/perflab/emulators:dev must already
+# be on the nodes. Run it again to update.
 #
-#   STRIMZI           the release to stand for: 1.2.0 (default) or 0.45.2; its Kafka image has to be there too
+#   STRIMZI           the release to emulate: 1.2.0 (default) or 0.45.2; its Kafka image must be on the nodes, too
 #   PERFLAB_CRDS      directory of CRDs to use (see crds/generate.sh)
 #   INSTALL_TIMEOUT   how long to wait, default 120s
 set -euo pipefail
@@ -15,8 +15,8 @@ timeout=${INSTALL_TIMEOUT:-120s}
 export STRIMZI=${STRIMZI:-1.2.0}
 crds=(kafkas.kafka.strimzi.io kafkanodepools.kafka.strimzi.io kafkatopics.kafka.strimzi.io strimzipodsets.core.strimzi.io testruns.k6.io)
 
-# check_release dies if the cluster has another release's CRDs: one API server
-# can't have both, and what is stored can't be read by the other's.
+# check_release fails if the cluster has another release's CRDs: an API server can't have both,
+# and objects of one release are unreadable with the other's.
 check_release() {
   local served wanted=v1
   [[ $STRIMZI != 0.45.2 ]] || wanted=v1beta2
@@ -31,7 +31,7 @@ main() {
   local dir
   check_release
   dir=$(mktemp -d)
-  # The path is to be expanded now: it is gone from scope when the trap runs.
+  # Expand the path now: it is out of scope when the trap runs.
   # shellcheck disable=SC2064
   trap "rm -rf '$dir'" EXIT
   "$here/crds/generate.sh" "$dir"

@@ -13,12 +13,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestWhatThePageAddsWorks adds everything to a copy of the project and runs what
-// the page says shows that it works.
-func TestWhatThePageAddsWorks(t *testing.T) {
-	copied := copyOf(t)
+// TestPatchesOfThePageWork adds everything to a copy of the project and runs the commands
+// that the page gives.
+func TestPatchesOfThePageWork(t *testing.T) {
+	copied := copyProject(t)
 	for kind := range kinds {
-		run(t, copied, "git", "apply", patchOf(t, kind))
+		run(t, copied, "git", "apply", patchPath(t, kind))
 	}
 	run(t, copied, "make", "generate")
 	page := sections(t)
@@ -36,9 +36,9 @@ func TestWhatThePageAddsWorks(t *testing.T) {
 	}
 }
 
-// copyOf the project as it stands, in a place that stays the same, so that what
-// was compiled before is found again.
-func copyOf(t *testing.T) string {
+// copyProject copies the project to a fixed directory, so that the build cache is
+// reused.
+func copyProject(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	expect.NoError(t, err)
@@ -50,8 +50,8 @@ func copyOf(t *testing.T) string {
 	return copied
 }
 
-// copyFile copies a file or a link. One that was deleted, and not yet from the
-// index, is left out.
+// copyFile copies a file or a link. A file that was deleted but is still in the index is
+// left out.
 func copyFile(t *testing.T, file, to string) {
 	t.Helper()
 	source, target := filepath.Join(root, file), filepath.Join(to, file)

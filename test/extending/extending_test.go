@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extending_test holds docs/extending.md against the code: each thing
-// that the page says how to add is there as a patch, which has to touch the files
-// that the page lists and no others, and to work.
+// Package extending_test checks docs/extending.md against the code: for each thing that
+// the page explains how to add there is a patch, which must touch exactly the files that
+// the page lists, and must work.
 package extending_test
 
 import (
@@ -21,13 +21,13 @@ import (
 
 const root = "../.."
 
-// kinds of things that can be added, by the name of their patch and of their
-// section, and how many files may have to be touched for one.
+// kinds of things that can be added, by the name of their patch and of their section,
+// with the number of files that one may touch.
 var kinds = map[string]struct {
 	section string
 	files   int
 }{
-	"component":      {"A component", 8},
+	"component":      {"A component", 7},
 	"load-kind":      {"A load kind", 4},
 	"factor":         {"A factor", 3},
 	"statistic":      {"A statistic", 3},
@@ -35,11 +35,11 @@ var kinds = map[string]struct {
 	"artifact":       {"An artifact", 3},
 }
 
-// section is what the page says about one kind.
+// section is a section of the page.
 type section struct {
-	// files that are touched, tests left out.
+	// files that are touched, except tests.
 	files []string
-	// command shows that the addition works.
+	// command that shows that the addition works.
 	command string
 }
 
@@ -68,7 +68,7 @@ func sections(t *testing.T) map[string]section {
 	return found
 }
 
-// touched are the files of a patch, but for tests.
+// touched are the files of a patch, except tests.
 func touched(t *testing.T, patch string) []string {
 	t.Helper()
 	var files []string
@@ -93,14 +93,14 @@ func run(t *testing.T, directory, name string, arguments ...string) string {
 	return string(output)
 }
 
-func patchOf(t *testing.T, kind string) string {
+func patchPath(t *testing.T, kind string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", kind+".patch"))
 	expect.NoError(t, err)
 	return path
 }
 
-func TestThePageListsTheFilesThatAreTouched(t *testing.T) {
+func TestPageListsTouchedFiles(t *testing.T) {
 	page := sections(t)
 	for kind, want := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestThePageListsTheFilesThatAreTouched(t *testing.T) {
 			if !found {
 				t.Fatalf("docs/extending.md has no section %q", want.section)
 			}
-			files := touched(t, patchOf(t, kind))
+			files := touched(t, patchPath(t, kind))
 			if difference := cmp.Diff(files, own.files); difference != "" {
 				t.Errorf("docs/extending.md, %s: the files that are touched (- lacks, + has too many):\n%s", want.section, difference)
 			}

@@ -38,47 +38,47 @@ const (
 	kueueNamespace = "kueue-system"
 )
 
-// lab is an API server with Kueue and the operator beside it.
+// lab is an API server with Kueue and the operator.
 type lab struct {
 	*testing.T
 	admin      client.Client
 	kubeconfig string
 }
 
-// TestKueueSaysWhenBlocksBegin: of two experiments whose blocks don't fit beside each
-// other the second one waits, with Kueue's own reason, until the first one is gone.
-func TestKueueSaysWhenBlocksBegin(t *testing.T) {
-	l := begin(t)
+// TestKueueAdmitsBlocks: two experiments' blocks don't fit together. The second one
+// waits, with Kueue's own reason, until the first one is deleted.
+func TestKueueAdmitsBlocks(t *testing.T) {
+	l := newLab(t)
 	l.createAll("testdata/queues.yaml", "")
 	l.createAll("testdata/experiment.yaml", "first")
-	l.until("the first block", func() (bool, string) { return l.runsOf("first") == 1, l.waitsFor("first") })
+	l.until("the first block", func() (bool, string) { return l.countRuns("first") == 1, l.waitMessage("first") })
 
 	l.createAll("testdata/experiment.yaml", "second")
 	l.until("Kueue's reason", func() (bool, string) {
-		says := l.waitsFor("second")
+		says := l.waitMessage("second")
 		return strings.Contains(says, "waiting for Kueue's queue team-a: ") && strings.Contains(says, "insufficient unused quota for cpu"), says
 	})
-	if runs := l.runsOf("second"); runs != 0 {
+	if runs := l.countRuns("second"); runs != 0 {
 		t.Errorf("the second one has %d runs beside the first", runs)
 	}
 	first := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "first"}}
 	expect.NoError(t, l.admin.Delete(t.Context(), first))
-	l.until("the second one's block", func() (bool, string) { return l.runsOf("second") == 1, l.waitsFor("second") })
+	l.until("the second one's block", func() (bool, string) { return l.countRuns("second") == 1, l.waitMessage("second") })
 }
 
-// TestAQueueThatIsNotThereIsTold in Kueue's words.
-func TestAQueueThatIsNotThereIsTold(t *testing.T) {
-	l := begin(t)
+// TestMissingQueueIsReported with Kueue's message.
+func TestMissingQueueIsReported(t *testing.T) {
+	l := newLab(t)
 	l.createAll("testdata/experiment.yaml", "lost")
 	l.until("Kueue's reason", func() (bool, string) {
-		says := l.waitsFor("lost")
+		says := l.waitMessage("lost")
 		return strings.Contains(says, "team-a doesn't exist"), says
 	})
 	l.createAll("testdata/queues.yaml", "")
-	l.until("its block", func() (bool, string) { return l.runsOf("lost") == 1, l.waitsFor("lost") })
+	l.until("its block", func() (bool, string) { return l.countRuns("lost") == 1, l.waitMessage("lost") })
 }
 
-func begin(t *testing.T) *lab {
+func newLab(t *testing.T) *lab {
 	t.Helper()
 	server := &apiserver.Server{Paths: []string{"config/crd", filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")}}
 	t.Cleanup(func() { must(t, server.Stop()) })
@@ -93,9 +93,9 @@ func begin(t *testing.T) *lab {
 	return l
 }
 
-// askForConversion has each of Kueue's kinds name who converts it. Nobody asks, since all
-// use the version that is stored; but Kueue wants a place to put a certificate.
-func (l *lab) askForConversion(port int) {
+// addConversion adds a conversion webhook to each of Kueue's kinds. It is never called,
+// since all objects have the stored version, but Kueue sets its certificate there.
+func (l *lab) addConversion(port int) {
 	kinds := &apiextensionsv1.CustomResourceDefinitionList{}
 	must(l.T, l.admin.List(l.Context(), kinds))
 	for i := range kinds.Items {
@@ -113,13 +113,13 @@ func (l *lab) askForConversion(port int) {
 	}
 }
 
-// startKueue without its webhooks: the API server asks none.
+// startKueue starts Kueue without registering its webhooks.
 func (l *lab) startKueue() {
 	port, dir := ports.For(l), l.TempDir()
-	l.askForConversion(port)
+	l.addConversion(port)
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	must(l.T, err, os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
-	// Its certificates are kept, and named, in these.
+	// Its certificates are stored in these.
 	for _, object := range []client.Object{
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: kueueNamespace, Name: "kueue-webhook-server-cert"}},
 		&admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "kueue-validating-webhook-configuration"}},
@@ -140,7 +140,7 @@ leaderElection: {leaderElect: false}
 	l.start(required(l.T, "KUEUE"), "--config="+path, "--feature-gates=VisibilityOnDemand=false")
 }
 
-// start a program for as long as the test lasts. If it failed, its log is told.
+// start runs a program until the test ends. If the test failed, it prints the log.
 func (l *lab) start(program string, arguments ...string) {
 	l.Helper()
 	said := &strings.Builder{}
@@ -155,12 +155,12 @@ func (l *lab) start(program string, arguments ...string) {
 		force.Stop()
 		if l.Failed() {
 			text := said.String()
-			l.Logf("%s said:\n%s", filepath.Base(program), text[max(0, len(text)-20000):])
+			l.Logf("log of %s:\n%s", filepath.Base(program), text[max(0, len(text)-20000):])
 		}
 	})
 }
 
-// createAll creates what a file has, by another name.
+// createAll creates the objects of a file, with another name.
 func (l *lab) createAll(path, name string) {
 	l.Helper()
 	text, err := os.ReadFile(path)
@@ -171,7 +171,7 @@ func (l *lab) createAll(path, name string) {
 	}
 }
 
-func (l *lab) runsOf(experiment string) int {
+func (l *lab) countRuns(experiment string) int {
 	l.Helper()
 	runs := &v1alpha1.PerfRunList{}
 	must(l.T, l.admin.List(l.Context(), runs, client.InNamespace(namespace)))
@@ -184,14 +184,14 @@ func (l *lab) runsOf(experiment string) int {
 	return count
 }
 
-func (l *lab) waitsFor(experiment string) string {
+func (l *lab) waitMessage(experiment string) string {
 	l.Helper()
 	found := &v1alpha1.PerfExperiment{}
 	must(l.T, l.admin.Get(l.Context(), client.ObjectKey{Namespace: namespace, Name: experiment}, found))
 	return found.Status.WaitingFor
 }
 
-// until waits for what is wanted. The last answer says how far it was.
+// until waits for a condition, and reports the last state on a timeout.
 func (l *lab) until(what string, holds func() (bool, string)) {
 	l.Helper()
 	await.Until(l.Context(), l.T, 2*time.Minute, what, holds)

@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// rightsOf are those of a role, one by one: "patch apps/deployments".
-func rightsOf(role *rbacv1.ClusterRole) map[string]bool {
+// roleRights are the rights of a role, one by one: "patch apps/deployments".
+func roleRights(role *rbacv1.ClusterRole) map[string]bool {
 	rights := map[string]bool{}
 	for _, rule := range role.Rules {
 		for _, group := range rule.APIGroups {
@@ -36,11 +36,11 @@ func role(t *testing.T, path string) *rbacv1.ClusterRole {
 	return read
 }
 
-// Where the operator acts as accounts, its rights are split: it reads, and writes its own kinds;
-// all else that it writes is the account's. Neither has a right that the operator has not
-// elsewhere.
-func TestTheOperatorsRightsAreSplit(t *testing.T) {
-	operator, account := rightsOf(role(t, "act-as-author/operator.yaml")), rightsOf(role(t, "act-as-author/account.yaml"))
+// If the operator acts as accounts, its rights are split: it reads everything, and writes its
+// own kinds; for all other writes it needs the account's rights. Neither has a right that the
+// operator lacks otherwise.
+func TestOperatorRightsAreSplit(t *testing.T) {
+	operator, account := roleRights(role(t, "act-as-author/operator.yaml")), roleRights(role(t, "act-as-author/account.yaml"))
 	const impersonate = "impersonate /serviceaccounts perflab-author"
 	if !operator[impersonate] {
 		t.Errorf("the operator may not %s", impersonate)
@@ -48,7 +48,7 @@ func TestTheOperatorsRightsAreSplit(t *testing.T) {
 	delete(operator, impersonate)
 	both := maps.Clone(operator)
 	maps.Copy(both, account)
-	if diff := cmp.Diff(rightsOf(role(t, "rbac/role.yaml")), both); diff != "" {
+	if diff := cmp.Diff(roleRights(role(t, "rbac/role.yaml")), both); diff != "" {
 		t.Errorf("rights (-config/rbac +config/act-as-author):\n%s", diff)
 	}
 	for right := range operator {
@@ -66,8 +66,8 @@ func TestTheOperatorsRightsAreSplit(t *testing.T) {
 	}
 }
 
-// Which accounts the operator may impersonate, and where, is the installation's to say.
-func TestActAsAuthorIsTheOperators(t *testing.T) {
+// The installation chooses which accounts the operator may impersonate, and where.
+func TestActAsAuthorFlags(t *testing.T) {
 	given := values{"actAsAuthor": values{"enabled": true, "defaultServiceAccount": "lab", "serviceAccounts": []any{"strong", "lab"}}}
 	for scope, at := range map[string]struct{ kind, namespace, name, account, flags string }{
 		"Cluster":    {"ClusterRole", "", "perflab-operator", "perflab-experiments", `"--act-as-author","--default-service-account=lab"`},
@@ -75,12 +75,12 @@ func TestActAsAuthorIsTheOperators(t *testing.T) {
 	} {
 		given["scope"] = scope
 		rendered := mustRender(t, home, given)
-		rights := rightsOf(typed[rbacv1.ClusterRole](t, rendered, at.kind, at.namespace, at.name))
+		rights := roleRights(typed[rbacv1.ClusterRole](t, rendered, at.kind, at.namespace, at.name))
 		if !rights["impersonate /serviceaccounts lab,strong"] || rights["create /pods "] {
 			t.Errorf("%s: the operator may %q", scope, slices.Sorted(maps.Keys(rights)))
 		}
 		collector := strings.Replace(at.account, "experiments", "collector", 1)
-		if account := rightsOf(typed[rbacv1.ClusterRole](t, rendered, "ClusterRole", "", at.account)); !account["create /pods "] || !account["bind rbac.authorization.k8s.io/clusterroles "+collector] {
+		if account := roleRights(typed[rbacv1.ClusterRole](t, rendered, "ClusterRole", "", at.account)); !account["create /pods "] || !account["bind rbac.authorization.k8s.io/clusterroles "+collector] {
 			t.Errorf("%s: accounts may %q", scope, slices.Sorted(maps.Keys(account)))
 		}
 		operator, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()

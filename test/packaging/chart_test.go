@@ -23,9 +23,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// There are two ways to install, and one set of objects. What Helm adds are
-// labels and the policy to keep the kinds; what kustomize adds is the
-// namespace.
+// Both ways to install have the same objects. Helm adds labels and the policy to keep the
+// kinds; kustomize adds the namespace.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for dir, given := range map[string]values{"default": {}, "act-as-author": {"actAsAuthor": values{"enabled": true}}} {
 		given["metrics"] = values{"serviceMonitor": values{"enabled": true}}
@@ -52,7 +51,7 @@ func checkSame(t *testing.T, built, rendered objects) {
 	}
 }
 
-// sortArguments makes programs equal that have the same flags.
+// sortArguments sorts the flags of programs.
 func sortArguments(t *testing.T, programs ...*unstructured.Unstructured) {
 	t.Helper()
 	for _, program := range programs {
@@ -73,7 +72,7 @@ func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 	annotations := stripped.GetAnnotations()
 	delete(annotations, "helm.sh/resource-policy")
 	stripped.SetAnnotations(annotations)
-	// Numbers that came by JSON and by YAML are the same.
+	// Numbers from JSON and from YAML compare as equal.
 	written, err := stripped.MarshalJSON()
 	if err != nil {
 		panic(err)
@@ -88,7 +87,7 @@ func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 func TestChartLints(t *testing.T) {
 	result := lint.AllWithKubeVersionAndSchemaValidation(apiserver.Root("charts", "perflab"), nil, home, nil, false)
 	for _, message := range result.Messages {
-		// The other operators' charts are fetched by who wants them.
+		// The other operators' charts are optional dependencies.
 		missing := strings.Contains(message.Err.Error(), "chart directory is missing these dependencies")
 		if message.Severity >= support.WarningSev && !missing {
 			t.Errorf("%s", message)
@@ -96,19 +95,19 @@ func TestChartLints(t *testing.T) {
 	}
 }
 
-func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
+func TestNamespacedOperatorRights(t *testing.T) {
 	rendered := mustRender(t, "team-a", values{"scope": "Namespaced", "watchNamespace": "lab-a"})
 	operator := rendered.get(t, "Deployment", "team-a", "perflab-operator")
 	written, err := operator.MarshalJSON()
 	expect.NoError(t, err)
 	if !contains(written, `{"name":"WATCH_NAMESPACE","value":"lab-a"}`) || !contains(written, "--webhook-configuration=perflab-team-a") {
-		t.Errorf("the operator is not told its namespace and its webhook: %s", written)
+		t.Errorf("the operator lacks its namespace and its webhook: %s", written)
 	}
 	rendered.get(t, "Role", "lab-a", "perflab-operator-team-a")
 	rendered.get(t, "ClusterRole", "", "perflab-collector-team-a")
 	role, err := rendered.get(t, "Role", "lab-a", "perflab-operator-team-a").MarshalJSON()
 	if err != nil || !contains(role, `"resourceNames":["perflab-collector-team-a"]`) || !contains(written, "--collector-role=perflab-collector-team-a") {
-		t.Errorf("the operator may not bind its own collectors' role, or is not told of it: %s %s %v", role, written, err)
+		t.Errorf("the operator may not bind its own collectors' role, or lacks its name: %s %s %v", role, written, err)
 	}
 	nodes := rendered.get(t, "ClusterRole", "", "perflab-operator-team-a")
 	rules, _, _ := unstructured.NestedSlice(nodes.Object, "rules")
@@ -121,7 +120,7 @@ func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
 	for _, webhook := range webhooks {
 		only, _, _ := unstructured.NestedString(webhook.(map[string]any), "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name")
 		if only != "lab-a" {
-			t.Errorf("the API server would ask about namespace %q, want lab-a alone", only)
+			t.Errorf("the webhook is called for namespace %q, want lab-a alone", only)
 		}
 	}
 }
@@ -167,12 +166,12 @@ func TestValuesAreDocumented(t *testing.T) {
 	expect.NoError(t, json.Unmarshal(loaded.Schema, &schema))
 	for key := range loaded.Values {
 		if schema.Properties[key] == nil {
-			t.Errorf("values.schema.json does not know %s", key)
+			t.Errorf("values.schema.json lacks %s", key)
 		}
 	}
 }
 
-func TestServiceMonitorIsOne(t *testing.T) {
+func TestServiceMonitor(t *testing.T) {
 	rendered := mustRender(t, "team-a", values{"metrics": values{"serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}}})
 	written, err := yaml.Marshal(rendered.get(t, "ServiceMonitor", "team-a", "perflab-operator"))
 	expect.NoError(t, err)
@@ -197,7 +196,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 
 func TestLanesCanBeTurnedOff(t *testing.T) {
 	if written, err := mustRender(t, home, nil).get(t, "Deployment", home, "perflab-operator").MarshalJSON(); err != nil || !contains(written, `"--longest-turn=168h"`) {
-		t.Errorf("%v: a turn has no end: %s", err, written)
+		t.Errorf("%v: the queue has no timeout: %s", err, written)
 	}
 	for lanes, want := range map[string]bool{"cluster": false, "namespace": true} {
 		rendered := mustRender(t, home, values{"lanes": lanes})
@@ -209,18 +208,18 @@ func TestLanesCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-func TestTargetsAreFlagsOfTheOperator(t *testing.T) {
+func TestTargetFlags(t *testing.T) {
 	rendered := mustRender(t, home, values{"targets": values{"deny": []any{"10.0.0.0/8", "fd00::/8"}, "allow": []any{"10.2.0.0/16", "[fd00::1]:443"}}})
 	written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
 	expect.NoError(t, err)
 	for _, flag := range []string{"--deny-targets=10.0.0.0/8", "--deny-targets=fd00::/8", "--allow-targets=10.2.0.0/16", "--allow-targets=[fd00::1]:443"} {
 		if !contains(written, `"`+flag+`"`) {
-			t.Errorf("the operator is not told %s: %s", flag, written)
+			t.Errorf("the operator lacks %s: %s", flag, written)
 		}
 	}
 }
 
-func TestHistoryIsTheOperators(t *testing.T) {
+func TestHistoryFlags(t *testing.T) {
 	for _, given := range []values{{}, {"history": values{"rawResults": "720h", "rawResultsOf": 0, "runs": "8760h", "runsOf": 2000}}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
@@ -233,7 +232,7 @@ func TestHistoryIsTheOperators(t *testing.T) {
 	}
 }
 
-func TestTheArchiveIsTheOperators(t *testing.T) {
+func TestArchiveFlags(t *testing.T) {
 	for _, given := range []values{{}, {"archive": values{"url": "file:///archive", "claim": "records", "credentialsSecret": "store"}}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
@@ -249,8 +248,8 @@ func TestTheArchiveIsTheOperators(t *testing.T) {
 	}
 }
 
-// Whom the operator tells is the installation's to say, and so are the credentials.
-func TestSinksAreTheOperators(t *testing.T) {
+// The installation chooses the sinks and their credentials.
+func TestSinkFlags(t *testing.T) {
 	sinks := values{
 		"cloudEvents": []any{values{"name": "ci", "url": "https://ci.example.org/perflab", "secret": "ci-sink"}, values{"name": "open", "url": "https://open.example.org"}},
 		"grafana":     []any{values{"name": "board", "url": "http://grafana.monitoring.svc", "secret": "board-token"}},
@@ -273,9 +272,9 @@ func TestSinksAreTheOperators(t *testing.T) {
 	}
 }
 
-// A namespace's archive is the installer's to choose, and its Secret a file that only the
-// operator reads.
-func TestNamespacesHaveArchivesOfTheirOwn(t *testing.T) {
+// The installer chooses a namespace's archive, and its Secret is a file that only the operator
+// reads.
+func TestNamespaceArchives(t *testing.T) {
 	rendered := mustRender(t, home, values{"archive": values{"url": "file:///archive", "namespaces": values{
 		"team-a": values{"url": "s3://team-a/archive?region=here", "credentialsSecret": "team-a-store"}, "team-b": values{"url": "none"},
 	}}})
@@ -309,9 +308,9 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 	expect.Equal(t, want, slices.Sorted(maps.Keys(rendered)), "objects")
 }
 
-// The charts that can be brought along judge their values by schemas of their
-// own, and some allow nothing beside what they know: k6-operator's for one.
-func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
+// The charts of the dependencies validate their values with their own schemas. Some allow no
+// unknown values, for example k6-operator's.
+func TestOperatorDependenciesAreOptional(t *testing.T) {
 	all := dependencies(t)
 	for flag, name := range map[string]string{"strimzi": "strimzi-kafka-operator", "cloudNativePG": "cloudnative-pg", "k6": "k6-operator"} {
 		t.Run(name, func(t *testing.T) {
@@ -321,7 +320,7 @@ func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
 				for other := range all {
 					wanted := asked && other == name
 					if _, there := rendered["ConfigMap//"+other]; there != wanted {
-						t.Errorf("with %v, %s is there: %v", given, other, there)
+						t.Errorf("with %v, %s is present: %v", given, other, there)
 					}
 				}
 			}
@@ -329,7 +328,7 @@ func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-// dependencies are the charts PerfLab's can bring along, with their versions.
+// dependencies are the optional dependencies of PerfLab's chart, with their versions.
 func dependencies(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -339,9 +338,8 @@ func dependencies(t *testing.T) map[string]string {
 	return found
 }
 
-// withOperators is the chart after helm dependency update, with charts that
-// stand for the fetched ones: each is one ConfigMap, and knows the values that
-// PerfLab's chart gives and no others.
+// withOperators is the chart after helm dependency update, with stubs of the downloaded
+// charts: each is one ConfigMap, and allows only the values that PerfLab's chart sets.
 func withOperators(t *testing.T) *chart.Chart {
 	t.Helper()
 	loaded := loadChart(t)
@@ -358,8 +356,8 @@ func withOperators(t *testing.T) *chart.Chart {
 	return loaded
 }
 
-// One release of each operator, whichever way it comes.
-func TestOperatorsAreOfOneRelease(t *testing.T) {
+// One release of each operator, for all ways to install it.
+func TestOperatorVersionsAgree(t *testing.T) {
 	applications, err := os.ReadFile(apiserver.Root("config", "argocd", "applications", "operators.yaml"))
 	expect.NoError(t, err)
 	wanted, seen := dependencies(t), 0
@@ -381,7 +379,7 @@ func TestOperatorsAreOfOneRelease(t *testing.T) {
 	}
 }
 
-// An image is named by tag, by digest, or by both, as it is.
+// An image is named by tag, by digest, or by both, as specified.
 func TestImagesByDigest(t *testing.T) {
 	digest := "@sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for image, accepted := range map[string]bool{
@@ -406,22 +404,22 @@ func TestImagesByDigest(t *testing.T) {
 		}
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
 		if quoted := `"` + image + `"`; err != nil || bytes.Count(written, []byte(quoted)) != 3 {
-			t.Errorf("%s is not what the pod is given: %s, %v", image, written, err)
+			t.Errorf("%s is not the pod's image: %s, %v", image, written, err)
 		}
 	}
 }
 
-// Where the operator may go can be said by who knows it, or left open.
-func TestTheWayOut(t *testing.T) {
+// The operator's egress can be restricted, or left open.
+func TestEgressPolicy(t *testing.T) {
 	own := []any{map[string]any{"to": []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/8"}}}}}
 	for name, c := range map[string]struct {
 		given values
 		types []any
 		rules int
 	}{
-		"as it is": {values{}, []any{"Ingress", "Egress"}, 3},
-		"own":      {values{"rules": own}, []any{"Ingress", "Egress"}, 1},
-		"open":     {values{"enabled": false}, []any{"Ingress"}, 0},
+		"default": {values{}, []any{"Ingress", "Egress"}, 3},
+		"own":     {values{"rules": own}, []any{"Ingress", "Egress"}, 1},
+		"open":    {values{"enabled": false}, []any{"Ingress"}, 0},
 	} {
 		policy := mustRender(t, "team-a", values{"networkPolicy": values{"egress": c.given}}).get(t, "NetworkPolicy", "team-a", "perflab-operator")
 		types, _, _ := unstructured.NestedSlice(policy.Object, "spec", "policyTypes")

@@ -39,8 +39,8 @@ type panel struct {
 	} `json:"targets"`
 }
 
-// Every expression parses, and asks for what the operator tells.
-func TestDashboardAsksForMetricsThatExist(t *testing.T) {
+// Every expression parses, and uses metrics that the operator has.
+func TestDashboardMetricsExist(t *testing.T) {
 	told, used := metricNames(t), map[string]bool{}
 	for _, name := range []string{"perflab.json", "series.json"} {
 		checkDashboard(t, name, told, used)
@@ -52,7 +52,7 @@ func TestDashboardAsksForMetricsThatExist(t *testing.T) {
 	}
 }
 
-// checkDashboard notes which metrics one uses.
+// checkDashboard records the metrics that a dashboard uses.
 func checkDashboard(t *testing.T, name string, told, used map[string]bool) {
 	t.Helper()
 	content, err := os.ReadFile(apiserver.Root("charts", "perflab", "dashboards", name))
@@ -62,24 +62,24 @@ func checkDashboard(t *testing.T, name string, told, used map[string]bool) {
 	ids := map[int]bool{}
 	for _, panel := range shown.Panels {
 		if ids[panel.ID] || panel.Title == "" || panel.GridPos["w"] == 0 || len(panel.Targets) == 0 {
-			t.Errorf("%s: panel %d %q: every panel has an id of its own, a title, a place and a query", name, panel.ID, panel.Title)
+			t.Errorf("%s: panel %d %q: every panel needs a unique id, a title, a position and a query", name, panel.ID, panel.Title)
 		}
 		ids[panel.ID] = true
 		for _, target := range panel.Targets {
-			for _, metric := range namesIn(t, target.Expr) {
+			for _, metric := range metricsIn(t, target.Expr) {
 				used[metric] = true
 				if !told[metric] {
-					t.Errorf("%s: panel %q asks for %s, which nobody tells", name, panel.Title, metric)
+					t.Errorf("%s: panel %q uses the unknown metric %s", name, panel.Title, metric)
 				}
 			}
 		}
 	}
 }
 
-// namesIn are the metrics an expression asks for.
-func namesIn(t *testing.T, expression string) []string {
+// metricsIn are the metrics of an expression.
+func metricsIn(t *testing.T, expression string) []string {
 	t.Helper()
-	// Grafana puts an interval in its place.
+	// Grafana replaces it by an interval.
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(strings.ReplaceAll(expression, "$__rate_interval", "5m"))
 	expect.NoError(t, err, "%s", expression)
 	var names []string
@@ -91,13 +91,13 @@ func namesIn(t *testing.T, expression string) []string {
 		}
 	}
 	if len(names) == 0 {
-		t.Errorf("%s asks for nothing", expression)
+		t.Errorf("%s uses no metric", expression)
 	}
 	return names
 }
 
-// metricNames are those of the series the operator tells: its own, as they are
-// after a run, and the framework's.
+// metricNames are the operator's metrics: its own, as they are after a run, and the
+// framework's.
 func metricNames(t *testing.T) map[string]bool {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -110,7 +110,7 @@ func metricNames(t *testing.T) map[string]bool {
 	done.Spec.Analysis.Primary, done.Status.CompletionTime = []string{"cico/Check-In/average"}, &metav1.Time{Time: time.Now()}
 	done.Status.Results = []v1alpha1.Result{{Scenario: "cico", Metric: "cico/Check-In/average", Arm: "base", Unit: "ms", Runs: 6, Mean: "400", StandardDeviation: "4"}}
 	registry.MustRegister(telemetry.Experiments{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(done).Build()})
-	// The framework's metrics have no series before a first object.
+	// The framework's metrics have no series before the first object.
 	names := map[string]bool{"controller_runtime_reconcile_errors_total": false, "workqueue_depth": false}
 	described := make(chan *prometheus.Desc, 1000)
 	metrics.Registry.(*prometheus.Registry).Describe(described)

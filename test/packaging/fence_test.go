@@ -30,15 +30,15 @@ const (
 	notKubernetes  = "PerfLab's operator writes nothing into the namespaces of Kubernetes"
 )
 
-// ownedBy makes the operator's objects.
+// ownedBy builds the owner reference of the operator's objects.
 func ownedBy(kind string) string {
 	return fmt.Sprintf("ownerReferences: [{apiVersion: perflab.dev/v1alpha1, kind: %s, name: heap, uid: 3b8f0b1e-53a1-4b65-9d2f-0a4f3a1d7c11, controller: true}]", kind)
 }
 
 const adoptedMark = "annotations: {perflab.dev/borrowed-by: heap}"
 
-// fenced are the objects that the operator writes, by a word for the kind. Each has the
-// metadata that is put in place of META.
+// fenced are the objects that the operator writes, by kind. Each has META where its metadata
+// is inserted.
 var fenced = map[string]string{
 	"ConfigMap":      "{apiVersion: v1, kind: ConfigMap, metadata: {META}}",
 	"Pod":            `{apiVersion: v1, kind: Pod, metadata: {META}, spec: {containers: [{name: one, image: "example.org/one:1"}]}}`,
@@ -62,9 +62,9 @@ func withMeta(t *testing.T, text, metadata, namespace, name string) *unstructure
 	return object(t, strings.Replace(text, "META", metadata, 1), namespace, name, false)
 }
 
-// A stolen token of the operator writes what no experiment controls neither where it is allowed
-// to by its role, nor with every right.
-func TestTheOperatorIsFenced(t *testing.T) {
+// With a stolen token of the operator, nobody can write what no experiment controls, neither
+// with the operator's role nor with every right.
+func TestOperatorIsFenced(t *testing.T) {
 	admin := administrator(t)
 	install(t, home, loadChart(t), values{"webhook": values{"enabled": false}, "resultsPolicy": values{"enabled": false}, "fence": values{"namespaceLabel": "perflab.dev/enabled"}})
 	t.Cleanup(func() { uninstall(t, home) })
@@ -79,8 +79,8 @@ func TestTheOperatorIsFenced(t *testing.T) {
 		expect.NoError(t, admin.Delete(context.WithoutCancel(t.Context()), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "everything"}}))
 	})
 	lab := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "lab"}}}
-	answered(t, "a label", patch(t, admin, lab, `{"metadata":{"labels":{"perflab.dev/enabled":"true"}}}`, ""), "")
-	operator := as(t, operatorOf(home))
+	expectAnswer(t, "a label", patch(t, admin, lab, `{"metadata":{"labels":{"perflab.dev/enabled":"true"}}}`, ""), "")
+	operator := as(t, operatorUser(home))
 	await.Until(t.Context(), t, 30*time.Second, "the fence", func() (bool, string) {
 		err := operator.Create(t.Context(), withMeta(t, fenced["ConfigMap"], "", "kube-system", "probe"))
 		return err != nil && strings.Contains(err.Error(), notKubernetes), fmt.Sprint(err)
@@ -95,15 +95,15 @@ func TestTheOperatorIsFenced(t *testing.T) {
 			"a role of its own": bindingText("Role", "perflab-collector", "lab"),
 			"from elsewhere":    bindingText("ClusterRole", "perflab-collector", "elsewhere"),
 		} {
-			answered(t, name, operator.Create(t.Context(), withMeta(t, text, ownedBy("PerfRun"), "lab", "bound")), "PerfLab's operator binds only the ClusterRole of collectors, to ServiceAccounts of the same namespace")
+			expectAnswer(t, name, operator.Create(t.Context(), withMeta(t, text, ownedBy("PerfRun"), "lab", "bound")), "PerfLab's operator binds only the ClusterRole of collectors, to ServiceAccounts of the same namespace")
 		}
 	})
 	t.Run("experiments", func(t *testing.T) { checkFencedExperiments(t, admin, operator) })
-	t.Run("what is left elsewhere", func(t *testing.T) { checkCleanup(t, admin, operator) })
+	t.Run("leftovers in other namespaces", func(t *testing.T) { checkCleanup(t, admin, operator) })
 	t.Run("webhooks", func(t *testing.T) { checkFencedWebhooks(t, admin, operator) })
 }
 
-// checkCleanup: what is under way in a namespace ends where none begins.
+// checkCleanup: work in progress ends in a namespace where no new work may start.
 func checkCleanup(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	experiment := withMeta(t, experimentText+"metadata: {META}\n", "finalizers: [perflab.dev/environment]", "elsewhere", "left")
@@ -111,16 +111,16 @@ func checkCleanup(t *testing.T, admin, operator client.Client) {
 	for _, left := range []*unstructured.Unstructured{experiment, ledger} {
 		expect.NoError(t, admin.Create(t.Context(), left))
 	}
-	answered(t, "changes what is not deleted", patch(t, operator, ledger, `{"data":{"a":"b"}}`, ""), notHere)
-	answered(t, "deletes what is controlled", operator.Delete(t.Context(), ledger), "")
+	expectAnswer(t, "changes what is not deleted", patch(t, operator, ledger, `{"data":{"a":"b"}}`, ""), notHere)
+	expectAnswer(t, "deletes what is controlled", operator.Delete(t.Context(), ledger), "")
 	expect.NoError(t, admin.Delete(t.Context(), experiment))
 	for _, left := range []*unstructured.Unstructured{experiment, ledger} {
-		answered(t, "lets "+left.GetKind()+" go", patch(t, operator, left, `{"metadata":{"finalizers":null}}`, ""), "")
+		expectAnswer(t, "removes the finalizer of "+left.GetKind(), patch(t, operator, left, `{"metadata":{"finalizers":null}}`, ""), "")
 	}
 }
 
-// checkFencedWebhooks: who changes where a webhook is, or what it is asked about, receives
-// what others write.
+// checkFencedWebhooks: a changed address or rule of a webhook would send it other users'
+// writes.
 func checkFencedWebhooks(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const sentence = "PerfLab's operator changes only the certificate of its webhook"
@@ -140,7 +140,7 @@ webhooks:
 	change := func(change string) error {
 		return operator.Patch(t.Context(), made.DeepCopy(), client.RawPatch(types.JSONPatchType, []byte(change)))
 	}
-	answered(t, "the certificate", change(`[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+base64.StdEncoding.EncodeToString(server.Config(t).CAData)+`"}]`), "")
+	expectAnswer(t, "the certificate", change(`[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+base64.StdEncoding.EncodeToString(server.Config(t).CAData)+`"}]`), "")
 	for name, other := range map[string]string{
 		"the service": `[{"op":"replace","path":"/webhooks/0/clientConfig/service/name","value":"mine"}]`,
 		"an address":  `[{"op":"remove","path":"/webhooks/0/clientConfig/service"},{"op":"add","path":"/webhooks/0/clientConfig/url","value":"https://example.org/"}]`,
@@ -152,43 +152,43 @@ webhooks:
 		"time":        `[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":1}]`,
 		"all of them": `[{"op":"remove","path":"/webhooks/0"}]`,
 	} {
-		answered(t, name, change(other), sentence)
+		expectAnswer(t, name, change(other), sentence)
 	}
-	answered(t, "deletes it", operator.Delete(t.Context(), made), sentence)
+	expectAnswer(t, "deletes it", operator.Delete(t.Context(), made), sentence)
 	expect.NoError(t, admin.Delete(t.Context(), made))
 }
 
-// checkFenced: what is controlled is written, all else is not.
+// checkFenced: controlled objects can be written, all others can't.
 func checkFenced(t *testing.T, admin, operator client.Client, text string) {
 	t.Helper()
 	const relabel = `{"metadata":{"labels":{"team":"storage"}}}`
 	for name, refused := range map[string]struct{ metadata, namespace, sentence string }{
-		"of nobody":          {"", "lab", onlyControlled},
-		"with a label":       {"labels: {perflab.dev/experiment: heap}", "lab", onlyControlled},
-		"of another owner":   {strings.Replace(ownedBy("PerfRun"), "perflab.dev/v1alpha1", "apps/v1", 1), "lab", onlyControlled},
-		"of a mere owner":    {strings.Replace(ownedBy("PerfRun"), ", controller: true", "", 1), "lab", onlyControlled},
-		"adopted at once":    {adoptedMark, "lab", onlyControlled},
-		"without the label":  {ownedBy("PerfRun"), "elsewhere", notHere},
-		"of the cluster":     {ownedBy("PerfRun"), "kube-system", notKubernetes},
-		"of the cluster too": {ownedBy("PerfRun"), "kube-public", notKubernetes},
+		"without an owner":                  {"", "lab", onlyControlled},
+		"with a label":                      {"labels: {perflab.dev/experiment: heap}", "lab", onlyControlled},
+		"of another owner":                  {strings.Replace(ownedBy("PerfRun"), "perflab.dev/v1alpha1", "apps/v1", 1), "lab", onlyControlled},
+		"of an owner that is no controller": {strings.Replace(ownedBy("PerfRun"), ", controller: true", "", 1), "lab", onlyControlled},
+		"adopted at once":                   {adoptedMark, "lab", onlyControlled},
+		"without the label":                 {ownedBy("PerfRun"), "elsewhere", notHere},
+		"of the cluster":                    {ownedBy("PerfRun"), "kube-system", notKubernetes},
+		"of the cluster too":                {ownedBy("PerfRun"), "kube-public", notKubernetes},
 	} {
-		answered(t, name, operator.Create(t.Context(), withMeta(t, text, refused.metadata, refused.namespace, "forged")), refused.sentence)
+		expectAnswer(t, name, operator.Create(t.Context(), withMeta(t, text, refused.metadata, refused.namespace, "forged")), refused.sentence)
 	}
 	for _, owner := range []string{"PerfExperiment", "PerfRun"} {
 		made := withMeta(t, text, ownedBy(owner), "lab", "ours-"+strings.ToLower(owner))
-		answered(t, "of "+owner, operator.Create(t.Context(), made), "")
-		answered(t, "changed", patch(t, operator, made, relabel, ""), "")
-		answered(t, "deleted", operator.Delete(t.Context(), made, client.GracePeriodSeconds(0)), "")
+		expectAnswer(t, "of "+owner, operator.Create(t.Context(), made), "")
+		expectAnswer(t, "changed", patch(t, operator, made, relabel, ""), "")
+		expectAnswer(t, "deleted", operator.Delete(t.Context(), made, client.GracePeriodSeconds(0)), "")
 	}
 	others := withMeta(t, text, "", "lab", "others")
 	expect.NoError(t, admin.Create(t.Context(), others))
-	answered(t, "changes another's", patch(t, operator, others, relabel, ""), onlyControlled)
-	answered(t, "takes another's over", patch(t, operator, others, `{"metadata":{"ownerReferences":[{"apiVersion":"perflab.dev/v1alpha1","kind":"PerfRun","name":"heap","uid":"x","controller":true}]}}`, ""), onlyControlled)
-	answered(t, "deletes another's", operator.Delete(t.Context(), others), onlyControlled)
+	expectAnswer(t, "changes another's", patch(t, operator, others, relabel, ""), onlyControlled)
+	expectAnswer(t, "takes over another's object", patch(t, operator, others, `{"metadata":{"ownerReferences":[{"apiVersion":"perflab.dev/v1alpha1","kind":"PerfRun","name":"heap","uid":"x","controller":true}]}}`, ""), onlyControlled)
+	expectAnswer(t, "deletes another's", operator.Delete(t.Context(), others), onlyControlled)
 	expect.NoError(t, admin.Delete(t.Context(), others, client.GracePeriodSeconds(0)))
 }
 
-// checkAdopted: workloads of others are changed while they are adopted, and not deleted.
+// checkAdopted: existing workloads can be changed while they are adopted, and not deleted.
 func checkAdopted(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const mark, release, scale = `{"metadata":{"annotations":{"perflab.dev/borrowed-by":"heap"}},"spec":{"replicas":2}}`, `{"metadata":{"annotations":{"perflab.dev/borrowed-by":null}},"spec":{"replicas":1}}`, `{"spec":{"replicas":3}}`
@@ -198,53 +198,53 @@ func checkAdopted(t *testing.T, admin, operator client.Client) {
 			others := withMeta(t, text, "", namespace, "adopted")
 			expect.NoError(t, admin.Create(t.Context(), others))
 			sentence := map[string]string{"elsewhere": notHere}[namespace]
-			answered(t, "adopts", patch(t, operator, others, mark, ""), sentence)
-			answered(t, "scales", patch(t, operator, others, scale, ""), sentence)
-			// Where it adopted before the namespace was closed, it still releases.
-			answered(t, "an administrator adopts", patch(t, admin, others, mark, ""), "")
-			answered(t, "releases", patch(t, operator, others, release, ""), "")
-			answered(t, "scales what it does not adopt", patch(t, operator, others, scale, ""), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
-			answered(t, "adopts again", patch(t, operator, others, mark, ""), sentence)
-			answered(t, "deletes", operator.Delete(t.Context(), others), onlyControlled)
+			expectAnswer(t, "adopts", patch(t, operator, others, mark, ""), sentence)
+			expectAnswer(t, "scales", patch(t, operator, others, scale, ""), sentence)
+			// It still releases workloads that it adopted before the namespace was closed.
+			expectAnswer(t, "an administrator adopts", patch(t, admin, others, mark, ""), "")
+			expectAnswer(t, "releases", patch(t, operator, others, release, ""), "")
+			expectAnswer(t, "scales what it does not adopt", patch(t, operator, others, scale, ""), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
+			expectAnswer(t, "adopts again", patch(t, operator, others, mark, ""), sentence)
+			expectAnswer(t, "deletes", operator.Delete(t.Context(), others), onlyControlled)
 			expect.NoError(t, admin.Delete(t.Context(), others))
 		}
 	}
 }
 
-// checkFencedExperiments: experiments are those of schedules, and nobody's spec changes.
+// checkFencedExperiments: only schedules' experiments can be created, and no spec changed.
 func checkFencedExperiments(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const onlySchedules = "PerfLab's operator creates and deletes only the experiments of schedules, and changes no spec"
 	owned := func(text, owner, name string) *unstructured.Unstructured {
 		return withMeta(t, text+"metadata: {META}\n", owner, "lab", name)
 	}
-	answered(t, "creates an experiment", operator.Create(t.Context(), owned(experimentText, "", "forged")), onlySchedules)
+	expectAnswer(t, "creates an experiment", operator.Create(t.Context(), owned(experimentText, "", "forged")), onlySchedules)
 	scheduled := owned(experimentText, ownedBy("PerfSchedule"), "scheduled")
-	answered(t, "creates one of a schedule", operator.Create(t.Context(), scheduled), "")
-	answered(t, "deletes one of a schedule", operator.Delete(t.Context(), scheduled), "")
+	expectAnswer(t, "creates one of a schedule", operator.Create(t.Context(), scheduled), "")
+	expectAnswer(t, "deletes one of a schedule", operator.Delete(t.Context(), scheduled), "")
 	others := owned(experimentText, "", "others")
 	expect.NoError(t, admin.Create(t.Context(), others))
-	answered(t, "marks one", patch(t, operator, others, `{"metadata":{"annotations":{"perflab.dev/operator":"here"}}}`, ""), "")
-	answered(t, "changes a spec", patch(t, operator, others, `{"spec":{"suspend":true}}`, ""), onlySchedules)
-	answered(t, "deletes one", operator.Delete(t.Context(), others), onlySchedules)
+	expectAnswer(t, "marks one", patch(t, operator, others, `{"metadata":{"annotations":{"perflab.dev/operator":"here"}}}`, ""), "")
+	expectAnswer(t, "changes a spec", patch(t, operator, others, `{"spec":{"suspend":true}}`, ""), onlySchedules)
+	expectAnswer(t, "deletes one", operator.Delete(t.Context(), others), onlySchedules)
 	expect.NoError(t, admin.Delete(t.Context(), others))
-	answered(t, "creates a run of nobody", operator.Create(t.Context(), owned(runText, "", "forged")), "PerfLab's operator writes only the runs of experiments")
+	expectAnswer(t, "creates a run without an owner", operator.Create(t.Context(), owned(runText, "", "forged")), "PerfLab's operator writes only the runs of experiments")
 	run := owned(runText, ownedBy("PerfExperiment"), "fenced-1")
-	answered(t, "creates a run", operator.Create(t.Context(), run), "")
-	answered(t, "deletes a run", operator.Delete(t.Context(), run), "")
+	expectAnswer(t, "creates a run", operator.Create(t.Context(), run), "")
+	expectAnswer(t, "deletes a run", operator.Delete(t.Context(), run), "")
 }
 
-// unfenced are what the operator writes outside of its fence, and why.
+// unfenced are writes of the operator outside the fence, with the reason.
 var unfenced = map[string]string{
-	"events": "tell what happens, and change nothing", "localsubjectaccessreviews": "are questions",
-	"perfexperiments/status": "are read back and verified", "perfruns/status": "are those of runs, which are fenced", "perfschedules/status": "say when it is due",
+	"events": "report, and change nothing", "localsubjectaccessreviews": "only query rights",
+	"perfexperiments/status": "are read back and verified", "perfruns/status": "are those of runs, which are fenced", "perfschedules/status": "have the next start",
 	"perfexperiments/finalizers": "let it own objects", "perfruns/finalizers": "let it own objects", "perfschedules/finalizers": "let it own objects",
 	"clusterroles": "are bound by name alone",
 	"secrets":      "are its own certificate, by name", "leases": "are in its own namespace",
 	"tokenreviews": "are questions", "subjectaccessreviews": "are questions",
 }
 
-// Each right to write something is fenced, or there is a reason why it need not be.
+// Each right to write is fenced, or has a reason why not.
 func TestEveryRightIsFenced(t *testing.T) {
 	within := map[string]bool{}
 	policy := map[string]any{}
@@ -262,13 +262,13 @@ func TestEveryRightIsFenced(t *testing.T) {
 		}
 		for _, resource := range rule.Resources {
 			if !within[resource] && unfenced[resource] == "" {
-				t.Errorf("the operator may %s %s, which the fence does not know", strings.Join(rule.Verbs, ", "), resource)
+				t.Errorf("the operator may %s %s, which is not fenced", strings.Join(rule.Verbs, ", "), resource)
 			}
 		}
 	}
 }
 
-// operatorRules are those of all roles that the operator has.
+// operatorRules are the rules of all roles of the operator.
 func operatorRules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	var rules []rbacv1.PolicyRule

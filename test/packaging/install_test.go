@@ -35,7 +35,7 @@ func administrator(t *testing.T) client.Client {
 	return apiserver.Client(t, server.Config(t), apiextensionsv1.AddToScheme)
 }
 
-// helm speaks to the test's API server and keeps releases in a namespace.
+// helm uses the test's API server and stores releases in a namespace.
 func helm(t *testing.T, namespace string) *action.Configuration {
 	t.Helper()
 	config := server.Config(t)
@@ -50,7 +50,7 @@ func install(t *testing.T, namespace string, of *chart.Chart, given values) {
 	t.Helper()
 	installing := action.NewInstall(helm(t, namespace))
 	installing.ReleaseName, installing.Namespace, installing.CreateNamespace = "perflab", namespace, true
-	// Kinds that another release has left behind are taken over.
+	// Kinds that another release has left are adopted.
 	installing.TakeOwnership = true
 	if _, err := installing.RunWithContext(t.Context(), of, given); err != nil {
 		t.Fatalf("installing into %s: %v", namespace, err)
@@ -82,7 +82,7 @@ func older(t *testing.T) *chart.Chart {
 	return loaded
 }
 
-func TestAReleaseIsInstalledUpgradedAndTakenAway(t *testing.T) {
+func TestInstallUpgradeUninstall(t *testing.T) {
 	admin := administrator(t)
 	install(t, home, older(t), nil)
 	if !columns(t, admin)["Formerly"] {
@@ -101,18 +101,18 @@ func TestAReleaseIsInstalledUpgradedAndTakenAway(t *testing.T) {
 
 	uninstall(t, home)
 	if len(columns(t, admin)) == 0 {
-		t.Error("uninstalling took the kinds, and so the experiments, away")
+		t.Error("uninstalling deleted the kinds, and so the experiments")
 	}
 	for key, object := range mustRender(t, home, nil) {
 		err := admin.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 		if kept := object.GetKind() == "CustomResourceDefinition"; kept != (err == nil) || !kept && !apierrors.IsNotFound(err) {
-			t.Errorf("%s after the release is gone: %v", key, err)
+			t.Errorf("%s after uninstalling: %v", key, err)
 		}
 	}
 }
 
-// checkRelease: Helm keeps a release, chart and all, in one Secret, which can
-// hold 1 MiB.
+// checkRelease: Helm stores a release with its chart in one Secret, which can have
+// 1 MiB.
 func checkRelease(t *testing.T, admin client.Client) {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -138,7 +138,7 @@ func columns(t *testing.T, admin client.Client) map[string]bool {
 	return found
 }
 
-func TestTwoOperatorsOfOneNamespaceEach(t *testing.T) {
+func TestTwoNamespacedOperators(t *testing.T) {
 	admin := administrator(t)
 	install(t, "team-a", loadChart(t), values{"scope": "Namespaced"})
 	t.Cleanup(func() { uninstall(t, "team-a") })
@@ -180,18 +180,18 @@ func TestKustomizationsInstall(t *testing.T) {
 	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "perflab-operator"}, deployment); err != nil {
 		t.Error(err)
 	}
-	// Leave room for the release of the other test.
+	// Leave space for the release of the other test.
 	for _, object := range build(t, "default") {
 		if object.GetKind() == "Namespace" || object.GetKind() == "CustomResourceDefinition" {
 			continue
 		}
 		if err := admin.Delete(t.Context(), object); err != nil {
-			t.Errorf("taking %s away: %v", object.GetName(), err)
+			t.Errorf("deleting %s: %v", object.GetName(), err)
 		}
 	}
 }
 
-// eventually gives the API server a moment to learn of rights.
+// eventually waits until the API server has noticed the rights.
 func eventually(t *testing.T, admin client.Client, review *authorizationv1.SubjectAccessReview, want bool) {
 	t.Helper()
 	await.Until(t.Context(), t, 10*time.Second, fmt.Sprintf("the answer to be %t", want), func() (bool, string) {
@@ -202,7 +202,7 @@ func eventually(t *testing.T, admin client.Client, review *authorizationv1.Subje
 	})
 }
 
-// installOrder puts namespaces and kinds before what lives in them.
+// installOrder sorts namespaces and kinds before objects that need them.
 func installOrder(all objects) []*unstructured.Unstructured {
 	ordered := slices.Collect(maps.Values(all))
 	slices.SortFunc(ordered, func(a, b *unstructured.Unstructured) int {
@@ -222,7 +222,7 @@ func rank(object *unstructured.Unstructured) string {
 	}
 }
 
-// tryInstall is helm install, and what it says.
+// tryInstall is helm install, and returns its error.
 func tryInstall(t *testing.T, namespace string, given values) error {
 	t.Helper()
 	installing := action.NewInstall(helm(t, namespace))
@@ -234,28 +234,28 @@ func tryInstall(t *testing.T, namespace string, given values) error {
 	return err
 }
 
-// Two operators that watch a namespace would be in each other's way.
-func TestNoTwoOperatorsWatchANamespace(t *testing.T) {
+// Two operators that watch the same namespace would conflict.
+func TestOneOperatorPerNamespace(t *testing.T) {
 	const advice = "use that one, give both scope: Namespaced with a watchNamespace of its own, or uninstall it first"
-	t.Run("beside one of the whole cluster", func(t *testing.T) {
-		answered(t, "the first", tryInstall(t, home, nil), "")
-		answered(t, "the second", tryInstall(t, "team-e", values{"scope": "Namespaced", "crds": values{"install": false}}),
+	t.Run("with one of the whole cluster", func(t *testing.T) {
+		expectAnswer(t, "the first", tryInstall(t, home, nil), "")
+		expectAnswer(t, "the second", tryInstall(t, "team-e", values{"scope": "Namespaced", "crds": values{"install": false}}),
 			"PerfLab's operator in namespace perflab-system works in the whole cluster already")
 		upgrading := action.NewUpgrade(helm(t, home))
 		upgrading.Namespace = home
 		_, err := upgrading.RunWithContext(t.Context(), "perflab", loadChart(t), nil)
-		answered(t, "upgrading the first", err, "")
+		expectAnswer(t, "upgrading the first", err, "")
 	})
-	t.Run("beside one of a namespace", func(t *testing.T) {
+	t.Run("with one of a namespace", func(t *testing.T) {
 		makeNamespace(t, administrator(t), "lab-e")
 		watching := values{"scope": "Namespaced", "watchNamespace": "lab-e"}
-		answered(t, "the first", tryInstall(t, "team-f", watching), "")
+		expectAnswer(t, "the first", tryInstall(t, "team-f", watching), "")
 		err := tryInstall(t, "team-g", watching)
-		answered(t, "the second of the namespace", err, "PerfLab's operator in namespace team-f works in namespace lab-e already")
+		expectAnswer(t, "the second of the namespace", err, "PerfLab's operator in namespace team-f works in namespace lab-e already")
 		if err != nil && !strings.Contains(err.Error(), advice) {
-			t.Errorf("nobody is told what to do: %v", err)
+			t.Errorf("the error has no advice: %v", err)
 		}
-		answered(t, "one of the whole cluster", tryInstall(t, home, nil), "PerfLab's operator in namespace team-f works in namespace lab-e already")
-		answered(t, "one of another namespace", tryInstall(t, "team-g", values{"scope": "Namespaced", "crds": values{"install": false}}), "")
+		expectAnswer(t, "one of the whole cluster", tryInstall(t, home, nil), "PerfLab's operator in namespace team-f works in namespace lab-e already")
+		expectAnswer(t, "one of another namespace", tryInstall(t, "team-g", values{"scope": "Namespaced", "crds": values{"install": false}}), "")
 	})
 }

@@ -30,10 +30,10 @@ const (
 	runsAreMade    = "PerfLab's operator alone makes PerfRuns: apply a PerfExperiment, and it makes its runs; perflab import records runs that were measured elsewhere"
 	resultsWritten = "PerfLab's operator alone writes what runs and experiments gave: leave the status as it is, and delete what should not count; perflab import records what was measured elsewhere"
 	recordsStay    = "what is imported is a record of what was measured elsewhere and stays one: put the annotation perflab.dev/imported back as it was"
-	nothingBecomes = "what was made here can't become an imported record: take the annotation perflab.dev/imported out again"
+	notConvertible = "what was made here can't become an imported record: take the annotation perflab.dev/imported out again"
 )
 
-func operatorOf(namespace string) string {
+func operatorUser(namespace string) string {
 	return "system:serviceaccount:" + namespace + ":perflab-operator"
 }
 
@@ -95,7 +95,7 @@ spec:
   scenario: {name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}
 `
 
-// object is a new one, of here or imported.
+// object is a new one, imported or not.
 func object(t *testing.T, text, namespace, name string, imported bool) *unstructured.Unstructured {
 	t.Helper()
 	made := &unstructured.Unstructured{}
@@ -108,10 +108,10 @@ func object(t *testing.T, text, namespace, name string, imported bool) *unstruct
 	return made
 }
 
-// bound waits until the API server asks the policy about a namespace.
+// bound waits until the API server enforces the policy in a namespace.
 func bound(t *testing.T, admin client.Client, namespace string) {
 	t.Helper()
-	await.Until(t.Context(), t, 30*time.Second, "the policy to be asked about runs in "+namespace, func() (bool, string) {
+	await.Until(t.Context(), t, 30*time.Second, "the policy to be enforced for runs in "+namespace, func() (bool, string) {
 		err := admin.Create(t.Context(), object(t, runText, namespace, "probe", false), client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), runsAreMade), fmt.Sprint(err)
 	})
@@ -126,7 +126,7 @@ func patch(t *testing.T, user client.Client, of *unstructured.Unstructured, chan
 	return user.Patch(t.Context(), of.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(change)))
 }
 
-func answered(t *testing.T, what string, err error, sentence string) {
+func expectAnswer(t *testing.T, what string, err error, sentence string) {
 	t.Helper()
 	switch {
 	case sentence == "" && err != nil:
@@ -136,9 +136,9 @@ func answered(t *testing.T, what string, err error, sentence string) {
 	}
 }
 
-func TestNobodyForgesResults(t *testing.T) {
+func TestResultsCannotBeForged(t *testing.T) {
 	admin := administrator(t)
-	// Nobody answers the webhook here.
+	// No server answers the webhook here.
 	install(t, home, loadChart(t), values{"webhook": values{"enabled": false}, "fence": values{"enabled": false}})
 	t.Cleanup(func() { uninstall(t, home) })
 	makeNamespace(t, admin, "lab")
@@ -149,20 +149,20 @@ func TestNobodyForgesResults(t *testing.T) {
 		rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"perfruns"}, Verbs: []string{"list", "create"}},
 		rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"perfexperiments/status", "perfruns/status"}, Verbs: []string{"update"}},
 	)
-	// More than it has, so that the policy alone is in its way.
-	allow(t, admin, operatorOf(home), "lab", everything)
+	// More rights than it has, so that only the policy refuses the write.
+	allow(t, admin, operatorUser(home), "lab", everything)
 	bound(t, admin, "lab")
-	operator, person, importer := as(t, operatorOf(home)), as(t, "ada"), as(t, "importer")
+	operator, person, importer := as(t, operatorUser(home)), as(t, "ada"), as(t, "importer")
 
-	for name, forger := range map[string]client.Client{"a person": person, "an administrator": admin, "the importer": importer, "an operator elsewhere": as(t, operatorOf("lab"))} {
+	for name, forger := range map[string]client.Client{"a person": person, "an administrator": admin, "the importer": importer, "an operator elsewhere": as(t, operatorUser("lab"))} {
 		if name == "an operator elsewhere" {
-			allow(t, admin, operatorOf("lab"), "lab", everything)
+			allow(t, admin, operatorUser("lab"), "lab", everything)
 		}
-		answered(t, name+" makes a run", forger.Create(t.Context(), object(t, runText, "lab", "forged", false)), runsAreMade)
+		expectAnswer(t, name+" makes a run", forger.Create(t.Context(), object(t, runText, "lab", "forged", false)), runsAreMade)
 	}
 	run, experiment := object(t, runText, "lab", "heap-1", false), object(t, experimentText, "lab", "heap", false)
-	answered(t, "the operator makes a run", operator.Create(t.Context(), run), "")
-	answered(t, "a person makes an experiment", person.Create(t.Context(), experiment), "")
+	expectAnswer(t, "the operator makes a run", operator.Create(t.Context(), run), "")
+	expectAnswer(t, "a person makes an experiment", person.Create(t.Context(), experiment), "")
 	for _, of := range []*unstructured.Unstructured{run, experiment} {
 		checkForged(t, of, operator, map[string]client.Client{"a person": person, "an administrator": admin})
 	}
@@ -172,11 +172,11 @@ func TestNobodyForgesResults(t *testing.T) {
 	checkClaim(t, experiment, operator, map[string]client.Client{"a person": person, "an administrator": admin})
 	checkDeletion(t, operator, map[string]client.Client{"a person": person, "an administrator": admin})
 	for _, of := range []*unstructured.Unstructured{run, experiment, object(t, runText, "lab", "record-1", true)} {
-		answered(t, "a person deletes "+of.GetName(), person.Delete(t.Context(), of), "")
+		expectAnswer(t, "a person deletes "+of.GetName(), person.Delete(t.Context(), of), "")
 	}
 }
 
-// checkClaim: an operator takes an experiment on, and others may only hand it on.
+// checkClaim: an operator claims an experiment, and others can only pass it on.
 func checkClaim(t *testing.T, experiment *unstructured.Unstructured, operator client.Client, others map[string]client.Client) {
 	t.Helper()
 	const (
@@ -184,87 +184,86 @@ func checkClaim(t *testing.T, experiment *unstructured.Unstructured, operator cl
 		refusal = "an operator alone writes the annotation perflab.dev/operator"
 	)
 	for name, other := range others {
-		answered(t, name+" claims it", patch(t, other, experiment, claims, ""), refusal)
-		answered(t, "the operator claims it", patch(t, operator, experiment, `{"metadata":{"annotations":{"perflab.dev/operator":"here"}}}`, ""), "")
-		answered(t, name+" gives it to another", patch(t, other, experiment, claims, ""), refusal)
-		answered(t, name+" labels it", patch(t, other, experiment, `{"metadata":{"labels":{"team":"storage"}}}`, ""), "")
-		answered(t, name+" hands it on", patch(t, other, experiment, `{"metadata":{"annotations":{"perflab.dev/operator":null}}}`, ""), "")
+		expectAnswer(t, name+" claims it", patch(t, other, experiment, claims, ""), refusal)
+		expectAnswer(t, "the operator claims it", patch(t, operator, experiment, `{"metadata":{"annotations":{"perflab.dev/operator":"here"}}}`, ""), "")
+		expectAnswer(t, name+" gives it to another", patch(t, other, experiment, claims, ""), refusal)
+		expectAnswer(t, name+" labels it", patch(t, other, experiment, `{"metadata":{"labels":{"team":"storage"}}}`, ""), "")
+		expectAnswer(t, name+" hands it on", patch(t, other, experiment, `{"metadata":{"annotations":{"perflab.dev/operator":null}}}`, ""), "")
 		made := object(t, experimentText, "lab", "claimed", false)
 		made.SetAnnotations(map[string]string{"perflab.dev/operator": "nowhere"})
-		answered(t, name+" makes one with a claim", other.Create(t.Context(), made, client.DryRunAll), refusal)
+		expectAnswer(t, name+" makes one with a claim", other.Create(t.Context(), made, client.DryRunAll), refusal)
 	}
 }
 
-// checkDeletion: who deletes a run that has ended says why; the cluster need not, which
-// collects what belonged to something.
+// checkDeletion: a user who deletes a finished run must give a reason; the garbage collector
+// need not.
 func checkDeletion(t *testing.T, operator client.Client, others map[string]client.Client) {
 	t.Helper()
 	const why = "kubectl annotate perfrun heap-2 -n lab perflab.dev/deletion-reason='WHY'"
 	ended := object(t, runText, "lab", "heap-2", false)
-	answered(t, "the operator makes a run", operator.Create(t.Context(), ended), "")
+	expectAnswer(t, "the operator makes a run", operator.Create(t.Context(), ended), "")
 	gone := func(who client.Client) error { return who.Delete(t.Context(), ended.DeepCopy(), client.DryRunAll) }
 	for name, other := range others {
-		answered(t, name+" deletes one that has not ended", gone(other), "")
+		expectAnswer(t, name+" deletes one that has not ended", gone(other), "")
 	}
 	for _, phase := range []string{"Succeeded", "Invalid"} {
-		answered(t, "the operator ends it", patch(t, operator, ended, `{"status":{"phase":"`+phase+`"}}`, "status"), "")
+		expectAnswer(t, "the operator ends it", patch(t, operator, ended, `{"status":{"phase":"`+phase+`"}}`, "status"), "")
 		for name, other := range others {
-			answered(t, name+" deletes it", gone(other), why)
-			answered(t, name+" deletes all", other.DeleteAllOf(t.Context(), ended.DeepCopy(), client.InNamespace("lab"), client.DryRunAll), why)
-			answered(t, name+" says nothing", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":" "}}}`, ""), "")
-			answered(t, name+" deletes it without a word", gone(other), why)
-			answered(t, name+" says why", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":"the network was down"}}}`, ""), "")
-			answered(t, name+" deletes it with a reason", gone(other), "")
-			answered(t, name+" takes that back", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":null}}}`, ""), "")
+			expectAnswer(t, name+" deletes it", gone(other), why)
+			expectAnswer(t, name+" deletes all", other.DeleteAllOf(t.Context(), ended.DeepCopy(), client.InNamespace("lab"), client.DryRunAll), why)
+			expectAnswer(t, name+" gives no reason", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":" "}}}`, ""), "")
+			expectAnswer(t, name+" deletes it without a word", gone(other), why)
+			expectAnswer(t, name+" gives a reason", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":"the network was down"}}}`, ""), "")
+			expectAnswer(t, name+" deletes it with a reason", gone(other), "")
+			expectAnswer(t, name+" removes the reason", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":null}}}`, ""), "")
 		}
 	}
-	// The cluster deletes what belongs to an owner that is gone, and asks nobody why.
+	// The garbage collector deletes objects without an owner, and needs no reason.
 	const orphaned = `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"1"}]}}`
 	for name, other := range others {
-		answered(t, name+" gives it to another owner", patch(t, other, ended, orphaned, ""), "a run belongs to its experiment: leave its ownerReferences as they are")
+		expectAnswer(t, name+" gives it to another owner", patch(t, other, ended, orphaned, ""), "a run belongs to its experiment: leave its ownerReferences as they are")
 	}
-	answered(t, "the cluster takes owners off it", patch(t, as(t, collector), ended, orphaned, ""), "")
-	for _, user := range []string{operatorOf(home), collector, "system:serviceaccount:kube-system:namespace-controller"} {
-		answered(t, user+" deletes it", gone(as(t, user)), "")
+	expectAnswer(t, "the garbage collector removes its owners", patch(t, as(t, collector), ended, orphaned, ""), "")
+	for _, user := range []string{operatorUser(home), collector, "system:serviceaccount:kube-system:namespace-controller"} {
+		expectAnswer(t, user+" deletes it", gone(as(t, user)), "")
 	}
 }
 
-// checkForged: the operator writes what an object says of results; others what
-// they please beside.
+// checkForged: only the operator writes results; others can write the rest.
 func checkForged(t *testing.T, of *unstructured.Unstructured, operator client.Client, others map[string]client.Client) {
 	t.Helper()
-	answered(t, "the operator writes the status of "+of.GetKind(), patch(t, operator, of, `{"status":{"phase":"Pending"}}`, "status"), "")
+	expectAnswer(t, "the operator writes the status of "+of.GetKind(), patch(t, operator, of, `{"status":{"phase":"Pending"}}`, "status"), "")
 	for name, other := range others {
 		what := name + " and " + of.GetKind() + ": "
-		answered(t, what+"status", patch(t, other, of, `{"status":{"phase":"Complete"}}`, "status"), resultsWritten)
-		answered(t, what+"no status", patch(t, other, of, `{"status":null}`, "status"), resultsWritten)
-		answered(t, what+"status and annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}},"status":{"phase":"Running"}}`, "status"), "PerfLab's operator alone")
-		answered(t, what+"annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), nothingBecomes)
-		answered(t, what+"label", patch(t, other, of, `{"metadata":{"labels":{"argocd.argoproj.io/instance":"lab"}}}`, ""), "")
-		answered(t, what+"annotation of another", patch(t, other, of, `{"metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"x"}}}`, ""), "")
-		answered(t, what+"the same status", patch(t, other, of, `{"status":{"phase":"Pending"}}`, "status"), "")
+		expectAnswer(t, what+"status", patch(t, other, of, `{"status":{"phase":"Complete"}}`, "status"), resultsWritten)
+		expectAnswer(t, what+"no status", patch(t, other, of, `{"status":null}`, "status"), resultsWritten)
+		expectAnswer(t, what+"status and annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}},"status":{"phase":"Running"}}`, "status"), "PerfLab's operator alone")
+		expectAnswer(t, what+"annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), notConvertible)
+		expectAnswer(t, what+"label", patch(t, other, of, `{"metadata":{"labels":{"argocd.argoproj.io/instance":"lab"}}}`, ""), "")
+		expectAnswer(t, what+"annotation of another", patch(t, other, of, `{"metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"x"}}}`, ""), "")
+		expectAnswer(t, what+"the same status", patch(t, other, of, `{"status":{"phase":"Pending"}}`, "status"), "")
 	}
-	answered(t, "the operator marks "+of.GetKind(), patch(t, operator, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), nothingBecomes)
-	answered(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":["foregroundDeletion"]}}`, ""), "")
-	answered(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":null}}`, ""), "")
+	expectAnswer(t, "the operator marks "+of.GetKind(), patch(t, operator, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), notConvertible)
+	expectAnswer(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":["foregroundDeletion"]}}`, ""), "")
+	expectAnswer(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":null}}`, ""), "")
 }
 
-// checkRecord: who may import writes a record as a whole, and it stays one.
+// checkRecord: an importer writes a record as a whole, and it stays one.
 func checkRecord(t *testing.T, record *unstructured.Unstructured, importer, admin client.Client) {
 	t.Helper()
-	answered(t, "importing "+record.GetKind(), importer.Create(t.Context(), record), "")
+	expectAnswer(t, "importing "+record.GetKind(), importer.Create(t.Context(), record), "")
 	expect.NoError(t, unstructured.SetNestedField(record.Object, "Complete", "status", "phase"))
 	if record.GetKind() == "PerfRun" {
 		expect.NoError(t, unstructured.SetNestedField(record.Object, "Succeeded", "status", "phase"))
 	}
-	answered(t, "importing the status of "+record.GetKind(), importer.Status().Update(t.Context(), record), "")
-	answered(t, "no record any more", patch(t, admin, record, `{"metadata":{"annotations":null}}`, ""), recordsStay)
-	answered(t, "another origin", patch(t, admin, record, `{"metadata":{"annotations":{"perflab.dev/imported":"x"}}}`, ""), recordsStay)
+	expectAnswer(t, "importing the status of "+record.GetKind(), importer.Status().Update(t.Context(), record), "")
+	expectAnswer(t, "no record any more", patch(t, admin, record, `{"metadata":{"annotations":null}}`, ""), recordsStay)
+	expectAnswer(t, "another origin", patch(t, admin, record, `{"metadata":{"annotations":{"perflab.dev/imported":"x"}}}`, ""), recordsStay)
 }
 
-// Operators that share a cluster have a policy each, and none speaks of
-// another's namespace, or of those that are nobody's.
-func TestEachOperatorAnswersForItsNamespace(t *testing.T) {
+// Operators that share a cluster have a policy each, which applies only to that operator's
+// namespace.
+func TestPolicyPerOperatorNamespace(t *testing.T) {
 	admin := administrator(t)
 	for _, namespace := range []string{"team-c", "team-d"} {
 		install(t, namespace, loadChart(t), values{"scope": "Namespaced", "webhook": values{"enabled": false}, "fence": values{"enabled": false}})
@@ -273,7 +272,7 @@ func TestEachOperatorAnswersForItsNamespace(t *testing.T) {
 	makeNamespace(t, admin, "nobodys")
 	for _, namespace := range []string{"team-c", "team-d"} {
 		bound(t, admin, namespace)
-		answered(t, "its own operator", as(t, operatorOf(namespace)).Create(t.Context(), object(t, runText, namespace, "heap-1", false)), "")
+		expectAnswer(t, "its own operator", as(t, operatorUser(namespace)).Create(t.Context(), object(t, runText, namespace, "heap-1", false)), "")
 	}
-	answered(t, "an administrator", admin.Create(t.Context(), object(t, runText, "nobodys", "heap-1", false)), "")
+	expectAnswer(t, "an administrator", admin.Create(t.Context(), object(t, runText, "nobodys", "heap-1", false)), "")
 }

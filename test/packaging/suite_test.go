@@ -24,15 +24,15 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// home is the namespace config/default installs into.
+// home is the namespace that config/default installs into.
 const home = "perflab-system"
 
-// server has none of our kinds: what is installed brings them.
+// server has none of our kinds: each test installs them.
 var server = &apiserver.Server{}
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// objects are told apart by kind, namespace and name.
+// objects by kind, namespace and name.
 type objects map[string]*unstructured.Unstructured
 
 func loadChart(t *testing.T) *chart.Chart {
@@ -87,7 +87,7 @@ func decode(t *testing.T, manifests string) objects {
 	for {
 		object := &unstructured.Unstructured{}
 		err := documents.Decode(&object.Object)
-		if err == io.EOF { //nolint:errorlint // The decoder gives it as it is.
+		if err == io.EOF { //nolint:errorlint // The decoder returns it unwrapped.
 			return found
 		}
 		expect.NoError(t, err, "reading the manifests")
@@ -96,7 +96,7 @@ func decode(t *testing.T, manifests string) objects {
 		}
 		key := strings.Join([]string{object.GetKind(), object.GetNamespace(), object.GetName()}, "/")
 		if found[key] != nil {
-			t.Errorf("%s is there twice", key)
+			t.Errorf("%s is duplicate", key)
 		}
 		found[key] = object
 	}
@@ -111,7 +111,7 @@ func (o objects) get(t *testing.T, kind, namespace, name string) *unstructured.U
 	t.Helper()
 	key := strings.Join([]string{kind, namespace, name}, "/")
 	if o[key] == nil {
-		t.Fatalf("there is no %s", key)
+		t.Fatalf("%s is missing", key)
 	}
 	return o[key]
 }

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// typed is an object of the chart as its kind has it.
+// typed is an object of the chart with its Go type.
 func typed[T any](t *testing.T, from objects, kind, namespace, name string) *T {
 	t.Helper()
 	result := new(T)
@@ -29,8 +29,8 @@ func typed[T any](t *testing.T, from objects, kind, namespace, name string) *T {
 	return result
 }
 
-// viewOf are the objects that the view adds to a release.
-func viewOf(t *testing.T, namespace string, release, given values) objects {
+// viewObjects are the objects that the view adds to a release.
+func viewObjects(t *testing.T, namespace string, release, given values) objects {
 	t.Helper()
 	without := mustRender(t, namespace, release)
 	all := values{"view": given}
@@ -40,7 +40,7 @@ func viewOf(t *testing.T, namespace string, release, given values) objects {
 	added := mustRender(t, namespace, all)
 	for key := range without {
 		if added[key] == nil {
-			t.Errorf("the view takes %s away", key)
+			t.Errorf("the view removes %s", key)
 		}
 		delete(added, key)
 	}
@@ -56,10 +56,10 @@ func keys(of objects) []string {
 	return all
 }
 
-// As it is, nobody gets to the pages over the network: they are on the pod's own
-// loopback, where kubectl port-forward leads.
-func TestTheViewIsClosed(t *testing.T) {
-	added := viewOf(t, home, nil, values{"enabled": true})
+// By default, the pages are not reachable over the network: they are on the pod's loopback,
+// for kubectl port-forward.
+func TestViewIsClosedByDefault(t *testing.T) {
+	added := viewObjects(t, home, nil, values{"enabled": true})
 	want := []string{
 		"ClusterRole//perflab-view", "ClusterRoleBinding//perflab-view", "Deployment/perflab-system/perflab-view",
 		"NetworkPolicy/perflab-system/perflab-view", "ServiceAccount/perflab-system/perflab-view",
@@ -73,8 +73,8 @@ func TestTheViewIsClosed(t *testing.T) {
 	}
 }
 
-// What the view may do is to read experiments and runs, where the operator works.
-func TestTheViewOnlyReads(t *testing.T) {
+// The view can only read experiments and runs, where the operator works.
+func TestViewOnlyReads(t *testing.T) {
 	reads := rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"perfexperiments", "perfruns"}, Verbs: []string{"get", "list", "watch"}}
 	configMaps := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}
 	for name, c := range map[string]struct {
@@ -88,7 +88,7 @@ func TestTheViewOnlyReads(t *testing.T) {
 		"namespaced": {values{"scope": "Namespaced", "watchNamespace": "lab"}, values{"rawResults": true}, "Role", "lab", "perflab-view-perflab-system", []rbacv1.PolicyRule{reads, configMaps}},
 	} {
 		c.given["enabled"] = true
-		added := viewOf(t, home, c.release, c.given)
+		added := viewObjects(t, home, c.release, c.given)
 		role := typed[rbacv1.ClusterRole](t, added, c.kind, c.namespace, c.own)
 		expect.Equal(t, c.want, role.Rules, "%s: rules", name)
 		binding := typed[rbacv1.ClusterRoleBinding](t, added, c.kind+"Binding", c.namespace, c.own)
@@ -102,10 +102,10 @@ func TestTheViewOnlyReads(t *testing.T) {
 	}
 }
 
-// Whom somebody names gets there, under the names that are given, and nobody else.
-func TestTheViewIsOpened(t *testing.T) {
+// Configured peers reach the view, under the configured names, and no other peers.
+func TestViewAdmitsPeers(t *testing.T) {
 	from := []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.1.2.3/32"}}}
-	added := viewOf(t, home, nil, values{"enabled": true, "from": from, "hosts": []any{"api.example.org", "10.1.2.3"}})
+	added := viewObjects(t, home, nil, values{"enabled": true, "from": from, "hosts": []any{"api.example.org", "10.1.2.3"}})
 	arguments := typed[appsv1.Deployment](t, added, "Deployment", home, "perflab-view").Spec.Template.Spec.Containers[0].Args
 	expect.Equal(t, []string{"view", "--bind-address=:8080", "--hosts=api.example.org,10.1.2.3"}, arguments, "arguments")
 	policy := typed[networkingv1.NetworkPolicy](t, added, "NetworkPolicy", home, "perflab-view")
@@ -120,8 +120,8 @@ func TestTheViewIsOpened(t *testing.T) {
 	}
 }
 
-// Values that would leave the view open, or lead nowhere, are refused.
-func TestTheViewsValuesAreChecked(t *testing.T) {
+// Values that would leave the view open, or unreachable, are refused.
+func TestViewValuesAreChecked(t *testing.T) {
 	peer := []any{map[string]any{"podSelector": map[string]any{}}}
 	for want, given := range map[string]values{
 		"view.hosts has to name": {"view": values{"enabled": true, "from": peer}},
@@ -137,8 +137,8 @@ func TestTheViewsValuesAreChecked(t *testing.T) {
 	}
 }
 
-// What is selected for the operator (its webhook, its policies) is not for the view.
-func TestTheViewIsNotTheOperator(t *testing.T) {
+// The operator's selectors (of its webhook and its policies) don't select the view.
+func TestOperatorSelectorsExcludeView(t *testing.T) {
 	rendered := mustRender(t, home, values{"view": values{"enabled": true}})
 	pod := labels.Set(typed[appsv1.Deployment](t, rendered, "Deployment", home, "perflab-view").Spec.Template.Labels)
 	selector := typed[appsv1.Deployment](t, rendered, "Deployment", home, "perflab-operator").Spec.Selector.MatchLabels
@@ -147,9 +147,9 @@ func TestTheViewIsNotTheOperator(t *testing.T) {
 	}
 }
 
-// An API server takes the view's objects, its pod under the restricted standard, and
-// lets its account read experiments and nothing more.
-func TestTheViewIsInstalled(t *testing.T) {
+// An API server accepts the view's objects, its pod under the restricted standard, and lets
+// its account read experiments and nothing more.
+func TestViewInstalls(t *testing.T) {
 	admin := administrator(t)
 	const namespace = "team-view"
 	install(t, namespace, loadChart(t), values{"scope": "Namespaced", "view": values{"enabled": true}})

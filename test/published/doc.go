@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package published asks of every row of the five published comparisons whether a
-// report of their sample has a cell for it. Testdata says what rows there are, as
-// facts without their values; pages_test.go says which cell is whose. What each run
-// of a sample would measure is made up here, but passed through what makes the
-// operator's observations and its report.
+// Package published checks for every row of the five published comparisons that the
+// report of their sample has a cell for it. Testdata lists the rows, without values;
+// pages_test.go maps them to cells. The values of a sample's runs are generated here, but
+// pass through the code that makes the operator's observations and report.
 package published

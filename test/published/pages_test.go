@@ -10,10 +10,10 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// row is one of a page's tables: what it says a value is of.
+// row is a row of a page's table: its labels.
 type row struct{ Table, Configuration, Scenario, Metric, Kind string }
 
-// cell is where a report says it: of one arm, or how far the arm is from another.
+// cell is a cell of a report: a value of an arm, or its difference from another arm.
 type cell struct {
 	Scenario, Metric, Arm, Versus string
 	// Section of the report.
@@ -23,11 +23,11 @@ type cell struct {
 // page is a published comparison.
 type page struct {
 	id, title, sample, system string
-	// cell of a row; or why no report has one.
+	// cell of a row; or the reason why no report has one.
 	cell func(row) (cell, string)
 }
 
-// Why some rows have no cell.
+// Reasons why some rows have no cell.
 const (
 	otherPair = "a percentile of a pair without the baseline, which does not decide; `perflab report -o csv`, then `perflab analyze --baseline`"
 	otherDay  = "a run of another day with modules of another version; `perflab compare` of two experiments, not one report"
@@ -57,7 +57,7 @@ var pages = []page{
 	{"004", "-Xmx or MaxRAMPercentage (Poppy)", "seed-004-maxram-vs-xmx.yaml", "folio-poppy.yaml", heap},
 }
 
-// statistics of check-in and check-out by the pages' names.
+// statistics of check-in and check-out, by the pages' names.
 var statistics = map[string]string{"avg": metric.Average, "p75": metric.P75, "p95": metric.P95}
 
 // transaction is the metric of "Check-in avg with DI", "CO p95".
@@ -235,10 +235,10 @@ func placement(r row) (cell, string) {
 
 var heapArms = map[string]string{"#1 Xmx (baseline)": "xmx", "#2 MaxRAMPercentage default": "maxram-default", "#3 MaxRAMPercentage 66": "maxram-66"}
 
-// heapModules are those whose use the page lists without publishing what they are.
+// heapModules are modules whose memory the page lists, but not their settings.
 var heapModules = []string{"mod-password-validator", "mod-permissions", "mod-quick-marc", "mod-search", "pub-okapi"}
 
-// heapRequests are steps of check-in and check-out by our requests' names. One
+// heapRequests are steps of check-in and check-out by our requests' names. A request
 // that a transaction makes twice is one row here.
 var heapRequests = map[string]string{
 	"Check-Out Controller": "cico/Check-Out/average",
@@ -275,7 +275,7 @@ func heap(r row) (cell, string) {
 	return at, ""
 }
 
-// heapUse is what a module used, the maximum of its memory in MiB.
+// heapUse is the maximum memory of a module in MiB.
 func heapUse(r row, at cell) (cell, string) {
 	name := module(r.Metric)
 	for _, missing := range heapModules {

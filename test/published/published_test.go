@@ -18,9 +18,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-var update = flag.Bool("update", false, "write the table of test/published/README.md anew")
+var update = flag.Bool("update", false, "rewrite the table of test/published/README.md")
 
-func rowsOf(t *testing.T, id string) []row {
+func readRows(t *testing.T, id string) []row {
 	t.Helper()
 	stream, err := os.Open(filepath.Join("testdata", id+".csv"))
 	expect.NoError(t, err)
@@ -34,22 +34,22 @@ func rowsOf(t *testing.T, id string) []row {
 	return rows
 }
 
-// printed is what a sample's report has: values by scenario, metric and arm, and the
-// page's text.
+// printed is the report of a sample: values by scenario, metric and arm, and the page's
+// text.
 type printed struct {
 	values   map[[3]string]bool
 	baseline string
 	page     string
 }
 
-func printedOf(t *testing.T, of page) printed {
+func printReport(t *testing.T, of page) printed {
 	t.Helper()
-	input := sampleOf(t, of.sample, of.system)
-	made, err := report.New(input)
+	input := readSample(t, of.sample, of.system)
+	newRun, err := report.New(input)
 	expect.NoError(t, err)
-	text, err := made.CSV()
+	text, err := newRun.CSV()
 	expect.NoError(t, err)
-	page := made.Markdown("")
+	page := newRun.Markdown("")
 	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	expect.NoError(t, err)
 	found := printed{values: map[[3]string]bool{}, page: string(page)}
@@ -64,9 +64,9 @@ func printedOf(t *testing.T, of page) printed {
 	return found
 }
 
-// called is what the page calls an arm: what stands before its name in the overview, if it
-// has another there.
-func (p printed) called(arm string) string {
+// pageName is the page's name of an arm: the overview shows it before the arm's name if
+// they differ.
+func (p printed) pageName(arm string) string {
 	name := "`" + arm + "`"
 	overview, _, _ := strings.Cut(p.page, "Scenarios and their loads")
 	before, _, found := strings.Cut(overview, " | "+name+" | ")
@@ -76,12 +76,12 @@ func (p printed) called(arm string) string {
 	return name
 }
 
-// has says what a cell lacks; empty where the report has it.
-func (p printed) has(at cell) string {
+// missing returns what a cell lacks; empty if the report has it.
+func (p printed) missing(at cell) string {
 	section, _, _ := strings.Cut(at.Section, ",")
 	switch {
 	case at.Metric == "" || at.Arm == "":
-		return "nothing says which cell it is"
+		return "no cell is mapped"
 	case !strings.Contains(p.page, "\n## "+section+"\n"):
 		return fmt.Sprintf("the report has no section %q", section)
 	case at.Section == inRequests && strings.Contains(at.Metric, "/GET ") || strings.Contains(at.Metric, "/POST "):
@@ -92,7 +92,7 @@ func (p printed) has(at cell) string {
 		}
 		return ""
 	case at.Versus != "" && at.Arm != p.baseline && at.Versus != p.baseline:
-		if !strings.Contains(p.page, fmt.Sprintf("| `%s` | %s | %s |", at.Metric, p.called(at.Arm), p.called(at.Versus))) {
+		if !strings.Contains(p.page, fmt.Sprintf("| `%s` | %s | %s |", at.Metric, p.pageName(at.Arm), p.pageName(at.Versus))) {
 			return fmt.Sprintf("%s is not compared with %s", at.Arm, at.Versus)
 		}
 	}
@@ -104,77 +104,77 @@ func (p printed) has(at cell) string {
 	return ""
 }
 
-// tally counts a page's rows by where they are found, or why they are not.
+// tally counts a page's rows by the section that has them, or the reason why none has.
 type tally struct {
 	found map[[2]string]int
 	gaps  map[[2]string]int
 }
 
-// Every arm, size, number of users, workflow and metric that the pages tell of has a
-// cell in the report of a sample, or a reason why it has none.
+// Every arm, size, number of users, workflow and metric of the pages has a cell in the
+// report of a sample, or a reason why it has none.
 func TestEveryPublishedRowHasACell(t *testing.T) {
 	var all []tally
 	rows, cells := 0, 0
 	for _, of := range pages {
 		t.Run(of.id, func(t *testing.T) {
-			made := tallyOf(t, of)
-			all = append(all, made)
-			for _, n := range made.found {
+			newRun := newTally(t, of)
+			all = append(all, newRun)
+			for _, n := range newRun.found {
 				rows, cells = rows+n, cells+n
 			}
-			for _, n := range made.gaps {
+			for _, n := range newRun.gaps {
 				rows += n
 			}
 		})
 	}
 	t.Logf("%d of %d published rows have a cell", cells, rows)
 	if !t.Failed() {
-		documented(t, tableOf(all)+fmt.Sprintf("\n%d of %d published rows have a cell.\n", cells, rows))
+		assertDocumented(t, formatTable(all)+fmt.Sprintf("\n%d of %d published rows have a cell.\n", cells, rows))
 	}
 }
 
-func tallyOf(t *testing.T, of page) tally {
+func newTally(t *testing.T, of page) tally {
 	t.Helper()
-	made := tally{map[[2]string]int{}, map[[2]string]int{}}
-	report := printedOf(t, of)
-	for _, row := range rowsOf(t, of.id) {
+	newRun := tally{map[[2]string]int{}, map[[2]string]int{}}
+	report := printReport(t, of)
+	for _, row := range readRows(t, of.id) {
 		at, why := of.cell(row)
 		if why != "" {
-			made.gaps[[2]string{row.Table, why}]++
+			newRun.gaps[[2]string{row.Table, why}]++
 			continue
 		}
-		if missing := report.has(at); missing != "" {
+		if missing := report.missing(at); missing != "" {
 			t.Errorf("%+v: %s", row, missing)
 			continue
 		}
-		made.found[[2]string{row.Table, at.Section}]++
+		newRun.found[[2]string{row.Table, at.Section}]++
 	}
-	return made
+	return newRun
 }
 
-// tableOf the documentation: page's table, sample, section.
-func tableOf(all []tally) string {
+// formatTable formats the table of the README: page's table, sample, section.
+func formatTable(all []tally) string {
 	var text strings.Builder
 	text.WriteString("| page | its table | rows | in the report of | section, or why there is none |\n|---|---|---:|---|---|\n")
-	for i, made := range all {
+	for i, newRun := range all {
 		of := pages[i]
-		for _, key := range sorted(made.found) {
-			fmt.Fprintf(&text, "| %s | %s | %d | [%s](../../config/samples/%s) | %s |\n", of.id, key[0], made.found[key], strings.TrimSuffix(of.sample, ".yaml"), of.sample, key[1])
+		for _, key := range sortedKeys(newRun.found) {
+			fmt.Fprintf(&text, "| %s | %s | %d | [%s](../../config/samples/%s) | %s |\n", of.id, key[0], newRun.found[key], strings.TrimSuffix(of.sample, ".yaml"), of.sample, key[1])
 		}
-		for _, key := range sorted(made.gaps) {
-			fmt.Fprintf(&text, "| %s | %s | %d | – | %s |\n", of.id, key[0], made.gaps[key], key[1])
+		for _, key := range sortedKeys(newRun.gaps) {
+			fmt.Fprintf(&text, "| %s | %s | %d | – | %s |\n", of.id, key[0], newRun.gaps[key], key[1])
 		}
 	}
 	return text.String()
 }
 
-func sorted(counts map[[2]string]int) [][2]string {
+func sortedKeys(counts map[[2]string]int) [][2]string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 }
 
-// documented compares the table with the one between the marks in the
-// README; -update writes it.
-func documented(t *testing.T, table string) {
+// assertDocumented compares the table with the one between the marks in the README;
+// -update writes it.
+func assertDocumented(t *testing.T, table string) {
 	t.Helper()
 	const begin, end = "<!-- every row: go test ./test/published -update -->\n", "<!-- end -->"
 	path := apiserver.Root("test", "published", "README.md")
@@ -189,7 +189,7 @@ func documented(t *testing.T, table string) {
 		return
 	}
 	if !*update {
-		t.Errorf("the table of %s is another; -update writes it anew:\n%s", path, table)
+		t.Errorf("the table of %s differs; -update rewrites it:\n%s", path, table)
 		return
 	}
 	expect.NoError(t, os.WriteFile(path, []byte(before+begin+table+end+after), 0o644))

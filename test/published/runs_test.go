@@ -28,18 +28,18 @@ import (
 )
 
 const (
-	// importTakes is how long each file is assumed to take.
+	// importTakes is the assumed duration of an import of one file.
 	importTakes = 40 * time.Minute
-	// every is the time between two samples of servers.
+	// every is the interval between two samples of servers.
 	every = 2 * time.Minute
 )
 
-// began is when every made-up run was.
+// began is the start of every generated run.
 var began = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// sampleOf reads an experiment and its system as the cluster would, and makes up a
+// readSample reads an experiment and its system as the cluster would, and generates a
 // run of each arm and scenario.
-func sampleOf(t *testing.T, sample, system string) report.Input {
+func readSample(t *testing.T, sample, system string) report.Input {
 	t.Helper()
 	experiment, under := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfSystem{}
 	for _, path := range []string{apiserver.Root("config", "samples", sample), apiserver.Root("config", "systems", system)} {
@@ -61,17 +61,17 @@ func sampleOf(t *testing.T, sample, system string) report.Input {
 			expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into))
 		}
 	}
-	return inputOf(t, experiment, under.Spec)
+	return reportInput(t, experiment, under.Spec)
 }
 
-func inputOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system v1alpha1.System) report.Input {
+func reportInput(t *testing.T, experiment *v1alpha1.PerfExperiment, system v1alpha1.System) report.Input {
 	t.Helper()
 	experiment.Namespace = "lab"
 	input := report.Input{Experiment: *experiment}
-	for _, arm := range arms.Of(&experiment.Spec, system) {
+	for _, arm := range arms.All(&experiment.Spec, system) {
 		input.Experiment.Status.Arms = append(input.Experiment.Status.Arms, v1alpha1.ArmStatus{Name: arm.Name, Baseline: arm.Baseline})
 		for _, scenario := range experiment.Spec.Scenarios {
-			run, raw := made(t, experiment, arm, scenario)
+			run, raw := newRun(t, experiment, arm, scenario)
 			input.Runs = append(input.Runs, *run)
 			input.Raw = append(input.Raw, *raw)
 		}
@@ -79,8 +79,8 @@ func inputOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system v1alpha1.
 	return input
 }
 
-// made is a run that counts, and its raw results.
-func made(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, scenario v1alpha1.Scenario) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
+// newRun returns a valid run and its raw results.
+func newRun(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, scenario v1alpha1.Scenario) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 	t.Helper()
 	run := &v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Namespace: experiment.Namespace, Name: fmt.Sprintf("%s-%s-%s", experiment.Name, arm.Name, scenario.Name)}}
 	run.Spec = v1alpha1.PerfRunSpec{
@@ -89,11 +89,11 @@ func made(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, scena
 	}
 	run.Labels = naming.RunLabels(run)
 	raw := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: naming.RawResults(run.Name), Labels: run.Labels}, BinaryData: map[string][]byte{}}
-	when := timesOf(scenario.Loads)
+	when := loadWindows(scenario.Loads)
 	measured := map[string]results.Measured{}
 	end := began
 	for _, load := range scenario.Loads {
-		histograms := loadOf(run.Name, load, when[load.Name])
+		histograms := loadPayload(run.Name, load, when[load.Name])
 		measured[load.Name] = results.FromHistograms(histograms)
 		encoded, err := payload.Marshal(histograms)
 		expect.NoError(t, err)
@@ -102,7 +102,7 @@ func made(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, scena
 			end = when[load.Name].To
 		}
 	}
-	samples := samplesOf(run.Name, arm.System, end)
+	samples := collectorSamples(run.Name, arm.System, end)
 	run.Status = v1alpha1.PerfRunStatus{Phase: v1alpha1.RunSucceeded, RawResults: raw.Name, Observations: append(
 		results.Observe(scenario.Loads, measured, run.Spec.Measurement),
 		results.ObserveServersThroughout(samples, scenario.Loads, measured, run.Spec.Measurement)...)}
@@ -112,8 +112,8 @@ func made(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, scena
 
 func ptrTo(at time.Time) *metav1.Time { return &metav1.Time{Time: at} }
 
-// timesOf are when the loads of a scenario are on.
-func timesOf(loads []v1alpha1.Load) map[string]results.Window {
+// loadWindows are the times of a scenario's loads.
+func loadWindows(loads []v1alpha1.Load) map[string]results.Window {
 	when := map[string]results.Window{}
 	for _, load := range loads {
 		from := began
@@ -121,7 +121,7 @@ func timesOf(loads []v1alpha1.Load) map[string]results.Window {
 			from = when[load.After].To
 		}
 		from = from.Add(load.StartAfterOrDefault())
-		lasts := importTakes * time.Duration(filesOf(load))
+		lasts := importTakes * time.Duration(countFiles(load))
 		if load.Duration != nil {
 			lasts = load.Duration.Duration
 		}
@@ -135,15 +135,15 @@ func timesOf(loads []v1alpha1.Load) map[string]results.Window {
 	return when
 }
 
-func filesOf(load v1alpha1.Load) int32 {
+func countFiles(load v1alpha1.Load) int32 {
 	if load.DataImport == nil {
 		return 1
 	}
 	return max(load.DataImport.Imports, 1)
 }
 
-// loadOf is what a load measured.
-func loadOf(run string, load v1alpha1.Load, when results.Window) *payload.Payload {
+// loadPayload is the result of a load.
+func loadPayload(run string, load v1alpha1.Load, when results.Window) *payload.Payload {
 	p := payload.New(load.Name, run, "1", when.From)
 	if load.DataImport != nil {
 		imports(p, load, when)
@@ -154,9 +154,9 @@ func loadOf(run string, load v1alpha1.Load, when results.Window) *payload.Payloa
 	return p
 }
 
-// imports are those of data-import.js, by the names of k6/README.md.
+// imports adds the metrics of data-import.js, named as in k6/README.md.
 func imports(p *payload.Payload, load v1alpha1.Load, when results.Window) {
-	files := filesOf(load)
+	files := countFiles(load)
 	for n := int32(1); n <= files; n++ {
 		at := when.From.Add(time.Duration(n)*importTakes - time.Second)
 		p.Record("Import", payload.OK, at, importTakes)
@@ -169,25 +169,25 @@ func imports(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	p.Count("perflab_records", when.To.Add(-time.Second), float64(files)*float64(load.DataImport.Records))
 }
 
-// slowRequests are some of check-in's and check-out's, which its report lists one by
+// slowRequests are the requests of check-in and check-out that the report lists one by
 // one.
 var slowRequests = map[string][]string{
 	metric.CheckIn:  {"POST /circulation/check-in-by-barcode", "GET /inventory/items"},
 	metric.CheckOut: {"POST /circulation/check-out-by-barcode", "GET /circulation/loans"},
 }
 
-// transactionsOf are those of a load's kind, or of the script of page 003's workflows.
-func transactionsOf(load v1alpha1.Load) []string {
+// transactions are those of a load's kind, or of the script of page 003's workflows.
+func transactions(load v1alpha1.Load) []string {
 	if load.Script != nil && load.Script.Path == "/scripts/workflows.js" {
 		return slices.Sorted(maps.Values(workflows))
 	}
-	return kinds.Of(load).Transactions()
+	return kinds.ForLoad(load).Transactions()
 }
 
-// users do each transaction of their kind every two minutes.
+// users adds the transactions: each user does each one every two minutes.
 func users(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	for at := when.From.Add(time.Second); at.Before(when.To); at = at.Add(every) {
-		for _, transaction := range transactionsOf(load) {
+		for _, transaction := range transactions(load) {
 			p.Record(transaction, payload.OK, at, time.Second)
 			for _, request := range slowRequests[transaction] {
 				p.Add(payload.Row{Transaction: transaction, Request: request, Outcome: payload.OK, Status: "2xx"}, at, 300*time.Millisecond)
@@ -196,10 +196,10 @@ func users(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	}
 }
 
-// samplesOf are what the collector saw of a system.
-func samplesOf(run string, system v1alpha1.System, end time.Time) *payload.Samples {
+// collectorSamples are the samples of a system's servers.
+func collectorSamples(run string, system v1alpha1.System, end time.Time) *payload.Samples {
 	r := payload.NewSampleRecorder(run, "collector", began)
-	servers := serversOf(system)
+	servers := serverResources(system)
 	for at := began; at.Before(end); at = at.Add(every) {
 		r.Round(at, every)
 		for of := range servers {
@@ -218,8 +218,8 @@ func samplesOf(run string, system v1alpha1.System, end time.Time) *payload.Sampl
 	return r.Samples
 }
 
-// serversOf are a system's modules, brokers and databases that run.
-func serversOf(system v1alpha1.System) map[string]corev1.ResourceRequirements {
+// serverResources are the resources of a system's modules, brokers and databases.
+func serverResources(system v1alpha1.System) map[string]corev1.ResourceRequirements {
 	servers := map[string]corev1.ResourceRequirements{}
 	for _, module := range system.Modules {
 		if module.Replicas == nil || *module.Replicas > 0 {

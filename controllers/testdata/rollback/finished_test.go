@@ -11,7 +11,7 @@ import (
 )
 
 // This file is put among the tests of an earlier commit, whose operator finishes what
-// that of a later one has left half done (TestARollbackInTheMiddle). It uses only what
+// that of a later one has left half done (TestRollbackDuringExperiments). It uses only what
 // that commit has.
 
 func TestExperimentsAreFinished(t *testing.T) {

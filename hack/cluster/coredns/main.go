@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command coredns is CoreDNS with only the plugins that a cluster without an
-// uplink needs: it answers for the cluster's own names and forwards nothing.
+// Command coredns is CoreDNS with only the plugins that a cluster without an uplink needs: it
+// resolves the cluster's own names and forwards nothing.
 package main
 
 import (

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kube is the Kubernetes control plane, node agents and client in one
-// binary. It runs the component whose name it is called by (through a link).
+// Command kube is the Kubernetes control plane, node agents and client in one binary. It runs
+// the component that it is named after (through a link).
 //
-// The six programs share nearly all their code: linking it once takes a
-// fraction of the time and the disk space of six binaries.
+// The six programs share nearly all their code: linking it once takes a fraction of the time
+// and the disk space of six binaries.
 package main
 
 import (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What runs on a cluster from the start, whichever provider made it.
+# The initial workloads of a cluster, for both providers.
 
 addon_apply() {
   kubectl apply --server-side --force-conflicts "$@" >"$LOGS/addons.log" 2>&1 || {
@@ -26,7 +26,7 @@ metrics_server_manifest() {
   sed -e "s|@METRICS_SERVER@|$(image_reference metrics-server)|" "$ROOT/hack/cluster/addons/metrics-server.yaml"
 }
 
-# metrics_ready waits for the first measurement of a node.
+# metrics_ready waits for the first metrics of a node.
 metrics_ready() {
   local node
   node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
@@ -36,9 +36,8 @@ metrics_ready() {
   }
 }
 
-# cnpg_kustomization DIRECTORY MANIFEST IMAGE writes CloudNativePG's own
-# manifest, with IMAGE for the operator, and our PostgreSQL for clusters that
-# name no image.
+# cnpg_kustomization DIRECTORY MANIFEST IMAGE writes CloudNativePG's own manifest, with IMAGE
+# for the operator, and our PostgreSQL as the default image of clusters.
 cnpg_kustomization() {
   local directory=$1 manifest=$2 image=$3
   mkdir -p "$directory"
@@ -64,7 +63,7 @@ patches:
 EOF
 }
 
-# addons_report prints nodes and pods; it fails unless every addon is there.
+# addons_report prints nodes and pods; it fails unless every addon is ready.
 addons_report() {
   kubectl get nodes -o wide || return 1
   echo

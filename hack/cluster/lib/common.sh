@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Places, messages and waiting. Sourced by every script here and in hack/images.
+# Directories, messages and waiting. Sourced by every script here and in hack/images.
 
 shopt -s inherit_errexit
 
-PATH=$PATH:/usr/sbin:/sbin # where some shells of root don't look
+PATH=$PATH:/usr/sbin:/sbin # missing in some of root's shells
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 CACHE=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}
 CLUSTER=${CLUSTER:-perflab}
-# STRIMZI is the release the cluster has, real or emulated. Their CRDs exclude each other.
+# STRIMZI is the cluster's release, real or emulated. The CRDs of two releases conflict.
 STRIMZI=${STRIMZI:-1.2.0}
 export ROOT CACHE CLUSTER STRIMZI
 
@@ -17,7 +17,7 @@ CLUSTER_DIR=$CACHE/clusters/$CLUSTER
 KUBECONFIG_FILE=$CLUSTER_DIR/kubeconfig
 export CLUSTER_DIR KUBECONFIG_FILE
 
-# log goes to standard error: standard output carries results that callers read.
+# log uses standard error, because callers read results from standard output.
 log() { printf '%s\n' "$*" >&2; }
 
 die() {
@@ -27,8 +27,8 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# wait_for SECONDS WHAT COMMAND... runs COMMAND until it succeeds. It fails
-# after SECONDS, saying what it waited for; the caller adds the log to look at.
+# wait_for SECONDS WHAT COMMAND... runs COMMAND until it succeeds. It fails after SECONDS with
+# WHAT; the caller adds the relevant log.
 wait_for() {
   local seconds=$1 what=$2 deadline
   shift 2
@@ -42,7 +42,7 @@ wait_for() {
   done
 }
 
-# tail_log FILE shows the end of a log, so that a failure explains itself.
+# tail_log FILE shows the end of a log after a failure.
 tail_log() {
   [[ -s $1 ]] || return 0
   log "---- last lines of $1"
@@ -50,10 +50,9 @@ tail_log() {
   log "----"
 }
 
-# with_lock NAME COMMAND... runs COMMAND while no other process of this user
-# holds NAME, so that parallel callers don't do the same work twice. COMMAND
-# runs in a subshell and without the descriptor: a daemon it starts must not
-# keep the lock.
+# with_lock NAME COMMAND... runs COMMAND while no other process of this user has the lock
+# NAME, so that parallel callers don't do the same work twice. COMMAND runs in a subshell and
+# without the descriptor, so that a daemon that it starts does not keep the lock.
 with_lock() {
   local name=$1
   shift

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The programs of the clusters: where each comes from and how it is built.
+# The programs of the clusters: the source of each, and how to build it.
 #
-# A Go module pins the version of each and, in go.sum, every byte. Programs whose
-# libraries agree share one, so that what they have in common is compiled once:
-# hack/cluster (Kubernetes, and what is built on its own libraries) and
-# hack/cluster/addons (newer ones); the others have hack/cluster/NAME. A build is
-# kept in $CACHE/bin/NAME-VERSION-HASH/, HASH covering all that goes into it.
+# A Go module pins the version of each and, in go.sum, every byte. Programs whose libraries
+# agree share one, so that common packages are compiled once: hack/cluster (Kubernetes, and
+# programs with its libraries) and hack/cluster/addons (newer ones); the others have
+# hack/cluster/NAME. A build is in $CACHE/bin/NAME-VERSION-HASH/, with HASH over all inputs.
 
-# In the order in which a cluster asks for them.
+# In the order in which a cluster needs them.
 LOCAL_COMPONENTS=(kube etcd pause coredns storage metrics-server cloudnative-pg)
 COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm argocd kueue)
 
-# kube is one binary called by these names.
+# kube is one binary with these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
 
-# component_root NAME: the directory of the Go module it is built from.
+# component_root NAME: the directory of its Go module.
 component_root() {
   case $1 in
     metrics-server | cloudnative-pg) echo "$ROOT/hack/cluster/addons" ;;
@@ -41,7 +40,7 @@ component_module() {
   esac
 }
 
-# component_package NAME: the package to build, in the words of go build.
+# component_package NAME: the package to build, for go build.
 component_package() {
   case $1 in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
@@ -79,7 +78,7 @@ component_ldflags() {
   esac
 }
 
-# component_hash NAME: changes when, and only when, the build's result may.
+# component_hash NAME: changes exactly if the inputs of the build change.
 component_hash() {
   local module inputs
   module=$(component_root "$1")
@@ -93,7 +92,7 @@ component_hash() {
   } | sha256sum | cut -c1-12
 }
 
-# component_dir NAME: where its build is, or will be.
+# component_dir NAME: the directory of its build.
 component_dir() {
   component_module "$1" >/dev/null
   local hash
@@ -101,7 +100,7 @@ component_dir() {
   echo "$CACHE/bin/$1-$(component_version "$1")-$hash"
 }
 
-# component_build NAME: builds it unless that has been done, and prints its directory.
+# component_build NAME: builds it unless it exists, and prints its directory.
 component_build() {
   have go || die "Go is missing: install Go 1.26 or newer (https://go.dev/dl)"
   local dir
@@ -110,8 +109,8 @@ component_build() {
   echo "$dir"
 }
 
-# component_fetch NAME... gets the modules that builds still to come need, while
-# others are compiled. What can't be had the build itself will say.
+# component_fetch NAME... downloads the modules of later builds while others are compiled. The
+# build itself reports errors.
 component_fetch() {
   local name
   for name in "$@"; do
@@ -123,12 +122,12 @@ component_compile() {
   local name=$1 dir=$2 started=$SECONDS
   [[ -d $dir ]] && return # built while we waited for the lock
   log "building $name $(component_version "$name")$(component_position "$name")$(component_expected "$name")"
-  rm -rf "$CACHE/bin/.$name".* # what a killed build left
+  rm -rf "$CACHE/bin/.$name".* # left by a killed build
   local partial=$CACHE/bin/.$name.partial ldflags
   ldflags=$(component_ldflags "$name")
   mkdir -p "$partial"
   # Static, so that the result runs in an empty image; with the Makefile's flags, so that
-  # both share what they compile.
+  # both share compiled packages.
   (cd "$(component_root "$name")" &&
     CGO_ENABLED=0 GOGC=400 go build -v -mod=readonly -buildvcs=false -trimpath -gcflags=all=-dwarf=false -ldflags "$ldflags" \
       -o "$partial/$name" "$(component_package "$name")" 2> >(component_progress "$name" >&2)) >&2
@@ -138,7 +137,7 @@ component_compile() {
   log "built $name in $((SECONDS - started))s"
 }
 
-# component_position NAME: which of the local cluster's programs it is.
+# component_position NAME: its position among the local cluster's programs.
 component_position() {
   local i
   for i in "${!LOCAL_COMPONENTS[@]}"; do
@@ -146,15 +145,15 @@ component_position() {
   done
 }
 
-# component_expected NAME: how long it took the last time, where that is known.
+# component_expected NAME: the duration of its last build, if known.
 component_expected() {
   local seconds
   seconds=$(cat "$CACHE/bin/.$1.seconds" 2>/dev/null) || return 0
   echo ", which took ${seconds}s the last time"
 }
 
-# component_progress NAME reads what go build -v says and tells every fifteen
-# seconds how far it is; whatever else Go says is passed on.
+# component_progress NAME reads the output of go build -v and reports progress every fifteen
+# seconds; it prints the rest of Go's output.
 component_progress() {
   awk -v name="$1" '
     function tell() {
@@ -169,7 +168,7 @@ component_progress() {
     { print; fflush() }'
 }
 
-# component_arrange NAME DIR adds to a build what its users need beside the binary.
+# component_arrange NAME DIR adds other files that its users need to a build.
 component_arrange() {
   local name=$1 dir=$2 program module
   case $name in
@@ -177,8 +176,8 @@ component_arrange() {
       for program in "${KUBE_PROGRAMS[@]}"; do ln -s kube "$dir/$program"; done
       ;;
     cloudnative-pg)
-      # The operator looks for itself by architecture when it hands its binary to
-      # the pods it makes; /manager is the name its manifest starts.
+      # The operator copies its own binary for its architecture into the pods that it creates;
+      # its manifest starts /manager.
       program=operator/manager_$(go env GOARCH)
       mkdir -p "$dir/rootfs/operator"
       mv "$dir/$name" "$dir/rootfs/$program"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Debian packages that provide the programs we call.
+# Debian packages of required programs.
 
-# require_packages PROGRAM:PACKAGE... installs the packages of the programs that
-# are missing, or names them all in one sentence. A PROGRAM may be a path.
+# require_packages PROGRAM:PACKAGE... installs the packages of missing programs, or lists them
+# all in one error. A PROGRAM can be a path.
 require_packages() {
   local pair missing=()
   for pair in "$@"; do

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The two ways to have a cluster, behind one interface. A provider defines:
+# The two kinds of cluster, behind one interface. A provider defines:
 #
-#   provider_up                      makes the cluster whole, whatever state it is in
-#   provider_down                    leaves nothing of it
-#   provider_status                  prints how it is; fails unless it is well
-#   provider_image_identity REF      prints the configuration digest of an image the
-#                                    cluster has, nothing if it has not got it
-#   provider_load_archive FILE OLD   gives the cluster the image in a docker archive; OLD is
-#                                    the identity that its reference had before, if any
+#   provider_up                      creates or repairs the cluster
+#   provider_down                    deletes the cluster
+#   provider_status                  prints the cluster's state; fails unless it is healthy
+#   provider_image_identity REF      prints the configuration digest of an image in the
+#                                    cluster, or nothing
+#   provider_load_archive FILE OLD   loads the image in a docker archive; OLD is the
+#                                    previous identity of its reference, if any
 
-# docker_answers is asked often: the answer is kept.
+# docker_answers is called often, so its result is cached.
 docker_answers() {
   if [[ -z ${DOCKER_ANSWERS:-} ]]; then
     DOCKER_ANSWERS=no
@@ -36,8 +36,8 @@ provider_select() {
   source "$ROOT/hack/cluster/providers/$name.sh"
 }
 
-# identity_in_listing REF reads what "ctr images ls" prints. The kubelet's
-# interface names each image a second time by the digest of its configuration.
+# identity_in_listing REF reads the output of "ctr images ls". The kubelet's interface adds a
+# second name for each image, with the digest of its configuration.
 identity_in_listing() {
   awk -v ref="$1" '
     { digest[$1] = $3 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause holds a pod's namespaces open until it is told to end, and
-// reaps the processes that a shared process namespace leaves to it.
+// Command pause keeps a pod's namespaces open until it is terminated, and reaps the orphans
+// of a shared process namespace.
 package main
 
 import (
@@ -21,8 +21,8 @@ func main() {
 	}
 }
 
-// reap collects every child that has ended: signals are merged, so one signal
-// may stand for many children.
+// reap reaps every child that has ended: signals are merged, so one signal may stand for
+// several children.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A one-node cluster in a container, by kind, with the real operators from
-# where their makers publish them. The node image is the one this version of
-# kind was released with, by its digest; it pins the version of Kubernetes.
+# A one-node cluster in a container, by kind, with the real operators from their official
+# sources. The node image is that of this release of kind, by its digest; it determines the
+# version of Kubernetes.
 
 LOGS=$CLUSTER_DIR/log
 K6_OPERATOR_CHART_VERSION=4.6.0
@@ -18,7 +18,7 @@ kind() { "$(component_build kind)/kind" "$@"; }
 
 helm() { "$(component_build helm)/helm" --kubeconfig "$KUBECONFIG_FILE" "$@"; }
 
-# kind_image NAME prints the reference that images.txt has for it.
+# kind_image NAME prints its reference in images.txt.
 kind_image() { awk -v name="$1" '$1 == name { print $2 }' "$ROOT/hack/cluster/kind/images.txt"; }
 
 kind_node() { echo "$CLUSTER-control-plane"; }
@@ -36,8 +36,8 @@ kind_up() {
   log "cluster \"$CLUSTER\" is up: export KUBECONFIG=$KUBECONFIG_FILE"
 }
 
-# kind_start starts the node again where there is one, as after a reboot. It
-# fails where there is none, or none that can be used.
+# kind_start starts an existing node, for example after a reboot. It fails if there is none,
+# or none that works.
 kind_start() {
   docker inspect "$(kind_node)" >/dev/null 2>&1 || return 1
   docker start "$(kind_node)" >/dev/null || return 1
@@ -46,7 +46,7 @@ kind_start() {
 }
 
 kind_create() {
-  kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2 # what an interrupted try left
+  kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2 # left by an interrupted attempt
   kind create cluster --name "$CLUSTER" --image "$(kind_image node)" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
 }
 
@@ -88,7 +88,7 @@ provider_down() {
 kind_down() {
   kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2
   rm -rf "$CLUSTER_DIR"
-  log "cluster \"$CLUSTER\" is gone"
+  log "deleted cluster \"$CLUSTER\""
 }
 
 provider_status() {

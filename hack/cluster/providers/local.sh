@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A one-node cluster from Go modules and Debian packages: no container engine,
-# no image registry, no way out to the network.
+# A one-node cluster from Go modules and Debian packages: without a container engine, an image
+# registry, or an uplink.
 #
-# All of it lives in one sandbox: a process, mount and network namespace held
-# open by one process. When that process ends the kernel ends every other in it
-# and undoes every mount, link and packet rule, so that nothing can be left
-# behind, whatever state the cluster was in.
+# All of it runs in one sandbox: a process, mount and network namespace that one process keeps
+# open. When that process ends, the kernel ends all others in it and removes every mount,
+# link and packet rule, so that nothing is left, in any state of the cluster.
 
-STATE=/var/lib/perflab/$CLUSTER # outlives a reboot
-RUN=/run/perflab/$CLUSTER       # sockets; seen from both sides of the sandbox
+STATE=/var/lib/perflab/$CLUSTER # survives a reboot
+RUN=/run/perflab/$CLUSTER       # sockets; visible on both sides of the sandbox
 LOGS=$STATE/log
 PKI=$STATE/pki
 CONFIG=$STATE/config
@@ -77,9 +76,9 @@ local_down() {
   fi
   rm -rf "$STATE" "$RUN" "$CLUSTER_DIR"
   rmdir --ignore-fail-on-non-empty /run/perflab "$CACHE/clusters" 2>/dev/null || true
-  # The last cluster takes the mount points with it, if nobody else uses them.
+  # The last cluster removes the mount points, if nothing else uses them.
   if rmdir /var/lib/perflab 2>/dev/null; then rmdir /var/lib/{cni,kubelet} 2>/dev/null || true; fi
-  log "cluster \"$CLUSTER\" is gone"
+  log "deleted cluster \"$CLUSTER\""
 }
 
 provider_status() {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-// directories makes and removes the directories behind volumes.
+// directories creates and deletes the directories of volumes.
 type directories struct {
 	root     string // as this process sees it
 	nodeRoot string // as the kubelet sees it
@@ -21,9 +21,9 @@ type directories struct {
 
 var _ controller.Provisioner = (*directories)(nil)
 
-// Provision makes the directory of a volume, open to every user as pods of any
-// uid mount it, and describes it as a volume bound to its node. A capacity is
-// recorded, not enforced.
+// Provision creates the directory of a volume, writable for every user because pods may have
+// any uid, and describes it as a volume bound to its node. The capacity is recorded, not
+// enforced.
 func (d *directories) Provision(_ context.Context, options controller.ProvisionOptions) (
 	*corev1.PersistentVolume, controller.ProvisioningState, error,
 ) {
@@ -35,7 +35,7 @@ func (d *directories) Provision(_ context.Context, options controller.ProvisionO
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, controller.ProvisioningFinished, fmt.Errorf("making the volume's directory: %w", err)
 	}
-	if err := os.Chmod(path, 0o777); err != nil { // past the umask
+	if err := os.Chmod(path, 0o777); err != nil { // not restricted by the umask
 		return nil, controller.ProvisioningFinished, fmt.Errorf("opening the volume's directory: %w", err)
 	}
 	return d.volume(options), controller.ProvisioningFinished, nil
@@ -70,8 +70,7 @@ func nodeAffinity(node string) *corev1.VolumeNodeAffinity {
 	}
 }
 
-// Delete removes the directory of a volume with all that is in it. Deleting it
-// twice is no error.
+// Delete removes the directory of a volume with its content. Deleting it twice is no error.
 func (d *directories) Delete(_ context.Context, volume *corev1.PersistentVolume) error {
 	if err := os.RemoveAll(filepath.Join(d.root, filepath.Base(volume.Name))); err != nil {
 		return fmt.Errorf("removing the directory of volume %q: %w", volume.Name, err)

@@ -67,6 +67,6 @@ func TestDeleteTakesContentAndMayBeRepeated(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Errorf("the directory is still there: %v", err)
+		t.Errorf("the directory exists: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func main() {
 		klog.Fatalf("creating the API client: %v", err)
 	}
 	directories := &directories{root: *root, nodeRoot: *nodeRoot}
-	// One replica, recreated rather than rolled: there is nobody to elect against.
+	// A single replica, recreated rather than rolled, needs no leader election.
 	controller.NewProvisionController(ctx, client, provisionerName, directories,
 		controller.LeaderElection(false)).Run(ctx)
 }

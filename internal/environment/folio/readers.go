@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package folio knows FOLIO's modules and their habits. It is pure.
+// Package folio describes FOLIO's modules. It is pure.
 package folio
 
 import "strings"
 
-// reader says what a module makes of DB_HOST_READER and DB_PORT_READER.
+// reader is how a module uses DB_HOST_READER and DB_PORT_READER.
 type reader int
 
 const (
-	// readsReplica: built on raml-module-builder, which opens a second pool
-	// where both are set.
+	// readsReplica: based on raml-module-builder, which opens a second pool if both are
+	// set.
 	readsReplica reader = iota + 1
-	// ignoresReplica: has a database and no setting for a replica, as modules
-	// on folio-spring-support and mod-source-record-storage with its own pool.
+	// ignoresReplica: has a database and no setting for a replica, such as modules on
+	// folio-spring-support, and mod-source-record-storage with its own pool.
 	ignoresReplica
-	// noDatabase: has none of its own.
+	// noDatabase: has no database.
 	noDatabase
 )
 
@@ -56,19 +56,18 @@ var readers = map[string]reader{
 	"nginx-okapi":         noDatabase,
 }
 
-// ReadsFromReplica says whether FOLIO's module of this name is known and, if
-// so, whether it sends its reads to the replica that DB_HOST_READER and
-// DB_PORT_READER name. A module without a database, an edge module for
-// example, does not.
+// ReadsFromReplica reports whether FOLIO's module of this name is known and, if so, whether
+// it sends reads to the replica in DB_HOST_READER and DB_PORT_READER. A module without a
+// database, such as an edge module, does not.
 func ReadsFromReplica(module string) (known, reads bool) {
-	kind := readerOf(module)
+	kind := readerFor(module)
 	return kind != 0, kind == readsReplica
 }
 
 // HasDatabase is false only for a module that is known to have none.
-func HasDatabase(module string) bool { return readerOf(module) != noDatabase }
+func HasDatabase(module string) bool { return readerFor(module) != noDatabase }
 
-func readerOf(module string) reader {
+func readerFor(module string) reader {
 	if strings.HasPrefix(module, "edge-") {
 		return noDatabase
 	}

@@ -2,21 +2,21 @@
 
 package folio
 
-// DataImportTopics are the topics of data import for a tenant, one for each of
-// its 65 events, without the ENV in front.
+// DataImportTopics returns the data import topics of a tenant, one for each of 65 events,
+// without the ENV prefix.
 func DataImportTopics(tenant string) []string {
 	return prefixed("Default."+tenant+".", dataImportEvents)
 }
 
-// DomainTopics are the topics in which modules tell each other of changed
-// records, without the ENV in front: 32 named <tenant>.<module>.<topic> and
-// the six of acquisitions, which are named like those of data import.
+// DomainTopics returns the domain event topics, without the ENV prefix: 32 named
+// <tenant>.<module>.<topic> and the six of acquisitions, which are named like those of data
+// import.
 func DomainTopics(tenant string) []string {
 	return append(prefixed(tenant+".", domainTopics), prefixed("Default."+tenant+".", acquisitionEvents)...)
 }
 
-// PubSubTopics are the topics of mod-pubsub in a version, one for each of the
-// ten events of circulation and fees, without the ENV in front.
+// PubSubTopics returns the topics of a version of mod-pubsub, one for each of the ten
+// events of circulation and fees, without the ENV prefix.
 func PubSubTopics(tenant, version string) []string {
 	topics := prefixed("pub-sub."+tenant+".", pubSubEvents)
 	for i := range topics {

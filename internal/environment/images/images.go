@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package images finds out whether a run's images can be pulled before
-// anything is built on them: a pod that does nothing, with one container per
-// image. It is pure.
+// Package images checks whether a run's images can be pulled before anything is built: with
+// an idle pod that has one container per image. It is pure.
 package images
 
 import (
@@ -18,13 +17,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Build returns the pod that pulls these images, each once and in this order,
-// and after them those of the run's modules. Another set of images is another
-// pod: a pod's containers can't be changed.
+// Build returns the pod that pulls these images, each once and in this order, followed by
+// those of the run's modules. Containers of a pod are immutable, so another set of images
+// needs another pod.
 func Build(req environment.Request, others ...string) []environment.Intent {
-	wanted := distinct(append(slices.Clone(others), ofModules(req)...))
-	// With what the containers may do: a pod of an earlier release can't be
-	// changed either.
+	wanted := distinct(append(slices.Clone(others), moduleContainers(req)...))
+	// Include the security context: a pod of an earlier release is immutable as well.
 	fingerprint := environment.Fingerprint([]any{wanted, podspec.ReadOnly()})
 	intent := req.Intent(corev1.SchemeGroupVersion.WithKind("Pod"),
 		naming.ImageCheck(req.Experiment, fingerprint), environment.ComponentImages, fingerprint)
@@ -35,7 +33,7 @@ func Build(req environment.Request, others ...string) []environment.Intent {
 	return []environment.Intent{intent}
 }
 
-func ofModules(req environment.Request) []string {
+func moduleContainers(req environment.Request) []string {
 	var images []string
 	for _, module := range req.BuiltModules() {
 		images = append(images, module.Image)
@@ -44,7 +42,7 @@ func ofModules(req environment.Request) []string {
 	return images
 }
 
-// distinct are the images, each where it stands first.
+// distinct returns the images without duplicates.
 func distinct(images []string) []string {
 	var once []string
 	for _, image := range images {
@@ -61,8 +59,7 @@ func containers(images []string) []corev1.Container {
 		result = append(result, corev1.Container{
 			Name:  containerName(i),
 			Image: image,
-			// The pull is the question. Whether the image has this program is
-			// not: a container that can't start has been pulled.
+			// Only the pull matters: a container that can't start has been pulled.
 			Command:         []string{"true"},
 			SecurityContext: podspec.ReadOnly(),
 		})
@@ -70,16 +67,15 @@ func containers(images []string) []corev1.Container {
 	return result
 }
 
-// Assess says whether these images have been pulled, and whether any other can't
-// be. Those of the modules are pulled when the modules start, on each node that
-// needs them: until then no more than that is said of them.
+// Assess reports whether these images have been pulled, and whether any other can't be.
+// Modules' images are pulled when the modules start, on each node that needs them.
 func Assess(observed environment.Observed, others ...string) environment.Readiness {
 	trouble, found := environment.PodTrouble(observed.Pods, nil, observed.Now)
 	switch {
 	case found && trouble.Reason == v1alpha1.ReasonImagePull:
 		return trouble
 	case found && trouble.Reason == v1alpha1.ReasonUnschedulable:
-		// No image is to blame, and the nodes that pull may be others.
+		// No image is at fault, and other nodes may pull them.
 		return environment.Ready("the images were not looked at beforehand: " + trouble.Message)
 	}
 	wanted := distinct(others)
@@ -96,8 +92,8 @@ func Assess(observed environment.Observed, others ...string) environment.Readine
 	return environment.Ready("the images of loads and collector are there, and no module's is known to be missing")
 }
 
-// pulled reports whether a container has got past its image: it runs, has ended,
-// or could not be started.
+// pulled reports whether a container's image was pulled: it runs, has ended, or could not
+// be started.
 func pulled(pods []corev1.Pod, container string) bool {
 	for _, pod := range pods {
 		for _, status := range pod.Status.ContainerStatuses {
@@ -111,8 +107,7 @@ func pulled(pods []corev1.Pod, container string) bool {
 	return false
 }
 
-// unstartable are what the kubelet says of a container whose image it has, and
-// which it can't start.
+// unstartable are the kubelet's reasons for a container that has its image but can't start.
 var unstartable = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 
 func containerName(i int) string { return fmt.Sprintf("image-%d", i+1) }

@@ -39,7 +39,7 @@ func TestBuildPullsEveryImageOnce(t *testing.T) {
 	expect.Equal(t, []string{"k6:1", "a:1", "b:1"}, got, "images")
 }
 
-func TestBuildIsAnotherPodForOtherImages(t *testing.T) {
+func TestBuildNamesPodByImages(t *testing.T) {
 	first := images.Build(request("a:1"))[0].GetName()
 	if again := images.Build(request("a:1"))[0].GetName(); again != first {
 		t.Errorf("the same images gave pods %q and %q", first, again)
@@ -87,7 +87,7 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-func TestAssessSaysWhichAreBeingPulled(t *testing.T) {
+func TestAssessNamesPullingImages(t *testing.T) {
 	seen := pod(t, images.Build(request("module:1"), "k6:1", "collector:1", "k6:1")[0])
 	seen.Status.ContainerStatuses = []corev1.ContainerStatus{
 		{Name: "image-1", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},

@@ -13,24 +13,24 @@ import (
 	"perflab.dev/perflab/internal/planning/repair"
 )
 
-// AnyRelease is the release of a JDK of which nothing is known. With 0 it is one
-// that this package knows, 17 to 25.
+// AnyRelease is an unknown release of the JDK. 0 is any release that this package knows, 17
+// to 25.
 const AnyRelease = -1
 
-// Fault is what a JVM has against one of its options.
+// Fault is an option that a JVM rejects or ignores.
 type Fault struct {
 	// Index of the option.
 	Index int
-	// Sentence goes on after the option: why, and what to write instead.
-	Sentence string
-	// Doubtful: the JVM starts, or may start.
-	Doubtful bool
-	// unrecognized: the JVM can be told to go on all the same.
+	// Message follows the option in a sentence: the reason, and what to write instead.
+	Message string
+	// IsWarning: the JVM starts, or may start.
+	IsWarning bool
+	// unrecognized: the JVM can be configured to ignore it.
 	unrecognized bool
 }
 
-// Check finds options on which a JVM does not start, or that it ignores. They are
-// in the order in which it takes them; the release is that of its JDK.
+// Check finds options that prevent a JVM from starting, or that it ignores, in the order in
+// which it reads them. release is that of its JDK.
 func Check(options []string, release int, machine Machine) []Fault {
 	checked := check{release: release, unlocked: map[byte]bool{}, chosen: map[string]bool{}}
 	for i, word := range options {
@@ -43,22 +43,22 @@ func Check(options []string, release int, machine Machine) []Fault {
 	return checked.faults
 }
 
-// check is how far a JVM is with its options.
+// check is the state of the check of a JVM's options.
 type check struct {
 	release  int
 	faults   []Fault
 	unlocked map[byte]bool
-	// chosen says of flags of collectors whether they are on or off.
+	// chosen maps collectors' flags to on or off.
 	chosen   map[string]bool
 	tolerant bool
 }
 
 func (c *check) fault(index int, sentence string, args ...any) {
-	c.faults = append(c.faults, Fault{Index: index, Sentence: fmt.Sprintf(sentence, args...)})
+	c.faults = append(c.faults, Fault{Index: index, Message: fmt.Sprintf(sentence, args...)})
 }
 
 func (c *check) doubt(index int, sentence string, args ...any) {
-	c.faults = append(c.faults, Fault{Index: index, Sentence: fmt.Sprintf(sentence, args...), Doubtful: true})
+	c.faults = append(c.faults, Fault{Index: index, Message: fmt.Sprintf(sentence, args...), IsWarning: true})
 }
 
 var xxOption = regexp.MustCompile(`^-XX:([+-]?)([^=]*)(=?)(.*)$`)
@@ -88,7 +88,7 @@ func (c *check) option(index int, word string) {
 	}
 }
 
-// xx is an option that begins with -XX:.
+// xx is a -XX: option.
 type xx struct{ sign, name, equals, value string }
 
 func (c *check) unrecognized(index int, sentence string, args ...any) {
@@ -96,15 +96,15 @@ func (c *check) unrecognized(index int, sentence string, args ...any) {
 	c.faults[len(c.faults)-1].unrecognized = true
 }
 
-// flag judges a flag by its name, and by its form where the JVM knows it.
+// flag checks a flag's name, and its form if the flag is known.
 func (c *check) flag(index int, given xx) {
-	switch kind, sure := c.kindOf(given.name); {
+	switch kind, sure := c.flagKind(given.name); {
 	case kind == absent && sure:
 		c.unrecognized(index, "which JDKs from %d on do not have, so the JVM does not start: %s", removed[given.name].since, removed[given.name].advice())
 	case kind == absent:
 		c.doubt(index, "which not every JDK from 17 to 25 has: where the image's does not, the JVM does not start; take it out there")
-	case kind == unheard:
-		c.unheard(index, given)
+	case kind == unknownFlag:
+		c.checkUnknownFlag(index, given)
 	case kind == ignored:
 		c.doubt(index, "which the JVM ignores: take it out")
 	case (kind == experimental || kind == diagnostic) && !c.unlocked[kind]:
@@ -121,9 +121,8 @@ var (
 	unlocking = map[byte]string{experimental: "UnlockExperimentalVMOptions", diagnostic: "UnlockDiagnosticVMOptions"}
 )
 
-// unheard is a flag that no JDK has, by its name: a slip of the pen, or another
-// JVM's.
-func (c *check) unheard(index int, given xx) {
+// checkUnknownFlag reports a flag that no JDK has: a typo, or another JVM's flag.
+func (c *check) checkUnknownFlag(index int, given xx) {
 	if near := nearest(given.name); near != "" {
 		c.unrecognized(index, "which the JVM does not know: did you mean -XX:%s%s%s%s?", given.sign, near, given.equals, given.value)
 		return
@@ -131,8 +130,8 @@ func (c *check) unheard(index int, given xx) {
 	c.doubt(index, "which no JDK from 17 to 25 has: unless the image's JVM has it, the JVM does not start; correct it, or take it out")
 }
 
-// kindOf a flag in the JVM, and whether that is sure.
-func (c *check) kindOf(name string) (kind byte, sure bool) {
+// flagKind returns the kind of a flag in the JVM, and whether that is certain.
+func (c *check) flagKind(name string) (kind byte, sure bool) {
 	if c.release == AnyRelease {
 		return product, true
 	}
@@ -149,7 +148,7 @@ func (c *check) kindOf(name string) (kind byte, sure bool) {
 	case c.release > 0 && c.release < oldest:
 		return product, true
 	case !found:
-		return unheard, true
+		return unknownFlag, true
 	case known.first == known.last, c.release == oldest:
 		return known.first, true
 	case c.release >= newest:
@@ -163,7 +162,7 @@ func (c *check) kindOf(name string) (kind byte, sure bool) {
 
 var whole = regexp.MustCompile(`^-?(0[xX][0-9a-fA-F]+|[0-9]+)[kKmMgGtT]?$`)
 
-// formFault is what is wrong with the way in which a flag is written.
+// formFault returns what is wrong with the form of a flag.
 func formFault(known flag, given xx) string {
 	switch {
 	case known.kind == "bool" && given.sign == "":
@@ -186,7 +185,7 @@ func formFault(known flag, given xx) string {
 	return ""
 }
 
-// collectors: a JVM takes one, and none where the one it would take is off.
+// collectors checks that at most one collector is on, and that the default one is not off.
 func (c *check) collectors(options []string, machine Machine) {
 	first, firstName := "", ""
 	for i, word := range options {

@@ -31,7 +31,7 @@ func releaseOf(t *testing.T, java string) int {
 }
 
 // A JVM does not start where Check says so, and starts elsewhere.
-func TestCheckIsWhatJavaSays(t *testing.T) {
+func TestCheckMatchesJava(t *testing.T) {
 	lists := []string{
 		"-XX:+UseG1GC", "-XX:+UseG1GC -XX:+UseZGC", "-XX:+UseZGC -XX:+UseG1GC", "-XX:+UseSerialGC -XX:+UseParallelGC", "-XX:+UseG1GC -XX:+UseG1GC",
 		"-XX:+UseG1GC -XX:-UseG1GC -XX:+UseZGC", "-XX:+UseG1GC -XX:+UseZGC -XX:-UseG1GC", "-XX:-UseG1GC", "-XX:-UseG1GC -XX:+UseSerialGC", "-XX:-UseZGC",
@@ -53,7 +53,7 @@ func TestCheckIsWhatJavaSays(t *testing.T) {
 	for _, java := range javas(t) {
 		release := releaseOf(t, java)
 		for _, options := range lists {
-			words := jvm.Words(options)
+			words := jvm.SplitOptions(options)
 			command := exec.Command(java, append(append([]string{"-XX:ActiveProcessorCount=2", "-XX:MaxRAM=4g"}, words...), "-version")...)
 			command.Dir = t.TempDir()
 			said, err := command.CombinedOutput()
@@ -65,7 +65,7 @@ func TestCheckIsWhatJavaSays(t *testing.T) {
 			faults := jvm.Check(words, release, server)
 			refused := false
 			for _, fault := range faults {
-				refused = refused || !fault.Doubtful || strings.Contains(fault.Sentence, "no JDK from")
+				refused = refused || !fault.IsWarning || strings.Contains(fault.Message, "no JDK from")
 			}
 			if refused != (err != nil) {
 				t.Errorf("JDK %d with %s: %+v, and it says %.300s", release, options, faults, said)
@@ -78,7 +78,7 @@ func TestCheckIsWhatJavaSays(t *testing.T) {
 }
 
 // The list of flags is that of the JDKs it is about.
-func TestFlagsAreThoseOfJava(t *testing.T) {
+func TestFlagsMatchJava(t *testing.T) {
 	listed, err := os.ReadFile("flags.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -147,15 +147,15 @@ func TestCheckByRelease(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			faults := jvm.Check(jvm.Words(tc.options), tc.release, jvm.Machine{})
-			if (len(faults) == 0) != (tc.want == "") || len(faults) > 0 && (!strings.Contains(faults[0].Sentence, tc.want) || faults[0].Doubtful != tc.doubt) {
+			faults := jvm.Check(jvm.SplitOptions(tc.options), tc.release, jvm.Machine{})
+			if (len(faults) == 0) != (tc.want == "") || len(faults) > 0 && (!strings.Contains(faults[0].Message, tc.want) || faults[0].IsWarning != tc.doubt) {
 				t.Errorf("%+v, want %q", faults, tc.want)
 			}
 		})
 	}
 }
 
-func TestReleaseOf(t *testing.T) {
+func TestImageRelease(t *testing.T) {
 	for image, want := range map[string]int{
 		"eclipse-temurin:21-jre": 21, "eclipse-temurin:21.0.4_7-jre-alpine": 21, "docker.io/library/eclipse-temurin:17@sha256:abc": 17, "openjdk:8u342-jdk": 8,
 		"amazoncorretto:17-alpine-jdk": 17, "folioci/alpine-jre-openjdk17:latest": 17, "azul/zulu-openjdk:11.0.20": 11, "bellsoft/liberica-openjre-alpine:17": 17,
@@ -163,7 +163,7 @@ func TestReleaseOf(t *testing.T) {
 		"maven:3.9-eclipse-temurin-17": 17, "tomcat:9-jre8": 8, "example.org/web:java1.8": 8, "example.org/web:1-jdk25": 25,
 		"example.org/web:1": 0, "folioorg/mod-inventory:20.2.0": 0, "example.org/java-app:3": 0, "example.org/java-app:12-jdk17": 17, "example.org/javaee-shop:17": 0, "": 0, "example.org/jdk17-to-jdk21:1": 0,
 	} {
-		if got := jvm.ReleaseOf(image); got != want {
+		if got := jvm.ImageRelease(image); got != want {
 			t.Errorf("%s has JDK %d, want %d", image, got, want)
 		}
 	}

@@ -23,21 +23,21 @@ const (
 	product      = 'p'
 	diagnostic   = 'd'
 	experimental = 'e'
-	// ignored flags were taken away, and are still accepted.
+	// ignored flags were removed, but are still accepted.
 	ignored = 'i'
-	// absent flags are those of other releases, unheard ones of none.
-	absent  = '-'
-	unheard = '?'
+	// absent flags exist in other releases, unknown ones in none.
+	absent      = '-'
+	unknownFlag = '?'
 )
 
-// flagList has a line for each flag: its name, what it takes, and its kind in the
-// oldest and the newest JDK, as -XX:+PrintFlagsFinal lists them with everything
-// unlocked. TestFlagsAreThoseOfJava compares them.
+// flagList has a line for each flag: its name, what it takes, and its kind in the oldest
+// and the newest JDK, as -XX:+PrintFlagsFinal lists them with everything unlocked.
+// TestFlagsMatchJava verifies the list.
 //
 //go:embed flags.txt
 var flagList string
 
-// flag is one of a JVM's.
+// flag is a flag of the JVM.
 type flag struct {
 	// kind of its value: bool, number, double or text.
 	kind        string
@@ -53,7 +53,7 @@ var knownFlags = sync.OnceValue(func() map[string]flag {
 	return read
 })
 
-// removal is a flag that JDKs do not have from a release on.
+// removal is a flag that was removed in a release.
 type removal struct {
 	since   int
 	instead string
@@ -66,10 +66,10 @@ func (r removal) advice() string {
 	return "write " + r.instead + " instead, or take it out"
 }
 
-// removedWords are options that are no flags.
+// removedWords are removed options that are not flags.
 var removedWords = map[string]int{"-d32": 10, "-d64": 10, "-Xincgc": 10, "-Xconcgc": 10}
 
-// removed are flags that people still write.
+// removed are removed flags that users still write.
 var removed = removals()
 
 func removals() map[string]removal {
@@ -102,7 +102,7 @@ func removals() map[string]removal {
 	return all
 }
 
-// nearest is the flag that may have been meant; empty: none.
+// nearest returns the closest flag; empty if there is none.
 func nearest(name string) string {
 	return prose.Closest(name, slices.Sorted(maps.Keys(knownFlags())))
 }

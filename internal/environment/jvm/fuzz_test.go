@@ -29,7 +29,7 @@ func FuzzOptions(f *testing.F) {
 			t.Fatalf("a heap of %d bytes", heap.Bytes)
 		}
 		jvm.WithLogInit(options)
-		jvm.Words(options)
+		jvm.SplitOptions(options)
 	})
 }
 

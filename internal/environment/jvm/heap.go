@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jvm says which heap a JVM grants itself from its options and its
-// container, edits options, and reads what a JVM logs about itself. It knows
-// HotSpot of JDK 17 to 25 and is pure: no file, no process, no cluster.
+// Package jvm computes the maximum heap of a JVM from its options and its container, edits
+// options, and parses what a JVM logs about itself. It covers HotSpot of JDK 17 to 25 and
+// is pure: no file, no process, no cluster.
 //
-//	machine := jvm.Machine{Memory: 1 << 30}
-//	heap, err := jvm.MaxHeap("-XX:MaxRAMPercentage=66.0", machine)
-//	// heap.Bytes is 676 MiB, heap.Source is jvm.SourcePercentage
+// \tmachine := jvm.Machine{Memory: 1 << 30} \theap, err :=
+// jvm.MaxHeap("-XX:MaxRAMPercentage=66.0", machine) \t// heap.Bytes is 676 MiB, heap.Source
+// is jvm.SourcePercentage
 package jvm
 
 import (
@@ -25,34 +25,34 @@ const (
 )
 
 const (
-	// defaultPercentage is MaxRAMPercentage where nothing sets it.
+	// defaultPercentage is the default of MaxRAMPercentage.
 	defaultPercentage = 25.0
-	// smallPercentage is MinRAMPercentage where nothing sets it: the share of
-	// memory taken where half of it is less than leastHeap.
+	// smallPercentage is the default of MinRAMPercentage: the share of memory that applies
+	// if half of it is less than leastHeap.
 	smallPercentage = 50.0
-	// leastHeap is what a JVM takes at least where there is enough memory: 96
-	// MiB, and three tenths more on 64 bits.
+	// leastHeap is the minimum heap if there is enough memory: 96 MiB, plus three tenths on
+	// 64 bits.
 	leastHeap = 96 * mebibyte * 13 / 10 / 8 * 8
-	// mostMemory is what a JVM goes by at most where no percentage is set.
+	// mostMemory is the memory limit that applies without a percentage.
 	mostMemory = 128 * gibibyte
 )
 
-// ErrMemoryUnknown says that the heap is a share of a memory nobody has told.
+// ErrMemoryUnknown: the heap is a share of unknown memory.
 var ErrMemoryUnknown = errors.New("the heap is a share of the memory, and the container has no memory limit")
 
-// ErrInitial says that the heap would start larger than it may become.
+// ErrInitial: the initial heap exceeds the maximum.
 var ErrInitial = errors.New("the heap starts larger than it may become, so the JVM does not start: write a smaller -Xms")
 
-// Machine is what a JVM finds: the limits of its container, or the node's size
-// where there are none.
+// Machine is the environment that a JVM detects: the limits of its container, or else the
+// node's size.
 type Machine struct {
 	// Memory in bytes; 0: unknown.
 	Memory int64
-	// Cores, rounded up; 0: unknown, and taken to be two or more.
+	// Cores, rounded up; 0 if unknown, which is treated as two or more.
 	Cores int
 }
 
-// Source says what a heap's size comes from.
+// Source is the origin of a heap's size.
 type Source string
 
 // Sources of a heap's size.
@@ -61,27 +61,25 @@ const (
 	SourceSize Source = "-Xmx"
 	// SourcePercentage: -XX:MaxRAMPercentage.
 	SourcePercentage Source = "MaxRAMPercentage"
-	// SourceSmallMemory: the memory is under 250 MiB, where the JVM takes
-	// MinRAMPercentage (50 unless set) and no heed of MaxRAMPercentage.
+	// SourceSmallMemory: the memory is under 250 MiB, where the JVM uses MinRAMPercentage
+	// (default 50) instead of MaxRAMPercentage.
 	SourceSmallMemory Source = "MinRAMPercentage"
-	// SourceLeast: the percentage gives less than the 125 MiB the JVM takes at
-	// least.
+	// SourceLeast: the percentage gives less than the minimum of 125 MiB.
 	SourceLeast Source = "JVM's least"
-	// SourceInitial: -Xms is larger than what the percentage gives.
+	// SourceInitial: -Xms exceeds the size from the percentage.
 	SourceInitial Source = "-Xms"
-	// SourceDefault: nothing is set; the JVM takes 25 %.
+	// SourceDefault: nothing is set, so the heap is 25 %.
 	SourceDefault Source = "JVM's default"
 )
 
-// Heap is the largest heap a JVM grants itself.
+// Heap is the maximum heap of a JVM.
 type Heap struct {
 	Bytes  int64
 	Source Source
 }
 
-// MaxHeap is the largest heap a JVM with these options grants itself on this
-// machine, to the byte as it logs it. It fails on options the JVM would not
-// take and with ErrMemoryUnknown.
+// MaxHeap returns the maximum heap of a JVM with these options on this machine, to the byte
+// as it logs it. It fails on invalid options and with ErrMemoryUnknown.
 func MaxHeap(options string, machine Machine) (Heap, error) {
 	set, err := read(options)
 	if err != nil {
@@ -104,14 +102,14 @@ func MaxHeap(options string, machine Machine) (Heap, error) {
 	return heap, nil
 }
 
-// Percentage of the memory that a JVM with these options takes for its heap where
-// they give no size.
+// Percentage returns the share of memory that a JVM with these options uses for its heap if
+// they set no size.
 func Percentage(options string) (float64, error) {
 	set, err := read(options)
 	return set.percentage, err
 }
 
-// share is the heap of a JVM that is told no size.
+// share returns the heap of a JVM without a set size.
 func share(set settings, machine Machine) (Heap, error) {
 	memory := machine.Memory
 	if set.maxRAM > 0 {
@@ -144,7 +142,7 @@ func part(memory int64, percentage float64) int64 {
 	return int64(float64(memory) * percentage / 100)
 }
 
-// choose is the collector a JVM takes by itself: G1 on what it calls a server.
+// choose returns the default collector: G1 on a server-class machine.
 func choose(machine Machine) string {
 	const server = 1792 * mebibyte
 	if machine.Cores == 1 || machine.Memory > 0 && machine.Memory < server {
@@ -153,9 +151,9 @@ func choose(machine Machine) string {
 	return G1
 }
 
-// Alignment is what a collector rounds a heap of this size up to a multiple
-// of, in bytes: 2 MiB, more for G1 and Shenandoah with large heaps. Two sizes
-// of a heap that differ by less are the same wish.
+// Alignment returns the multiple to which a collector rounds up a heap of this size, in
+// bytes: 2 MiB, more for G1 and Shenandoah with large heaps. Heaps that differ by less are
+// equal.
 func Alignment(collector string, heap int64) int64 {
 	const regions, largest = 2048, 32 * mebibyte
 	region := max(1, heap/regions)
@@ -171,12 +169,12 @@ func Alignment(collector string, heap int64) int64 {
 
 func clamp(value, least, most int64) int64 { return max(least, min(value, most)) }
 
-// powerAbove is the smallest power of two that is not below a positive value.
+// powerAbove returns the smallest power of two that is at least a positive value.
 func powerAbove(value int64) int64 { return 1 << bits.Len64(uint64(value-1)) }
 
 func alignUp(value, alignment int64) int64 { return (value + alignment - 1) / alignment * alignment }
 
-// settings are the options that bear on the heap.
+// settings are the options that affect the heap.
 type settings struct {
 	maxHeap, initialHeap, maxRAM, regionSize int64
 	percentage, smallPercentage              float64
@@ -184,10 +182,10 @@ type settings struct {
 	collector                                string
 }
 
-// read goes through the options in order; the last one of a kind holds.
+// read parses the options in order; the last one of a kind applies.
 func read(options string) (settings, error) {
 	set := settings{percentage: defaultPercentage, smallPercentage: smallPercentage}
-	for _, word := range Words(options) {
+	for _, word := range SplitOptions(options) {
 		if err := set.take(unquoted(word)); err != nil {
 			return settings{}, err
 		}
@@ -216,14 +214,14 @@ func (s *settings) take(option string) (err error) {
 		s.collector = collectors[strings.TrimPrefix(option, "-XX:+")]
 	default:
 		if collectors[name] == s.collector {
-			// It is off again.
+			// A later option disables it.
 			s.collector = ""
 		}
 	}
 	return err
 }
 
-// size reads a size as a JVM takes it: 3076m, 2G or bytes.
+// size parses a size as a JVM does: 3076m, 2G or bytes.
 func size(option, text string) (int64, error) {
 	number := strings.TrimRight(text, "kmgtKMGT")
 	value, fits := bytes(number, text[len(number):])
@@ -233,11 +231,11 @@ func size(option, text string) (int64, error) {
 	return value, nil
 }
 
-// units in bytes; without one a size is of bytes.
+// units in bytes; a size without a unit is in bytes.
 var units = map[string]int64{"": 1, "b": 1, "k": kibibyte, "m": mebibyte, "g": gibibyte, "t": 1024 * gibibyte}
 
-// bytes says false where the number is no whole one, the unit is none, in either
-// case, or their product is more than an int64 holds.
+// bytes returns false if the number is no integer, the unit is unknown, or the product
+// overflows.
 func bytes(number, unit string) (int64, bool) {
 	factor, known := units[strings.ToLower(unit)]
 	value, err := strconv.ParseInt(number, 10, 64)

@@ -72,7 +72,7 @@ func TestMaxHeap(t *testing.T) {
 	}
 }
 
-func TestMaxHeapRefuses(t *testing.T) {
+func TestMaxHeapRejects(t *testing.T) {
 	if _, err := jvm.MaxHeap("-XX:MaxRAMPercentage=66", jvm.Machine{}); !errors.Is(err, jvm.ErrMemoryUnknown) {
 		t.Errorf("a share of nothing gave %v", err)
 	}
@@ -83,7 +83,7 @@ func TestMaxHeapRefuses(t *testing.T) {
 	}
 }
 
-// javas are the JVMs of this machine.
+// javas returns the JVMs of this machine.
 func javas(t *testing.T) []string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
@@ -109,7 +109,7 @@ func javas(t *testing.T) []string {
 }
 
 // What is predicted is what real JVMs grant themselves, to the byte.
-func TestMaxHeapIsWhatJavaGrants(t *testing.T) {
+func TestMaxHeapMatchesJava(t *testing.T) {
 	sizes := []string{
 		"-XX:MaxRAM=200m -XX:MaxRAMPercentage=66.0", "-XX:MaxRAM=249m -XX:MaxRAMPercentage=66.0",
 		"-XX:MaxRAM=300m", "-XX:MaxRAM=1g -XX:MaxRAMPercentage=66",
@@ -124,7 +124,7 @@ func TestMaxHeapIsWhatJavaGrants(t *testing.T) {
 		} {
 			for _, size := range sizes {
 				options := flag + " " + size
-				log, err := exec.Command(java, append(jvm.Words(options), jvm.LogInit, "-version")...).Output()
+				log, err := exec.Command(java, append(jvm.SplitOptions(options), jvm.LogInit, "-version")...).Output()
 				if err != nil {
 					// Not every build has every collector.
 					t.Logf("%s %s: %v", java, options, err)

@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// javaName is what images of JDKs, and tags of images with one, are called, with
-// the release behind it.
+// javaName matches JDK names in images and tags, followed by the release.
 var javaName = regexp.MustCompile(`(?:jdk|jre|java|temurin|corretto|zulu|liberica|sapmachine)(?:-(?:alpine|slim|headless|runtime|debian|ubuntu|jdk|jre))*[-_:]?(?:1\.)?([0-9]{1,2})(?:[^0-9]|$)`)
 
-// ReleaseOf is the JDK that an image has by its name: 21 of eclipse-temurin:21-jre.
-// It is 0 where the name does not tell.
-func ReleaseOf(image string) int {
+// ImageRelease returns the JDK release in an image's name: 21 for eclipse-temurin:21-jre; 0
+// if the name has none.
+func ImageRelease(image string) int {
 	release := 0
 	for _, parts := range javaName.FindAllStringSubmatch(strings.ToLower(image), -1) {
 		found, err := strconv.Atoi(parts[1])

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Collectors, as a JVM names them in "Using …".
+// Collectors by their names in "Using …".
 const (
 	Serial     = "Serial"
 	Parallel   = "Parallel"
@@ -19,19 +19,19 @@ const (
 	Shenandoah = "Shenandoah"
 )
 
-// collectors are the flags that pick one.
+// collectors are the flags that select a collector.
 var collectors = map[string]string{
 	"UseSerialGC": Serial, "UseParallelGC": Parallel, "UseParallelOldGC": Parallel,
 	"UseG1GC": G1, "UseZGC": Z, "UseShenandoahGC": Shenandoah,
 	"UseEpsilonGC": "Epsilon", "UseConcMarkSweepGC": "Concurrent Mark Sweep",
 }
 
-// Init is what a JVM logs at its start.
+// Init is what a JVM logs at startup.
 type Init struct {
 	// MaxHeap in bytes.
 	MaxHeap int64
-	// Memory in bytes, as far as the JVM writes it out: in whole MiB. It is
-	// the container's limit, or the node's memory where there is none.
+	// Memory in bytes, with the log's precision of whole MiB: the container's limit, or
+	// else the node's memory.
 	Memory int64
 	// Cores the JVM may use.
 	Cores int
@@ -50,12 +50,11 @@ var (
 	amount   = regexp.MustCompile(`^(\d+)([BKMGT]?)$`)
 )
 
-// longestLine bounds what is kept of a line; modules log whole documents.
+// longestLine bounds the retained part of a line; modules log whole documents.
 const longestLine = 64 << 10
 
-// ParseInit finds in a log what the first JVM in it says at its start with
-// -Xlog:gc+init, as JDK 16 and later write it. It says false when there is no
-// such line. A log cut off in the middle is read as far as it goes.
+// ParseInit parses the startup log of the first JVM in a log, as JDK 16 and later write it
+// with -Xlog:gc+init; false if there is none. It accepts a truncated log.
 func ParseInit(log io.Reader) (Init, bool) {
 	var found Init
 	marks := map[string]bool{}
@@ -72,7 +71,7 @@ func ParseInit(log io.Reader) (Init, bool) {
 		}
 		name, value, _ := strings.Cut(message, ": ")
 		if name == "Version" && found.MaxHeap > 0 {
-			// Another JVM begins.
+			// Another JVM starts.
 			break
 		}
 		marks[name] = true
@@ -102,7 +101,7 @@ func (i *Init) note(name, value string) {
 	case "Memory":
 		i.Memory = logged(value)
 	case "CPUs":
-		// "2 total, 1 available": the second is what a container leaves.
+		// "2 total, 1 available": the second is the container's limit.
 		_, available, _ := strings.Cut(value, ", ")
 		if cores, err := strconv.Atoi(strings.TrimSuffix(available, " available")); err == nil && cores > 0 {
 			i.Cores = cores
@@ -110,7 +109,7 @@ func (i *Init) note(name, value string) {
 	}
 }
 
-// collectorBy tells the collector by the lines that it alone writes.
+// collectorBy returns the collector that writes these lines.
 func collectorBy(marks map[string]bool) string {
 	switch {
 	case marks["Initializing The Z Garbage Collector"]:
@@ -124,12 +123,12 @@ func collectorBy(marks map[string]bool) string {
 	case marks["Pre-touch"]:
 		return Serial
 	default:
-		// The lines that would tell are missing.
+		// The distinguishing lines are missing.
 		return ""
 	}
 }
 
-// logged reads a size as a JVM logs it: 676M, 6656K, 1G; 0 for anything else.
+// logged parses a size in a JVM's log: 676M, 6656K, 1G; 0 for anything else.
 func logged(text string) int64 {
 	match := amount.FindStringSubmatch(text)
 	if match == nil {

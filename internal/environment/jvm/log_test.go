@@ -59,7 +59,7 @@ func TestParseInitOfOtherLogs(t *testing.T) {
 	}
 }
 
-func TestParseInitTakesTheFirstJVM(t *testing.T) {
+func TestParseInitReadsFirstJVM(t *testing.T) {
 	log := "[0.003s][info][gc,init] Version: 17\n[0.003s][info][gc,init] Heap Max Capacity: 6656K\n[0.003s][info][gc,init] Pre-touch: Disabled\n"
 	got, _ := jvm.ParseInit(strings.NewReader(log + strings.ReplaceAll(log, "6656K", "1G")))
 	if want := (jvm.Init{MaxHeap: 6656 << 10, Collector: jvm.Serial}); got != want {

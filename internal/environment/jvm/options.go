@@ -8,67 +8,63 @@ import (
 	"strings"
 )
 
-// Names of options by which different spellings of one thing are known.
+// Canonical names of options with several spellings.
 const (
 	maxHeapSize      = "MaxHeapSize"
 	initialHeapSize  = "InitialHeapSize"
 	minHeapSize      = "MinHeapSize"
 	maxRAMPercentage = "MaxRAMPercentage"
 	minRAMPercentage = "MinRAMPercentage"
-	// collectorOption stands for every option that picks a collector: a JVM
-	// with two of them does not start.
+	// collectorOption stands for every option that selects a collector: a JVM with two of
+	// them does not start.
 	collectorOption = "collector"
 )
 
-// heapOptions say how large the heap may become. Of several, a JVM goes by
-// the size, so whoever sets one takes the others away. The fractions are older
-// spellings of the percentages, on which newer JVMs refuse to start.
+// heapOptions set the maximum heap. The size overrides the others, so setting one removes
+// the rest. The fractions are older spellings of the percentages, which newer JVMs reject.
 var heapOptions = []string{
 	maxHeapSize, maxRAMPercentage, minRAMPercentage, "InitialRAMPercentage",
 	"MaxRAMFraction", "MinRAMFraction", "InitialRAMFraction",
 }
 
-// aboutHeap are further options on which the largest heap depends.
+// aboutHeap are further options that affect the maximum heap.
 var aboutHeap = []string{"MaxRAM", "DefaultMaxRAMFraction", "ErgoHeapSizeLimit", "AggressiveHeap", "UseContainerSupport"}
 
-// SetsHeap says whether the largest heap depends on an option.
+// SetsHeap reports whether an option affects the maximum heap.
 func SetsHeap(word string) bool {
-	name := nameOf(word)
+	name := optionName(word)
 	return slices.Contains(heapOptions, name) && !strings.HasPrefix(name, "Initial") || slices.Contains(aboutHeap, name)
 }
 
-// ReadsFile says whether an option has the JVM read further ones from a file.
+// ReadsFile reports whether an option makes the JVM read further options from a file.
 func ReadsFile(word string) bool {
-	name := nameOf(word)
+	name := optionName(word)
 	return strings.HasPrefix(unquoted(word), "@") || name == "Flags" || name == "VMOptionsFile"
 }
 
-// SizeOf is the size that an option gives to a flag; false where it gives none.
-func SizeOf(word, flag string) (int64, bool) {
+// OptionSize returns the size that an option sets for a flag; false if it sets none.
+func OptionSize(word, flag string) (int64, bool) {
 	name, value := split(unquoted(word))
 	bytes, err := size(word, value)
 	return bytes, name == flag && err == nil
 }
 
-// Settings are what Rewrite sets. What is zero stays as it was.
+// Settings are what Rewrite sets. Zero fields stay unchanged.
 type Settings struct {
-	// MaxHeap in bytes becomes -Xmx; with it, MaxRAMPercentage counts for
-	// nothing.
+	// MaxHeap in bytes becomes -Xmx, which overrides MaxRAMPercentage.
 	MaxHeap int64
 	// MaxRAMPercentage becomes -XX:MaxRAMPercentage.
 	MaxRAMPercentage string
 	// Metaspace and MaxMetaspace, in bytes, become -XX:MetaspaceSize and
 	// -XX:MaxMetaspaceSize.
 	Metaspace, MaxMetaspace int64
-	// Options are further options, each of which takes the place of one that
-	// sets the same thing.
+	// Options are further options, each of which replaces one with the same name.
 	Options []string
 }
 
-// Rewrite sets what the settings say in a text of options, such as the value
-// of JAVA_OPTIONS. Setting the heap in one way takes every other way out; an
-// -Xms above a new -Xmx goes too, because the JVM would not start. Options that
-// have nothing to do with it stay as they are written, quotes included.
+// Rewrite applies the settings to a string of options, such as the value of JAVA_OPTIONS.
+// Setting the heap in one way removes every other way, and an -Xms above a new -Xmx,
+// because the JVM would not start. Unrelated options stay unchanged, including quotes.
 func Rewrite(options string, set Settings) string {
 	added := set.words()
 	if len(added) == 0 {
@@ -76,20 +72,20 @@ func Rewrite(options string, set Settings) string {
 	}
 	replaced := map[string]bool{}
 	for _, word := range added {
-		replaced[nameOf(word)] = true
+		replaced[optionName(word)] = true
 	}
 	if replaced[maxHeapSize] || replaced[maxRAMPercentage] {
 		for _, name := range heapOptions {
 			replaced[name] = true
 		}
 	}
-	kept := slices.DeleteFunc(Words(options), func(word string) bool {
-		return replaced[nameOf(word)] || set.exceeds(word)
+	kept := slices.DeleteFunc(SplitOptions(options), func(word string) bool {
+		return replaced[optionName(word)] || set.exceeds(word)
 	})
 	return strings.Join(append(kept, added...), " ")
 }
 
-// words are the settings as options, in a fixed order.
+// words returns the settings as options, in a fixed order.
 func (s Settings) words() []string {
 	var words []string
 	switch {
@@ -107,8 +103,7 @@ func (s Settings) words() []string {
 	return append(words, s.Options...)
 }
 
-// exceeds reports whether an option makes the heap start larger than the new
-// maximum.
+// exceeds reports whether an option makes the initial heap larger than the new maximum.
 func (s Settings) exceeds(word string) bool {
 	name, value := split(unquoted(word))
 	if s.MaxHeap == 0 || name != initialHeapSize && name != minHeapSize {
@@ -118,14 +113,13 @@ func (s Settings) exceeds(word string) bool {
 	return err == nil && initial > s.MaxHeap
 }
 
-// LogInit is the option that makes a JVM of JDK 16 and later say at its start
-// how large its heap may become.
+// LogInit makes a JVM of JDK 16 and later log its maximum heap at startup.
 const LogInit = "-Xlog:gc+init:stdout"
 
-// WithLogInit puts LogInit in front of the options, so that how they set logs
-// up holds. It changes nothing where they ask for these lines themselves.
+// WithLogInit inserts LogInit before the options, so that their log settings override it.
+// It changes nothing if they already enable these lines.
 func WithLogInit(options string) string {
-	for _, word := range Words(options) {
+	for _, word := range SplitOptions(options) {
 		if strings.HasPrefix(unquoted(word), "-Xlog") && strings.Contains(word, "gc+init") {
 			return options
 		}
@@ -133,8 +127,7 @@ func WithLogInit(options string) string {
 	return strings.TrimSpace(LogInit + " " + options)
 }
 
-// Size writes bytes as a JVM takes them, exactly: in MiB where it is a whole
-// number of them, else in bytes.
+// Size formats bytes exactly as a JVM accepts them: in MiB if possible, else in bytes.
 func Size(bytes int64) string {
 	if bytes%mebibyte == 0 {
 		return strconv.FormatInt(bytes/mebibyte, 10) + "m"
@@ -142,7 +135,7 @@ func Size(bytes int64) string {
 	return strconv.FormatInt(bytes, 10)
 }
 
-// fraction writes a percentage as JVMs of every age take it: with a fraction.
+// fraction formats a percentage with a fraction, which JVMs of all releases accept.
 func fraction(share string) string {
 	if strings.Contains(share, ".") {
 		return share
@@ -150,9 +143,8 @@ func fraction(share string) string {
 	return share + ".0"
 }
 
-// Words cuts a text of options at spaces that are not in quotes. Quotes stay
-// where they are.
-func Words(text string) []string {
+// SplitOptions splits options at spaces outside of quotes, and keeps the quotes.
+func SplitOptions(text string) []string {
 	var words []string
 	var word strings.Builder
 	var quote rune
@@ -182,14 +174,14 @@ var quotes = strings.NewReplacer(`"`, "", "'", "")
 
 func unquoted(word string) string { return quotes.Replace(word) }
 
-// nameOf is what an option sets; two options of one name set the same thing.
-func nameOf(word string) string {
+// optionName returns what an option sets; options with the same name set the same thing.
+func optionName(word string) string {
 	name, _ := split(unquoted(word))
 	return name
 }
 
-// split takes an option apart into what it sets and to what. An option that
-// stands for itself, or may be given several times, is its own name.
+// split parses an option into its name and value. An option without a value, or one that
+// may be repeated, is its own name.
 func split(option string) (name, value string) {
 	switch {
 	case strings.HasPrefix(option, "-Xmx"):

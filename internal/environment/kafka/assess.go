@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Assess says whether the brokers and controllers are as declared. It looks at
-// the Kafka, its KafkaNodePools and the pods labelled with its name.
+// Assess reports whether the brokers and controllers are as declared. It reads the Kafka,
+// its KafkaNodePools and the pods with its label.
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
 	if req.System.Kafka == nil {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no Kafka"}
@@ -32,13 +32,13 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		nodes:    countNodes(req, observed.Pods),
 	}
 	input.kafka = contract.Kafka{Object: input.object}
-	if readiness, decided := environment.Ask(checks, input); decided {
+	if readiness, decided := environment.RunChecks(checks, input); decided {
 		return readiness
 	}
 	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is being built: %s", input.name, input.nodes))
 }
 
-// input is what the checks look at.
+// input is the input of the checks.
 type input struct {
 	req      environment.Request
 	observed environment.Observed
@@ -48,21 +48,21 @@ type input struct {
 	nodes    nodes
 }
 
-// title names the Kafka in a sentence.
+// title names the Kafka in messages.
 func (in input) title() string { return fmt.Sprintf("Kafka %q", in.name) }
 
-// checks are in the order in which they are asked.
+// checks run in this order.
 var checks = []environment.Check[input]{
-	missing,     // nothing to say about what is not there
-	replaced,    // what is there is not what was asked for
-	ready,       // before pods: a pod that is in trouble is not ready
-	trouble,     // a pod tells more than the operator, and sooner
-	silent,      // nobody has touched it
-	podsRefused, // the operator can't make its pods, and does not say so
-	refused,     // the operator's own words
+	missing,     // the object does not exist
+	replaced,    // the object has another configuration
+	ready,       // before pods: a failing pod is not ready
+	trouble,     // a pod has more details than the operator, and sooner
+	silent,      // no status yet
+	podsRefused, // the API server rejects the pods, which the status lacks
+	refused,     // the operator's message
 	rolling,     // up, but not yet as declared
 	notJoined,   // up, but a pod has gone again
-	abandoned,   // begun, and not gone on with
+	abandoned,   // no progress
 }
 
 func missing(in input) (environment.Readiness, bool) {
@@ -79,13 +79,13 @@ func missing(in input) (environment.Readiness, bool) {
 
 func replaced(in input) (environment.Readiness, bool) {
 	wanted := in.req.KafkaShape()
-	current := environment.FingerprintOf(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
+	current := environment.ReadFingerprint(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
 	for _, group := range groups(in.req) {
 		if group.pool == "" {
 			continue
 		}
 		object := in.observed.Get(contract.KindKafkaNodePool, group.pool)
-		current = current && environment.FingerprintOf(object) == wanted && object.GetDeletionTimestamp() == nil
+		current = current && environment.ReadFingerprint(object) == wanted && object.GetDeletionTimestamp() == nil
 	}
 	return environment.Replaced(in.title()), !current
 }
@@ -104,7 +104,7 @@ func trouble(in input) (environment.Readiness, bool) {
 
 func silent(in input) (environment.Readiness, bool) {
 	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
-	return environment.Silent(in.title(), "Strimzi", in.req.Namespace), !in.kafka.HasStatus() && age > environment.Patience
+	return environment.Silent(in.title(), "Strimzi", in.req.Namespace), !in.kafka.HasStatus() && age > environment.SilenceThreshold
 }
 
 func podsRefused(in input) (environment.Readiness, bool) {
@@ -112,16 +112,16 @@ func podsRefused(in input) (environment.Readiness, bool) {
 		"the cluster refuses the pods of Kafka %q: %s", in.name, in.observed.Refused)), in.observed.Refused != ""
 }
 
-// abandoned finds a Kafka that Strimzi has begun and does not go on with.
+// abandoned finds a Kafka that Strimzi stopped reconciling.
 func abandoned(in input) (environment.Readiness, bool) {
-	return environment.Abandoned(in.title(), "Strimzi", in.nodes.String()), in.observed.Idle(in.kafka.LastWord())
+	return environment.Abandoned(in.title(), "Strimzi", in.nodes.String()), in.observed.Idle(in.kafka.LastTransition())
 }
 
-// LacksPods reports whether Strimzi has had the time to make the Kafka's pods
-// and has not: only the API server can say why.
+// LacksPods reports whether Strimzi had time to create the Kafka's pods but has not, so
+// that only the API server knows why.
 func LacksPods(req environment.Request, observed environment.Observed) bool {
 	object := observed.Get(contract.KindKafka, req.KafkaName())
-	if object == nil || observed.Now.Sub(object.GetCreationTimestamp().Time) < environment.LongPatience {
+	if object == nil || observed.Now.Sub(object.GetCreationTimestamp().Time) < environment.LongSilenceThreshold {
 		return false
 	}
 	found := countNodes(req, observed.Pods)
@@ -144,10 +144,10 @@ func notJoined(in input) (environment.Readiness, bool) {
 		"Kafka %q was up, but its pods are not as declared: %s", in.name, in.nodes)), in.kafka.Ready()
 }
 
-// nodes counts the pods of the declared groups of nodes.
+// nodes counts the pods of the declared node groups.
 type nodes struct{ ready, present, declared int32 }
 
-// complete reports whether every declared node is ready and no other is left.
+// complete reports whether exactly the declared nodes exist and all are ready.
 func (n nodes) complete() bool { return n.ready == n.declared && n.present == n.declared }
 
 func (n nodes) String() string { return prose.Partly(n.ready, n.declared, "node") + " ready" }

@@ -129,11 +129,11 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
 		},
 		"New": {
-			given: cluster{age: environment.Patience},
+			given: cluster{age: environment.SilenceThreshold},
 			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
 		},
 		"Silent": {
-			given: cluster{age: environment.Patience + time.Second},
+			given: cluster{age: environment.SilenceThreshold + time.Second},
 			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 				`no operator reconciles Kafka "demo": it has no status; check that the Strimzi operator runs and watches namespace "lab"`),
 		},
@@ -150,7 +150,7 @@ func TestAssess(t *testing.T) {
 		},
 		"Abandoned": {
 			reason: "its operator went after its first word",
-			given:  cluster{age: environment.LongPatience + time.Second, status: creating},
+			given:  cluster{age: environment.LongSilenceThreshold + time.Second, status: creating},
 			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 				`nothing more comes of Kafka "demo" since Strimzi took it up: 0 of 4 nodes are ready; if that lasts, check that the Strimzi operator still runs`),
 		},

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// MaxPartitions is how many partitions a topic can have: Kafka's
-	// controller writes a new topic as one batch of records, 10,000 at most,
-	// of which one is the topic itself (KAFKA-14996).
+	// MaxPartitions is the limit of a topic's partitions: Kafka's controller writes a new
+	// topic as one batch of at most 10,000 records, including one for the topic itself
+	// (KAFKA-14996).
 	MaxPartitions = 9_999
-	// maxRequestPartitions is how many partitions are asked for in one request.
-	// Kafka refuses one with more than 10,000 as a whole (KAFKA-17870), and
-	// small requests let others in between.
+	// maxRequestPartitions is the number of partitions per request. Kafka rejects requests
+	// for more than 10,000 (KAFKA-17870), and small requests let other clients in between.
 	maxRequestPartitions = 2_000
-	// maxRequestTopics is how many topics are asked for in one request.
+	// maxRequestTopics is the number of topics per request.
 	maxRequestTopics = 250
 )
 
-// Requests cuts topics into lists that are each fit for one request. A topic
-// with more partitions than a request should have goes alone.
+// Requests groups topics into requests. A topic above the limit of partitions has its own
+// request.
 func Requests(topics []Topic) [][]Topic {
 	var requests [][]Topic
 	begin, partitions := 0, int32(0)
@@ -42,16 +41,16 @@ func Requests(topics []Topic) [][]Topic {
 	return requests
 }
 
-// TopicState is a topic as the brokers have it.
+// TopicState is the actual state of a topic.
 type TopicState struct {
 	Partitions int32
-	// Replicas of the partition that has the fewest.
+	// Replicas of the partition with the fewest.
 	Replicas int32
-	// Leaderless counts partitions that nobody serves yet.
+	// Leaderless counts partitions without a leader.
 	Leaderless int32
 }
 
-// MissingTopics are those that the brokers don't have.
+// MissingTopics returns the topics that do not exist.
 func MissingTopics(wanted []Topic, found map[string]TopicState) []Topic {
 	var missing []Topic
 	for _, topic := range wanted {
@@ -62,7 +61,7 @@ func MissingTopics(wanted []Topic, found map[string]TopicState) []Topic {
 	return missing
 }
 
-// AssessTopics says whether the brokers have every topic as it is wanted.
+// AssessTopics reports whether all topics are as declared.
 func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readiness {
 	if len(wanted) == 0 {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system declares no topics"}
@@ -97,8 +96,7 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 	}
 }
 
-// Differs says in what the brokers' topic is not the wanted one; empty when it
-// is.
+// Differs describes how the actual topic differs from the wanted one; empty if it does not.
 func (s TopicState) Differs(wanted Topic) string {
 	switch {
 	case s.Partitions != wanted.Partitions:

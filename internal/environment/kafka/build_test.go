@@ -61,7 +61,7 @@ func TestBuildSmall(t *testing.T) {
 	if len(intents) != 2 {
 		t.Fatalf("%d intents, want a pool and a Kafka", len(intents))
 	}
-	fingerprint := environment.FingerprintOf(intents[0])
+	fingerprint := environment.ReadFingerprint(intents[0])
 	yamlcmp.Equal(t, intents[0], `
 apiVersion: kafka.strimzi.io/v1
 kind: KafkaNodePool
@@ -227,7 +227,7 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-func TestFingerprintsOfNothingAndNone(t *testing.T) {
+func TestFingerprintsOfNilAndEmptyConfig(t *testing.T) {
 	without, with := small(), small()
 	with.Config, with.Topics[0].Config = map[string]string{}, map[string]string{}
 	with.Topics[0].Replicas = 1
@@ -240,14 +240,14 @@ func clusterPrint(t *testing.T, declared *v1alpha1.Kafka) string {
 	t.Helper()
 	intents := kafka.Build(request(declared), "v1")
 	for _, intent := range intents {
-		if environment.FingerprintOf(intent) != environment.FingerprintOf(intents[0]) {
+		if environment.ReadFingerprint(intent) != environment.ReadFingerprint(intents[0]) {
 			t.Errorf("%s has another fingerprint than the rest", intent.GetKind())
 		}
 	}
-	return environment.FingerprintOf(intents[0])
+	return environment.ReadFingerprint(intents[0])
 }
 
-// bare are the topics without what does not tell them apart in Kafka.
+// bare returns the topics without what does not tell them apart in Kafka.
 func bare(declared *v1alpha1.Kafka) []kafka.Topic {
 	topics := kafka.Topics(request(declared))
 	for i := range topics {
@@ -256,7 +256,7 @@ func bare(declared *v1alpha1.Kafka) []kafka.Topic {
 	return topics
 }
 
-func TestBuildTwiceAndEditNothing(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	req := request(large())
 	first, second := kafka.Build(req, "v1"), kafka.Build(req, "v1")
 	if diff := cmp.Diff(first, second); diff != "" || !cmp.Equal(kafka.Topics(req), kafka.Topics(req)) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafka turns the declared Kafka into Strimzi's objects and into the
-// topics it should have, and what Strimzi and the brokers make of them into a
-// readiness. It is pure.
+// Package kafka renders the declared Kafka as Strimzi's objects and as topics, and assesses
+// their readiness. It is pure.
 package kafka
 
 import (
@@ -14,13 +13,12 @@ import (
 )
 
 // Listener is the name of the listener on contract.KafkaPort, to which modules and the
-// operator itself connect.
+// operator connect.
 const Listener = "plain"
 
-// Build returns the Kafka and its node pools as Strimzi wants them in one of
-// its API versions, patched as declared; nothing when the system has no Kafka
-// or brokers of its own. The pools come first: a Kafka that is applied after
-// them is reconciled with them as they are now.
+// Build returns the Kafka and its node pools in one of Strimzi's API versions, with
+// declared patches; nothing if the system has no Kafka or an external one. The pools come
+// first, so that Strimzi reconciles a Kafka with its current pools.
 func Build(req environment.Request, apiVersion string) []environment.Intent {
 	kafka := req.System.Kafka
 	if kafka == nil || IsExternal(kafka) {
@@ -36,13 +34,13 @@ func Build(req environment.Request, apiVersion string) []environment.Intent {
 // PlaintextRefused says why a password is not sent.
 const PlaintextRefused = "mechanism PLAIN without tls would send the password readable on the network: write kafka.external.tls: {}, or a mechanism of SCRAM, or, on a trusted network, kafka.external.sasl.insecurePlaintext: true"
 
-// IsExternal reports whether the brokers are somebody else's.
+// IsExternal reports whether PerfLab does not run the brokers.
 func IsExternal(kafka *v1alpha1.Kafka) bool {
 	return kafka.Provider == v1alpha1.KafkaProviderExternal
 }
 
-// buildKRaftCluster makes a Kafka whose nodes are in pools. Strimzi before
-// 0.46 has to be told that.
+// buildKRaftCluster returns a Kafka with node pools, which Strimzi before 0.46 enables by
+// annotations.
 func buildKRaftCluster(req environment.Request, apiVersion string) environment.Intent {
 	cluster := newCluster(req, apiVersion)
 	if apiVersion == contract.StrimziV1Beta2 {
@@ -55,8 +53,8 @@ func buildKRaftCluster(req environment.Request, apiVersion string) environment.I
 	return cluster
 }
 
-// buildZooKeeperCluster makes a Kafka of the days before node pools: brokers
-// and ZooKeeper are both in the one object.
+// buildZooKeeperCluster returns a Kafka without node pools: brokers and ZooKeeper are in
+// one object.
 func buildZooKeeperCluster(req environment.Request, apiVersion string) environment.Intent {
 	kafka := req.System.Kafka
 	brokers := brokers(req)
@@ -73,8 +71,8 @@ func buildZooKeeperCluster(req environment.Request, apiVersion string) environme
 	return cluster
 }
 
-// zooKeeper are the declared nodes of ZooKeeper, or as many as there are
-// brokers and three at most: it votes on every write.
+// zooKeeper returns the declared ZooKeeper nodes, or one per broker up to three, because
+// all vote on every write.
 func zooKeeper(kafka *v1alpha1.Kafka) v1alpha1.KafkaNodes {
 	if kafka.ZooKeeper != nil {
 		return *kafka.ZooKeeper
@@ -88,7 +86,7 @@ func newCluster(req environment.Request, apiVersion string) environment.Intent {
 	return cluster
 }
 
-// brokers is what spec.kafka has in every mode.
+// brokers returns the part of spec.kafka that all modes share.
 func brokers(req environment.Request) map[string]any {
 	kafka := req.System.Kafka
 	brokers := map[string]any{
@@ -96,9 +94,8 @@ func brokers(req environment.Request) map[string]any {
 			"name": Listener, "port": int64(contract.KafkaPort), "type": "internal", "tls": false,
 		}},
 		"config": brokerConfig(kafka),
-		// Strimzi's word for "done" is about the Kafka's generation, which a
-		// change of a pool does not raise. Repeating the fingerprint here
-		// makes every change one of the Kafka.
+		// Strimzi's Ready refers to the Kafka's generation, which a change of a pool does
+		// not increase. With the fingerprint, every change changes the Kafka.
 		"template": map[string]any{"pod": map[string]any{"metadata": map[string]any{
 			"annotations": map[string]any{v1alpha1.AnnotationFingerprint: req.KafkaShape()},
 		}}},
@@ -126,13 +123,13 @@ func metrics(declared v1alpha1.KafkaMetrics) map[string]any {
 	}
 }
 
-// brokerConfig is the declared configuration with defaults for what would not
-// work, or not be comparable, on a small cluster of a benchmark.
+// brokerConfig returns the declared configuration with defaults for settings that would
+// fail, or not be comparable, on a small cluster.
 func brokerConfig(kafka *v1alpha1.Kafka) map[string]any {
-	// A topic made by accident would have other partitions than declared.
+	// An automatically created topic would have undeclared partitions.
 	config := map[string]any{"auto.create.topics.enable": false}
 	if brokers := int64(kafka.Brokers.Replicas); brokers < 3 {
-		// Kafka's own defaults take three brokers.
+		// Kafka's defaults need three brokers.
 		config["offsets.topic.replication.factor"] = brokers
 		config["transaction.state.log.replication.factor"] = brokers
 		config["transaction.state.log.min.isr"] = int64(1)
@@ -145,8 +142,8 @@ func brokerConfig(kafka *v1alpha1.Kafka) map[string]any {
 	return config
 }
 
-// typed writes whole numbers and booleans as such, the way people write them
-// in a Kafka resource. Everything else stays text.
+// typed converts integers and booleans, as users write them in a Kafka resource. Other
+// values stay strings.
 func typed(value string) any {
 	if number, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(number, 10) == value {
 		return number

@@ -11,23 +11,23 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// topicSource says who tells of topics.
+// topicSource is the source of the topics' state.
 const topicSource = "broker metadata"
 
-// ClusterState is what brokers tell about themselves.
+// ClusterState is what brokers report about themselves.
 type ClusterState struct {
-	// Mode is where they keep their metadata.
+	// Mode of their metadata.
 	Mode v1alpha1.KafkaMode
-	// Brokers is how many there are.
+	// Brokers is their number.
 	Brokers int32
-	// Version is the release they run. Empty: it is not known.
+	// Version of the brokers; empty if unknown.
 	Version string
-	// Guessed: the version follows from the requests the brokers know and has
-	// no patch number. They do not tell it themselves.
+	// Guessed: the version is inferred from the supported requests and has no patch number,
+	// because brokers do not report it.
 	Guessed bool
 }
 
-// ShownVersion is the version with what it is worth.
+// ShownVersion returns the version, marked if it is guessed.
 func (c ClusterState) ShownVersion() string {
 	if c.Version == "" || !c.Guessed {
 		return c.Version
@@ -35,12 +35,12 @@ func (c ClusterState) ShownVersion() string {
 	return c.Version + " (guessed from the requests the brokers know)"
 }
 
-// Differences says, one sentence each, in what the brokers are not the
-// declared ones.
+// Differences returns the differences between the brokers and the declaration, one sentence
+// each.
 func Differences(req environment.Request, found ClusterState) []string {
 	declared := req.System.Kafka
 	var differences []string
-	if mode := modeOf(declared); found.Mode != mode {
+	if mode := declaredMode(declared); found.Mode != mode {
 		differences = append(differences, fmt.Sprintf("Kafka runs with %s, %s is declared", found.Mode, mode))
 	}
 	if !IsExternal(declared) && found.Brokers != declared.Brokers.Replicas {
@@ -53,15 +53,14 @@ func Differences(req environment.Request, found ClusterState) []string {
 	return differences
 }
 
-func modeOf(declared *v1alpha1.Kafka) v1alpha1.KafkaMode {
+func declaredMode(declared *v1alpha1.Kafka) v1alpha1.KafkaMode {
 	if declared.Mode == "" {
 		return v1alpha1.KafkaModeKRaft
 	}
 	return declared.Mode
 }
 
-// sameVersion gives a version that is not declared, or not known, the benefit
-// of the doubt.
+// sameVersion reports whether versions match; an undeclared or unknown version does.
 func sameVersion(declared string, found ClusterState) bool {
 	if declared == "" || found.Version == "" || declared == found.Version {
 		return true
@@ -69,8 +68,8 @@ func sameVersion(declared string, found ClusterState) bool {
 	return found.Guessed && strings.HasPrefix(declared, found.Version+".")
 }
 
-// TopicDifferences says, one sentence each, which topics are not in Kafka as
-// declared.
+// TopicDifferences returns the differences between the topics and the declaration, one
+// sentence each.
 func TopicDifferences(wanted []Topic, found map[string]TopicState) []string {
 	var differences []string
 	for _, topic := range wanted {
@@ -86,8 +85,8 @@ func TopicDifferences(wanted []Topic, found map[string]TopicState) []string {
 	return differences
 }
 
-// EffectiveTopics is what the groups of topics are in Kafka. A group with a
-// topic that is not as declared is shown as that topic is.
+// EffectiveTopics returns the effective topic groups. A group with a deviating topic has
+// that topic's state.
 func EffectiveTopics(wanted []Topic, found map[string]TopicState) []v1alpha1.EffectiveTopics {
 	var groups []v1alpha1.EffectiveTopics
 	for _, topic := range wanted {
@@ -108,8 +107,8 @@ func EffectiveTopics(wanted []Topic, found map[string]TopicState) []v1alpha1.Eff
 	return groups
 }
 
-// Shortened cuts differences to what fits into a message.
-func Shortened(differences []string) []string {
+// TruncateDifferences limits differences to the length of a message.
+func TruncateDifferences(differences []string) []string {
 	const maxShown = 3
 	if len(differences) <= maxShown {
 		return differences

@@ -57,7 +57,7 @@ func TestEffectiveTopics(t *testing.T) {
 	expect.Equal(t, want, kafka.EffectiveTopics(wanted, found))
 	differences := []string{`topic "c" has 5 partitions in Kafka, 1 is declared`, `topic "d" is not in Kafka`}
 	expect.Equal(t, differences, kafka.TopicDifferences(wanted, found))
-	if got := kafka.Shortened([]string{"1", "2", "3", "4", "5"}); len(got) != 4 || got[3] != "and 2 more topics or settings of topics" {
+	if got := kafka.TruncateDifferences([]string{"1", "2", "3", "4", "5"}); len(got) != 4 || got[3] != "and 2 more topics or settings of topics" {
 		t.Errorf("shortened to %q", got)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Settings of brokers that Strimzi 0.45 to 1.2 ignores, because it sets them
-// itself or they are fields of its own, by their beginning; and those that it
-// takes all the same.
+// Prefixes of broker settings that Strimzi 0.45 to 1.2 ignores, because it sets them itself
+// or has fields for them, and the exceptions that it accepts.
 var (
 	ignored = strings.Fields("listeners advertised. broker. listener. host.name port inter.broker.listener.name sasl. ssl. " +
 		"security. password. log.dir zookeeper.connect zookeeper.set.acl zookeeper.ssl zookeeper.clientcnxnsocket " +
@@ -27,8 +26,7 @@ var (
 		"controller.quorum.fetch.timeout.ms")
 )
 
-// IsIgnored reports whether Strimzi leaves a setting out of the brokers'
-// configuration.
+// IsIgnored reports whether Strimzi ignores a setting in the brokers' configuration.
 func IsIgnored(name string) bool {
 	name = strings.ToLower(name)
 	return !slices.Contains(taken, name) &&

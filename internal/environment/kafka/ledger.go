@@ -17,13 +17,13 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// ledgerBrokers is the entry of a ledger that names the brokers.
+// ledgerBrokers is the entry of a ledger with the brokers.
 const ledgerBrokers = "brokers.json"
 
-// Ledger is the ConfigMap that names brokers of somebody else's in which the
-// experiment has topics. It is made before the first of them, and its finalizer
-// keeps it until the last is gone, whatever becomes of the runs. It holds no
-// secret. Whoever may write ConfigMaps may change it: see [ReadLedger].
+// Ledger returns the ConfigMap with the external brokers in which the experiment has
+// topics. It is created before the first topic, and its finalizer keeps it until the last
+// is deleted, even if the runs are deleted. It holds no secret. Other users may change it:
+// see [ReadLedger].
 func Ledger(req environment.Request) *corev1.ConfigMap {
 	external := req.System.Kafka.External
 	return &corev1.ConfigMap{
@@ -38,22 +38,20 @@ func Ledger(req environment.Request) *corev1.ConfigMap {
 	}
 }
 
-// LedgerOf a run is what its ledger is known by; nil: it needs none, because its
-// brokers are the experiment's own.
-func LedgerOf(run *v1alpha1.PerfRun) *v1alpha1.TopicLedger {
+// NewLedgerRef returns the reference to a run's ledger; nil if PerfLab runs the brokers.
+func NewLedgerRef(run *v1alpha1.PerfRun) *v1alpha1.TopicLedger {
 	kafka := run.Spec.System.Kafka
 	if kafka == nil || !IsExternal(kafka) {
 		return nil
 	}
 	return &v1alpha1.TopicLedger{
-		Name:   naming.SchemeOf(run).TopicLedger(run.Spec.Experiment, kafka.External),
+		Name:   naming.RunScheme(run).TopicLedger(run.Spec.Experiment, kafka.External),
 		Digest: naming.Hash(encoded(kafka.External)),
 	}
 }
 
-// ReadLedger reads the brokers from a ledger. It fails unless the ledger is one of
-// those that are known, byte for byte: with the brokers comes a login that is sent
-// to them.
+// ReadLedger parses the brokers in a ledger. It fails unless a known reference has the
+// ledger's exact digest, because the operator sends a login to these brokers.
 func ReadLedger(ledger *corev1.ConfigMap, known []v1alpha1.TopicLedger) (*v1alpha1.ExternalKafka, error) {
 	text := ledger.Data[ledgerBrokers]
 	if !slices.Contains(known, v1alpha1.TopicLedger{Name: ledger.Name, Digest: naming.Hash(text)}) {
@@ -66,9 +64,9 @@ func ReadLedger(ledger *corev1.ConfigMap, known []v1alpha1.TopicLedger) (*v1alph
 	return brokers, nil
 }
 
-// IsTopicOf reports whether a topic in brokers of somebody else's was made for the
-// experiment, in whatever layout and by whatever version.
-func IsTopicOf(experiment metav1.Object, topic string) bool {
+// IsExperimentTopic reports whether a topic in external brokers was created for the
+// experiment, in any layout and by any version.
+func IsExperimentTopic(experiment metav1.Object, topic string) bool {
 	for _, names := range []naming.Scheme{naming.Long, naming.Short} {
 		rest, found := strings.CutPrefix(topic, externalPrefix(names, experiment.GetName(), experiment.GetUID()))
 		if digest, _, isLayout := strings.Cut(rest, "."); found && isLayout && layoutDigest.MatchString(digest) {
@@ -84,7 +82,7 @@ var layoutDigest = regexp.MustCompile(`^[0-9a-f]{6}([0-9a-f]{4})?$`)
 func encoded(external *v1alpha1.ExternalKafka) string {
 	text, err := json.Marshal(external)
 	if err != nil {
-		// Only API values come here; they always marshal.
+		// API values always marshal.
 		panic(fmt.Sprintf("encoding %T: %v", external, err))
 	}
 	return string(text)

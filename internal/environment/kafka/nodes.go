@@ -16,20 +16,20 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// What Strimzi appends to a Kafka's name for a component of it.
+// Suffixes of Strimzi's component names.
 const (
 	componentBrokers   = "kafka"
 	componentZooKeeper = "zookeeper"
 )
 
-// What Strimzi's template calls the containers of a node. The second one is
-// there where brokers learn of their rack or are reached from outside.
+// Containers of a node in Strimzi's template. The second exists with rack awareness or
+// external listeners.
 var (
 	brokerContainers    = []string{"kafkaContainer", "initContainer"}
 	zooKeeperContainers = []string{"zookeeperContainer"}
 )
 
-// podsNamed are the labels Strimzi gives the pods of a component.
+// podsNamed returns the labels of a component's pods.
 func podsNamed(cluster, component string) map[string]string {
 	return map[string]string{
 		contract.LabelStrimziCluster: cluster,
@@ -37,7 +37,7 @@ func podsNamed(cluster, component string) map[string]string {
 	}
 }
 
-// podsInPool are the labels Strimzi gives the pods of a pool.
+// podsInPool returns the labels of a pool's pods.
 func podsInPool(cluster, pool string) map[string]string {
 	return map[string]string{
 		contract.LabelStrimziCluster: cluster,
@@ -45,18 +45,18 @@ func podsInPool(cluster, pool string) map[string]string {
 	}
 }
 
-// group is a declared group of nodes.
+// group is a declared node group.
 type group struct {
-	// title is what one of them is called in a sentence.
+	// title of one node in messages.
 	title    string
 	replicas int32
 	// pods are the labels of the group's pods.
 	pods map[string]string
-	// pool is the name of the KafkaNodePool, empty where there is none.
+	// pool is the name of the KafkaNodePool, empty if there is none.
 	pool string
 }
 
-// groups are the declared groups of nodes, brokers first.
+// groups returns the declared node groups, brokers first.
 func groups(req environment.Request) []group {
 	kafka, cluster := req.System.Kafka, req.KafkaName()
 	if kafka.Mode == v1alpha1.KafkaModeZooKeeper {
@@ -77,7 +77,7 @@ func groups(req environment.Request) []group {
 	}
 }
 
-// described says in a few words what the cluster consists of.
+// described summarizes the cluster's nodes.
 func described(req environment.Request) string {
 	var parts []string
 	for _, group := range groups(req) {
@@ -111,7 +111,8 @@ func buildPool(req environment.Request, apiVersion, name string, nodes v1alpha1.
 	}
 	addNodes(spec, nodes, podsInPool(req.KafkaName(), name))
 	if spec["template"] != nil {
-		// Strimzi takes it in the place of the whole template of the Kafka.
+		// restrict makes the pods conform to the restricted Pod Security Standard.
+		// Strimzi's default is baseline, and it reports rejected pods only in its log.
 		restrict(spec, nodes.Storage != nil, brokerContainers...)
 	}
 	pool := req.Intent(contract.KafkaNodePoolKind(apiVersion), name, environment.ComponentKafka, req.KafkaShape())
@@ -120,8 +121,8 @@ func buildPool(req environment.Request, apiVersion, name string, nodes v1alpha1.
 	return pool
 }
 
-// addNodes adds what pools, spec.kafka and spec.zookeeper write alike. The
-// labels are those of the nodes' pods.
+// addNodes adds the fields that pools, spec.kafka and spec.zookeeper share. labels are
+// those of the nodes' pods.
 func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]string) {
 	spec["replicas"] = int64(nodes.Replicas)
 	podspec.AddResources(spec, nodes.Resources)
@@ -139,7 +140,7 @@ func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]
 func restrict(spec map[string]any, persistent bool, containers ...string) {
 	pod := podspec.SecurityContext()
 	if persistent {
-		// A context that is given takes the place of Strimzi's own, which has it.
+		// This context replaces Strimzi's default, which sets it.
 		pod.FSGroup = new(int64)
 	}
 	addToTemplate(spec, "pod", map[string]any{"securityContext": environment.Fields(pod)})
@@ -150,12 +151,12 @@ func restrict(spec map[string]any, persistent bool, containers ...string) {
 	}
 }
 
-// addToTemplate adds to what the template of these objects already says.
+// addToTemplate merges fields into the template of these objects.
 func addToTemplate(spec map[string]any, object string, more map[string]any) {
 	maps.Copy(child(child(spec, "template"), object), more)
 }
 
-// child is the map under a key, made on first use.
+// child returns the map under a key, and creates it if necessary.
 func child(parent map[string]any, key string) map[string]any {
 	found, _ := parent[key].(map[string]any)
 	if found == nil {
@@ -172,7 +173,7 @@ func volume(storage *v1alpha1.Storage) map[string]any {
 	volume := map[string]any{
 		"type": "persistent-claim",
 		"size": storage.Size.String(),
-		// The next Kafka of this name must not find the data of this one.
+		// The next Kafka of this name must start empty.
 		"deleteClaim": true,
 	}
 	if storage.Class != "" {
@@ -197,7 +198,7 @@ func jvmOptions(nodes v1alpha1.KafkaNodes) map[string]any {
 	return options
 }
 
-// heapSize writes a size as Strimzi takes it: a whole number of bytes or MiB.
+// heapSize formats a size for Strimzi: a whole number of bytes or MiB.
 func heapSize(size resource.Quantity) string {
 	const mebibyte = 1 << 20
 	bytes := size.Value()

@@ -13,9 +13,9 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 )
 
-// placement is the declared placement as Strimzi's pod template takes it. That
-// has no nodeSelector, so the labels become a required node affinity, which
-// means the same. The labels are those of the pods that are placed.
+// placement returns the declared placement for Strimzi's pod template. That has no
+// nodeSelector, so the labels become an equivalent required node affinity. labels are those
+// of the placed pods.
 func placement(declared *v1alpha1.Placement, labels map[string]string) map[string]any {
 	if declared == nil {
 		return nil
@@ -40,7 +40,7 @@ func affinity(declared *v1alpha1.Placement) *corev1.Affinity {
 	if *required == nil {
 		*required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
 	}
-	// One of the terms has to hold, so each of them has to ask for the labels.
+	// Terms are alternatives, so each needs the labels.
 	for i := range (*required).NodeSelectorTerms {
 		term := &(*required).NodeSelectorTerms[i]
 		term.MatchExpressions = append(term.MatchExpressions, hasLabels(declared.NodeSelector)...)

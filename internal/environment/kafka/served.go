@@ -10,10 +10,10 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// NeedsStrimzi reports whether the declared Kafka is one for Strimzi to run.
+// NeedsStrimzi reports whether Strimzi runs the declared Kafka.
 func NeedsStrimzi(kafka *v1alpha1.Kafka) bool { return kafka != nil && !IsExternal(kafka) }
 
-// Strimzi names what to install for the declared Kafka.
+// Strimzi returns what to install for the declared Kafka.
 func Strimzi(kafka *v1alpha1.Kafka) string {
 	if kafka != nil && kafka.Mode == v1alpha1.KafkaModeZooKeeper {
 		return "Strimzi 0.45.2, the last release with ZooKeeper"
@@ -21,8 +21,7 @@ func Strimzi(kafka *v1alpha1.Kafka) string {
 	return "Strimzi"
 }
 
-// AssessServed says whether a Strimzi that serves its kinds in this version
-// can make the declared Kafka at all.
+// AssessServed reports whether a Strimzi with this API version supports the declared Kafka.
 func AssessServed(req environment.Request, apiVersion string) environment.Readiness {
 	kafka := req.System.Kafka
 	switch {

@@ -14,19 +14,19 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Topic is a topic as it should be in Kafka.
+// Topic is a wanted topic.
 type Topic struct {
-	// Name in Kafka, with ENV in front.
+	// Name in Kafka, with the ENV prefix.
 	Name string
 	// Partitions and Replicas are at least 1.
 	Partitions, Replicas int32
-	// Config holds settings of the topic's own.
+	// Config holds the topic's settings.
 	Config map[string]string
-	// Group is where the topic was declared.
+	// Group that declares the topic.
 	Group string
 }
 
-// Topics are the declared topics in the order of their declaration.
+// Topics returns the declared topics in the order of their declaration.
 func Topics(req environment.Request) []Topic {
 	env := Env(req)
 	declared := layout(req)
@@ -43,7 +43,7 @@ func Topics(req environment.Request) []Topic {
 	return topics
 }
 
-// CountTopics is how many topics a group declares, without making their names.
+// CountTopics returns how many topics a group declares, without building their names.
 func CountTopics(group v1alpha1.TopicGroup) int {
 	if group.Preset == nil && group.Count != nil {
 		return int(*group.Count)
@@ -51,8 +51,8 @@ func CountTopics(group v1alpha1.TopicGroup) int {
 	return len(TopicNames(group, ""))
 }
 
-// TopicNames are the names a group declares, without ENV. The tenant is the
-// target's: presets that name none are for it.
+// TopicNames returns the names a group declares, without ENV. The tenant is the target's:
+// presets that name none are for it.
 func TopicNames(group v1alpha1.TopicGroup, tenant string) []string {
 	switch {
 	case group.Preset != nil:
@@ -90,11 +90,10 @@ func presetNames(preset v1alpha1.TopicPreset, tenant string) []string {
 	return names
 }
 
-// Env is the prefix of the run's topics and the ENV of its modules. It follows
-// from the layout of the topics: partitions can only grow, so an arm with
-// another layout has topics of its own. Brokers that are somebody else's may
-// serve experiments of the same name from elsewhere, so there it follows from
-// the experiment's identity as well.
+// Env returns the prefix of the run's topics, which is the ENV of its modules. It derives
+// from the layout of the topics: partitions can only grow, so an arm with another layout
+// has its own topics. External brokers may serve experiments of the same name in other
+// clusters, so there it derives from the experiment's identity as well.
 func Env(req environment.Request) string {
 	digest := req.Names.Prefix(environment.Fingerprint(layout(req)))
 	if kafka := req.System.Kafka; kafka != nil && IsExternal(kafka) {
@@ -103,13 +102,14 @@ func Env(req environment.Request) string {
 	return req.Experiment + "-" + digest
 }
 
-// externalPrefix tells the topics of an experiment from those of others of its name.
+// externalPrefix distinguishes the topics of an experiment from those of others of its
+// name.
 func externalPrefix(names naming.Scheme, experiment string, uid types.UID) string {
 	return experiment + "-" + names.Prefix(naming.Hash(uid)) + "-"
 }
 
-// declaredTopic is one declared topic, without the ENV that makes its name in
-// Kafka. Its exported fields make the layout's fingerprint.
+// declaredTopic is one declared topic, without the ENV prefix. Its exported fields
+// determine the layout's fingerprint.
 type declaredTopic struct {
 	Name       string
 	Partitions int32
@@ -118,8 +118,7 @@ type declaredTopic struct {
 	group      string
 }
 
-// layout lists the declared topics in the order of their declaration. A name
-// that is declared twice counts where it is declared first.
+// layout lists the declared topics in order. Of duplicates the first counts.
 func layout(req environment.Request) []declaredTopic {
 	if req.System.Kafka == nil {
 		return nil
@@ -144,7 +143,7 @@ func layout(req environment.Request) []declaredTopic {
 	return topics
 }
 
-// normalized makes no settings and an empty list of them the same.
+// normalized treats nil and empty settings as equal.
 func normalized(config map[string]string) map[string]string {
 	if len(config) == 0 {
 		return nil

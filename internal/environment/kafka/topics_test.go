@@ -70,7 +70,7 @@ func external() *v1alpha1.Kafka {
 }
 
 // Experiments of one name in two namespaces may share brokers, but no topics.
-func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
+func TestExternalTopicsAreUniquePerExperiment(t *testing.T) {
 	one, two := request(external()), request(external())
 	two.Owner.UID = "2"
 	if kafka.Env(one) == kafka.Env(two) {
@@ -88,15 +88,15 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 		kafka.Env(one): false,
 	} {
 		owner := &metav1.ObjectMeta{Name: one.Experiment, UID: one.Owner.UID}
-		expect.Equal(t, want, kafka.IsTopicOf(owner, topic), "%q is ours", topic)
+		expect.Equal(t, want, kafka.IsExperimentTopic(owner, topic), "%q is ours", topic)
 	}
 }
 
 // A ledger is followed only as it was written: with its brokers comes a login.
-func TestLedgersAreFollowedAsTheyWereWritten(t *testing.T) {
+func TestReadLedgerRejectsChangedLedger(t *testing.T) {
 	req := request(external())
 	run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: req.Experiment, System: req.System}}
-	known := []v1alpha1.TopicLedger{*kafka.LedgerOf(run)}
+	known := []v1alpha1.TopicLedger{*kafka.NewLedgerRef(run)}
 	brokers, err := kafka.ReadLedger(kafka.Ledger(req), known)
 	expect.NoError(t, err)
 	expect.Equal(t, req.System.Kafka.External, brokers)
@@ -116,7 +116,7 @@ func TestLedgersAreFollowedAsTheyWereWritten(t *testing.T) {
 		}
 	}
 	run.Spec.System.Kafka = small()
-	if ledger := kafka.LedgerOf(run); ledger != nil {
+	if ledger := kafka.NewLedgerRef(run); ledger != nil {
 		t.Errorf("Kafka of the experiment's own has the ledger %+v", ledger)
 	}
 }

@@ -60,7 +60,7 @@ template:
 	yamlcmp.Equal(t, brokers["replicas"], `5`)
 	yamlcmp.Equal(t, brokers["template"], `
 pod:
-  metadata: {annotations: {perflab.dev/fingerprint: "`+environment.FingerprintOf(intents[0])+`"}}
+  metadata: {annotations: {perflab.dev/fingerprint: "`+environment.ReadFingerprint(intents[0])+`"}}
   affinity:
     nodeAffinity:
       requiredDuringSchedulingIgnoredDuringExecution:
@@ -77,7 +77,7 @@ initContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities:
 }
 
 // A node selector holds whichever of the affinity's terms a node fulfils.
-func TestNodeSelectorBesideAffinity(t *testing.T) {
+func TestNodeSelectorWithAffinity(t *testing.T) {
 	term := func(key string) corev1.NodeSelectorTerm {
 		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpExists}}}
 	}

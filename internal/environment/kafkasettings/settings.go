@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafkasettings knows the settings of topics and brokers of Kafka 3.9
-// to 4.3, and which values they take.
+// Package kafkasettings validates the settings of topics and brokers of Kafka 3.9 to 4.3.
+// It is pure.
 //
-//	err := kafkasettings.Check(kafkasettings.Topic, "retention.ms", "2h")
-//	// err: write a whole number of milliseconds, -1 or more: 7200000 for 2h
+// \terr := kafkasettings.Check(kafkasettings.Topic, "retention.ms", "2h") \t// err: write a
+// whole number of milliseconds, -1 or more: 7200000 for 2h
 package kafkasettings
 
 import (
@@ -28,7 +28,7 @@ import (
 // Scope is what a setting configures.
 type Scope string
 
-// Topics and brokers have settings of different names.
+// The settings of topics and brokers have different names.
 const (
 	Topic  Scope = "topic"
 	Broker Scope = "broker"
@@ -43,7 +43,7 @@ var list string
 
 type setting struct {
 	name, kind string
-	// least and most are empty without a bound.
+	// least and most are empty if unbounded.
 	least, most string
 	values      []string
 }
@@ -67,10 +67,9 @@ func IsKnown(scope Scope, name string) bool {
 	return known
 }
 
-// Meant returns the known setting that was probably meant by an unknown name;
-// empty if none is close. Brokers name many settings of topics with "log." in
-// front.
-func Meant(scope Scope, name string) string {
+// Suggest returns the setting that an unknown name probably means; empty if none is close.
+// Many broker settings are those of topics with the prefix "log.".
+func Suggest(scope Scope, name string) string {
 	other := strings.TrimPrefix(name, "log.")
 	if scope == Broker {
 		other = "log." + name
@@ -81,9 +80,8 @@ func Meant(scope Scope, name string) string {
 	return prose.Closest(name, slices.Sorted(maps.Keys(settings()[scope])))
 }
 
-// Check returns what to write instead of a value that Kafka refuses. It accepts
-// unknown settings, and values that Kafka reads from elsewhere, such as
-// ${env:NAME}.
+// Check returns what to write instead of a value that Kafka rejects. It accepts unknown
+// settings, and references such as ${env:NAME}.
 func Check(scope Scope, name, value string) error {
 	known, found := settings()[scope][name]
 	value = strings.TrimSpace(value)
@@ -99,7 +97,7 @@ func Check(scope Scope, name, value string) error {
 	}
 }
 
-// instead of an amount with a unit is its number in the unit of the setting.
+// instead returns the number, in the setting's unit, for an amount with a unit.
 func (s setting) instead(value string) string {
 	if _, err := strconv.ParseFloat(value, 64); err == nil {
 		return ""
@@ -119,10 +117,10 @@ func (s setting) instead(value string) string {
 
 const bytesUnit = " of bytes"
 
-// periods are the units of time that settings are in.
+// periods are the units of time of settings.
 var periods = map[string]time.Duration{" of milliseconds": time.Millisecond, " of seconds": time.Second, " of minutes": time.Minute, " of hours": time.Hour}
 
-// bits of the integers of Java.
+// bits of Java's integers.
 var bits = map[string]int{"short": 16, "int": 32, "long": 64}
 
 func (s setting) takes(value string) bool {

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestMeant(t *testing.T) {
+func TestSuggest(t *testing.T) {
 	for _, test := range []struct {
 		scope      kafkasettings.Scope
 		name, want string
@@ -62,7 +62,7 @@ func TestMeant(t *testing.T) {
 		{broker, "num.io.thread", "num.io.threads"},
 		{broker, "my.plugin", ""},
 	} {
-		if got := kafkasettings.Meant(test.scope, test.name); got != test.want {
+		if got := kafkasettings.Suggest(test.scope, test.name); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.scope, test.name, got, test.want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestMeant(t *testing.T) {
 
 // Check accepts what Kafka 4.3 accepts. It refuses what Kafka refuses, except below
 // bounds that Kafka 3.9 does not have.
-func TestCheckIsWhatKafkaSays(t *testing.T) {
+func TestCheckMatchesKafka(t *testing.T) {
 	names := map[kafkasettings.Scope][]string{
 		topic: {
 			"retention.ms", "retention.bytes", "cleanup.policy", "compression.type", "compression.lz4.level", "flush.messages",
@@ -106,10 +106,10 @@ func TestCheckIsWhatKafkaSays(t *testing.T) {
 	}
 }
 
-// ask gives lines to Kafka, where its jars are.
+// ask returns lines to Kafka, where its jars are.
 func ask(t *testing.T, lines []string) []string {
 	t.Helper()
-	libs, err := filepath.Abs("../../bin/kafka-libs")
+	libs, err := filepath.Abs("../../../bin/kafka-libs")
 	if err != nil {
 		t.Fatal(err)
 	}

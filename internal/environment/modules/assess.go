@@ -13,22 +13,22 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Assess says whether every module PerfLab runs itself is as declared and nothing of an earlier
-// configuration is left. It looks at the Deployments and the modules' pods.
+// Assess reports whether every module that PerfLab runs is as declared, without pods of an
+// earlier configuration. It reads the Deployments and the modules' pods.
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
 	built := req.BuiltModules()
 	rollouts := make([]environment.Rollout, 0, len(built))
 	for _, module := range built {
-		rollouts = append(rollouts, rolloutOf(req, module, observed))
+		rollouts = append(rollouts, newRollout(req, module, observed))
 	}
 	return environment.AssessRollouts("module", rollouts, observed.Events, observed.Now)
 }
 
-// rolloutOf is what the cluster holds of one module.
-func rolloutOf(req environment.Request, module v1alpha1.Module, observed environment.Observed) environment.Rollout {
+// newRollout returns the rollout of one module.
+func newRollout(req environment.Request, module v1alpha1.Module, observed environment.Observed) environment.Rollout {
 	wanted := fingerprint(req, module)
 	object := observed.Get(deploymentKind.Kind, naming.Module(req.Experiment, module.Name))
-	rollout := environment.Rollout{Module: module.Name, Title: "module " + module.Name, Applied: environment.FingerprintOf(object) == wanted}
+	rollout := environment.Rollout{Module: module.Name, Title: "module " + module.Name, Applied: environment.ReadFingerprint(object) == wanted}
 	if rollout.Applied {
 		rollout.ReadStatus(object)
 		replicas, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")

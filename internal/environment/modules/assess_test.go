@@ -21,12 +21,12 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// status is that of a Deployment with so many pods, all of them new.
+// status returns that of a Deployment with so many pods, all of them new.
 func status(pods, ready int) string {
 	return fmt.Sprintf("{observedGeneration: 1, replicas: %d, updatedReplicas: %d, readyReplicas: %d}", pods, pods, ready)
 }
 
-// running is a cluster in which both modules are ready.
+// running returns a cluster in which both modules are ready.
 func running(t *testing.T) environment.Observed {
 	t.Helper()
 	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: now}
@@ -38,7 +38,7 @@ func running(t *testing.T) environment.Observed {
 	setStatus(t, observed, "demo-mod-inventory", status(2, 2))
 	setStatus(t, observed, "demo-gateway", status(1, 1))
 	fingerprint := func(module string) string {
-		return environment.FingerprintOf(observed.Get("Deployment", "demo-"+module))
+		return environment.ReadFingerprint(observed.Get("Deployment", "demo-"+module))
 	}
 	observed.Pods = []corev1.Pod{
 		pod("mod-inventory", "a", fingerprint("mod-inventory")),

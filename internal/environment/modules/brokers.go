@@ -15,15 +15,14 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 )
 
-// Where a module finds the certificate of the brokers' authority.
+// Mount of the brokers' CA certificate.
 const (
 	trustVolume = "kafka-ca"
 	trustPath   = "/etc/perflab/kafka"
 	trustFile   = "ca.pem"
 )
 
-// kafkaEnv is how a module finds the brokers, logs in to them, and which
-// topics are its own.
+// kafkaEnv returns the variables for the brokers' address, the login and the topics.
 func kafkaEnv(req environment.Request, env string) []corev1.EnvVar {
 	kafka := req.System.Kafka
 	if kafka == nil {
@@ -38,27 +37,25 @@ func kafkaEnv(req environment.Request, env string) []corev1.EnvVar {
 	}, loginEnv(kafka.External)...)
 }
 
-// bootstrap is the one broker a module is told of; it learns of the others
-// from it.
+// bootstrap returns the bootstrap broker of the modules.
 func bootstrap(req environment.Request) (host, port string) {
 	external := req.System.Kafka.External
 	if external == nil || len(external.BootstrapServers) == 0 {
 		return contract.KafkaBootstrapService(req.KafkaName()), strconv.Itoa(contract.KafkaPort)
 	}
-	// Sets come in the order in which they were written.
+	// Lists keep their order.
 	host, port, err := net.SplitHostPort(external.BootstrapServers[0])
 	if err != nil {
-		// Admission lets only host:port through.
+		// Admission accepts only host:port.
 		return external.BootstrapServers[0], strconv.Itoa(contract.KafkaPort)
 	}
 	return host, port
 }
 
-// loginEnv is set for each of the two families of FOLIO modules: those on
-// folio-kafka-wrapper read variables that are called like Kafka's own
-// properties, those on Spring read KAFKA_SECURITY_PROTOCOL and what Spring
-// takes for properties of the client. The password stays in its Secret: the
-// kubelet puts it in.
+// loginEnv sets the variables of both families of FOLIO modules: those on
+// folio-kafka-wrapper read variables with the names of Kafka's properties; those on Spring
+// read KAFKA_SECURITY_PROTOCOL and Spring's properties of the client. The password stays in
+// its Secret, as a reference.
 func loginEnv(external *v1alpha1.ExternalKafka) []corev1.EnvVar {
 	protocol := securityProtocol(external)
 	if protocol == "" {
@@ -85,8 +82,8 @@ func loginEnv(external *v1alpha1.ExternalKafka) []corev1.EnvVar {
 	)
 }
 
-// securityProtocol is Kafka's word for what is declared; empty for plain text
-// without a login, the default everywhere.
+// securityProtocol returns Kafka's security.protocol; empty for plain text without a login,
+// which is the default.
 func securityProtocol(external *v1alpha1.ExternalKafka) string {
 	switch {
 	case external == nil || external.TLS == nil && external.SASL == nil:
@@ -108,8 +105,7 @@ func loginModule(sasl *v1alpha1.KafkaSASL) string {
 	return fmt.Sprintf(`%s required username="$(KAFKA_USERNAME)" password="$(KAFKA_PASSWORD)";`, class)
 }
 
-// trust is the certificate modules check the brokers by; nil where the
-// authorities of the image do.
+// trust returns the CA certificate for the brokers; nil if the image's CAs suffice.
 func trust(req environment.Request) *v1alpha1.SecretKey {
 	kafka := req.System.Kafka
 	if kafka == nil || kafka.External == nil || kafka.External.TLS == nil {
@@ -118,7 +114,7 @@ func trust(req environment.Request) *v1alpha1.SecretKey {
 	return kafka.External.TLS.CA
 }
 
-// trustEnv says where that certificate is mounted.
+// trustEnv returns the variables with the certificate's path.
 func trustEnv(req environment.Request) []corev1.EnvVar {
 	if trust(req) == nil {
 		return nil
@@ -134,7 +130,7 @@ func trustEnv(req environment.Request) []corev1.EnvVar {
 	}
 }
 
-// mountTrust puts the certificate where trustEnv says.
+// mountTrust mounts the certificate at that path.
 func mountTrust(req environment.Request, pod *corev1.PodSpec) {
 	ca := trust(req)
 	if ca == nil {
@@ -147,8 +143,8 @@ func mountTrust(req environment.Request, pod *corev1.PodSpec) {
 	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: trustVolume, MountPath: trustPath, ReadOnly: true})
 }
 
-// replicationFactor is that of the topics a module may still make by itself:
-// as many copies as the declared topics have, which the brokers can hold.
+// replicationFactor returns the replication factor for topics that modules create
+// themselves: that of the declared topics.
 func replicationFactor(kafka *v1alpha1.Kafka) int32 {
 	factor := int32(1)
 	for _, group := range kafka.Topics {

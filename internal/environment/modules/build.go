@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modules turns the declared Java services into a Deployment and a
-// Service each, with the environment FOLIO modules expect, and what the
-// cluster makes of them into a readiness. It is pure.
+// Package modules renders each declared Java service as a Deployment and a Service, with
+// the variables that FOLIO modules expect, and assesses their readiness. It is pure.
 package modules
 
 import (
@@ -18,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// WorkloadKind is the kind of the objects whose pods are a module's.
+// WorkloadKind is the kind of a module's workload.
 const WorkloadKind = "Deployment"
 
 var (
@@ -26,13 +25,11 @@ var (
 	serviceKind    = corev1.SchemeGroupVersion.WithKind("Service")
 )
 
-// progressDeadlineSeconds is longer than any deadline of a run, so that the
-// run's own says when a start took too long.
+// progressDeadlineSeconds exceeds every deadline of a run, which decides instead.
 const progressDeadlineSeconds = 24 * 60 * 60
 
-// Build returns a Deployment and a Service for every module PerfLab runs
-// itself, with the declared patches. The env is the prefix of the run's topics
-// in Kafka.
+// Build returns a Deployment and a Service for every module that PerfLab runs, with the
+// declared patches. env is the prefix of the run's topics in Kafka.
 func Build(req environment.Request, env string) []environment.Intent {
 	built := req.BuiltModules()
 	intents := make([]environment.Intent, 0, 2*len(built))
@@ -47,7 +44,7 @@ func buildDeployment(req environment.Request, env string, module v1alpha1.Module
 	intent.Object["spec"] = environment.Fields(&appsv1.DeploymentSpec{
 		Replicas: ptr.To(replicas(module)),
 		Selector: &metav1.LabelSelector{MatchLabels: selector(req, module)},
-		// Two configurations side by side would share the load and the data.
+		// A rolling update would run two configurations at once.
 		Strategy:                appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 		RevisionHistoryLimit:    ptr.To[int32](1),
 		ProgressDeadlineSeconds: ptr.To[int32](progressDeadlineSeconds),
@@ -61,7 +58,7 @@ func buildService(req environment.Request, module v1alpha1.Module) environment.I
 		Selector: selector(req, module),
 		Ports:    servicePorts(module),
 	})
-	// Its own, not the pods': a Service is the same in each run.
+	// The Service has its own fingerprint, because it is the same in each run.
 	intent := newIntent(req, serviceKind, module, environment.Fingerprint(spec))
 	intent.Object["spec"] = spec
 	return intent

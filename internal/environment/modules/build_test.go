@@ -62,7 +62,7 @@ func TestBuild(t *testing.T) {
 	if len(intents) != 4 {
 		t.Fatalf("%d intents, want a Deployment and a Service for each of two modules", len(intents))
 	}
-	fingerprint := environment.FingerprintOf(intents[0])
+	fingerprint := environment.ReadFingerprint(intents[0])
 	const metadata = `
 metadata:
   name: demo-mod-inventory
@@ -128,7 +128,7 @@ spec:
 `)
 	yamlcmp.Equal(t, intents[1], `
 apiVersion: v1
-kind: Service`+metadata+`"`+environment.FingerprintOf(intents[1])+`"}
+kind: Service`+metadata+`"`+environment.ReadFingerprint(intents[1])+`"}
 spec:
   selector: {perflab.dev/experiment: demo, perflab.dev/module: mod-inventory}
   ports: [{name: http, port: 8081, protocol: TCP, targetPort: http}]
@@ -302,8 +302,8 @@ func split(split v1alpha1.ReadWriteSplit) func(*environment.Request) {
 	return func(r *environment.Request) { r.System.Postgres.ReadWriteSplit = &split }
 }
 
-// variables are those of the first module. A name that appears twice fails the
-// test: server-side apply refuses it.
+// variables returns those of the first module. A name that appears twice fails the test:
+// server-side apply refuses it.
 func variables(t *testing.T, req environment.Request) map[string]string {
 	t.Helper()
 	spec := modules.Build(req, env)[0].Object["spec"].(map[string]any)
@@ -406,13 +406,13 @@ func TestFingerprint(t *testing.T) {
 			req := request(system())
 			tc.edit(&req)
 			before, after := modules.Build(request(system()), env), modules.Build(req, env)
-			if changed := environment.FingerprintOf(before[0]) != environment.FingerprintOf(after[0]); changed != tc.inventory {
+			if changed := environment.ReadFingerprint(before[0]) != environment.ReadFingerprint(after[0]); changed != tc.inventory {
 				t.Errorf("mod-inventory changed: %t, want %t: %s", changed, tc.inventory, tc.reason)
 			}
 			if diff := cmp.Diff(before[1], after[1]); diff != "" {
 				t.Errorf("a Service is the same whatever its pods are:\n%s", diff)
 			}
-			if changed := environment.FingerprintOf(before[2]) != environment.FingerprintOf(after[2]); changed != tc.gateway {
+			if changed := environment.ReadFingerprint(before[2]) != environment.ReadFingerprint(after[2]); changed != tc.gateway {
 				t.Errorf("gateway changed: %t, want %t: %s", changed, tc.gateway, tc.reason)
 			}
 		})
@@ -426,7 +426,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-func TestBuildTwiceAndEditNothing(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	req := request(system())
 	req.System.Modules[0].Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}}}
 	before := *req.System.DeepCopy()

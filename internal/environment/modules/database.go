@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 )
 
-// endpoint is where a PostgreSQL server or a pool of connections to it is.
+// endpoint is the address of a PostgreSQL server or pooler.
 type endpoint struct {
 	host string
 	port int32
@@ -28,7 +28,7 @@ func (e endpoint) env(host, port string) []corev1.EnvVar {
 	}
 }
 
-// databaseEnv is how a module finds its database and logs in to it.
+// databaseEnv returns the variables for a module's database and login.
 func databaseEnv(req environment.Request, module v1alpha1.Module) []corev1.EnvVar {
 	postgres := req.System.Postgres
 	if postgres == nil {
@@ -39,12 +39,12 @@ func databaseEnv(req environment.Request, module v1alpha1.Module) []corev1.EnvVa
 	if !environment.ReadsFromReplicas(postgres, module) {
 		return variables
 	}
-	// Modules use the replicas only when both are set.
+	// Modules use the replicas only if both are set.
 	return append(variables, reader.env("DB_HOST_READER", "DB_PORT_READER")...)
 }
 
-// endpoints are where the primary and the replicas are reached: where they are
-// declared to be, through their poolers, or through CloudNativePG's Services.
+// endpoints returns the addresses of the primary and the replicas: the declared ones, the
+// poolers, or CloudNativePG's Services.
 func endpoints(req environment.Request) (writer, reader endpoint) {
 	postgres := req.System.Postgres
 	cluster := req.PostgresName()
@@ -59,7 +59,7 @@ func endpoints(req environment.Request) (writer, reader endpoint) {
 	}
 }
 
-// credentials refer to the Secret CloudNativePG makes, or to the declared one.
+// credentials refers to the Secret of CloudNativePG, or to the declared one.
 func credentials(req environment.Request) []corev1.EnvVar {
 	if external := req.System.Postgres.External; external != nil {
 		return databaseLogin(corev1.EnvVar{Name: "DB_DATABASE", Value: external.Database}, external.CredentialsSecret.Name)

@@ -18,16 +18,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Instance is a pod of a module as it runs.
+// Instance is a running pod of a module.
 type Instance struct {
 	Pod corev1.Pod
-	// Start is what its JVM logged at its start; zero where it logged nothing
-	// of the kind.
+	// Start is what its JVM logged at startup; zero if it logged no heap.
 	Start jvm.Init
 }
 
-// Container is the name of the container that holds the module's JVM in one of
-// its pods: the module's own, or that of the workload that is borrowed.
+// Container returns the name of the container with the module's JVM in one of its pods.
 func Container(module v1alpha1.Module, pod corev1.Pod) string {
 	ref := module.WorkloadRef
 	switch {
@@ -40,14 +38,14 @@ func Container(module v1alpha1.Module, pod corev1.Pod) string {
 	}
 }
 
-// TellsHeap says whether the module's JVM is asked to log its heap.
-func TellsHeap(module v1alpha1.Module) bool {
+// LogsHeap reports whether the module's JVM is configured to log its heap.
+func LogsHeap(module v1alpha1.Module) bool {
 	return module.JVM != nil || module.WorkloadRef != nil
 }
 
-// Effective is what the module's pods are found to be.
+// Effective returns the effective configuration of the module's pods.
 func Effective(module v1alpha1.Module, instances []Instance) v1alpha1.EffectiveModule {
-	found := v1alpha1.EffectiveModule{Name: module.Name, Nodes: nodesOf(instances)}
+	found := v1alpha1.EffectiveModule{Name: module.Name, Nodes: nodeNames(instances)}
 	for _, instance := range instances {
 		found.Pods = append(found.Pods, environment.EffectivePods([]corev1.Pod{instance.Pod})...)
 		if environment.PodReady(instance.Pod) {
@@ -64,9 +62,8 @@ func Effective(module v1alpha1.Module, instances []Instance) v1alpha1.EffectiveM
 	return found
 }
 
-// Differences says in what the module's pods are not as declared, one sentence
-// each. The labels are those of the nodes, by name; a node that is not among
-// them is not judged.
+// Differences returns the differences between the module's pods and its declaration, one
+// sentence each. labels are the nodes' labels by name; an unknown node is not checked.
 func Differences(module v1alpha1.Module, instances []Instance, labels map[string]map[string]string) []string {
 	differences := slices.Concat(
 		imageDifferences(module, instances),
@@ -97,7 +94,7 @@ func placementDifferences(module v1alpha1.Module, instances []Instance, labels m
 		return nil
 	}
 	var differences []string
-	for _, node := range nodesOf(instances) {
+	for _, node := range nodeNames(instances) {
 		has, known := labels[node]
 		if !known {
 			continue
@@ -111,8 +108,7 @@ func placementDifferences(module v1alpha1.Module, instances []Instance, labels m
 	return differences
 }
 
-// heapDifferences compares what the JVMs grant themselves with what they would
-// if they had heeded the declaration.
+// heapDifferences compares the JVMs' maximum heaps with the declared ones.
 func heapDifferences(module v1alpha1.Module, instances []Instance) []string {
 	var differences []string
 	for _, instance := range instances {
@@ -128,7 +124,7 @@ func heapDifference(module v1alpha1.Module, instance Instance) string {
 	if instance.Start.MaxHeap == 0 {
 		return noHeapLogged(module)
 	}
-	machine := machineOf(module, instance)
+	machine := expectedMachine(module, instance)
 	wanted, err := jvm.MaxHeap(jvm.Rewrite("", environment.JVMSettings(module.JVM)), machine)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", module.Name, err)
@@ -144,9 +140,9 @@ func heapDifference(module v1alpha1.Module, instance Instance) string {
 	return difference
 }
 
-// machineOf is what the JVM should find: the declared limit, else that of the
-// workload as it was, else the memory it says it has.
-func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
+// expectedMachine returns the resources that the JVM should detect: the declared limit,
+// else that of the original workload, else the memory that it logged.
+func expectedMachine(module v1alpha1.Module, instance Instance) jvm.Machine {
 	machine := Machine(module)
 	for _, container := range instance.Pod.Spec.Containers {
 		if machine.Memory == 0 && container.Name == Container(module, instance.Pod) {
@@ -175,7 +171,7 @@ func imageID(module v1alpha1.Module, pod corev1.Pod) string {
 	return ""
 }
 
-func nodesOf(instances []Instance) []string {
+func nodeNames(instances []Instance) []string {
 	names := map[string]bool{}
 	for _, instance := range instances {
 		if instance.Pod.Spec.NodeName != "" {

@@ -23,9 +23,9 @@ const (
 	variableOkapi  = "OKAPI_URL"
 )
 
-// environmentOf is the environment of a module's container. What the module
-// declares wins over what we set and comes last, so that it may refer to ours.
-func environmentOf(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
+// containerEnv returns the variables of a module's container. Declared variables override
+// ours and come last, so that they may refer to ours.
+func containerEnv(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
 	ours := slices.Concat(
 		databaseEnv(req, module),
 		kafkaEnv(req, env),
@@ -37,8 +37,7 @@ func environmentOf(req environment.Request, env string, module v1alpha1.Module) 
 	return podspec.OverrideEnv(ours, module.Env)
 }
 
-// addressEnv tells a module where the others are, and where requests that go
-// through the gateway start.
+// addressEnv returns the addresses of the other modules and of the gateway.
 func addressEnv(req environment.Request) []corev1.EnvVar {
 	variables := []corev1.EnvVar{{Name: variableTarget, Value: targetURL(req)}}
 	if tenant := req.System.Target.Tenant; tenant != "" {
@@ -53,7 +52,8 @@ func addressEnv(req environment.Request) []corev1.EnvVar {
 	return variables
 }
 
-// targetURL is the address the load goes to: that of the target module, or the one declared for a target outside the system.
+// targetURL returns the URL of the load's target: the target module, or the declared
+// external target.
 func targetURL(req environment.Request) string {
 	target := req.System.Target
 	for _, module := range req.System.Modules {
@@ -69,9 +69,8 @@ func url(req environment.Request, module v1alpha1.Module) string {
 	return fmt.Sprintf("http://%s:%d", name, port)
 }
 
-// runEnv tells a module the run's name where modules are to start afresh: each
-// run then has another pod template, and a module that finds another name than
-// the one it remembers restores its data.
+// runEnv returns the run's name if modules restart for each run: each run then has another
+// pod template, and a module that detects another name restores its data.
 func runEnv(req environment.Request) []corev1.EnvVar {
 	if req.Reset == "" || req.Reset == v1alpha1.ResetNone {
 		return nil
@@ -79,9 +78,9 @@ func runEnv(req environment.Request) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: variableRun, Value: req.Run}}
 }
 
-// HookEnvironment is the environment of a container that prepares data for the
-// modules: what a module gets, the run's name, and what it declares itself.
+// HookEnvironment returns the variables of a container that restores data: those of a
+// module, the run's name, and its declared ones.
 func HookEnvironment(req environment.Request, env string, declared []corev1.EnvVar) []corev1.EnvVar {
 	own := append([]corev1.EnvVar{{Name: variableRun, Value: req.Run}}, declared...)
-	return environmentOf(req, env, v1alpha1.Module{Env: own})
+	return containerEnv(req, env, v1alpha1.Module{Env: own})
 }

@@ -14,15 +14,14 @@ import (
 
 func jvmEnv(module v1alpha1.Module) []corev1.EnvVar {
 	if module.JVM == nil {
-		// The image may have options of its own.
+		// The image may set options.
 		return nil
 	}
 	return []corev1.EnvVar{{Name: module.JVM.VariableOrDefault(), Value: jvm.WithLogInit(jvm.Rewrite("", environment.JVMSettings(module.JVM)))}}
 }
 
-// JavaOptions are the options a module's JVM is started with, as far as the
-// declaration tells: those of its own variable, or else those of its jvm.
-// It says false where the image decides.
+// JavaOptions returns the declared JVM options of a module: those of its variable, or else
+// of its jvm; false if the image decides.
 func JavaOptions(module v1alpha1.Module) (options string, known bool) {
 	for _, variable := range slices.Concat(jvmEnv(module), module.Env) {
 		if variable.Name == module.JVM.VariableOrDefault() {
@@ -32,7 +31,7 @@ func JavaOptions(module v1alpha1.Module) (options string, known bool) {
 	return options, known
 }
 
-// Machine is what the JVM of a module finds: the limits of its container.
+// Machine returns the resources that a module's JVM detects: the limits of its container.
 func Machine(module v1alpha1.Module) jvm.Machine {
 	limits := module.Resources.Limits
 	return jvm.Machine{
@@ -42,8 +41,8 @@ func Machine(module v1alpha1.Module) jvm.Machine {
 	}
 }
 
-// Heap is the largest heap the JVM of a module will grant itself, as far as
-// the declaration tells. Its error says what is missing.
+// Heap returns the maximum heap of a module's JVM according to the declaration. The error
+// says what is missing.
 func Heap(module v1alpha1.Module) (jvm.Heap, error) {
 	options, _ := JavaOptions(module)
 	return jvm.MaxHeap(options, Machine(module))

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// podOf is the pod spec of the nth module's Deployment.
+// podOf returns the pod spec of the nth module's Deployment.
 func podOf(t *testing.T, req environment.Request, n int) map[string]any {
 	t.Helper()
 	pod, found, err := unstructured.NestedMap(modules.Build(req, env)[2*n].Object, "spec", "template", "spec")
@@ -61,7 +61,7 @@ topologySpreadConstraints:
 `)
 }
 
-func TestTheBrokersCertificateIsMounted(t *testing.T) {
+func TestBuildMountsBrokerCertificate(t *testing.T) {
 	req := request(system())
 	externalKafka(v1alpha1.ExternalKafka{
 		BootstrapServers: []string{"b-1.msk:9094"}, TLS: &v1alpha1.KafkaTLS{CA: &v1alpha1.SecretKey{Name: "msk-ca", Key: "ca.crt"}},
@@ -74,7 +74,7 @@ mounts: [{name: kafka-ca, mountPath: /etc/perflab/kafka, readOnly: true}]
 `)
 }
 
-func TestPatchesChangeWhatIsRendered(t *testing.T) {
+func TestBuildAppliesPatches(t *testing.T) {
 	req := request(system())
 	patched("gateway", `{"spec": {"replicas": 3, "template": {"spec": {"priorityClassName": "high"}}}}`)(&req)
 	expect.Equal(t, "high", podOf(t, req, 1)["priorityClassName"], "the gateway's priorityClassName")

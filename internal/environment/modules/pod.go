@@ -18,28 +18,26 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// defaultHealthPath is the API's, for systems that did not pass admission.
+// defaultHealthPath is the API's default, for systems without API defaults.
 const defaultHealthPath = "/admin/health"
 
 const portName = "http"
 
-// terminationGraceSeconds is short because nobody waits for an answer when a
-// module is taken down: loads are over before anything is rebuilt.
+// terminationGraceSeconds is short because no load runs when modules stop.
 const terminationGraceSeconds = 5
 
-// startupSeconds is how long a JVM on a busy node may take until it answers.
+// startupSeconds is the startup limit of a JVM on a busy node.
 const startupSeconds = 10 * 60
 
-// podTemplate is what every pod of a module is made from. It carries a
-// fingerprint, so that pods of an earlier one can be told from its own.
+// podTemplate returns a module's pod template, with a fingerprint that identifies its pods.
 func podTemplate(req environment.Request, env string, module v1alpha1.Module) corev1.PodTemplateSpec {
 	template := bareTemplate(req, env, module)
 	template.Annotations = map[string]string{v1alpha1.AnnotationFingerprint: fingerprint(req, module)}
 	return template
 }
 
-// fingerprint identifies the pod template of a module. The declared topics, from
-// which the env follows, stand in for it, so that the request alone tells it.
+// fingerprint identifies the pod template of a module. It uses the declared topics instead
+// of env, which derives from them, so that it depends only on the request.
 func fingerprint(req environment.Request, module v1alpha1.Module) string {
 	var topics []v1alpha1.TopicGroup
 	if req.System.Kafka != nil {
@@ -74,17 +72,17 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		Command:         slices.Clone(module.Command),
 		Args:            slices.Clone(module.Args),
 		Ports:           containerPorts(module),
-		Env:             environmentOf(req, env, module),
+		Env:             containerEnv(req, env, module),
 		Resources:       *module.Resources.DeepCopy(),
-		// The fast start-up probe makes runs start sooner; it ends with the
-		// first answer and costs nothing afterwards.
+		// The frequent startup probe makes runs start sooner, and ends with the first
+		// success.
 		StartupProbe:   probe(health(module), 1, startupSeconds),
 		ReadinessProbe: probe(health(module), 2, 3),
-		// A module under full load may answer late, which is a result and not
-		// a reason to restart it. Only one that takes no connection is dead.
+		// A module under full load may answer late, which is a result and no reason for a
+		// restart. Only a module that accepts no connection is dead.
 		LivenessProbe:   probe(connection(), 10, 6),
 		SecurityContext: podspec.ContainerSecurityContext(),
-		// Why a module can't start is in its last lines, which so come with its
+		// The last lines of the log, which say why a module can't start, become part of its
 		// status.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
@@ -104,7 +102,7 @@ func health(module v1alpha1.Module) corev1.ProbeHandler {
 	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: healthPort(module), Scheme: corev1.URISchemeHTTP}}
 }
 
-// healthPort is the module's own port, by its name, or another one.
+// healthPort returns the name of the module's own port, or another port.
 func healthPort(module v1alpha1.Module) intstr.IntOrString {
 	if module.HealthPort == nil {
 		return intstr.FromString(portName)
@@ -126,14 +124,14 @@ func connection() corev1.ProbeHandler {
 
 func replicas(module v1alpha1.Module) int32 { return ptr.Deref(module.Replicas, 1) }
 
-// Replicas is the number of pods a module is to have, patches considered.
+// Replicas returns the number of a module's pods, with patches applied.
 func Replicas(req environment.Request, module v1alpha1.Module) int32 {
 	bare := newIntent(req, deploymentKind, module, "")
 	bare.Object["spec"] = map[string]any{"replicas": int64(replicas(module))}
 	patched := environment.Patched([]environment.Intent{bare}, req.System.Patches)[0]
 	wanted, found, err := unstructured.NestedInt64(patched.Object, "spec", "replicas")
 	if err != nil || !found {
-		// Without a number the API server takes one.
+		// The API server's default.
 		return 1
 	}
 	return int32(wanted)

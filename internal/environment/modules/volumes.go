@@ -8,7 +8,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// mount adds declared volumes to a pod and to its first container.
+// mount adds declared volumes to a pod and its first container.
 func mount(pod *corev1.PodSpec, volumes []v1alpha1.ModuleVolume) {
 	for _, declared := range volumes {
 		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: declared.Name, VolumeSource: source(declared)})

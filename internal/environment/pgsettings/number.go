@@ -12,20 +12,19 @@ import (
 	"perflab.dev/perflab/internal/text/number"
 )
 
-// form of a number with a unit, between which there may be spaces.
+// form matches a number with a unit, possibly separated by spaces.
 var form = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))\s*(\S*)$`)
 
-// Units of PostgreSQL's, in bytes and in milliseconds. It tells small letters from
-// capitals.
+// PostgreSQL's units, in bytes and in milliseconds. They are case-sensitive.
 var (
 	memory = map[string]float64{"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 	times  = map[string]float64{"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 )
 
-// blockUnit is the unit of a setting in PostgreSQL's blocks, which no value is written in.
+// blockUnit is the unit of settings in blocks. Values can't be written with it.
 const blockUnit, blockSize = "8kB", 8 << 10
 
-// number is a value in the setting's own unit.
+// number parses a value in the setting's unit.
 func (s setting) number(text string) (float64, error) {
 	parts := form.FindStringSubmatch(text)
 	if parts == nil || strings.HasPrefix(parts[2], ",") {
@@ -48,7 +47,7 @@ func (s setting) number(text string) (float64, error) {
 	return value, s.bounded(text, value)
 }
 
-// noNumber says what to write: what a decimal comma or thousands separators may mean, or an
+// noNumber suggests what a decimal comma or thousands separators may mean, or gives an
 // example.
 func (s setting) noNumber(text string) error {
 	write := "a number" + s.example()
@@ -65,7 +64,7 @@ func parse(number string) (float64, error) {
 	return strconv.ParseFloat(number, 64)
 }
 
-// factor turns a unit into the setting's own.
+// factor converts a unit to the setting's own.
 func (s setting) factor(unit string) (float64, bool) {
 	family := s.family()
 	of, known := family[unit]
@@ -73,7 +72,7 @@ func (s setting) factor(unit string) (float64, bool) {
 	return of / own, known && own > 0
 }
 
-// size of the setting's own unit, in bytes or milliseconds.
+// size returns the setting's unit, in bytes or milliseconds.
 func (s setting) size() float64 {
 	if s.unit == blockUnit {
 		return blockSize
@@ -125,7 +124,7 @@ func (s setting) example() string {
 	}
 }
 
-// suggestion is a number with the unit that may have been meant.
+// suggestion returns the number with the probably intended unit.
 func (s setting) suggestion(number, unit string) string {
 	meant := map[string]string{"b": "B", "k": "kB", "m": "MB", "g": "GB", "t": "TB"}
 	if !s.isMemory() {
@@ -140,8 +139,8 @@ func (s setting) suggestion(number, unit string) string {
 	return "one of its units" + s.example()
 }
 
-// Bytes is how much memory a parameter asks for; false where it is none of memory,
-// or its value no amount.
+// Bytes returns the memory that a parameter requests; false if it is not about memory, or
+// its value is invalid.
 func Bytes(name, value string) (int64, bool) {
 	known := settings()[strings.ToLower(name)]
 	number, err := known.number(strings.TrimSpace(value))
@@ -151,7 +150,7 @@ func Bytes(name, value string) (int64, bool) {
 	return int64(number * known.size()), true
 }
 
-// Number is a parameter's value in its own unit; false where it is none.
+// Number returns a parameter's value in its unit; false if it is no number.
 func Number(name, value string) (float64, bool) {
 	known := settings()[strings.ToLower(name)]
 	number, err := known.number(strings.TrimSpace(value))

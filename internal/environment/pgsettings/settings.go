@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pgsettings says which parameters PostgreSQL 14 to 18 has, and what it
-// takes for them. It is pure.
+// Package pgsettings validates the parameters of PostgreSQL 14 to 18. It is pure.
 //
-//	err := pgsettings.Check("shared_buffers", "512m", 18)
-//	// err says that 512m has no unit of PostgreSQL's: write 512MB
+// \terr := pgsettings.Check("shared_buffers", "512m", 18) \t// err says that 512m has no
+// unit of PostgreSQL's: write 512MB
 package pgsettings
 
 import (
@@ -33,35 +32,36 @@ const (
 //go:embed settings.tsv
 var list string
 
-// setting is a parameter of PostgreSQL's.
+// setting is a parameter of PostgreSQL.
 type setting struct {
 	name        string
 	first, last int
 	kind, unit  string
-	// least and most are in the unit; empty: no bound.
+	// least and most are in the unit; empty if unbounded.
 	least, most string
 	values      []string
 }
 
-// settings by name in small letters.
+// settings by lower-case name.
 var settings = sync.OnceValue(func() map[string]setting {
 	all := map[string]setting{}
 	for line := range strings.Lines(list) {
 		fields := append(strings.Split(strings.TrimSuffix(line, "\n"), "\t"), "", "", "", "")
 		known := setting{name: fields[0], kind: fields[2], unit: fields[3], least: fields[4], most: fields[5], values: strings.Split(fields[6], ",")}
 		if _, err := fmt.Sscanf(fields[1], "%d-%d", &known.first, &known.last); err != nil {
-			panic(err) // The list is embedded.
+			panic(err) // The list is embedded and valid.
 		}
 		all[strings.ToLower(known.name)] = known
 	}
 	return all
 })
 
-// nameForm is what CloudNativePG takes for a name; with a dot, it is an extension's.
+// nameForm matches names that CloudNativePG accepts; a name with a dot belongs to an
+// extension.
 var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`)
 
-// Check says why a PostgreSQL of a release does not start with a parameter; 0: one of
-// the known releases.
+// Check returns why PostgreSQL of a release does not start with a parameter; 0 means any
+// known release.
 func Check(name, value string, release int) error {
 	if !nameForm.MatchString(name) {
 		return fmt.Errorf("%q can't be the name of a parameter: write it as PostgreSQL has it, for example work_mem", name)
@@ -114,7 +114,7 @@ func (s setting) check(value string) error {
 	return nil
 }
 
-// words for on and off, each of which may be cut short.
+// boolWords are the spellings of on and off, which may be abbreviated.
 var boolWords = []string{"true", "false", "yes", "no", "on", "off", "1", "0"}
 
 func isBool(value string) bool {
@@ -122,13 +122,13 @@ func isBool(value string) bool {
 	return lower != "" && lower != "o" && slices.ContainsFunc(boolWords, func(word string) bool { return strings.HasPrefix(word, lower) })
 }
 
-// IsOff says whether a switch is off with a value.
+// IsOff reports whether a value means off.
 func IsOff(value string) bool {
 	lower := strings.ToLower(strings.TrimSpace(value))
 	return isBool(lower) && slices.ContainsFunc([]string{"false", "no", "off", "0"}, func(word string) bool { return strings.HasPrefix(word, lower) })
 }
 
-// hidden are values that PostgreSQL takes for some parameters and does not list.
+// hidden are values that PostgreSQL accepts for some parameters without listing them.
 var hidden = []string{"debug", "info", "archive", "hot_standby"}
 
 func (s setting) has(value string) bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podrequests says what a system asks of the nodes it runs on: pods, with what
-// they request and where they may be. It is pure.
+// Package podrequests returns what a system requests from nodes: pods with their requests
+// and placement. It is pure.
 package podrequests
 
 import (
@@ -11,17 +11,17 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Pods are alike.
+// Pods are identical pods.
 type Pods struct {
-	// Who they are, as a sentence names them: "module mod-users".
-	Who       string
+	// Title of the pods in messages: "module mod-users".
+	Title     string
 	Count     int
 	Resources corev1.ResourceRequirements
 	Placement *v1alpha1.Placement
 }
 
-// Of are the pods of a system, but for those that others run.
-func Of(system v1alpha1.System) []Pods {
+// ForSystem returns the pods of a system that PerfLab runs.
+func ForSystem(system v1alpha1.System) []Pods {
 	var all []Pods
 	for i := range system.Modules {
 		module := &system.Modules[i]
@@ -32,12 +32,12 @@ func Of(system v1alpha1.System) []Pods {
 		all = append(all, Pods{"module " + module.Name, count, module.Resources, module.Placement})
 	}
 	if kafka := system.Kafka; kafka != nil && kafka.External == nil {
-		all = append(all, nodesOf("the brokers of Kafka", &kafka.Brokers))
+		all = append(all, kafkaPods("the brokers of Kafka", &kafka.Brokers))
 		if kafka.Controllers != nil {
-			all = append(all, nodesOf("the controllers of Kafka", kafka.Controllers))
+			all = append(all, kafkaPods("the controllers of Kafka", kafka.Controllers))
 		}
 		if kafka.ZooKeeper != nil {
-			all = append(all, nodesOf("ZooKeeper", kafka.ZooKeeper))
+			all = append(all, kafkaPods("ZooKeeper", kafka.ZooKeeper))
 		}
 	}
 	if postgres := system.Postgres; postgres != nil && postgres.External == nil {
@@ -46,17 +46,16 @@ func Of(system v1alpha1.System) []Pods {
 	return all
 }
 
-func nodesOf(who string, nodes *v1alpha1.KafkaNodes) Pods {
+func kafkaPods(who string, nodes *v1alpha1.KafkaNodes) Pods {
 	return Pods{who, int(nodes.Replicas), nodes.Resources, nodes.Placement}
 }
 
-// Requested is what each of the pods requests. What is limited and not requested is
-// requested as it is limited.
+// Requested returns the request of each pod. Limits are the default of requests.
 func (p Pods) Requested(name corev1.ResourceName) resource.Quantity {
 	return Requested(p.Resources, name)
 }
 
-// Requested is what a container with these resources requests.
+// Requested returns the request of a container with these resources.
 func Requested(resources corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
 	if asked, given := resources.Requests[name]; given {
 		return asked
@@ -64,7 +63,7 @@ func Requested(resources corev1.ResourceRequirements, name corev1.ResourceName) 
 	return resources.Limits[name]
 }
 
-// NodeSelector are the labels of the nodes the pods may be on; none: on any.
+// NodeSelector returns the pods' node selector; empty if they may run on any node.
 func (p Pods) NodeSelector() map[string]string {
 	if p.Placement == nil {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Place puts a pod where it is declared to be. The selector finds the pods it
-// is spread among.
+// Place sets a pod's placement. The selector matches the pods to spread.
 func Place(pod *corev1.PodSpec, placement *v1alpha1.Placement, selector *metav1.LabelSelector) {
 	if placement == nil {
 		return
@@ -25,18 +24,18 @@ func Place(pod *corev1.PodSpec, placement *v1alpha1.Placement, selector *metav1.
 	pod.TopologySpreadConstraints = SpreadConstraints(declared.TopologySpread, selector)
 }
 
-// PlacementFields are the fields of a pod that a placement sets.
+// PlacementFields returns the fields of a pod that a placement sets.
 func PlacementFields(placement *v1alpha1.Placement, selector *metav1.LabelSelector) map[string]any {
 	pod := corev1.PodSpec{}
 	Place(&pod, placement, selector)
 	fields := environment.Fields(&pod)
-	// A pod must have containers; a part of one need not.
+	// A partial pod has no containers.
 	delete(fields, "containers")
 	return fields
 }
 
-// SpreadConstraints are declared spreads with the API's defaults, for systems
-// that did not pass admission.
+// SpreadConstraints returns declared constraints with the API's defaults, for systems
+// without them.
 func SpreadConstraints(declared []v1alpha1.Spread, selector *metav1.LabelSelector) []corev1.TopologySpreadConstraint {
 	var constraints []corev1.TopologySpreadConstraint
 	for _, spread := range declared {

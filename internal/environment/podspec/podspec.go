@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podspec makes the pieces of pods that are the same wherever PerfLab
-// asks for pods: what the restricted Pod Security Standard wants, placement,
-// resources, and variables that come from Secrets. It is pure.
+// Package podspec builds the common parts of PerfLab's pods: the restricted Pod Security
+// Standard, placement, resources, and variables from Secrets. It is pure.
 package podspec
 
 import (
@@ -11,9 +10,8 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Restricted is a pod that meets the restricted Pod Security Standard. It has
-// no token for the API server and no service links, which would put a variable
-// per Service of the namespace, other experiments' among them, into it.
+// Restricted returns a pod that meets the restricted Pod Security Standard. It has no API
+// token and no service links, which would add a variable for each Service of the namespace.
 func Restricted(containers ...corev1.Container) corev1.PodSpec {
 	return corev1.PodSpec{
 		Containers:                   containers,
@@ -23,7 +21,8 @@ func Restricted(containers ...corev1.Container) corev1.PodSpec {
 	}
 }
 
-// SecurityContext is what the restricted Pod Security Standard asks of a pod.
+// SecurityContext returns a pod's security context for the restricted Pod Security
+// Standard.
 func SecurityContext() *corev1.PodSecurityContext {
 	return &corev1.PodSecurityContext{
 		RunAsNonRoot:   new(true),
@@ -31,7 +30,7 @@ func SecurityContext() *corev1.PodSecurityContext {
 	}
 }
 
-// ContainerSecurityContext is what it asks of each container.
+// ContainerSecurityContext returns that of each container.
 func ContainerSecurityContext() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		AllowPrivilegeEscalation: new(false),
@@ -39,16 +38,16 @@ func ContainerSecurityContext() *corev1.SecurityContext {
 	}
 }
 
-// ReadOnly is what a container is given that runs a program of our choice,
-// which writes no files. Others may: Java keeps its counters in /tmp, and to put
-// a volume there would change what is measured.
+// ReadOnly returns the security context of a container with one of our programs, which
+// writes no files. Other programs may: Java keeps its counters in /tmp, and a volume there
+// would affect the measurement.
 func ReadOnly() *corev1.SecurityContext {
 	result := ContainerSecurityContext()
 	result.ReadOnlyRootFilesystem = new(true)
 	return result
 }
 
-// AddResources adds declared resources to the fields of what has containers.
+// AddResources adds declared resources to the fields of an object with containers.
 func AddResources(fields map[string]any, declared corev1.ResourceRequirements) {
 	if resources := environment.Fields(declared.DeepCopy()); len(resources) > 0 {
 		fields["resources"] = resources

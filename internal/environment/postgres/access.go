@@ -11,19 +11,19 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Access says how the system's database is reached past any Pooler.
+// Access is the direct connection to the system's database, without a Pooler.
 type Access struct {
 	// Host of the primary.
 	Host string
 	Port int32
-	// Database is the database's name where it is declared; empty: it is in
-	// the Secret, with the key contract.PostgresSecretDatabase.
+	// Database is the declared name of the database; empty if the Secret has it, under
+	// contract.PostgresSecretDatabase.
 	Database string
 	// Secret with the keys username and password.
 	Secret string
 }
 
-// AccessTo returns the access to the system's database. The system has one.
+// AccessTo returns the access to the system's database.
 func AccessTo(req environment.Request) Access {
 	if external := req.System.Postgres.External; external != nil {
 		return Access{
@@ -38,9 +38,8 @@ func AccessTo(req environment.Request) Access {
 	}
 }
 
-// ExternalAddresses are the addresses, as host:port, at which a PostgreSQL that
-// PerfLab does not run has to answer: that of the primary and, where modules
-// read from the replicas, that of those. None where PerfLab runs it.
+// ExternalAddresses returns the addresses, as host:port, of an external PostgreSQL: the
+// primary and, if modules read from replicas, the replicas. None if PerfLab runs it.
 func ExternalAddresses(req environment.Request) []string {
 	declared := req.System.Postgres
 	if declared == nil || declared.External == nil {
@@ -54,7 +53,7 @@ func ExternalAddresses(req environment.Request) []string {
 	return addresses
 }
 
-// ReplicaReaders names the modules that read from the replicas as declared.
+// ReplicaReaders returns the modules that read from replicas as declared.
 func ReplicaReaders(req environment.Request) []string {
 	var readers []string
 	for _, module := range req.System.Modules {

@@ -14,9 +14,9 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Assess says whether PostgreSQL is as declared. It looks at the Cluster, its
-// Poolers and the pods labelled with its name, those of Poolers and jobs among
-// them. A PostgreSQL that PerfLab does not run is always ready.
+// Assess reports whether PostgreSQL is as declared. It reads the Cluster, its Poolers and
+// the pods with its label, including those of Poolers and jobs. An external PostgreSQL is
+// always ready.
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
 	if req.System.Postgres == nil {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no PostgreSQL"}
@@ -27,7 +27,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
 	in := input{req: req, observed: observed, name: name, object: object, cluster: contract.PostgresCluster{Object: object}}
-	if readiness, decided := environment.Ask(checks, in); decided {
+	if readiness, decided := environment.RunChecks(checks, in); decided {
 		return readiness
 	}
 	if in.up() {
@@ -36,7 +36,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is being built: %s", name, in.doing()))
 }
 
-// input is what the checks look at.
+// input is the input of the checks.
 type input struct {
 	req      environment.Request
 	observed environment.Observed
@@ -45,19 +45,19 @@ type input struct {
 	cluster  contract.PostgresCluster
 }
 
-// title names the PostgreSQL in a sentence.
+// title names the PostgreSQL in messages.
 func (in input) title() string { return fmt.Sprintf("PostgreSQL %q", in.name) }
 
-// checks are in the order in which they are asked.
+// checks run in this order.
 var checks = []environment.Check[input]{
-	missing,   // nothing to say about what is not there
-	replaced,  // what is there is not what was asked for
-	ready,     // before pods: a pod that is in trouble is not ready
-	trouble,   // a pod tells more than the operator, and sooner
-	silent,    // nobody has touched it
-	stuck,     // the operator's own words
-	refused,   // and those about Poolers
-	abandoned, // begun, and not gone on with
+	missing,   // the object does not exist
+	replaced,  // the object has another configuration
+	ready,     // before pods: a failing pod is not ready
+	trouble,   // a pod has more details than the operator, and sooner
+	silent,    // no status yet
+	stuck,     // the operator's message
+	refused,   // including Poolers
+	abandoned, // no progress
 }
 
 func missing(in input) (environment.Readiness, bool) {
@@ -65,7 +65,7 @@ func missing(in input) (environment.Readiness, bool) {
 }
 
 func replaced(in input) (environment.Readiness, bool) {
-	current := environment.FingerprintOf(in.object) == in.req.PostgresShape() && in.object.GetDeletionTimestamp() == nil
+	current := environment.ReadFingerprint(in.object) == in.req.PostgresShape() && in.object.GetDeletionTimestamp() == nil
 	return environment.Replaced(in.title()), !current
 }
 
@@ -89,7 +89,7 @@ func trouble(in input) (environment.Readiness, bool) {
 
 func silent(in input) (environment.Readiness, bool) {
 	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
-	return environment.Silent(in.title(), "CloudNativePG", in.req.Namespace), !in.cluster.HasStatus() && age > environment.Patience
+	return environment.Silent(in.title(), "CloudNativePG", in.req.Namespace), !in.cluster.HasStatus() && age > environment.SilenceThreshold
 }
 
 func stuck(in input) (environment.Readiness, bool) {
@@ -97,13 +97,12 @@ func stuck(in input) (environment.Readiness, bool) {
 		"CloudNativePG can't make PostgreSQL %q as declared: %s", in.name, in.doing())), in.cluster.Stuck()
 }
 
-// abandoned finds a PostgreSQL that CloudNativePG has begun and does not go on
-// with.
+// abandoned finds a PostgreSQL that CloudNativePG stopped reconciling.
 func abandoned(in input) (environment.Readiness, bool) {
-	return environment.Abandoned(in.title(), "CloudNativePG", in.doing()), !in.up() && in.observed.Idle(in.cluster.LastWord())
+	return environment.Abandoned(in.title(), "CloudNativePG", in.doing()), !in.up() && in.observed.Idle(in.cluster.LastTransition())
 }
 
-// refused finds a Pooler that CloudNativePG can't make.
+// refused finds a Pooler whose pods the API server rejects.
 func refused(in input) (environment.Readiness, bool) {
 	for _, intent := range buildPoolers(in.req) {
 		pooler := in.pooler(intent.GetName())
@@ -115,7 +114,7 @@ func refused(in input) (environment.Readiness, bool) {
 	return environment.Readiness{}, false
 }
 
-// doing says how far CloudNativePG is, in its own words where it has any.
+// doing returns CloudNativePG's message about its progress.
 func (in input) doing() string {
 	doing := prose.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance") + " ready"
 	if phase := in.cluster.Phase(); phase != "" {
@@ -140,8 +139,7 @@ func (in input) poolersUp() bool {
 	return true
 }
 
-// poolerPods counts the PgBouncers of a Pooler that take connections: a Pooler
-// itself does not say.
+// poolerPods counts the ready PgBouncers of a Pooler, whose status lacks that.
 func (in input) poolerPods(name string) int64 {
 	var ready int64
 	for _, pod := range in.observed.Pods {
@@ -152,7 +150,7 @@ func (in input) poolerPods(name string) int64 {
 	return ready
 }
 
-// pooling says how far the Poolers are; empty where there are none.
+// pooling describes the progress of the Poolers; empty if there are none.
 func (in input) pooling() string {
 	var parts []string
 	for _, intent := range buildPoolers(in.req) {

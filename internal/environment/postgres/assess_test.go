@@ -57,7 +57,7 @@ func TestAssess(t *testing.T) {
 				`nothing more comes of PostgreSQL "demo-pg" since CloudNativePG took it up: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1; `+
 					`if that lasts, check that the CloudNativePG operator still runs`),
 		},
-		"SettingUp": {age: environment.LongPatience, status: settingUp, want: environment.NotReady(v1alpha1.ReasonCreating,
+		"SettingUp": {age: environment.LongSilenceThreshold, status: settingUp, want: environment.NotReady(v1alpha1.ReasonCreating,
 			`PostgreSQL "demo-pg" is being built: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1`)},
 		"Ready": {status: healthy, want: environment.Ready(`PostgreSQL "demo-pg" is up: 3 of 3 instances are ready`)},
 		"Earlier": {

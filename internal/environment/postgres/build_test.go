@@ -50,7 +50,7 @@ kind: Cluster
 metadata:
   name: demo-pg
   namespace: lab
-  annotations: {perflab.dev/fingerprint: "`+environment.FingerprintOf(intents[0])+`"}
+  annotations: {perflab.dev/fingerprint: "`+environment.ReadFingerprint(intents[0])+`"}
   labels:
     app.kubernetes.io/managed-by: perflab
     perflab.dev/component: postgres
@@ -147,21 +147,21 @@ func TestFingerprint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			edited := large()
 			tc.edit(edited)
-			before := environment.FingerprintOf(postgres.Build(request(large()))[0])
-			after := environment.FingerprintOf(postgres.Build(request(edited))[0])
+			before := environment.ReadFingerprint(postgres.Build(request(large()))[0])
+			after := environment.ReadFingerprint(postgres.Build(request(edited))[0])
 			if (before != after) != tc.changed {
 				t.Errorf("the fingerprint changed: %t, want %t", before != after, tc.changed)
 			}
 		})
 	}
-	plain := environment.FingerprintOf(postgres.Build(request(&v1alpha1.Postgres{Instances: 2}))[0])
-	split := environment.FingerprintOf(postgres.Build(request(&v1alpha1.Postgres{Instances: 2, ReadWriteSplit: &v1alpha1.ReadWriteSplit{Enabled: true}}))[0])
+	plain := environment.ReadFingerprint(postgres.Build(request(&v1alpha1.Postgres{Instances: 2}))[0])
+	split := environment.ReadFingerprint(postgres.Build(request(&v1alpha1.Postgres{Instances: 2, ReadWriteSplit: &v1alpha1.ReadWriteSplit{Enabled: true}}))[0])
 	if plain != split {
 		t.Error("turning the split on rebuilds the database")
 	}
 }
 
-func TestBuildTwiceAndEditNothing(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	req := request(large())
 	first := postgres.Build(req)
 	if diff := cmp.Diff(first, postgres.Build(req)); diff != "" {
@@ -174,7 +174,7 @@ func TestBuildTwiceAndEditNothing(t *testing.T) {
 	}
 }
 
-func TestWhereTheDatabaseIs(t *testing.T) {
+func TestAccessAndAddresses(t *testing.T) {
 	split := &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users"}}
 	cases := map[string]struct {
 		declared  *v1alpha1.Postgres
@@ -291,14 +291,14 @@ nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerm
 `)
 }
 
-func TestPatchesReachClusterAndPoolers(t *testing.T) {
+func TestPatchesApplyToClusterAndPoolers(t *testing.T) {
 	declared := large()
 	declared.Pooler = &v1alpha1.Pooler{}
 	req := request(declared)
 	merge := func(kind v1alpha1.PatchKind, text string) v1alpha1.Patch {
 		return v1alpha1.Patch{Kind: kind, Merge: runtime.RawExtension{Raw: []byte(text)}}
 	}
-	plain := environment.FingerprintOf(postgres.Build(req)[0])
+	plain := environment.ReadFingerprint(postgres.Build(req)[0])
 	req.System.Patches = []v1alpha1.Patch{
 		merge("Cluster", `{"spec": {"logLevel": "debug"}}`),
 		merge("Pooler", `{"spec": {"pgbouncer": {"image": "pgbouncer:1"}}}`),
@@ -308,7 +308,7 @@ func TestPatchesReachClusterAndPoolers(t *testing.T) {
 		t.Errorf("the Cluster's logLevel is %v", level)
 	}
 	yamlcmp.Equal(t, intents[2].Object["spec"].(map[string]any)["pgbouncer"], `{poolMode: session, image: "pgbouncer:1"}`)
-	if environment.FingerprintOf(intents[0]) == plain {
+	if environment.ReadFingerprint(intents[0]) == plain {
 		t.Error("a patched Cluster has the fingerprint of the plain one: it would not be rebuilt")
 	}
 }

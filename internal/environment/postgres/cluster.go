@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postgres turns the declared PostgreSQL into CloudNativePG's Cluster
-// and Poolers, and what CloudNativePG makes of them into a readiness. A server
-// that is already there is only pointed at. It is pure.
+// Package postgres renders the declared PostgreSQL as CloudNativePG's Cluster and Poolers,
+// and assesses their readiness. For an existing server it only returns the address. It is
+// pure.
 package postgres
 
 import (
@@ -18,18 +18,17 @@ const database = "app"
 // defaultStorage is the size of an instance's volume when none is declared.
 const defaultStorage = "1Gi"
 
-// smartShutdownSeconds is how long an instance that is told to stop waits for
-// its clients to hang up. Modules keep their connections, so CloudNativePG's
-// default would only hold up each rebuild for three minutes.
+// smartShutdownSeconds is how long a stopping instance waits for clients to disconnect.
+// Modules keep their connections, so CloudNativePG's default would delay each rebuild by
+// three minutes.
 const smartShutdownSeconds = 5
 
-// metricsLifetime is how long an instance may give the same figures again.
-// CloudNativePG's default of 30 s would give those of before a short load as
-// those after it.
+// metricsLifetime is how long an instance caches its metrics. CloudNativePG's default of 30
+// s would return metrics from before a short load after it.
 const metricsLifetime = "1s"
 
-// Build returns the Cluster with its queries and Poolers; nothing when the system has no
-// PostgreSQL or one that PerfLab does not run.
+// Build returns the Cluster with its queries and Poolers; nothing if the system has no
+// PostgreSQL or an external one.
 func Build(req environment.Request) []environment.Intent {
 	if !isOurs(req.System.Postgres) {
 		return nil
@@ -53,8 +52,8 @@ func buildCluster(req environment.Request) environment.Intent {
 		"bootstrap": map[string]any{"initdb": map[string]any{
 			"database": database,
 			"owner":    database,
-			// Who measures logs in as the modules do and has to see what their
-			// connections do, and their statements.
+			// The collector logs in as the modules' user and reads their connections and
+			// statements.
 			"postInitSQL": []any{"GRANT pg_monitor TO " + database},
 		}},
 		"postgresql": server(postgres),
@@ -92,18 +91,18 @@ func server(postgres *v1alpha1.Postgres) map[string]any {
 	if isSynchronous(postgres) {
 		server["synchronous"] = map[string]any{
 			"method": "any",
-			// Reads go to any replica, so a commit has to wait for all of
-			// them: a read after a write must not depend on luck.
+			// Reads go to any replica, so a commit waits for all of them: a read after a
+			// write must see it.
 			"number": int64(instances(postgres) - 1),
-			// Going on without a replica would quietly measure something else.
+			// Continuing without a replica would silently measure another configuration.
 			"dataDurability": "required",
 		}
 	}
 	return server
 }
 
-// parameters are the declared ones with what measuring needs. Any parameter of
-// pg_stat_statements makes CloudNativePG load the extension.
+// parameters returns the declared parameters with those that measuring needs. Any parameter
+// of pg_stat_statements makes CloudNativePG load the extension.
 func parameters(postgres *v1alpha1.Postgres) map[string]any {
 	parameters := map[string]any{}
 	if postgres.Statements == nil || *postgres.Statements {

@@ -15,22 +15,22 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// strayReads is how many rows replicas may read without anybody meaning to: a
-// person who looks, or a module that asks once where it is.
+// strayReads is the number of rows that replicas may serve unintentionally: to a user, or a
+// module's one-time query.
 const strayReads = 100
 
-// Server is what one instance told, or the reason why it told nothing.
+// Server holds the metrics of one instance, or the reason why there are none.
 type Server struct {
 	// Name of the instance's pod.
 	Name string
-	// Metrics it told.
+	// Metrics of the instance.
 	Metrics contract.PostgresMetrics
-	// Silence says why it told nothing; empty: it did.
+	// Silence says why there are no metrics; empty if there are.
 	Silence string
 }
 
-// Effective sums up what the instances told before the load. What they did not
-// tell is absent and named in unproved.
+// Effective summarizes the instances' metrics before the load. Missing values are absent
+// and listed in unproved.
 func Effective(servers []Server) *v1alpha1.EffectivePostgres {
 	effective := &v1alpha1.EffectivePostgres{Unproved: unproved(servers)}
 	for _, server := range sorted(servers) {
@@ -66,8 +66,8 @@ func sorted(servers []Server) []Server {
 	return slices.SortedFunc(slices.Values(servers), func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Differences says in what the servers are not as declared. What could not be
-// asked is no difference.
+// Differences returns the differences between the servers and the declaration. Unknown
+// values are no difference.
 func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres) []string {
 	if !isOurs(req.System.Postgres) {
 		return nil
@@ -93,9 +93,8 @@ func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres)
 	return differences
 }
 
-// CountReads fills in what was read while load was on, between the effective
-// configuration before it and what the instances told after it. It says what
-// became of the servers meanwhile that can't be.
+// CountReads fills in the rows read during the load, from the metrics before and after it.
+// It returns what happened to servers for which that is impossible.
 func CountReads(effective *v1alpha1.EffectivePostgres, after []Server) (differences []string) {
 	var onPrimary, onReplicas int64
 	counted := len(effective.Servers) > 0
@@ -138,7 +137,7 @@ func role(replica bool) string {
 	return "primary"
 }
 
-// ReadDifferences says where the reads went that should not have gone there.
+// ReadDifferences returns reads that went to the wrong servers.
 func ReadDifferences(req environment.Request, effective *v1alpha1.EffectivePostgres) []string {
 	if !isOurs(req.System.Postgres) || effective.ReplicaReads == nil {
 		return nil
@@ -158,7 +157,7 @@ func ReadDifferences(req environment.Request, effective *v1alpha1.EffectivePostg
 func number(object *unstructured.Unstructured, path ...string) int64 {
 	value, _, err := unstructured.NestedInt64(object.Object, path...)
 	if err != nil {
-		// A patch may have put anything there; CloudNativePG refuses it.
+		// A patch may set another type, which CloudNativePG rejects.
 		return 0
 	}
 	return value

@@ -41,7 +41,7 @@ func TestEffective(t *testing.T) {
 }
 
 // Silence is not proof of anything, nor a difference.
-func TestEffectiveOfServersThatDoNotTell(t *testing.T) {
+func TestEffectiveWithoutMetrics(t *testing.T) {
 	for what, servers := range map[string][]postgres.Server{
 		"the metrics of demo-pg-1 can't be read: connection refused": {{Name: "demo-pg-1", Silence: "connection refused"}},
 		"the metrics of demo-pg-1 lack those of PerfLab's queries":   {{Name: "demo-pg-1"}},

@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 )
 
-// place puts the declared placement into a Cluster's spec. CloudNativePG keeps
-// instances apart from each other by itself; what is declared comes on top.
+// place adds the declared placement to a Cluster's spec. CloudNativePG spreads instances by
+// itself; the declared placement is added.
 func place(spec map[string]any, declared *v1alpha1.Placement, cluster string) {
 	if declared == nil {
 		return
@@ -25,7 +25,7 @@ func place(spec map[string]any, declared *v1alpha1.Placement, cluster string) {
 	}
 }
 
-// affinity has the shape of CloudNativePG, which is not that of a pod.
+// affinity has CloudNativePG's structure, which differs from a pod's.
 func affinity(declared *v1alpha1.Placement) map[string]any {
 	affinity := map[string]any{}
 	if len(declared.NodeSelector) > 0 {
@@ -58,8 +58,8 @@ func affinity(declared *v1alpha1.Placement) map[string]any {
 }
 
 func spread(declared []v1alpha1.Spread, cluster string) []any {
-	// The instances alone: the pods of Poolers and of CloudNativePG's jobs carry
-	// the Cluster's label as well.
+	// Only the instances: the pods of Poolers and of CloudNativePG's jobs have the
+	// Cluster's label as well.
 	instances := &metav1.LabelSelector{MatchLabels: map[string]string{
 		contract.LabelPostgresCluster: cluster,
 		contract.LabelPostgresRole:    contract.PostgresRoleInstance,

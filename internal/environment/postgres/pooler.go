@@ -7,8 +7,8 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// buildPoolers returns a PgBouncer for the primary and, where modules read
-// from the replicas, one for those. They belong to the Cluster's shape.
+// buildPoolers returns a PgBouncer for the primary and, if modules read from replicas, one
+// for those. They are part of the Cluster's shape.
 func buildPoolers(req environment.Request) []environment.Intent {
 	postgres := req.System.Postgres
 	if postgres.Pooler == nil {

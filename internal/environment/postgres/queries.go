@@ -12,15 +12,14 @@ import (
 // queriesKey is the entry of the ConfigMap with the queries.
 const queriesKey = "queries"
 
-// queries are what each instance tells beside its own figures. The rows read
-// are those of the modules' own tables: pg_stat_database would count the
-// catalogue as well, which CloudNativePG itself reads all the time.
+// queries are additional metrics of each instance. The rows read are those of user tables:
+// pg_stat_database would include the catalogue, which CloudNativePG reads constantly.
 //
-// synchronous_commit can't be asked: CloudNativePG sets it for its own
-// connections, and a connection sees no other value than its own.
+// synchronous_commit is not available: CloudNativePG sets it for its own connections, and a
+// connection sees only its own value.
 //
-// Names are qualified because the database belongs to the modules, which may
-// have functions and operators of the same names.
+// Names are qualified because the database belongs to the modules, which may have functions
+// and operators of the same names.
 const queries = `
 ` + contract.PostgresQueryServer + `:
   query: |
@@ -44,12 +43,12 @@ const queries = `
   - rows: {usage: COUNTER, description: Rows and index entries of the modules' tables read since the server's statistics began}
 `
 
-// queriesName is the ConfigMap with the queries of a Cluster.
+// queriesName returns the name of the ConfigMap with the queries of a Cluster.
 func queriesName(req environment.Request) string { return req.PostgresName() + "-queries" }
 
 func buildQueries(req environment.Request) environment.Intent {
 	intent := req.Intent(corev1.SchemeGroupVersion.WithKind("ConfigMap"), queriesName(req), environment.ComponentPostgres, req.PostgresShape())
-	// Instances follow changes of ConfigMaps that carry this label.
+	// Instances reload ConfigMaps with this label.
 	environment.AddLabel(intent, contract.LabelPostgresReload, "")
 	intent.Object["data"] = map[string]any{queriesKey: queries}
 	return intent

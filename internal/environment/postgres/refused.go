@@ -11,7 +11,7 @@ import (
 )
 
 // fixed are the parameters that CloudNativePG 1.30 sets itself, with the value that
-// it lets stand where there is one. TestRefusedIsWhatCloudNativePGRefuses compares
+// it lets stand where there is one. TestRefusedParametersMatchCloudNativePG compares
 // the lists with its own.
 var (
 	fixed = names("allow_system_table_mods archive_cleanup_command archive_command archive_mode bonjour bonjour_name " +
@@ -32,7 +32,7 @@ var (
 		"archive_mode": "on", "log_destination": "csvlog", "log_rotation_age": "0", "log_rotation_size": "0",
 		"log_truncate_on_rotation": "false", "logging_collector": "on", "shared_preload_libraries": "",
 	}
-	// pooled are the parameters of PgBouncer that it takes.
+	// pooled are the PgBouncer parameters that it accepts.
 	pooled = names("application_name_add_host auth_type autodb_idle_timeout cancel_wait_timeout client_idle_timeout " +
 		"client_login_timeout client_tls13_ciphers client_tls_ciphers client_tls_sslmode default_pool_size " +
 		"disable_pqexec dns_max_ttl dns_nxdomain_ttl idle_transaction_timeout ignore_startup_parameters " +
@@ -48,8 +48,8 @@ var (
 
 func names(list string) []string { return strings.Fields(list) }
 
-// ParameterFault says why CloudNativePG takes no such parameter of PostgreSQL; empty:
-// it does.
+// ParameterFault returns why CloudNativePG rejects a parameter of PostgreSQL; empty if it
+// accepts it.
 func ParameterFault(name, value string) string {
 	name = strings.ToLower(name)
 	allowed, listed := same[name]
@@ -63,8 +63,8 @@ func ParameterFault(name, value string) string {
 	}
 }
 
-// PoolerFault says why CloudNativePG takes no such parameter of PgBouncer; empty: it
-// does.
+// PoolerFault returns why CloudNativePG rejects a parameter of PgBouncer; empty if it
+// accepts it.
 func PoolerFault(name string) string {
 	if slices.Contains(pooled, name) {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/crds"
 )
 
-// listed are the texts in quotes of a list in CloudNativePG's source.
+// listed returns the texts in quotes of a list in CloudNativePG's source.
 func listed(t *testing.T, file, list, entry string) []string {
 	t.Helper()
 	// The definitions are in config/crd/bases of the module.
@@ -34,7 +34,7 @@ func listed(t *testing.T, file, list, entry string) []string {
 	return names
 }
 
-func TestRefusedIsWhatCloudNativePGRefuses(t *testing.T) {
+func TestRefusedParametersMatchCloudNativePG(t *testing.T) {
 	want := listed(t, "pkg/postgres/configuration.go", `(?s)FixedConfigurationParameters = map\[string\]string\{(.*?)\n\t\}`, `(?m)^\t\t"([^"]+)":`)
 	if diff := cmp.Diff(want, fixed); diff != "" {
 		t.Errorf("fixed parameters (-CloudNativePG +known):\n%s", diff)

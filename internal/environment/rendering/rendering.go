@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rendering tells whether two runs of one arm were given the same objects.
-// They are declared alike, but an operator that was upgraded in between may make
-// something else of the declaration. It is pure.
+// Package rendering compares the rendered objects of runs of one arm. Their declarations
+// are equal, but an upgraded operator may render them differently. It is pure.
 package rendering
 
 import (
@@ -18,11 +17,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// otherwise is in each warning.
+// otherwise is part of each warning.
 const otherwise = "not built as run "
 
-// Digest is that of the objects that are made of a part. They must name no run, so
-// that they are the same for each.
+// Digest returns the digest of the objects of a component. They must not contain the run's
+// name, so that they are equal for each run.
 func Digest(of string, objects []*unstructured.Unstructured) v1alpha1.RenderedDigest {
 	contents := make([]map[string]any, 0, len(objects))
 	for _, object := range objects {
@@ -31,11 +30,11 @@ func Digest(of string, objects []*unstructured.Unstructured) v1alpha1.RenderedDi
 	return v1alpha1.RenderedDigest{Of: of, SHA256: naming.Hash(contents)}
 }
 
-// IsWarning tells what Warning says from other warnings of a run.
+// IsWarning identifies the warnings of Warning among a run's warnings.
 func IsWarning(sentence string) bool { return strings.Contains(sentence, otherwise) }
 
-// Warning says that the run was built otherwise than its predecessor; empty: it was
-// not, or it has none.
+// Warning says that the run was rendered differently from its predecessor; empty if it was
+// not, or there is none.
 func Warning(run, before *v1alpha1.PerfRun) string {
 	if before == nil {
 		return ""
@@ -56,8 +55,8 @@ func version(evidence *v1alpha1.RunEvidence) string {
 	return cmp.Or(evidence.Versions.PerfLab, "unknown")
 }
 
-// Predecessor is the last run before this one at the same arm and scenario that
-// gave results; nil: there is none.
+// Predecessor returns the last earlier run with results of this arm and scenario; nil if
+// there is none.
 func Predecessor(run *v1alpha1.PerfRun, runs []v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	var last *v1alpha1.PerfRun
 	for i := range runs {
@@ -73,8 +72,8 @@ func Predecessor(run *v1alpha1.PerfRun, runs []v1alpha1.PerfRun) *v1alpha1.PerfR
 	return last
 }
 
-// changes are the parts of which something else was made. One that only one of
-// two versions notes is not compared.
+// changes returns the components that were rendered differently. A component that only one
+// version records is not compared.
 func changes(then, now []v1alpha1.RenderedDigest) []string {
 	var changed []string
 	for _, digest := range now {

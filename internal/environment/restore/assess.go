@@ -15,9 +15,9 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Assess says how far a Job is, from it and its pods. A Job that failed for
-// good has the reason RestoreFailed: nothing will change that. Messages hold
-// nothing of what the container printed, which may be anything.
+// Assess returns the readiness of a restore Job from the Job and its pods. A Job that
+// failed permanently has the reason RestoreFailed. Messages contain no output of the
+// container.
 func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environment.Readiness {
 	what := title(hook.Restore)
 	if job == nil {
@@ -33,7 +33,7 @@ func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environm
 		case batchv1.JobFailed:
 			return environment.NotReady(v1alpha1.ReasonRestoreFailed, failure(hook, condition, observed))
 		default:
-			// Suspended, or about to be complete or failed.
+			// Suspended, or not yet complete or failed.
 		}
 	}
 	if observed.Refused != "" {
@@ -62,7 +62,7 @@ func failure(hook Hook, condition batchv1.JobCondition, observed environment.Obs
 	return fmt.Sprintf("%s failed (%s); %s", what, condition.Reason, where)
 }
 
-// exitCode is that of the pod that was tried last.
+// exitCode returns the exit code of the last attempt's pod.
 func exitCode(pods []corev1.Pod) (int32, bool) {
 	latest := slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(b.Name, a.Name))
@@ -77,7 +77,7 @@ func exitCode(pods []corev1.Pod) (int32, bool) {
 	return 0, false
 }
 
-// meaning says what the exit codes of the programs we run ourselves stand for.
+// meaning explains the exit codes of PerfLab's own restore programs.
 func meaning(restore v1alpha1.Restore, code int32) string {
 	psqlMeanings := map[int32]string{1: "psql could not read the script", 2: "psql lost its connection or got none", 3: "a statement failed, and nothing was changed"}
 	curlMeanings := map[int32]string{6: "the host has no address", 7: "connection refused", 22: "the answer was an HTTP error", 28: "there was no answer in time"}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package restore turns the declared way of bringing data back into a Job, and
-// what became of the Job into a readiness. It is pure.
+// Package restore renders the declared restore as a Job, and assesses the Job's readiness.
+// It is pure.
 package restore
 
 import (
@@ -21,25 +21,24 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// defaultTimeout is the API's.
+// defaultTimeout is the API's default.
 const defaultTimeout = 10 * time.Minute
 
-// retries is how often a container that failed is tried again: a server may
-// just be changing over. Restoring twice gives the same data.
+// retries is the number of retries of a failed container: a server may be in a failover. A
+// restore is idempotent.
 const retries = 1
 
 // container is the name of the Job's only container.
 const container = "restore"
 
-// nobody runs programs of images whose own user may be root; psql needs no
-// user of its own.
+// nobody runs images whose user may be root; psql needs no specific user.
 const nobody = 65534
 
-// Database says how the restored database is reached.
+// Database is the connection to the restored database.
 type Database struct {
 	Host string
 	Port int32
-	// Name of the database; empty: it is in the Secret, with NameKey.
+	// Name of the database; empty if the Secret has it, under NameKey.
 	Name string
 	// Secret with the keys username and password.
 	Secret string
@@ -47,13 +46,13 @@ type Database struct {
 	NameKey string
 }
 
-// Hook is everything a restoring is made from.
+// Hook is the input of a restore Job.
 type Hook struct {
 	Run     *v1alpha1.PerfRun
 	Restore v1alpha1.Restore
 	// Database for sql.
 	Database Database
-	// URL the call goes to, for http, and the tenant it is for.
+	// URL of the request, for http, and its tenant.
 	URL, Tenant string
 	// CallerImage has curl, for http.
 	CallerImage string
@@ -61,11 +60,10 @@ type Hook struct {
 	Env []corev1.EnvVar
 }
 
-// NeedsModules reports whether the modules have to be up for the restoring;
-// else none may be.
+// NeedsModules reports whether the modules run during the restore; else all are stopped.
 func NeedsModules(restore *v1alpha1.Restore) bool { return restore != nil && restore.HTTP != nil }
 
-// Images are those a restoring needs beside the operator's own.
+// Images returns the additional images of a restore.
 func Images(restore *v1alpha1.Restore) []string {
 	switch {
 	case restore == nil:
@@ -79,7 +77,7 @@ func Images(restore *v1alpha1.Restore) []string {
 	}
 }
 
-// Timeout of a restoring.
+// Timeout of a restore.
 func Timeout(restore v1alpha1.Restore) time.Duration {
 	if restore.Timeout == nil {
 		return defaultTimeout
@@ -87,7 +85,7 @@ func Timeout(restore v1alpha1.Restore) time.Duration {
 	return restore.Timeout.Duration
 }
 
-// Build returns the Job. It belongs to the run, which has one attempt at it.
+// Build returns the Job. The run owns it, and has one attempt at it.
 func Build(hook Hook) environment.Intent {
 	labels := naming.RunLabels(hook.Run)
 	pod := podspec.Restricted(hook.container())
@@ -111,7 +109,7 @@ func (h Hook) container() corev1.Container {
 	case h.Restore.HTTP != nil:
 		h.http(&result)
 	case h.Restore.Job != nil:
-		// Somebody else's program may write what it likes.
+		// A third-party program may write files.
 		result.SecurityContext = podspec.ContainerSecurityContext()
 		result.Image, result.Command, result.Env = h.Restore.Job.Image, h.Restore.Job.Command, h.Env
 	}
@@ -120,8 +118,8 @@ func (h Hook) container() corev1.Container {
 
 func (h Hook) sql(result *corev1.Container) {
 	result.Image = h.Restore.SQL.Image
-	// All or nothing: -1 is one transaction, ON_ERROR_STOP ends it at the
-	// first error, -X keeps a .psqlrc of the image out.
+	// -1 is one transaction, ON_ERROR_STOP aborts it at the first error, -X ignores a
+	// .psqlrc in the image.
 	result.Command = []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", scriptDirectory + "/" + scriptFile}
 	result.VolumeMounts = []corev1.VolumeMount{{Name: scriptVolume, MountPath: scriptDirectory, ReadOnly: true}}
 	result.Env = []corev1.EnvVar{
@@ -138,7 +136,7 @@ func (h Hook) http(result *corev1.Container) {
 	result.Command = []string{
 		"curl", "--silent", "--show-error", "--fail", "--output", "/dev/null",
 		"--max-time", strconv.Itoa(max(1, int(Timeout(h.Restore).Seconds()))),
-		"--request", methodOf(call),
+		"--request", httpMethod(call),
 	}
 	if h.Tenant != "" {
 		result.Command = append(result.Command, "--header", "X-Okapi-Tenant: "+h.Tenant)
@@ -149,7 +147,7 @@ func (h Hook) http(result *corev1.Container) {
 	result.Command = append(result.Command, h.URL+call.Path)
 }
 
-func methodOf(call *v1alpha1.RestoreHTTP) string { return cmp.Or(call.Method, http.MethodPost) }
+func httpMethod(call *v1alpha1.RestoreHTTP) string { return cmp.Or(call.Method, http.MethodPost) }
 
 const (
 	scriptVolume    = "script"
@@ -175,13 +173,13 @@ func (h Hook) user() *int64 {
 	return new(int64(nobody))
 }
 
-// title says in a condition what is being done.
+// title describes the restore in a condition.
 func title(restore v1alpha1.Restore) string {
 	switch {
 	case restore.SQL != nil:
 		return fmt.Sprintf("the SQL of ConfigMap %q", restore.SQL.ConfigMap.Name)
 	case restore.HTTP != nil:
-		return fmt.Sprintf("the call %s %s", methodOf(restore.HTTP), restore.HTTP.Path)
+		return fmt.Sprintf("the call %s %s", httpMethod(restore.HTTP), restore.HTTP.Path)
 	default:
 		return "the Job of restore.job"
 	}

@@ -42,7 +42,7 @@ func hook(declared v1alpha1.Restore) restore.Hook {
 	}
 }
 
-func TestTheJobOfAScript(t *testing.T) {
+func TestBuildSQLJob(t *testing.T) {
 	yamlcmp.Equal(t, restore.Build(hook(bySQL)), `
 apiVersion: batch/v1
 kind: Job
@@ -87,7 +87,7 @@ func job(t *testing.T, declared v1alpha1.Restore) *batchv1.Job {
 	return made
 }
 
-func TestTheJobOfACall(t *testing.T) {
+func TestBuildHTTPJob(t *testing.T) {
 	container := job(t, byCall).Spec.Template.Spec.Containers[0]
 	want := []string{
 		"curl", "--silent", "--show-error", "--fail", "--output", "/dev/null", "--max-time", "600", "--request", "PUT",
@@ -99,7 +99,7 @@ func TestTheJobOfACall(t *testing.T) {
 	}
 }
 
-func TestTheJobOfAContainer(t *testing.T) {
+func TestBuildContainerJob(t *testing.T) {
 	made := job(t, byJob)
 	container := made.Spec.Template.Spec.Containers[0]
 	if diff := cmp.Diff([]string{"load", "--all"}, container.Command); diff != "" || container.Image != "loader:1" || len(container.Env) != 1 {
@@ -110,8 +110,8 @@ func TestTheJobOfAContainer(t *testing.T) {
 	}
 }
 
-// Our own programs write no files; somebody else's may.
-func TestWhoMayWriteFiles(t *testing.T) {
+// Our own programs write no files; another owner's may.
+func TestReadOnlyRootFilesystem(t *testing.T) {
 	for name, c := range map[string]struct {
 		declared v1alpha1.Restore
 		may      bool

@@ -17,9 +17,9 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Assess says whether every borrowed workload has changed over to what the run
-// wants, with no pod of an earlier configuration left.
-func Assess(loans []Loan, now time.Time) environment.Readiness {
+// Assess reports whether every adopted workload has rolled out the run's configuration,
+// with no pod of an earlier configuration left.
+func Assess(loans []Adoption, now time.Time) environment.Readiness {
 	for _, loan := range loans {
 		if loan.Refusal != nil {
 			return *loan.Refusal
@@ -31,12 +31,12 @@ func Assess(loans []Loan, now time.Time) environment.Readiness {
 		rollouts = append(rollouts, loan.rollout())
 		events = append(events, loan.Events...)
 	}
-	return environment.AssessRollouts("borrowed workload", rollouts, events, now)
+	return environment.AssessRollouts("adopted workload", rollouts, events, now)
 }
 
 // Selector finds the pods of a workload.
 func Selector(object *unstructured.Unstructured) (labels.Selector, error) {
-	loan := Loan{original: object.Object}
+	loan := Adoption{original: object.Object}
 	selector, err := metav1.LabelSelectorAsSelector(loan.selector())
 	if err != nil {
 		return nil, fmt.Errorf("reading the selector of %s %q: %w", object.GetKind(), object.GetName(), err)
@@ -44,25 +44,24 @@ func Selector(object *unstructured.Unstructured) (labels.Selector, error) {
 	return selector, nil
 }
 
-// Contested names the fields somebody else has changed since the run changed
-// them.
-func (l *Loan) Contested() []string {
+// Contested returns the fields that another client changed after the run changed them.
+func (l *Adoption) Contested() []string {
 	if !l.IsApplied() {
 		return nil
 	}
 	return missing(l.Intent.Object, l.Object.Object)
 }
 
-// Contend says that others change the workload back, and what to do. The
-// object must hold its managedFields, which say who they are.
-func (l *Loan) Contend(fields []string, object *unstructured.Unstructured, manager string) {
+// RefuseContested sets the refusal for a workload that another client changes back. The
+// object must hold its managedFields, which name that client.
+func (l *Adoption) RefuseContested(fields []string, object *unstructured.Unstructured, manager string) {
 	l.refuse(v1alpha1.ReasonWorkloadContested, fmt.Sprintf(
 		"%s has changed %s of %s, which this run sets: let it leave these fields alone while the experiment lasts (docs/borrowed-workloads.md), or take them out of module %s",
-		l.rival(object, manager), prose.Enumerate(fields), l.title(), l.Module.Name))
+		l.conflictingManager(object, manager), prose.Enumerate(fields), l.title(), l.Module.Name))
 }
 
-// rival is who owns a field that is not as intended.
-func (l *Loan) rival(object *unstructured.Unstructured, manager string) string {
+// conflictingManager returns the field manager of a field that differs from the intent.
+func (l *Adoption) conflictingManager(object *unstructured.Unstructured, manager string) string {
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager == manager || !l.opposes(entry, object) {
 			continue
@@ -72,13 +71,13 @@ func (l *Loan) rival(object *unstructured.Unstructured, manager string) string {
 		}
 		return entry.Manager
 	}
-	return "somebody"
+	return "another client"
 }
 
-// opposes reports whether an entry's manager has set a field otherwise than
-// intended.
-func (l *Loan) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Unstructured) bool {
-	for path := range setOf(entry).Leaves().All() {
+// opposes reports whether an entry's manager has set a field to another value than the
+// intent.
+func (l *Adoption) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Unstructured) bool {
+	for path := range fieldSet(entry).Leaves().All() {
 		intended, found := lookup(l.Intent.Object, path)
 		if is, _ := lookup(object.Object, path); found && !reflect.DeepEqual(intended, is) {
 			return true
@@ -87,14 +86,14 @@ func (l *Loan) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Uns
 	return false
 }
 
-// CurrentPods are the pods made from the template as the run wants it.
-func (l *Loan) CurrentPods() []corev1.Pod {
+// CurrentPods returns the pods of the run's template.
+func (l *Adoption) CurrentPods() []corev1.Pod {
 	current, _ := environment.SplitPods(l.Pods, l.template)
 	return current
 }
 
-// rollout is how far the workload has changed over.
-func (l *Loan) rollout() environment.Rollout {
+// rollout returns the state of the workload's rollout.
+func (l *Adoption) rollout() environment.Rollout {
 	rollout := environment.Rollout{Module: l.Module.Name, Title: l.title(), Applied: l.IsApplied()}
 	rollout.ReadStatus(l.Object)
 	rollout.Current, rollout.Earlier = environment.SplitPods(l.Pods, l.template)

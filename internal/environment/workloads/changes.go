@@ -18,13 +18,13 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 )
 
-// restarts are the resets that start a module's pods anew before each run.
+// restarts are the resets that restart a module's pods before each run.
 var restarts = []v1alpha1.ResetPolicy{
 	v1alpha1.ResetRestartModules, v1alpha1.ResetRestoreData, v1alpha1.ResetReschedule, v1alpha1.ResetRecreate,
 }
 
-// changes are the fields of the workload's spec that the run sets.
-func (l *Loan) changes(req environment.Request, container *corev1.Container, variables []corev1.EnvVar) map[string]any {
+// changes returns the fields of the workload's spec that the run sets.
+func (l *Adoption) changes(req environment.Request, container *corev1.Container, variables []corev1.EnvVar) map[string]any {
 	pod := map[string]any{}
 	if placement := l.Module.Placement; placement != nil {
 		pod = podspec.PlacementFields(placement, l.selector())
@@ -51,8 +51,8 @@ func (l *Loan) changes(req environment.Request, container *corev1.Container, var
 	return spec
 }
 
-// listed are variables as fields. An empty value is spelled out: left out, it
-// would leave the value that was there.
+// listed returns variables as fields. An empty value is explicit, because server-side apply
+// keeps the old value of a missing field.
 func listed(variables []corev1.EnvVar) []any {
 	items := make([]any, 0, len(variables))
 	for _, variable := range variables {
@@ -65,8 +65,8 @@ func listed(variables []corev1.EnvVar) []any {
 	return items
 }
 
-// selector is how the workload finds its pods.
-func (l *Loan) selector() *metav1.LabelSelector {
+// selector returns the workload's pod selector.
+func (l *Adoption) selector() *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
 	fields, _, _ := unstructured.NestedMap(l.original, "spec", "selector")
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, selector); err != nil {
@@ -76,12 +76,12 @@ func (l *Loan) selector() *metav1.LabelSelector {
 	return selector
 }
 
-// variablesOf are the variables the run sets, those that were there in the
-// order they were in, so that the list keeps its order.
-func variablesOf(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.Container) []corev1.EnvVar {
+// moduleVariables returns the variables that the run sets. Existing variables keep their
+// order.
+func moduleVariables(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.Container) []corev1.EnvVar {
 	variables := podspec.OverrideEnv(env, module.Env)
 	if options := module.JVM.VariableOrDefault(); module.JVM != nil && podspec.EnvIndex(variables, options) < 0 {
-		variables = append(variables, corev1.EnvVar{Name: options, Value: optionsOf(module.JVM, container)})
+		variables = append(variables, corev1.EnvVar{Name: options, Value: javaOptions(module.JVM, container)})
 	}
 	variables = append(variables, dependents(container.Env, variables)...)
 	last := len(container.Env)
@@ -91,9 +91,9 @@ func variablesOf(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.
 	return variables
 }
 
-// dependents are variables of the container that refer to ones the run adds,
-// with the value in the reference's place: the kubelet puts values only into
-// variables that stand behind theirs, and what is added stands last.
+// dependents returns the container's variables that refer to variables the run adds, with
+// the references replaced by their values. The kubelet expands only references to earlier
+// variables, and added variables come last.
 func dependents(before, set []corev1.EnvVar) []corev1.EnvVar {
 	var found []corev1.EnvVar
 	for _, variable := range before {
@@ -117,9 +117,9 @@ func rank(variables []corev1.EnvVar, name string, otherwise int) int {
 	return otherwise
 }
 
-// optionsOf are the JVM options the container had, with what is declared set
-// in them and the heap that results logged.
-func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
+// javaOptions returns the container's JVM options with the declared ones set and heap
+// logging enabled.
+func javaOptions(declared *v1alpha1.JVM, container *corev1.Container) string {
 	var before string
 	if at := podspec.EnvIndex(container.Env, declared.VariableOrDefault()); at >= 0 {
 		before = container.Env[at].Value
@@ -127,21 +127,21 @@ func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
 	return jvm.WithLogInit(jvm.Rewrite(before, environment.JVMSettings(declared)))
 }
 
-// clashOf names a variable that has a value in one place and a source in the
-// other: server-side apply would leave both, which no pod may have.
-func clashOf(container *corev1.Container, variables []corev1.EnvVar) string {
+// findClash returns a variable that has a value in one place and a source in the other:
+// server-side apply would keep both, which is invalid.
+func findClash(container *corev1.Container, variables []corev1.EnvVar) string {
 	for _, variable := range variables {
 		at := podspec.EnvIndex(container.Env, variable.Name)
-		if at >= 0 && sourceOf(container.Env[at]) != sourceOf(variable) {
+		if at >= 0 && variableSource(container.Env[at]) != variableSource(variable) {
 			return variable.Name
 		}
 	}
 	return ""
 }
 
-// sourceOf says where a variable's value comes from; a value has no source. An
-// empty value can get any.
-func sourceOf(variable corev1.EnvVar) string {
+// variableSource describes the source of a variable's value. A plain value has no source;
+// an empty value is compatible with any source.
+func variableSource(variable corev1.EnvVar) string {
 	from := variable.ValueFrom
 	switch {
 	case from == nil:
@@ -155,24 +155,23 @@ func sourceOf(variable corev1.EnvVar) string {
 	}
 }
 
-// patched applies the declared patches, which know modules by a label.
-func (l *Loan) patched(intent environment.Intent, req environment.Request) environment.Intent {
+// patched applies the declared patches, which select modules by a label.
+func (l *Adoption) patched(intent environment.Intent, req environment.Request) environment.Intent {
 	intent.SetLabels(map[string]string{v1alpha1.LabelModule: l.Module.Name})
 	kinds := v1alpha1.PatchKind(intent.GetKind())
 	patched := environment.Patched([]environment.Intent{intent}, req.Patches(kinds))[0]
 	labels := patched.GetLabels()
 	delete(labels, v1alpha1.LabelModule)
 	if len(labels) == 0 {
-		// An empty map would make every label ours.
+		// An empty map would make us own every label.
 		labels = nil
 	}
 	patched.SetLabels(labels)
 	return patched
 }
 
-// stamp puts a fingerprint on the pod template, by which the pods made from it
-// can be told, and returns it. A template of which nothing is changed is left as
-// it is, and so are its pods.
+// stamp adds a fingerprint to the pod template and returns it. The fingerprint identifies
+// the template's pods. A template without changes stays as it is, and so do its pods.
 func stamp(intent environment.Intent) string {
 	template, _, _ := unstructured.NestedFieldNoCopy(intent.Object, "spec", "template")
 	if fields, isMap := template.(map[string]any); isMap && len(fields) == 0 {
@@ -181,8 +180,8 @@ func stamp(intent environment.Intent) string {
 	fingerprint := environment.Fingerprint(template)
 	err := unstructured.SetNestedField(intent.Object, fingerprint, "spec", "template", "metadata", "annotations", v1alpha1.AnnotationFingerprint)
 	if err != nil {
-		// Only a patch could have put something else there than an object, and
-		// the API server will say so.
+		// Only a patch can replace the object by another type, which the API server
+		// rejects.
 		return ""
 	}
 	return fingerprint

@@ -10,23 +10,23 @@ import (
 	"slices"
 )
 
-// differences names the fields, of spec, labels and annotations, in which an
-// object is not what another was, in the order in which they are written.
+// differences returns the paths of the fields of spec, labels and annotations in which two
+// versions of an object differ, in order.
 func differences(was, is map[string]any) []string {
 	var found []string
 	compare("", part(was), part(is), false, func(path string) { found = append(found, path) })
 	return found
 }
 
-// missing names the fields of an intent that an object does not have as they
-// are intended. Fields the intent leaves out don't matter.
+// missing returns the fields of an intent that have another value in an object. Fields that
+// are not in the intent are ignored.
 func missing(intent, object map[string]any) []string {
 	var found []string
 	compare("", part(intent), part(object), true, func(path string) { found = append(found, path) })
 	return found
 }
 
-// part is what people declare of an object; the rest is the cluster's.
+// part returns the fields that users declare: spec, labels and annotations.
 func part(object map[string]any) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
@@ -42,8 +42,8 @@ func part(object map[string]any) map[string]any {
 	return map[string]any{"labels": labels, "annotations": annotations, "spec": object["spec"]}
 }
 
-// compare walks two values side by side. With partial, what the first leaves out
-// may be anything in the second.
+// compare walks two values in parallel. With partial, fields that are missing in the first
+// are ignored.
 func compare(path string, was, is any, partial bool, report func(string)) {
 	switch before := was.(type) {
 	case map[string]any:
@@ -90,24 +90,23 @@ func compareField(path string, before, after map[string]any, name string, partia
 	compare(path, was, is, partial, report)
 }
 
-// compareItems compares lists whose items have names, each item with the one
-// of its name.
+// compareItems compares lists of named items, each item with the one of the same name.
 func compareItems(path string, before, after []any, partial bool, report func(string)) {
 	byName := func(items []any) map[string]any {
 		found := map[string]any{}
 		for _, item := range items {
-			found[nameOf(item)] = item
+			found[itemName(item)] = item
 		}
 		return found
 	}
 	compare(path, byName(before), byName(after), partial, report)
 }
 
-// named reports whether every item of a list has a name of its own.
+// named reports whether every item of a list has a name.
 func named(items []any) bool {
 	seen := map[string]bool{"": true}
 	for _, item := range items {
-		name := nameOf(item)
+		name := itemName(item)
 		if seen[name] {
 			return false
 		}
@@ -116,9 +115,9 @@ func named(items []any) bool {
 	return len(items) > 0
 }
 
-// nameOf is what an item goes by: containers and variables by their name,
-// constraints by what they spread over.
-func nameOf(item any) string {
+// itemName returns an item's key: the name of containers and variables, the topology key of
+// constraints.
+func itemName(item any) string {
 	fields, _ := item.(map[string]any)
 	name, _ := fields["name"].(string)
 	key, _ := fields["topologyKey"].(string)

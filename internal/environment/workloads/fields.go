@@ -10,11 +10,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// The paths of managed fields lead through objects (f:spec), through list
-// items known by some of their fields (k:{"name":"JAVA_OPTIONS"}) and, for sets
-// of values, to the values. The functions below follow them without a schema,
-// so that they work on fields this program has not heard of. Sets of values
-// are never ours to change.
+// The paths of managed fields go through objects (f:spec), through list items known by some
+// of their fields (k:{"name":"JAVA_OPTIONS"}) and, for sets of values, to the values. The
+// functions below follow them without a schema, so that they work on unknown fields. We
+// never change sets of values.
 
 // lookup finds the value at a path.
 func lookup(value any, path fieldpath.Path) (any, bool) {
@@ -43,7 +42,7 @@ func child(value any, element fieldpath.PathElement) (any, bool) {
 	return nil, false
 }
 
-// keyed recognises the list item a path element speaks of.
+// keyed returns a predicate for the list item of a path element.
 func keyed(element fieldpath.PathElement) func(any) bool {
 	return func(item any) bool {
 		fields, isMap := item.(map[string]any)
@@ -59,9 +58,9 @@ func keyed(element fieldpath.PathElement) func(any) bool {
 	}
 }
 
-// place puts a value at a path, with the objects and list items that lead to
-// it, and returns the container it has edited.
-func place(container any, path fieldpath.Path, value any) any {
+// setField sets a value at a path, creates missing objects and list items on the way, and
+// returns the edited container.
+func setField(container any, path fieldpath.Path, value any) any {
 	if len(path) == 0 {
 		return runtime.DeepCopyJSONValue(value)
 	}
@@ -72,7 +71,7 @@ func place(container any, path fieldpath.Path, value any) any {
 		if !isMap {
 			fields = map[string]any{}
 		}
-		fields[*element.FieldName] = place(fields[*element.FieldName], rest, value)
+		fields[*element.FieldName] = setField(fields[*element.FieldName], rest, value)
 		return fields
 	case element.Key != nil:
 		items, _ := container.([]any)
@@ -81,7 +80,7 @@ func place(container any, path fieldpath.Path, value any) any {
 			items = append(items, newItem(element))
 			at = len(items) - 1
 		}
-		items[at] = place(items[at], rest, value)
+		items[at] = setField(items[at], rest, value)
 		return items
 	default:
 		return container
@@ -96,9 +95,9 @@ func newItem(element fieldpath.PathElement) map[string]any {
 	return item
 }
 
-// remove takes away what is at a path, and with it the objects and list items
-// on the way that have nothing left and were not there before. It returns the
-// container it has edited; was is what the container was before.
+// remove deletes the value at a path, and the objects and list items on the way that become
+// empty and did not exist before. It returns the edited container; was is the original
+// container.
 func remove(container, was any, path fieldpath.Path) any {
 	element, rest := path[0], path[1:]
 	inner, found := child(container, element)
@@ -109,14 +108,13 @@ func remove(container, was any, path fieldpath.Path) any {
 	if len(rest) > 0 {
 		inner = remove(inner, wasInner, rest)
 		if wasThere || !isBare(inner, element) {
-			return place(container, path[:1], inner)
+			return setField(container, path[:1], inner)
 		}
 	}
 	return without(container, element)
 }
 
-// isBare reports whether nothing is left but the fields by which a list item is
-// known.
+// isBare reports whether a list item has only its key fields left.
 func isBare(value any, element fieldpath.PathElement) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -143,8 +141,7 @@ func without(container any, element fieldpath.PathElement) any {
 	}
 }
 
-// isKey reports whether a path leads to a field by which its list item is
-// known.
+// isKey reports whether a path leads to a key field of its list item.
 func isKey(path fieldpath.Path) bool {
 	if len(path) < 2 {
 		return false
@@ -162,8 +159,8 @@ func newKeys(item fieldpath.PathElement) []string {
 	return names
 }
 
-// undo takes an object back to what it was in these fields and leaves
-// everything else as it is. It edits the object.
+// undo restores the original values of these fields and leaves all others unchanged. It
+// edits the object.
 func undo(object, was any, fields *fieldpath.Set) {
 	var keys []fieldpath.Path
 	for path := range fields.Leaves().All() {
@@ -173,12 +170,12 @@ func undo(object, was any, fields *fieldpath.Set) {
 		case isKey(path):
 			keys = append(keys, path)
 		case wasThere:
-			place(object, path, before)
+			setField(object, path, before)
 		default:
 			remove(object, was, path)
 		}
 	}
-	// An item goes when the fields that made it worth having are gone.
+	// Delete items that have only their key left.
 	for _, path := range keys {
 		item := path[:len(path)-1]
 		value, found := lookup(object, item)
@@ -189,8 +186,8 @@ func undo(object, was any, fields *fieldpath.Set) {
 	reorder(object, was, fields)
 }
 
-// reorder brings the lists these fields lie in into the order they had. Items
-// that were not there stay behind the one they follow.
+// reorder restores the original order of the lists that contain these fields. New items
+// stay behind their predecessor.
 func reorder(object, was any, fields *fieldpath.Set) {
 	done := map[string]bool{}
 	for path := range fields.All() {
@@ -205,7 +202,7 @@ func reorder(object, was any, fields *fieldpath.Set) {
 			if !isThere || !wasThere {
 				continue
 			}
-			place(object, list, ordered(now.([]any), before.([]any), element))
+			setField(object, list, ordered(now.([]any), before.([]any), element))
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-func TestUndoTakesBackOurFieldsAndNothingElse(t *testing.T) {
+func TestUndoRestoresOnlyOurFields(t *testing.T) {
 	cases := map[string]struct{ was, is, ours, want string }{
 		"a value that was there": {
 			was: `{spec: {replicas: 2}}`, is: `{spec: {replicas: 5, paused: true}}`, ours: `{"f:spec":{"f:replicas":{}}}`,

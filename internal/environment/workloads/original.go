@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workloads borrows Deployments and StatefulSets that are already
-// there: it says what to change in one for a run, whether the change has taken
-// place, and how to give the workload back as it was. What it was is kept in an
-// annotation on the workload itself, written with the first change, so that
-// nothing else has to survive. It is pure.
+// Package workloads adopts existing Deployments and StatefulSets: it computes the changes
+// for a run, assesses their rollout, and restores the original. The original is kept in an
+// annotation of the workload, written with the first change, so that a release needs
+// nothing else. It is pure.
 //
-//	loan, refusal := workloads.Borrow(request, module, env, object)
-//	workloads.Assess(loans, now)
-//	workloads.GiveBack(object)
+// \tadoption := workloads.Adopt(request, module, env, object) \tworkloads.Assess(adoptions,
+// now) \tworkloads.Release(object)
 package workloads
 
 import (
@@ -26,30 +24,28 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// maxAnnotations is what an object's annotations may have together, in bytes,
-// less what ours need besides the original.
+// maxAnnotations is the limit of an object's annotations in bytes, less what ours need
+// besides the original.
 const maxAnnotations = 256<<10 - 2<<10
 
-// Borrower is who has borrowed an object, as <namespace>/<experiment>; empty
-// when nobody has.
-func Borrower(object metav1.Object) string {
+// Adopter returns the experiment that adopted an object, as <namespace>/<experiment>; empty
+// if none did.
+func Adopter(object metav1.Object) string {
 	return object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
 }
 
-// BorrowerName is how an experiment is named as a borrower.
-func BorrowerName(namespace, experiment string) string { return namespace + "/" + experiment }
+// AdopterName returns the name of an experiment as an adopter.
+func AdopterName(namespace, experiment string) string { return namespace + "/" + experiment }
 
-// BorrowerKey is the experiment a borrower's name stands for; false when it is
-// no such name.
-func BorrowerKey(borrower string) (types.NamespacedName, bool) {
+// AdopterKey parses the name of an adopter; false if it is malformed.
+func AdopterKey(borrower string) (types.NamespacedName, bool) {
 	namespace, name, found := strings.Cut(borrower, "/")
 	return types.NamespacedName{Namespace: namespace, Name: name}, found
 }
 
-// originalOf is what an object was before it was borrowed: spec, and of
-// metadata the labels, annotations and managedFields. Of an object nobody has
-// borrowed it is what it is now.
-func originalOf(object *unstructured.Unstructured) (map[string]any, error) {
+// readOriginal returns the object as it was before adoption: spec, labels, annotations and
+// managedFields. For an object that is not adopted it returns the current state.
+func readOriginal(object *unstructured.Unstructured) (map[string]any, error) {
 	recorded, borrowed := object.GetAnnotations()[v1alpha1.AnnotationOriginal]
 	if !borrowed {
 		return snapshot(object), nil
@@ -74,8 +70,7 @@ func snapshot(object *unstructured.Unstructured) map[string]any {
 	}
 }
 
-// record writes an original down; it says false when there is no room for it
-// among the object's annotations.
+// record encodes an original; false if it does not fit into the object's annotations.
 func record(original map[string]any) (string, bool) {
 	encoded, err := json.Marshal(original)
 	if err != nil {
@@ -90,14 +85,14 @@ func record(original map[string]any) (string, bool) {
 	return string(encoded), size <= maxAnnotations
 }
 
-// managed are the entries of managedFields.
+// managed returns the entries of managedFields.
 func managed(object map[string]any) []metav1.ManagedFieldsEntry {
 	return (&unstructured.Unstructured{Object: object}).GetManagedFields()
 }
 
-// setOf reads the fields of an entry. The API server has checked those it
-// shows; a record that somebody has damaged owns nothing.
-func setOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
+// fieldSet parses the fields of an entry. The API server has validated them; a damaged
+// record owns nothing.
+func fieldSet(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
 		return fieldpath.NewSet()
@@ -105,12 +100,11 @@ func setOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return set
 }
 
-// applied are the fields that are ours because we have applied them and nobody
-// has changed them since.
+// applied returns the fields that we applied and still own.
 func applied(object *unstructured.Unstructured, manager string) *fieldpath.Set {
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
-			return setOf(entry)
+			return fieldSet(entry)
 		}
 	}
 	return fieldpath.NewSet()

@@ -25,7 +25,7 @@ func UTF8(in io.Reader) io.Reader {
 	return transform.NewReader(buffered, decoder(head))
 }
 
-// sniffed is the number of bytes that tell the encoding.
+// sniffed is the number of bytes that identify the encoding.
 const sniffed = 8
 
 func decoder(head []byte) transform.Transformer {
@@ -41,13 +41,13 @@ func decoder(head []byte) transform.Transformer {
 	return unicode.BOMOverride(otherwise)
 }
 
-// isUTF32 tells its byte order mark, which begins as that of UTF-16 does.
+// isUTF32 checks for its byte order mark, which begins like that of UTF-16.
 func isUTF32(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")) || bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff"))
 }
 
-// isUTF16 tells whether all high bytes, the first of which is at the offset, are
-// zero, and no low byte is.
+// isUTF16 reports whether all high bytes, which start at the offset, are zero, and no low
+// byte is.
 func isUTF16(head []byte, high int) bool {
 	for i, value := range head {
 		if (value == 0) != (i%2 == high) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package delimited reads tables as text, with the separators that spreadsheets and
-// other tools write.
+// Package delimited reads tables of text, with the separators of spreadsheets and other
+// tools.
 package delimited
 
 import (
@@ -11,14 +11,14 @@ import (
 	"io"
 )
 
-// hint is what Excel puts before the separator, on a line of its own.
+// hint is Excel's prefix of a line that names the separator.
 const hint = "sep="
 
-// longestHeader that is looked at for separators.
+// longestHeader bounds the search for separators.
 const longestHeader = 4096
 
-// NewReader reads rows with the separator that the first line has most of: a comma,
-// a semicolon, a tab or a bar. A line that only names the separator is passed over.
+// NewReader reads rows with the most frequent separator of the first line: a comma, a
+// semicolon, a tab or a bar. It skips a line that only names the separator.
 func NewReader(in io.Reader) *csv.Reader {
 	text := bufio.NewReaderSize(in, longestHeader)
 	head, _ := text.Peek(longestHeader) // The reader reports any error.
@@ -36,7 +36,8 @@ func NewReader(in io.Reader) *csv.Reader {
 	return reader
 }
 
-// carriageReturns end the lines of a text that some spreadsheets write for a Macintosh.
+// carriageReturns reads the line ends of old Macintosh files, which some spreadsheets
+// write.
 type carriageReturns struct{ io.Reader }
 
 func (c carriageReturns) Read(into []byte) (int, error) {

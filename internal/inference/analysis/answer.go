@@ -49,7 +49,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	counted := within(InOrder(runs), answer.Blocks)
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
-	answer.Question = answer.Question.Over(table.Names())
+	answer.Question = answer.Question.ResolveMetrics(table.Names())
 	if len(counted) == 0 || len(all) < 2 {
 		return answer
 	}
@@ -79,7 +79,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 func ask(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) Answer {
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
-	return Answer{Question: analysisplan.Of(spec), Baseline: baseline.Name, Twin: twin.Name, Blocks: blocks}
+	return Answer{Question: analysisplan.New(spec), Baseline: baseline.Name, Twin: twin.Name, Blocks: blocks}
 }
 
 // look at the complete blocks.

@@ -36,16 +36,16 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 
 // StandingOf counts the primary comparisons that have no verdict yet, over the blocks up
 // to the one given. The twin's count for nothing.
-func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.Standing {
+func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.VerdictProgress {
 	asked := ask(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
 		return asked.Question.IsPrimary(name) || comparison.IsErrors(name)
 	})
 	compared, err := table.Compare(asked.withPairs(asked.options(seed, runs), spec, all))
 	if err != nil {
-		return analysisplan.Standing{}
+		return analysisplan.VerdictProgress{}
 	}
-	standing := analysisplan.Standing{}
+	standing := analysisplan.VerdictProgress{}
 	for i := range compared {
 		if c := &compared[i]; c.Primary && !c.Twin {
 			tally(&standing, c, asked.Question)
@@ -55,7 +55,7 @@ func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, r
 }
 
 // tally adds a primary comparison.
-func tally(standing *analysisplan.Standing, c *comparison.Comparison, asked analysisplan.Question) {
+func tally(standing *analysisplan.VerdictProgress, c *comparison.Comparison, asked analysisplan.Question) {
 	standing.Compared++
 	if c.Verdict.Decides() {
 		return

@@ -405,7 +405,7 @@ func (r *Result) noteArms(a, b *side, pair Pair) {
 
 // differing are the settings in which an arm of one differs from one of the other.
 func differing(a, b *side, first, second string) []v1alpha1.Difference {
-	before, after := arms.SystemOf(a.record.Runs, first), arms.SystemOf(b.record.Runs, second)
+	before, after := arms.RecordedSystem(a.record.Runs, first), arms.RecordedSystem(b.record.Runs, second)
 	if before == nil || after == nil {
 		return nil
 	}

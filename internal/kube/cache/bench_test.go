@@ -27,10 +27,10 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// BenchmarkSummaries says what the cache holds of a run that is over, in bytes of the live
+// BenchmarkStrippedRuns says what the cache holds of a run that is over, in bytes of the live
 // heap, and how much more that would be if each had its own copy of the words that runs
 // of an experiment share.
-func BenchmarkSummaries(b *testing.B) {
+func BenchmarkStrippedRuns(b *testing.B) {
 	run := folioRun(v1alpha1.RunSucceeded)
 	run.Spec.PlanHash, run.UID = naming.Hash("plan"), "0f3b7c52-7d7e-4d0b-9d44-0b0a1b8f2c11"
 	run.Labels = naming.RunLabels(run)
@@ -80,9 +80,9 @@ func heap() float64 {
 	return float64(now.HeapAlloc)
 }
 
-// BenchmarkReadingRuns says how long it takes to list a run that is over, what is allocated for
+// BenchmarkDecodeRuns says how long it takes to list a run that is over, what is allocated for
 // it, and how many times as much both are where it is read whole first, as client-go does.
-func BenchmarkReadingRuns(b *testing.B) {
+func BenchmarkDecodeRuns(b *testing.B) {
 	const pages = 100
 	listening := httptest.NewServer(copies(b, pages))
 	defer listening.Close()

@@ -46,7 +46,7 @@ func folioRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
 }
 
 // Tens of thousands of them are kept in mind.
-func TestASummaryOfARunIsSmall(t *testing.T) {
+func TestStrippedRunIsSmall(t *testing.T) {
 	whole, summary := size(t, folioRun(v1alpha1.RunInvalid)), size(t, cache.StripRun(folioRun(v1alpha1.RunInvalid)))
 	if summary > 2000 || whole < 50000 {
 		t.Errorf("of a run of %d bytes %d are kept in mind", whole, summary)
@@ -54,7 +54,7 @@ func TestASummaryOfARunIsSmall(t *testing.T) {
 }
 
 // Thousands that are complete stay for years.
-func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
+func TestStrippedExperimentIsSmall(t *testing.T) {
 	experiment := func(settled string) *v1alpha1.PerfExperiment {
 		made := &v1alpha1.PerfExperiment{}
 		made.Name, made.Status.Phase, made.Status.Settled = "folio", v1alpha1.ExperimentComplete, settled
@@ -83,7 +83,7 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 }
 
 // What is imported never goes on, and a megabyte of its text takes fifty when it is decoded.
-func TestNoMoreThanASummaryOfAnImportedRunIsKept(t *testing.T) {
+func TestStripRunStripsImportedRuns(t *testing.T) {
 	run := folioRun(v1alpha1.RunPending)
 	run.Annotations = map[string]string{v1alpha1.AnnotationImported: "elsewhere/folio 1 2026-01-02T03:04:05Z"}
 	if summary := size(t, cache.StripRun(run)); summary > 2000 {
@@ -92,7 +92,7 @@ func TestNoMoreThanASummaryOfAnImportedRunIsKept(t *testing.T) {
 }
 
 // What decides over the next run is in it.
-func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
+func TestStripRunKeepsOutcome(t *testing.T) {
 	run := folioRun(v1alpha1.RunInvalid)
 	run.Labels = naming.RunLabels(run)
 	run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", &metav1.ObjectMeta{Name: "folio", UID: "2"})}
@@ -107,13 +107,13 @@ func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
 }
 
 // Whoever goes on with a run writes its status over what was read.
-func TestARunThatIsOnIsKeptAsAWhole(t *testing.T) {
+func TestStripRunKeepsActiveRuns(t *testing.T) {
 	run := folioRun(v1alpha1.RunCollecting)
 	expect.Equal(t, folioRun(v1alpha1.RunCollecting), cache.StripRun(run))
 }
 
 // Of a cluster's tens of thousands of workloads and Services hardly any are ours.
-func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
+func TestStripTransformKeepsIdentityOfOtherObjects(t *testing.T) {
 	object := func(kind schema.GroupVersionKind, labels, annotations map[string]string) *unstructured.Unstructured {
 		made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(2)}, "status": map[string]any{"replicas": int64(2)}}}
 		made.SetGroupVersionKind(kind)
@@ -164,12 +164,12 @@ func size(t *testing.T, object any) int {
 }
 
 // Topics in external brokers are deleted by what the runs say, those that are over as well.
-func TestSummariesNameExternalBrokers(t *testing.T) {
+func TestStripRunKeepsExternalBrokers(t *testing.T) {
 	run := folioRun(v1alpha1.RunSucceeded)
 	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderStrimzi}
 	expect.Equal(t, v1alpha1.System{}, cache.StripRun(run).Spec.System, "a Kafka of the experiment's own")
 	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
 		BootstrapServers: []string{"b-1.example.org:9096"}, SASL: &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "msk"}},
 	}}
-	expect.Equal(t, kafka.LedgerOf(run), kafka.LedgerOf(cache.StripRun(run)), "ledger")
+	expect.Equal(t, kafka.NewLedgerRef(run), kafka.NewLedgerRef(cache.StripRun(run)), "ledger")
 }

@@ -135,7 +135,7 @@ func informed(t *testing.T, s *shelf, example client.Object) map[string]client.O
 
 // The schema accepts values that the Go types cannot decode. One such object must not fail
 // the list of its kind.
-func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
+func TestListSkipsUndecodableObjects(t *testing.T) {
 	for kind, example := range map[string]client.Object{
 		"PerfExperiment": &v1alpha1.PerfExperiment{}, "PerfRun": &v1alpha1.PerfRun{},
 		"PerfSystem": &v1alpha1.PerfSystem{}, "PerfSchedule": &v1alpha1.PerfSchedule{},
@@ -161,7 +161,7 @@ func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 }
 
 // What a server has is asked for in pages, and none is missed or held whole.
-func TestRunsAreReadInPages(t *testing.T) {
+func TestInformerListsInPages(t *testing.T) {
 	s := &shelf{objects: runsOf(50)}
 	known := informed(t, s, &v1alpha1.PerfRun{})
 	const path = "/apis/perflab.dev/v1alpha1/namespaces/lab/perfruns"
@@ -185,7 +185,7 @@ func TestRunsAreReadInPages(t *testing.T) {
 }
 
 // Of a run that the watch tells of is kept what is kept of one that was listed.
-func TestWatchedRunsAreStripped(t *testing.T) {
+func TestWatchStripsRuns(t *testing.T) {
 	all := runsOf(2)
 	known := informed(t, &shelf{objects: all[:1], added: all[1:]}, &v1alpha1.PerfRun{})
 	for name, run := range known {
@@ -199,7 +199,7 @@ func TestWatchedRunsAreStripped(t *testing.T) {
 }
 
 // Where pages become too old in the middle, or end in the middle, all are read again.
-func TestPagesThatEndEarlyAreReadAgain(t *testing.T) {
+func TestInformerRetriesFailedPages(t *testing.T) {
 	for name, s := range map[string]*shelf{"too old": {stale: 1}, "cut off": {cut: 1}} {
 		t.Run(name, func(t *testing.T) {
 			s.objects = runsOf(30)
@@ -212,7 +212,7 @@ func TestPagesThatEndEarlyAreReadAgain(t *testing.T) {
 
 // What is read of an object's text is what all of it would have been stripped to, whatever
 // is in it.
-func TestWhatIsReadIsWhatIsKeptInMind(t *testing.T) {
+func TestDecodeEqualsStrip(t *testing.T) {
 	t.Run("runs", func(t *testing.T) {
 		isReadAs(t, cache.StripRun, func(run *v1alpha1.PerfRun, n int) {
 			run.Status.Phase = []v1alpha1.RunPhase{v1alpha1.RunSucceeded, v1alpha1.RunInvalid, v1alpha1.RunLoading, ""}[n%4]

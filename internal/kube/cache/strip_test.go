@@ -21,7 +21,7 @@ import (
 
 // Whoever may make workloads can set our labels on them, and a megabyte of a spec takes fifty
 // when it is decoded: six such objects would end the operator for everybody.
-func TestWhatStrangersLabelAsOursIsKeptSmall(t *testing.T) {
+func TestStripTransformBoundsLabeledObjects(t *testing.T) {
 	const most = 20 << 10
 	many := make([]any, 10_000)
 	for i := range many {
@@ -86,7 +86,7 @@ func prefixed(all map[string]string) map[string]string {
 }
 
 // What passes read of an object is kept.
-func TestWhatPassesReadIsKept(t *testing.T) {
+func TestStripTransformKeepsFieldsOfOwnObjects(t *testing.T) {
 	spec := map[string]any{"replicas": int64(2), "template": map[string]any{"metadata": map[string]any{}}}
 	status := map[string]any{"conditions": []any{map[string]any{"type": "Ready"}}}
 	given := func() *unstructured.Unstructured {
@@ -112,7 +112,7 @@ func TestWhatPassesReadIsKept(t *testing.T) {
 }
 
 // An author may patch labels onto objects of an experiment, which are found all the same.
-func TestObjectsWithManyLabelsAreFound(t *testing.T) {
+func TestStripTransformKeepsSelectedLabels(t *testing.T) {
 	given, want := &unstructured.Unstructured{Object: map[string]any{}}, naming.ComponentLabels("x", "module")
 	given.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	many := naming.ComponentLabels("x", "module")
@@ -130,7 +130,7 @@ func TestObjectsWithManyLabelsAreFound(t *testing.T) {
 	}
 }
 
-func TestLittleIsKeptOfAPod(t *testing.T) {
+func TestStripPodBoundsPods(t *testing.T) {
 	pod := func() *corev1.Pod {
 		made := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{v1alpha1.AnnotationFingerprint: "f"}},

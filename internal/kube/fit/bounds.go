@@ -16,13 +16,13 @@ import (
 	"perflab.dev/perflab/config/crd"
 )
 
-// bounds are those of a kind's status.
+// bounds are the limits of a kind's status.
 type bounds struct {
 	status   *schema
 	patterns patterns
 }
 
-// patterns are the compiled ones of a schema, by their text.
+// patterns are compiled patterns by their text.
 type patterns map[string]*regexp.Regexp
 
 var (
@@ -34,7 +34,7 @@ var (
 	errUnknown = errors.New("no definition has its status")
 )
 
-// boundsOf a resource. They are read when they are first asked for.
+// boundsOf reads the limits of a resource on first use.
 func boundsOf(resource string) (*bounds, error) {
 	read, is := known[resource]
 	if !is {
@@ -59,8 +59,8 @@ func read(resource string) (*bounds, error) {
 	return found, found.patterns.compile(found.status)
 }
 
-// statusOf is the part of a definition that is the schema of its status: the rest is
-// twenty times as long, and would be read in vain.
+// statusOf returns the status schema of a definition: the rest is twenty times as long and
+// not needed.
 func statusOf(definition string) (string, error) {
 	const begins, under = "\n          status:\n", "            "
 	_, rest, found := strings.Cut(definition, begins)
@@ -77,7 +77,7 @@ func statusOf(definition string) (string, error) {
 	return part.String(), nil
 }
 
-// compile the patterns of a schema.
+// compile compiles the patterns of a schema.
 func (p patterns) compile(of *schema) (err error) {
 	if of.Pattern != "" && p[of.Pattern] == nil {
 		if p[of.Pattern], err = regexp.Compile(of.Pattern); err != nil {
@@ -92,7 +92,7 @@ func (p patterns) compile(of *schema) (err error) {
 	return nil
 }
 
-// partsOf are the schemas of which one is made.
+// partsOf returns the nested schemas of a schema.
 func partsOf(of *schema) []apiextensionsv1.JSONSchemaProps {
 	var parts []apiextensionsv1.JSONSchemaProps
 	for _, property := range of.Properties {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fit cuts statuses to what the API server takes. What comes from a log or from a
-// cluster can have any size, and a status that is refused could never be written. The
-// bounds are those of the kinds' own schemas, so that no field has a bound in code that
-// could be forgotten. It is pure.
+// Package fit truncates statuses to what the API server accepts. Text from a log or a
+// cluster can have any size, and a rejected status could never be written. The limits are
+// those of the kinds' schemas, so that code repeats none. It is pure.
 package fit
 
 import (
@@ -19,17 +18,17 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// MaxBytes of JSON are what a status may take. Beside a spec of the largest size it stays
-// below the 1.5 MiB that etcd takes of an object.
+// MaxBytes is the limit of a status, in bytes of JSON. With a spec of the largest size the
+// object stays below etcd's limit of 1.5 MiB.
 const MaxBytes = 768 << 10
 
-// Begins is how the sentence about what was left out begins.
+// Begins is the prefix of the sentence about omitted fields.
 const Begins = "not everything fits into the status: "
 
 var errNothingLeft = errors.New("nothing of it fits into its schema")
 
-// Status cuts a status of a resource, for example perfruns, and says in a sentence what
-// was left out; empty: nothing.
+// Status truncates a status of a resource, for example perfruns, and describes what was
+// omitted; empty if nothing was.
 func Status[T any](resource string, status *T) (leftOut string, err error) {
 	known, err := boundsOf(resource)
 	if err != nil {
@@ -58,18 +57,17 @@ func Status[T any](resource string, status *T) (leftOut string, err error) {
 	return c.sentence(), nil
 }
 
-// invalidUTF8 is what the encoder writes for bytes that are no character. The API server
-// would store them otherwise than they are here, so each pass would write them again.
+// invalidUTF8 is what the encoder writes for invalid UTF-8. The API server would store
+// other bytes, so each reconcile would write them again.
 var invalidUTF8 = []byte(`\ufffd`)
 
-// cutter cuts a status and notes what it left out, by the path of the field.
+// cutter truncates a status and notes what it omitted, by the path of the field.
 type cutter struct {
 	patterns patterns
 	cuts     map[string]*cut
 }
 
-// cut is what became of the fields of a path: how many were left out, and how many were
-// shortened.
+// cut counts the omitted and the shortened fields of a path.
 type cut struct{ left, shortened int }
 
 func (c *cutter) at(path string) *cut {
@@ -93,7 +91,7 @@ func (c *cutter) fit(text []byte, known *bounds) (any, error) {
 	return fields, c.shrink(fields, len(text))
 }
 
-// sentence tells what was left out; empty: nothing.
+// sentence describes what was omitted; empty if nothing was.
 func (c *cutter) sentence() string {
 	var parts []string
 	for _, path := range slices.Sorted(maps.Keys(c.cuts)) {
@@ -111,8 +109,8 @@ func (c *cutter) sentence() string {
 	return Begins + prose.Enumerate(parts)
 }
 
-// shrink halves, while a status that took so many bytes takes too much, the lists that take most of it: all of
-// one path alike.
+// shrink halves the largest lists while the status, of this size, is too large. It treats
+// all lists of one path alike.
 func (c *cutter) shrink(fields any, size int) error {
 	for size > MaxBytes {
 		text, err := json.Marshal(fields)
@@ -133,11 +131,11 @@ func (c *cutter) shrink(fields any, size int) error {
 	return nil
 }
 
-// weight is what the lists of a path take.
+// weight is the size of the lists of a path.
 type weight struct{ bytes, longest int }
 
-// weigh adds up what lists take, each without the lists in it, and returns what the value
-// takes outside of lists.
+// weigh adds up the sizes of lists, each without nested lists, and returns the size outside
+// of lists.
 func weigh(value any, path string, lists map[string]*weight) int {
 	own := 0
 	switch value := value.(type) {
@@ -165,7 +163,7 @@ func weigh(value any, path string, lists map[string]*weight) int {
 	return own + punctuation
 }
 
-// halve cuts all lists of a path to a length.
+// halve truncates all lists of a path.
 func (c *cutter) halve(value any, path, of string, most int) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -98,7 +98,7 @@ func TestStatus(t *testing.T) {
 }
 
 // A system of a thousand pods with long names leaves room for what they measured.
-func TestTheLargestListsGiveWay(t *testing.T) {
+func TestStatusShrinksLargestLists(t *testing.T) {
 	status := v1alpha1.PerfRunStatus{Effective: &v1alpha1.EffectiveSystem{}}
 	for i := range 128 {
 		own := pods(100)
@@ -151,7 +151,7 @@ func of[T any](kind, resource string) one {
 	return one{kind, resource, status, func() (string, error) { return fit.Status(resource, status) }}
 }
 
-// refused are the faults that the API server would find in the status.
+// refused returns the faults that the API server would find in the status.
 func (o one) refused(t testing.TB) []string {
 	t.Helper()
 	fields := map[string]any{}

@@ -17,8 +17,8 @@ import (
 
 type schema = apiextensionsv1.JSONSchemaProps
 
-// value cuts a value to its schema; false: nothing of it fits, and what needs it goes
-// with it.
+// value truncates a value to its schema; false if nothing of it fits, so that its parent is
+// omitted as well.
 func (c *cutter) value(value any, bounds *schema, path string) (any, bool) {
 	switch value := value.(type) {
 	case nil:
@@ -64,7 +64,7 @@ func (c *cutter) object(fields map[string]any, bounds *schema, path string) (any
 	return fields, true
 }
 
-// entries cuts a map.
+// entries truncates a map.
 func (c *cutter) entries(fields map[string]any, bounds *schema, path string) any {
 	kept := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -100,7 +100,7 @@ func (c *cutter) list(items []any, bounds *schema, path string) (any, bool) {
 	return kept, bounds.MinItems == nil || int64(len(kept)) >= *bounds.MinItems
 }
 
-// keyOf is what may occur once in a list; empty: anything may be there again.
+// keyOf returns the unique key of a list item; empty if items may repeat.
 func keyOf(item any, bounds *schema) string {
 	if bounds.XListType == nil {
 		return ""
@@ -120,8 +120,8 @@ func keyOf(item any, bounds *schema) string {
 	}
 }
 
-// text cuts a text. One that has to be one of a few, or of a form, is not cut: a part of
-// it would be something else.
+// text truncates a text. It omits a too long enum or a text with a pattern, because a part
+// of it would be invalid.
 func (c *cutter) text(text string, bounds *schema, path string) (any, bool) {
 	if bounds.MaxLength != nil && int64(len(text)) > *bounds.MaxLength {
 		text = prose.Cut(text, int(*bounds.MaxLength))
@@ -137,7 +137,8 @@ func (c *cutter) text(text string, bounds *schema, path string) (any, bool) {
 	return text, true
 }
 
-// isTime: years of more than four digits, which clocks may tell, are no times.
+// isTime reports whether a text is a timestamp. Years of more than four digits are not
+// valid.
 func isTime(text string) bool {
 	_, err := time.Parse(time.RFC3339Nano, text)
 	return err == nil

@@ -14,7 +14,7 @@ import (
 
 // A manifest is refused with a sentence, or checked without a panic.
 func FuzzDocuments(f *testing.F) {
-	files, err := filepath.Glob("../../config/samples/*.yaml")
+	files, err := filepath.Glob("../../../config/samples/*.yaml")
 	if err != nil || len(files) == 0 {
 		f.Fatal(err)
 	}

@@ -38,7 +38,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// definition is what is known of one kind.
+// definition is the schema of one kind.
 type definition struct {
 	kind       string
 	structural *structural.Structural
@@ -46,15 +46,15 @@ type definition struct {
 	rules      *cel.Validator
 }
 
-// definitions are those of this version of PerfLab by kind in small letters. Each is
-// compiled when it is first asked for: that takes tenths of a second.
+// definitions are the schemas of this version by kind in lower case. Each is compiled on
+// first use, which takes tenths of a second.
 var definitions = embedded()
 
 func embedded() map[string]func() (*definition, error) {
 	found := map[string]func() (*definition, error){}
 	entries, err := crd.Definitions.ReadDir(".")
 	if err != nil {
-		panic(err) // What is embedded can be listed.
+		panic(err) // Embedded files can be listed.
 	}
 	for _, entry := range entries {
 		plural := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), v1alpha1.GroupVersion.Group+"_"), ".yaml")
@@ -114,14 +114,14 @@ func Documents(stream io.Reader) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// IsOurs says whether an object is one of PerfLab's.
+// IsOurs reports whether an object is one of PerfLab's.
 func IsOurs(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind().Group == v1alpha1.GroupVersion.Group
 }
 
 var errNoObject = errors.New("it is no object of Kubernetes: those begin with apiVersion and kind")
 
-// parse keeps whole numbers whole, as rules expect them.
+// parse keeps integers, which rules expect.
 func parse(document []byte) (*unstructured.Unstructured, error) {
 	encoded, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -137,7 +137,7 @@ func parse(document []byte) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// Check fills the defaults in and says what the API server would refuse.
+// Check fills in defaults and returns what the API server would reject.
 func Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
 	compiled, found := definitions[strings.ToLower(object.GetKind())]
 	if !found {
@@ -159,15 +159,15 @@ func Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorLi
 	faults = append(faults, validation.ValidateCustomResource(nil, object.Object, known.validator)...)
 	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, known.structural, object.Object)...)
 	if len(faults) > 0 {
-		// Rules may take for granted what the schema asks for.
+		// Rules may rely on a valid schema.
 		return faults
 	}
 	broken, _ := known.rules.Validate(ctx, nil, known.structural, object.Object, nil, math.MaxInt64)
 	return broken
 }
 
-// unknownField says what to do about a field that no schema has: the name that may be meant,
-// where one beside it is close.
+// unknownField returns advice for an unknown field: the closest name of its siblings, if
+// any.
 func unknownField(root *structural.Structural, path string) string {
 	names := strings.Split(path, ".")
 	last := len(names) - 1
@@ -179,8 +179,8 @@ func unknownField(root *structural.Structural, path string) string {
 	return "unknown field: correct its spelling or its place, or remove it"
 }
 
-// descend to the schema of what a path leads to, such as spec and arms[0]; nil where the
-// names are no fields.
+// descend returns the schema at a path, such as spec and arms[0]; nil if a name is no
+// field.
 func descend(at *structural.Structural, names []string) *structural.Structural {
 	for _, name := range names {
 		name, _, isItem := strings.Cut(name, "[")

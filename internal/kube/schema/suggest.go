@@ -14,9 +14,10 @@ import (
 	"perflab.dev/perflab/internal/planning/repair"
 )
 
-// Suggestion is what to write into a field instead of what stands there.
+// Suggestion is a replacement for the value of a field.
 type Suggestion struct {
-	// Written stands there, Wanted says what it is not, and Instead is to be written.
+	// Written is the value, Wanted describes the expected type, and Instead is the
+	// replacement.
 	Written, Wanted, Instead string
 }
 
@@ -24,7 +25,7 @@ func (s Suggestion) String() string {
 	return fmt.Sprintf("%s is no %s: write %s", s.Written, s.Wanted, s.Instead)
 }
 
-// Suggest what was meant by what stands in a field; false where nobody can tell.
+// Suggest returns the probably intended value of a field; false if there is no guess.
 func Suggest(object *unstructured.Unstructured, field string) (Suggestion, bool) {
 	compiled, found := definitions[strings.ToLower(object.GetKind())]
 	if !found {
@@ -51,7 +52,7 @@ func Suggest(object *unstructured.Unstructured, field string) (Suggestion, bool)
 	return made, made.Instead != ""
 }
 
-// suggested is what a field of a schema takes in place of a value.
+// suggested returns the value that a field's schema accepts instead.
 func suggested(at *structural.Structural, name, text string, isText bool) Suggestion {
 	switch {
 	case isDuration(at):
@@ -78,7 +79,7 @@ func suggested(at *structural.Structural, name, text string, isText bool) Sugges
 	return Suggestion{}
 }
 
-// quoted is text, unless there is none.
+// quoted quotes text, except if it is empty.
 func quoted(text string) string {
 	if text == "" {
 		return ""
@@ -86,7 +87,7 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// isDuration: the rule of a field is that of durations.
+// isDuration reports whether a field has the rule of durations.
 func isDuration(at *structural.Structural) bool {
 	for _, rule := range at.XValidations {
 		if strings.Contains(rule.Rule, "(ms|s|m|h)") {
@@ -96,11 +97,11 @@ func isDuration(at *structural.Structural) bool {
 	return false
 }
 
-// step of a path: a field, or an element of a list or a map.
+// step matches an element of a path: a field, or an index or key in brackets.
 var step = regexp.MustCompile(`^[.]?([^.\[]+)|^\[([^\]]+)\]`)
 
-// find what stands at a path, its schema, and the name of the field; a nil schema where
-// there is nothing.
+// find returns the value at a path, its schema, and the field's name; the schema is nil if
+// there is none.
 func find(value any, at *structural.Structural, path string) (any, *structural.Structural, string) {
 	name := ""
 	for path != "" && at != nil {

@@ -18,7 +18,7 @@ func browse(t *testing.T, address string, width int64) *browser.Tab {
 
 // The page follows the experiment by itself to the end, where it is the report; what
 // does not change is not touched.
-func TestThePageLives(t *testing.T) {
+func TestPageUpdatesLive(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
 	address, _ := l.serve(server.Config(t))
@@ -46,7 +46,7 @@ func TestThePageLives(t *testing.T) {
 }
 
 // The focus and the place in a table stay where they are when the part is replaced.
-func TestReadersKeepTheirPlace(t *testing.T) {
+func TestPageKeepsScrollPosition(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
 	l.tell(10, "417", "0")
@@ -64,8 +64,8 @@ func TestReadersKeepTheirPlace(t *testing.T) {
 	p.Must("document.documentElement.scrollWidth <= 400")
 }
 
-// Who serves the page may go: it says so, and goes on when it is there again.
-func TestTheServerGoes(t *testing.T) {
+// Who serves the page may go: it says so, and continues when it is there again.
+func TestPageSurvivesServerLoss(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
 	l.tell(10, "417", "0")
@@ -81,7 +81,7 @@ func TestTheServerGoes(t *testing.T) {
 	p.Must(browser.Text + ".includes('Check-In 417 ms')")
 }
 
-// Without scripts the page loads itself anew.
+// Without scripts the page loads itself again.
 func TestWithoutScripts(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -96,7 +96,7 @@ func TestWithoutScripts(t *testing.T) {
 	p.Until(browser.Text + ".includes('Check-In 431 ms')")
 }
 
-// axe-core finds what keeps people from reading the page.
+// axe-core finds what keeps users from reading the page.
 func TestAccessibility(t *testing.T) {
 	l := newLab(t)
 	for number := range 8 {

@@ -16,10 +16,11 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-// Kept reads the raw results of the runs, one run after the other, the manifest
-// of their digests, and what notes are kept in. Who may not read ConfigMaps has the report without.
+// Kept reads the raw results of the runs, one run after the other, the manifest of their
+// digests, the history and the notes. Without permission to read ConfigMaps the result is
+// empty.
 func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error) {
-	// Without a trace for each run the report would unpack what is not there.
+	// With a non-nil map the report does not unpack raw results.
 	kept := view.Kept{Traces: map[string]*report.Trace{}}
 	for i := range of.Runs {
 		run := &of.Runs[i]
@@ -55,7 +56,7 @@ func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error)
 	return kept, err
 }
 
-// trace of a run whose raw results were read before: nobody changes them.
+// trace returns the trace of a run whose raw results were read before: they never change.
 func (e *Experiment) trace(run string) *report.Trace {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,14 +69,14 @@ func (e *Experiment) remember(run string, trace *report.Trace) {
 	e.traces[run] = trace
 }
 
-// beside the experiment is what the operator keeps of it; nil where there is none, or it
-// may not be read.
+// beside reads a ConfigMap that the operator keeps for the experiment; nil if it does not
+// exist or is forbidden.
 func (e *Experiment) beside(ctx context.Context, name string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
 	err := e.client.Get(ctx, client.ObjectKey{Namespace: e.key.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-		return nil, nil //nolint:nilnil // One that is not there is no error.
+		return nil, nil //nolint:nilnil // A missing ConfigMap is no error.
 	case err != nil:
 		return nil, fmt.Errorf("reading ConfigMap %q: %w", name, err)
 	}

@@ -16,20 +16,20 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-// maxListed experiments are listed.
+// maxListed bounds the list of experiments.
 const maxListed = 500
 
-// asTable asks for the columns that kubectl prints. Whole, an experiment may have half
-// a megabyte.
+// asTable requests only the columns that kubectl prints: a whole experiment may have half a
+// megabyte.
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// Lister lists the experiments of a namespace, or of all where it is empty.
+// Lister lists the experiments of a namespace, or of all namespaces if it is empty.
 type Lister struct {
 	client    rest.Interface
 	namespace string
 }
 
-// NewLister makes one for a cluster.
+// NewLister returns a lister for a cluster.
 func NewLister(config *rest.Config, namespace string) (*Lister, error) {
 	own := rest.CopyConfig(config)
 	own.APIPath, own.GroupVersion, own.NegotiatedSerializer = "/apis", &v1alpha1.GroupVersion, scheme.Codecs.WithoutConversion()
@@ -40,7 +40,7 @@ func NewLister(config *rest.Config, namespace string) (*Lister, error) {
 	return &Lister{client, namespace}, nil
 }
 
-// List them as kubectl get does.
+// List lists them as kubectl get does.
 func (l *Lister) List(ctx context.Context) ([]view.Listed, error) {
 	body, err := l.client.Get().Resource("perfexperiments").Namespace(l.namespace).SetHeader("Accept", asTable).Param("limit", fmt.Sprint(maxListed)).Do(ctx).Raw()
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *Lister) List(ctx context.Context) ([]view.Listed, error) {
 	return listed, nil
 }
 
-// cellsOf a row, by the titles of their columns.
+// cellsOf returns the cells of a row, by column title.
 func cellsOf(columns []metav1.TableColumnDefinition, row []any) map[string]string {
 	cells := map[string]string{}
 	for i, column := range columns {

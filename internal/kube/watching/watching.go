@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package watching keeps an eye on an experiment: by one watch of it and one of its
-// runs, whoever and however many look. It only reads.
+// Package watching follows an experiment with one watch of it and one of its runs, for any
+// number of viewers. It only reads.
 package watching
 
 import (
@@ -28,20 +28,19 @@ import (
 )
 
 const (
-	// watchFor is how long a watch lasts before it is asked for anew.
+	// watchFor is how long a watch lasts before it is restarted.
 	watchFor = 5 * time.Minute
-	// A cluster that does not answer is asked again after these times.
+	// Bounds of the backoff while the cluster is unavailable.
 	firstPause, longestPause = time.Second, 15 * time.Second
 )
 
 var (
 	errGone = errors.New("the experiment was deleted")
-	// errOutdated: the cluster no longer knows what was seen last, so all is read
-	// again.
+	// errOutdated: the last seen version has expired, so everything is listed again.
 	errOutdated = errors.New("what was seen is too old")
 )
 
-// Experiment that is followed. Run has to be running.
+// Experiment is a followed experiment. Run must be running.
 type Experiment struct {
 	client client.WithWatch
 	key    client.ObjectKey
@@ -55,21 +54,21 @@ type Experiment struct {
 	seen       time.Time
 	lost       *view.Loss
 	gone       bool
-	// traces of runs that ended, which a report takes from their raw results.
+	// traces of finished runs, from their raw results.
 	traces map[string]*report.Trace
-	// made is the sight of this version.
+	// made is the snapshot of this version.
 	made *view.Sight
 
-	// Versions from which the watches go on; of Run alone.
+	// Resource versions at which the watches resume. Only Run uses them.
 	experimentAt, runsAt string
 }
 
-// New makes one of the experiment with this key.
+// New returns a follower of the experiment with this key.
 func New(c client.WithWatch, key client.ObjectKey, now func() time.Time) *Experiment {
 	return &Experiment{client: c, key: key, now: now, runs: map[string]*v1alpha1.PerfRun{}, traces: map[string]*report.Trace{}}
 }
 
-// Run follows until the experiment is deleted, or the context ends.
+// Run follows the experiment until it is deleted, or the context ends.
 func (e *Experiment) Run(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil {
@@ -94,7 +93,7 @@ func (e *Experiment) Run(ctx context.Context) {
 	}
 }
 
-// lose notes that the cluster does not answer, and says whether that is new.
+// lose records that the cluster is unavailable, and reports whether that is new.
 func (e *Experiment) lose(err error) (isNew bool) {
 	e.change(func() {
 		isNew = e.lost == nil
@@ -107,7 +106,7 @@ func (e *Experiment) lose(err error) (isNew bool) {
 	return isNew
 }
 
-// why in a sentence for people.
+// why describes the error for users.
 func why(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -118,7 +117,7 @@ func why(err error) string {
 	return "It is asked again every few seconds: " + prose.Sentence(err.Error()) + "."
 }
 
-// look reads all there is, and then what changes. It ends with what went wrong.
+// look lists everything, then watches. It returns the error that ended the watch.
 func (e *Experiment) look(ctx context.Context) error {
 	if err := e.take(ctx); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (e *Experiment) knows() bool {
 	return e.experiment != nil
 }
 
-// isAnother: under the name there is another experiment by now.
+// isAnother reports whether another experiment has the name now.
 func (e *Experiment) isAnother(uid types.UID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -174,7 +173,7 @@ func (e *Experiment) ofExperiment() []client.ListOption {
 	return []client.ListOption{client.InNamespace(e.key.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: e.key.Name}}
 }
 
-// watch takes what changes until the server ends it, as it was told to.
+// watch applies changes until the server closes the watch.
 func (e *Experiment) watch(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -209,7 +208,7 @@ func (e *Experiment) watch(ctx context.Context) error {
 	}
 }
 
-// from what was seen last.
+// from resumes at a version.
 func from(version string) client.ListOption {
 	seconds := int64(watchFor.Seconds())
 	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: &seconds, AllowWatchBookmarks: true}}
@@ -237,7 +236,7 @@ func (e *Experiment) takeExperiment(event watch.Event) error {
 		}
 		e.change(func() { e.experiment = experiment })
 	case watch.Bookmark, watch.Error:
-		// The version alone is new; errors are no experiments.
+		// A bookmark has only a new version; errors have another type.
 	}
 	return nil
 }
@@ -254,7 +253,7 @@ func (e *Experiment) takeRun(event watch.Event) error {
 	case watch.Added, watch.Modified:
 		e.change(func() { e.keep(run) })
 	case watch.Bookmark, watch.Error:
-		// The version alone is new; errors are no runs.
+		// A bookmark has only a new version; errors have another type.
 	}
 	return nil
 }
@@ -267,7 +266,7 @@ func (e *Experiment) keep(run *v1alpha1.PerfRun) {
 	}
 }
 
-// change what is known; the cluster has just said so, unless it is lost.
+// change updates the state, which is current unless the cluster is unavailable.
 func (e *Experiment) change(by func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -278,7 +277,7 @@ func (e *Experiment) change(by func()) {
 	}
 }
 
-// Sight is what is known by now.
+// Sight returns a snapshot of the current state.
 func (e *Experiment) Sight() view.Sight {
 	e.mu.Lock()
 	defer e.mu.Unlock()

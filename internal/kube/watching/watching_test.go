@@ -75,7 +75,7 @@ func TestManyViewersCostOneWatch(t *testing.T) {
 }
 
 // A cluster that can't be reached leaves what was seen, and is asked again.
-func TestTheClusterIsAwayForAWhile(t *testing.T) {
+func TestWatchSurvivesUnavailableCluster(t *testing.T) {
 	l := newLab(t)
 	line, config := lineTo(t, server.Config(t))
 	address, _ := l.serve(config)
@@ -95,7 +95,7 @@ func TestTheClusterIsAwayForAWhile(t *testing.T) {
 }
 
 // Once it is deleted nothing is asked any more, also where another has its name.
-func TestADeletedExperimentStays(t *testing.T) {
+func TestDeletedExperimentIsKept(t *testing.T) {
 	l := newLab(t)
 	address, _ := l.serve(server.Config(t))
 	l.begin(0)
@@ -140,7 +140,7 @@ func TestRawResultsAreReadOnce(t *testing.T) {
 }
 
 // The end is the report that perflab report would write.
-func TestTheEndIsTheReport(t *testing.T) {
+func TestFinishedExperimentShowsReport(t *testing.T) {
 	l := newLab(t)
 	address, _ := l.serve(server.Config(t))
 	for number := range l.input.Runs {

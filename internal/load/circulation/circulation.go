@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// dataFolder is where a load's own data is mounted in the runner.
+// dataFolder is the mount of a load's data in the runner.
 const dataFolder = "/perflab/data"
 
 type circulation struct {
@@ -27,8 +27,8 @@ type circulation struct {
 	name string
 }
 
-// Of is a load of this kind; false for any other.
-func Of(load v1alpha1.Load) (kind.Kind, bool) {
+// FromLoad returns the load if it is of this kind; else false.
+func FromLoad(load v1alpha1.Load) (kind.Kind, bool) {
 	return circulation{CheckInCheckOut: load.CheckInCheckOut, name: load.Name}, load.CheckInCheckOut != nil
 }
 
@@ -60,7 +60,7 @@ func (c circulation) Environment(longest time.Duration) []corev1.EnvVar {
 	return env
 }
 
-// Volumes hold the items and patrons, read-only.
+// Volumes returns the items and patrons, read-only.
 func (c circulation) Volumes() ([]corev1.Volume, []corev1.VolumeMount) {
 	if c.Data == nil {
 		return nil, nil
@@ -79,7 +79,7 @@ func (c circulation) Volumes() ([]corev1.Volume, []corev1.VolumeMount) {
 	return []corev1.Volume{volume}, []corev1.VolumeMount{mount}
 }
 
-// Transactions leave out the one that no user makes.
+// Transactions excludes the one that no user performs.
 func (c circulation) Transactions() []string {
 	const none, all = 0, 100
 	switch share := c.CheckInPercent; {
@@ -92,7 +92,7 @@ func (c circulation) Transactions() []string {
 	}
 }
 
-// Primary is what a user of the library waits for.
+// Primary returns the transactions that a user of the library waits for.
 func (c circulation) Primary() []string {
 	var names []string
 	for _, transaction := range c.Transactions() {
@@ -101,7 +101,7 @@ func (c circulation) Primary() []string {
 	return names
 }
 
-// Size is how many users there are.
+// Size returns the number of users.
 func (c circulation) Size() (number int64, of, like string) {
 	return int64(c.Users), "users", work
 }

@@ -16,12 +16,12 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// cico is a load with these settings.
+// cico returns a load with these settings.
 func cico(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}
 	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.CheckInCheckOut))
-	found, is := circulation.Of(load)
+	found, is := circulation.FromLoad(load)
 	if !is {
 		t.Fatal("a load that checks in and out is not of this kind")
 	}
@@ -65,7 +65,7 @@ func TestDataIsMountedReadOnly(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyDoesDecidesNothing(t *testing.T) {
+func TestPrimarySkipsUnusedTransactions(t *testing.T) {
 	for settings, want := range map[string][]string{
 		`{}`:                    {"cico/Check-In/average", "cico/Check-Out/average"},
 		`{checkInPercent: 100}`: {"cico/Check-In/average"},

@@ -24,8 +24,8 @@ type dataImport struct {
 	name string
 }
 
-// Of is a load of this kind; false for any other.
-func Of(load v1alpha1.Load) (kind.Kind, bool) {
+// FromLoad returns the load if it is of this kind; else false.
+func FromLoad(load v1alpha1.Load) (kind.Kind, bool) {
 	return dataImport{DataImport: load.DataImport, name: load.Name}, load.DataImport != nil
 }
 
@@ -51,7 +51,7 @@ func (i dataImport) Environment(time.Duration) []corev1.EnvVar {
 	return env
 }
 
-// Length follows from the records, and the pauses between files of them.
+// Length derives from the records, and the pauses between files.
 func (i dataImport) Length(assumed kind.Assumptions) (kind.Length, error) {
 	files := time.Duration(max(1, i.Imports))
 	lasts := files * time.Duration(float64(i.Records)/assumed.RecordsPerSecond*float64(time.Second))
@@ -71,12 +71,12 @@ func (i dataImport) Statistics() []string {
 	return known
 }
 
-// operation in words.
+// operation describes the import.
 func (i dataImport) operation() string {
 	return cmp.Or(strings.ToLower(strings.TrimSpace(string(i.Operation)+" "+string(i.RecordType))), "create bibliographic")
 }
 
-// Size is how many records an import has.
+// Size returns the number of records.
 func (i dataImport) Size() (number int64, of, like string) {
 	return int64(i.Records), "records", i.operation()
 }
@@ -96,7 +96,7 @@ func (i dataImport) Describe() string {
 	return text + fmt.Sprintf(", job profile “%s”", i.JobProfileOrDefault())
 }
 
-// Progress has records, once there are any.
+// Progress includes the records, if there are any.
 func (i dataImport) Progress(last *v1alpha1.LoadProgress) string {
 	if last.Records == nil {
 		return i.Defaults.Progress(last)
@@ -104,8 +104,8 @@ func (i dataImport) Progress(last *v1alpha1.LoadProgress) string {
 	return fmt.Sprintf("%d of %d records", *last.Records, int64(i.Records)*int64(max(i.Imports, 1)))
 }
 
-func (dataImport) Words() kind.BatchWords {
-	return kind.BatchWords{
+func (dataImport) Terms() kind.BatchTerms {
+	return kind.BatchTerms{
 		Verb: "imports", Noun: "Import", Title: "Imports",
 		Durations:  "Durations of imports, by the import jobs' own clock",
 		Rates:      "Records imported per second",

@@ -19,12 +19,12 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// create is a load with these settings.
+// create returns a load with these settings.
 func create(t *testing.T, settings string) kind.Batch {
 	t.Helper()
 	load := v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: 400, Imports: 1}}
 	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.DataImport))
-	found, is := dataimport.Of(load)
+	found, is := dataimport.FromLoad(load)
 	if !is {
 		t.Fatal("a load that imports is not of this kind")
 	}
@@ -87,7 +87,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// imported is what a load of one file measured.
+// imported returns what a load of one file measured.
 func imported(counters map[string]float64) *payload.Payload {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	end := start.Add(9 * time.Second)
@@ -123,7 +123,7 @@ create/failedChildJobs: "0"
 	}
 }
 
-func TestEachImportOfASeriesIsTold(t *testing.T) {
+func TestObserveListsEachImport(t *testing.T) {
 	measured := imported(map[string]float64{"imports": 2, "records": 800})
 	measured.Record("Import job 1", "ok", measured.Start.Add(4*time.Second), 3*time.Second)
 	measured.Record("Import job 2", "error", measured.Start.Add(8*time.Second), 4*time.Second)
@@ -141,7 +141,7 @@ func TestEachImportOfASeriesIsTold(t *testing.T) {
 	}
 }
 
-func TestEveryRecordHasToGetIn(t *testing.T) {
+func TestCheckRequiresEveryRecord(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings string
 		counters map[string]float64

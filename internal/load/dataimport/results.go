@@ -21,15 +21,15 @@ const (
 	counterImportsFailed = "perflab_imports_failed"
 	counterRecords       = "perflab_records"
 	counterRecordsFailed = "perflab_records_failed"
-	// Of a file that the system split.
+	// Jobs of a split file.
 	counterChildJobs       = "perflab_child_jobs"
 	counterChildJobsFailed = "perflab_child_jobs_failed"
 )
 
-// mostParts is how many imports of a series data-import.js records one by one.
+// mostParts is the number of imports of a series that data-import.js records individually.
 const mostParts = 100
 
-// parts is how many imports of a series are told one by one, from the first.
+// parts returns the number of individually recorded imports of a series.
 func (i dataImport) parts() int {
 	if i.Imports < 2 {
 		return 0
@@ -37,7 +37,8 @@ func (i dataImport) parts() int {
 	return min(int(i.Imports), mostParts)
 }
 
-// Check says whether every record of every file got in, but for imports that may fail.
+// Check reports whether every record of every file was imported, except imports that may
+// fail.
 func (i dataImport) Check(measured *payload.Payload, validity v1alpha1.Validity) *kind.Fault {
 	imports, failed := measured.Total(counterImports), measured.Total(counterImportsFailed)
 	if imports == float64(i.Imports) && failed > 0 && failed < imports && failed <= float64(validity.MaxFailedImportsOrDefault()) {
@@ -60,7 +61,7 @@ func (i dataImport) Check(measured *payload.Payload, validity v1alpha1.Validity)
 	return nil
 }
 
-// allowed says how many imports of a series may fail.
+// allowed returns the number of imports of a series that may fail.
 func (i dataImport) allowed(validity v1alpha1.Validity) string {
 	if i.Imports < 2 {
 		return ""
@@ -68,8 +69,8 @@ func (i dataImport) allowed(validity v1alpha1.Validity) string {
 	return fmt.Sprintf("; validity.maxFailedImports allows %d, of which one has to succeed", validity.MaxFailedImportsOrDefault())
 }
 
-// Observe has the durations of the jobs themselves, from their dates. The
-// client's include the upload and up to one polling interval.
+// Observe uses the durations of the jobs, from their timestamps. The client's durations
+// include the upload and up to one polling interval.
 func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
 	records, failed := measured.Total(counterRecords), measured.Total(counterImportsFailed)
 	observations := []v1alpha1.Observation{
@@ -86,7 +87,7 @@ func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
 	}
 	if job, ok := measured.Summary(transactionImportJob, payload.OK); ok {
 		observations = append(observations, observation.Of(i.name, metric.Duration, job.Mean.Seconds(), job.Count))
-		// Records of an import that failed took time that is not known.
+		// The duration of a failed import is unknown.
 		if total := job.Mean.Seconds() * float64(job.Count); total > 0 && failed == 0 {
 			observations = append(observations, observation.Of(i.name, metric.RecordsPerSecond, records/total, 0))
 		}

@@ -11,11 +11,11 @@ import (
 	"perflab.dev/perflab/internal/planning/repair"
 )
 
-// longest is more than any run takes, and short enough for two to be added.
+// longest exceeds the length of every run, and is short enough for sums of two.
 const longest = 366 * 24 * time.Hour
 
-// Duration reads what k6 takes for one: Go's notation with days in front, or a
-// number of milliseconds.
+// Duration parses a duration as k6 does: Go's notation with days, or a number of
+// milliseconds.
 func Duration(text string) (time.Duration, error) {
 	if number, err := strconv.ParseFloat(text, 64); err == nil {
 		return milliseconds(number)

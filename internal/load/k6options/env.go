@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// environment is what k6 finds in its own, and the script in __ENV. What is not
-// known is unknown.
+// environment holds the variables of k6, and of the script in __ENV. Unknown values are
+// unknown.
 type environment struct{ k6, script map[string]any }
 
-func environmentOf(run Run, given arguments) environment {
+func newEnvironment(run Run, given arguments) environment {
 	env := environment{k6: map[string]any{}}
 	for name, value := range run.Env {
 		env.k6[name] = value
@@ -21,7 +21,7 @@ func environmentOf(run Run, given arguments) environment {
 	for name := range run.Hidden {
 		env.k6[name] = unknown{}
 	}
-	// k6 itself heeds what arguments add to the script's, while the two are one.
+	// While both are shared, variables from arguments apply to k6 as well.
 	env.script = env.k6
 	if !given.sharesEnvironment(run) {
 		env.script = map[string]any{}
@@ -34,7 +34,7 @@ func environmentOf(run Run, given arguments) environment {
 	return env
 }
 
-// sharesEnvironment says whether the script finds k6's variables.
+// sharesEnvironment reports whether the script sees k6's variables.
 func (a arguments) sharesEnvironment(run Run) bool {
 	shares, err := a.set.GetBool("include-system-env-vars")
 	if set, fault := strconv.ParseBool(run.Env["K6_INCLUDE_SYSTEM_ENV_VARS"]); fault == nil && !a.set.Changed("include-system-env-vars") {
@@ -43,13 +43,13 @@ func (a arguments) sharesEnvironment(run Run) bool {
 	return shares && err == nil
 }
 
-// layer is what k6's variables say of users and time.
+// layer returns the options in k6's variables.
 func (e environment) layer() (layer, error) {
 	found := layer{source: FromEnv, options: object{}}
 	for variable, option := range map[string]string{
 		"K6_VUS": optionUsers, "K6_ITERATIONS": optionIterations, "K6_DURATION": optionDuration, "K6_STAGES": optionStages,
 	} {
-		value, err := valueOf(option, e.k6[variable])
+		value, err := parseOption(option, e.k6[variable])
 		if err != nil {
 			return found, fmt.Errorf("%s is %q: %w", variable, e.k6[variable], err)
 		}
@@ -62,8 +62,8 @@ func (e environment) layer() (layer, error) {
 
 var errWhole = errors.New("write a whole number")
 
-// valueOf a variable for an option; nil where k6 takes it as not given.
-func valueOf(option string, value any) (any, error) {
+// parseOption parses a variable of an option; nil if k6 treats it as unset.
+func parseOption(option string, value any) (any, error) {
 	text, plain := value.(string)
 	if !plain {
 		return value, nil
@@ -73,7 +73,7 @@ func valueOf(option string, value any) (any, error) {
 		if strings.TrimSpace(text) == "" {
 			return []any{}, nil
 		}
-		return stagesOf(strings.Split(text, ","))
+		return parseStages(strings.Split(text, ","))
 	case optionDuration:
 		if text == "" {
 			return nil, nil

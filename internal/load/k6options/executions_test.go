@@ -34,7 +34,7 @@ type executionCase struct {
 
 func executionCases(t testing.TB) []executionCase {
 	t.Helper()
-	text, err := os.ReadFile("../../k6/internal/options/testdata/executions.json")
+	text, err := os.ReadFile("../../../k6/internal/options/testdata/executions.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func executionCases(t testing.TB) []executionCase {
 	return cases
 }
 
-func TestExecutionsAreThoseOfK6(t *testing.T) {
+func TestReadMatchesK6(t *testing.T) {
 	for _, tc := range executionCases(t) {
 		t.Run(tc.Name, func(t *testing.T) {
 			got, err := read(k6options.Run{

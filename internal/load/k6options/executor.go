@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// executor is what k6 knows of one.
+// executor describes one of k6's executors.
 type executor struct {
-	// fields of its own, in small letters.
+	// fields of the executor, in lower case.
 	fields []string
 	length func(*reader) time.Duration
 	users  func(*reader) int64
 }
 
-// common are the fields that scenarios of every executor have.
+// common are the fields of every executor.
 var common = []string{"executor", "starttime", "gracefulstop", "env", "exec", "tags", "options"}
 
 // executors by name.
@@ -33,14 +33,14 @@ var executors = map[string]executor{
 	"ramping-arrival-rate":  {[]string{"startrate", "timeunit", "stages", "preallocatedvus", "maxvus"}, (*reader).rampedArrivals, (*reader).allocatedUsers},
 }
 
-// scenario is one of k6's.
+// scenario is a k6 scenario.
 type scenario struct {
 	fields object
 	place  string
 	err    error
 }
 
-func scenarioOf(written any, place string) scenario {
+func newScenario(written any, place string) scenario {
 	fields, plain := written.(object)
 	if !plain {
 		return scenario{err: errComputed(place)}
@@ -64,7 +64,7 @@ func (s scenario) executor() (executor, error) {
 	return known, nil
 }
 
-// function that the scenario runs; empty where that is not known.
+// function that the scenario runs; empty if unknown.
 func (s scenario) function() string {
 	switch name := s.fields["exec"].(type) {
 	case nil:
@@ -76,7 +76,7 @@ func (s scenario) function() string {
 	}
 }
 
-// end is when the scenario is over, from the start of the test.
+// end returns when the scenario ends, from the start of the test.
 func (s scenario) end() (time.Duration, error) {
 	known, err := s.executor()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s scenario) users() (int64, error) {
 
 var scenarioName = regexp.MustCompile(`^[0-9a-zA-Z_-]+$`)
 
-// check is what k6 has against the scenario, or what is not known of it.
+// check returns why k6 rejects the scenario, or what is unknown.
 func (s scenario) check(name string) error {
 	known, err := s.executor()
 	if err != nil {
@@ -123,7 +123,7 @@ func (s scenario) check(name string) error {
 	return errors.Join(length, users)
 }
 
-// reader reads a scenario's fields. What is wrong with the first stays.
+// reader reads a scenario's fields, and keeps the first error.
 type reader struct {
 	from  object
 	place string
@@ -136,7 +136,7 @@ func (r *reader) fail(err error) {
 	}
 }
 
-// minimumDuration is the shortest that k6 takes.
+// minimumDuration is k6's minimum.
 const minimumDuration = time.Second
 
 func (r *reader) wholeDuration() time.Duration {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// missing as a default says that there is none.
+// missing as a default means that the field is required.
 const missing = -1
 
-// invalid is what k6 does not take.
+// invalid is a value that k6 rejects.
 type invalid struct{ reason string }
 
 func (i *invalid) Error() string { return i.reason }
@@ -21,7 +21,7 @@ func invalidf(format string, args ...any) error { return &invalid{fmt.Sprintf(fo
 
 func errComputed(place string) error { return fmt.Errorf("%s %w", place, ErrComputed) }
 
-// value of a field; false where it is not given, or not known.
+// value of a field; false if it is missing or unknown.
 func (r *reader) value(name string, required bool) (any, string, bool) {
 	place := strings.TrimPrefix(r.place+"."+name, ".")
 	value := r.from[strings.ToLower(name)]
@@ -39,7 +39,7 @@ func (r *reader) value(name string, required bool) (any, string, bool) {
 	}
 }
 
-// integer is a whole number, which may be written as text.
+// integer returns an integer, which may be a string.
 func (r *reader) integer(name string, preset, least int64) int64 {
 	value, place, given := r.value(name, preset == missing)
 	if !given || value == "" {
@@ -66,7 +66,7 @@ func wholeNumber(value any) (int64, error) {
 	}
 }
 
-// duration is a length of time: text, or a number of milliseconds.
+// duration returns a duration: a string, or a number of milliseconds.
 func (r *reader) duration(name string, preset, least time.Duration) time.Duration {
 	value, place, given := r.value(name, preset == missing)
 	if !given {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/planning/repair"
 )
 
-// newFlags are those of k6 run.
+// newFlags returns the flags of k6 run.
 func newFlags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("k6 run", pflag.ContinueOnError)
 	flags.Int64P("vus", "u", 1, "")
@@ -92,30 +92,30 @@ var (
 	}
 )
 
-// Flag is one that is given.
+// Flag is a given flag.
 type Flag struct {
-	// Name in full.
+	// Name in its long form.
 	Name  string
 	Value string
 	// Index of its argument.
 	Index int
 }
 
-// Flags are those among arguments, as k6 understands them: -u10 is vus.
+// Flags returns the flags among arguments, as k6 parses them: -u10 is vus.
 func Flags(list []string) []Flag {
-	// What k6 does not take is for Read to say.
+	// Read reports invalid arguments.
 	read, _ := readArguments(list, true)
 	return read.flags
 }
 
-// arguments are what k6 is started with.
+// arguments of k6.
 type arguments struct {
 	set   *pflag.FlagSet
 	flags []Flag
 }
 
-// readArguments one by one. With another version of k6, what is not known may be a
-// flag all the same.
+// readArguments parses arguments one by one. With another version of k6, an unknown
+// argument may be a flag.
 func readArguments(list []string, otherVersion bool) (arguments, error) {
 	read := arguments{set: newFlags()}
 	for i := 0; i < len(list); {
@@ -128,17 +128,17 @@ func readArguments(list []string, otherVersion bool) (arguments, error) {
 	return read, nil
 }
 
-// meant is the value that a flag was to have.
+// meant returns the value of an invalid flag.
 func meant(err error) string {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return ""
 	}
-	return repair.OfType(wrong.GetFlag().Value.Type(), wrong.GetValue())
+	return repair.ForType(wrong.GetFlag().Value.Type(), wrong.GetValue())
 }
 
-// next takes the argument at i, and says how many it took: two where its value
-// stands behind it.
+// next parses the argument at i, and returns the number of arguments read: two if the value
+// is separate.
 func (a *arguments) next(list []string, i int) (taken int, err error) {
 	err = a.parse(list[i:i+1], i)
 	var bare *pflag.ValueRequiredError
@@ -167,7 +167,7 @@ func (a *arguments) parse(list []string, index int) error {
 	return err
 }
 
-// file is what the file may say that k6 is told to read.
+// file returns the options in k6's configuration file.
 func (a arguments) file(env environment) layer {
 	if _, named := env.k6["K6_CONFIG"]; named || a.set.Changed("config") {
 		return layer{source: FromArguments, err: errFile}
@@ -177,7 +177,7 @@ func (a arguments) file(env environment) layer {
 
 var errFile = errors.New("a file of options is read when it runs")
 
-// layer is what the arguments say of users and time.
+// layer returns the options in the arguments.
 func (a arguments) layer() (layer, error) {
 	options := object{}
 	for name, option := range map[string]string{"vus": optionUsers, "iterations": optionIterations} {
@@ -190,7 +190,7 @@ func (a arguments) layer() (layer, error) {
 	}
 	texts, err := a.set.GetStringSlice("stage")
 	if err == nil && a.set.Changed("stage") {
-		options[optionStages], err = stagesOf(texts)
+		options[optionStages], err = parseStages(texts)
 	}
 	if slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, ":") }) {
 		err = errors.New("a stage has no duration: write for example 30s:10")
@@ -198,8 +198,8 @@ func (a arguments) layer() (layer, error) {
 	return layer{source: FromArguments, options: options}, err
 }
 
-// stagesOf reads stages as 30s:10.
-func stagesOf(texts []string) ([]any, error) {
+// parseStages parses stages such as 30s:10.
+func parseStages(texts []string) ([]any, error) {
 	stages := []any{}
 	for _, text := range texts {
 		length, target, _ := strings.Cut(text, ":")

@@ -13,8 +13,8 @@ import (
 )
 
 // The list is that of k6 run, to which k6/ holds it.
-func TestFlagsAreThoseOfK6(t *testing.T) {
-	text, err := os.ReadFile("../../k6/internal/options/testdata/flags.txt")
+func TestFlagsMatchK6(t *testing.T) {
+	text, err := os.ReadFile("../../../k6/internal/options/testdata/flags.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ package k6options
 
 import "slices"
 
-// Names of options in small letters, for k6 makes no difference.
+// Names of options in lower case, because k6 is case-insensitive.
 const (
 	optionUsers      = "vus"
 	optionIterations = "iterations"
@@ -13,20 +13,20 @@ const (
 	optionScenarios  = "scenarios"
 )
 
-// shapes are the options that say what users do. Who gives one takes all of those
-// away that a lower source gives.
+// shapes are the options that configure users. A source that sets one overrides all of
+// those of lower sources.
 var shapes = []string{optionIterations, optionDuration, optionStages, optionScenarios}
 
-// defaultScenario is what k6 calls the scenario that it makes of other options.
+// defaultScenario is k6's name for the scenario that it derives from other options.
 const defaultScenario = "default"
 
-// layer is what one source says.
+// layer holds the options of one source.
 type layer struct {
 	source  Source
 	options object
-	// err says why the options are not known.
+	// err is why the options are unknown.
 	err error
-	// exports of the script by name; nil: not known.
+	// exports of the script by name; nil if unknown.
 	exports map[string]bool
 }
 
@@ -35,13 +35,13 @@ func (l layer) hasScenarios() bool {
 	return len(scenarios) > 0 || !plain && l.options.has(optionScenarios)
 }
 
-// exporting says whether the script has a function, as far as it is known.
+// exporting reports whether the script may export the function.
 func (l layer) exporting(function string) bool {
 	return function == "" || l.exports == nil || l.exports[function]
 }
 
-// uppermost is the last layer that gives one of the options, or may do so; with
-// none of them, an empty one.
+// uppermost returns the last layer that sets, or may set, one of the options; else an empty
+// one.
 func uppermost(layers []layer, options ...string) layer {
 	for _, layer := range slices.Backward(layers) {
 		if layer.err != nil || slices.ContainsFunc(options, layer.options.has) {
@@ -51,14 +51,14 @@ func uppermost(layers []layer, options ...string) layer {
 	return layer{options: object{}}
 }
 
-// derive makes scenarios of the options, as k6's DeriveScenariosFromShortcuts.
+// derive derives scenarios from the options, as k6's DeriveScenariosFromShortcuts.
 func derive(shape, from layer) (Execution, error) {
 	options, users := shape.options, from.options[optionUsers]
 	if from.err != nil {
 		users = unknown{}
 	}
 	stages, hasStages := filled(options[optionStages])
-	if conflict := conflictOf(options, hasStages); conflict != "" {
+	if conflict := findConflict(options, hasStages); conflict != "" {
 		return Execution{}, &Refusal{shape.source, conflict}
 	}
 	made := func(source Source, scenario object) (Execution, error) {
@@ -78,8 +78,8 @@ func derive(shape, from layer) (Execution, error) {
 	}
 }
 
-// conflictOf is what k6 has against options of one source.
-func conflictOf(options object, hasStages bool) string {
+// findConflict returns why k6 rejects the options of one source.
+func findConflict(options object, hasStages bool) string {
 	var given []string
 	for _, name := range shapes {
 		if name == optionStages && hasStages || name != optionStages && options.has(name) {
@@ -92,8 +92,7 @@ func conflictOf(options object, hasStages bool) string {
 	return "k6 takes no " + given[len(given)-2] + " beside " + given[len(given)-1] + ": take one of them out"
 }
 
-// filled leaves stages out that have no duration, as k6 does, and says whether
-// any is left.
+// filled removes stages without a duration, as k6 does, and reports whether any remain.
 func filled(stages any) (any, bool) {
 	list, plain := stages.([]any)
 	if !plain {
@@ -106,7 +105,7 @@ func filled(stages any) (any, bool) {
 	return kept, len(kept) > 0
 }
 
-// written are the scenarios as the script has them, or one of one user and one
+// written returns the scenarios of the script, or the default of one user and one
 // iteration.
 func written(shape layer) (Execution, error) {
 	switch scenarios := shape.options[optionScenarios].(type) {

@@ -12,15 +12,15 @@ import (
 	"github.com/grafana/sobek/ast"
 )
 
-// Names are those that a script gives to its groups, or to a tag.
+// Names are the names of a script's groups, or the values of a tag.
 type Names struct {
-	// Known are sorted. Of groups within groups each is one.
+	// Known are sorted. Each nested group is one.
 	Known []string
 	// Complete: there are no others.
 	Complete bool
 }
 
-// add a name as it is written; what is computed is not known.
+// add adds a literal name; a computed one is unknown.
 func (n *Names) add(value any) {
 	name, plain := value.(string)
 	if !plain {
@@ -32,7 +32,7 @@ func (n *Names) add(value any) {
 	}
 }
 
-// addArgument adds the name that a group is called with.
+// addArgument adds the name in a call of group.
 func (n *Names) addArgument(read *script, call *ast.CallExpression) {
 	if len(call.ArgumentList) == 0 {
 		n.Complete = false
@@ -41,10 +41,10 @@ func (n *Names) addArgument(read *script, call *ast.CallExpression) {
 	n.add(read.name(call.ArgumentList[0]))
 }
 
-// Groups are the names of a script's groups: what it calls k6's function with.
+// Groups returns the names of a script's groups.
 func Groups(run Run) Names {
-	return namesOf(run, func(read *script) Names {
-		names, imported, called := Names{Complete: true}, importsOf(read.statements), 0
+	return findNames(run, func(read *script) Names {
+		names, imported, called := Names{Complete: true}, findImports(read.statements), 0
 		whole := imported.each(read.statements, func(node any) {
 			switch node := node.(type) {
 			case *ast.CallExpression:
@@ -58,16 +58,16 @@ func Groups(run Run) Names {
 				}
 			}
 		})
-		// What is called by another name has names that nobody knows here.
+		// Groups called through another name are unknown.
 		names.Complete = names.Complete && whole && called == 0
 		return names
 	})
 }
 
-// Tags are the values that a script writes for a tag.
+// Tags returns the values that a script sets for a tag.
 func Tags(run Run, tag string) Names {
-	return namesOf(run, func(read *script) Names {
-		names, imported, written := Names{Complete: true}, importsOf(read.statements), 0
+	return findNames(run, func(read *script) Names {
+		names, imported, written := Names{Complete: true}, findImports(read.statements), 0
 		whole := imported.each(read.statements, func(node any) {
 			if property, keyed := node.(*ast.PropertyKeyed); keyed && isText(property.Key, tag) {
 				written++
@@ -80,29 +80,29 @@ func Tags(run Run, tag string) Names {
 	})
 }
 
-// namesOf a script that is at hand and can be read.
-func namesOf(run Run, find func(*script) Names) Names {
+// findNames searches a script if it is available and can be parsed.
+func findNames(run Run, find func(*script) Names) Names {
 	given, err := readArguments(run.Arguments, run.OtherVersion)
 	if err != nil || run.Script == nil {
 		return Names{}
 	}
-	read, err := newScript(*run.Script, environmentOf(run, given).script)
+	read, err := newScript(*run.Script, newEnvironment(run, given).script)
 	if err != nil {
 		return Names{}
 	}
 	return find(read)
 }
 
-// mostComputed names are computed: each may take a look at all of the script.
+// mostComputed bounds computed names: each may need a search of the whole script.
 const mostComputed = 200
 
-// isText: an expression is a text as it is. So is the key of a property.
+// isText reports whether an expression is this string, or a property's key.
 func isText(expression ast.Expression, text string) bool {
 	written, plain := expression.(*ast.StringLiteral)
 	return plain && written.Value.String() == text
 }
 
-// name is the value of an expression, which may be text as it is.
+// name returns the value of an expression, which may be a literal.
 func (s *script) name(expression ast.Expression) any {
 	if text, plain := expression.(*ast.StringLiteral); plain {
 		return text.Value.String()
@@ -113,14 +113,14 @@ func (s *script) name(expression ast.Expression) any {
 	return s.value(expression)
 }
 
-// imports are what a script calls k6 and its groups.
+// imports are the script's local names of k6 and group.
 type imports struct {
 	k6, group []string
-	// others: there is code that is not known here.
+	// others: there is imported code.
 	others bool
 }
 
-func importsOf(statements []ast.Statement) *imports {
+func findImports(statements []ast.Statement) *imports {
 	found := &imports{}
 	for _, statement := range statements {
 		switch made := statement.(type) {
@@ -133,9 +133,9 @@ func importsOf(statements []ast.Statement) *imports {
 	return found
 }
 
-// each visits the nodes of a script; false: it goes deeper, or has code elsewhere.
+// each visits the nodes of a script; false if it is too deep, or imports code.
 func (i *imports) each(statements []ast.Statement, visit func(node any)) bool {
-	whole := each(statements, func(node any) {
+	whole := visitNodes(statements, func(node any) {
 		switch node := node.(type) {
 		case *ast.DynamicImportExpression:
 			i.others = true
@@ -173,7 +173,7 @@ func (i *imports) add(made *ast.ImportDeclaration) {
 	}
 }
 
-// isGroup: an expression is k6's function.
+// isGroup reports whether an expression is k6's group function.
 func (i *imports) isGroup(expression ast.Expression) bool {
 	switch written := expression.(type) {
 	case *ast.Identifier:
@@ -186,13 +186,15 @@ func (i *imports) isGroup(expression ast.Expression) bool {
 	}
 }
 
-// deepest is how deep a tree is looked into.
+// deepest bounds the depth of a tree.
 const deepest = 5000
 
-// each visits the nodes of a tree; false: it goes deeper.
-func each(tree any, visit func(node any)) bool { return eachOf(reflect.ValueOf(tree), visit, deepest) }
+// visitNodes visits the nodes of a tree; false if it is too deep.
+func visitNodes(tree any, visit func(node any)) bool {
+	return visitFields(reflect.ValueOf(tree), visit, deepest)
+}
 
-func eachOf(value reflect.Value, visit func(node any), depth int) bool {
+func visitFields(value reflect.Value, visit func(node any), depth int) bool {
 	if depth == 0 {
 		return false
 	}
@@ -201,19 +203,19 @@ func eachOf(value reflect.Value, visit func(node any), depth int) bool {
 	case reflect.Pointer:
 		if !value.IsNil() && value.CanInterface() {
 			visit(value.Interface())
-			whole = eachOf(value.Elem(), visit, depth-1)
+			whole = visitFields(value.Elem(), visit, depth-1)
 		}
 	case reflect.Interface:
-		whole = value.IsNil() || eachOf(value.Elem(), visit, depth)
+		whole = value.IsNil() || visitFields(value.Elem(), visit, depth)
 	case reflect.Slice:
 		for i := range value.Len() {
-			whole = eachOf(value.Index(i), visit, depth-1) && whole
+			whole = visitFields(value.Index(i), visit, depth-1) && whole
 		}
 	case reflect.Struct:
 		for i := range value.NumField() {
-			// What is declared stands in the bodies, too.
+			// The bodies contain the declarations, too.
 			if value.Type().Field(i).Name != "DeclarationList" {
-				whole = eachOf(value.Field(i), visit, depth-1) && whole
+				whole = visitFields(value.Field(i), visit, depth-1) && whole
 			}
 		}
 	default:

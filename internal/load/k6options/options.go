@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package k6options says how k6 2.2 runs a script: with how many users, and for
-// how long. It puts together what the script exports, k6's variables and its
-// arguments as k6 does. It reads the script and runs nothing of it: what is no
-// plain value is not known.
+// Package k6options determines how k6 2.2 runs a script: with how many users, and for how
+// long. It merges the script's exported options, k6's variables and its arguments as k6
+// does. It parses the script without running it: computed values are unknown.
 //
-//	script := &k6options.Script{Text: `export const options = {duration: '2m'}`}
-//	execution, err := k6options.Read(k6options.Run{Script: script})
-//	length, err := execution.Length()
-//	// length is 2m
+// \tscript := &k6options.Script{Text: `export const options = {duration: '2m'}`}
+// \texecution, err := k6options.Read(k6options.Run{Script: script}) \tlength, err :=
+// execution.Length() \t// length is 2m
 package k6options
 
 import (
@@ -19,7 +17,7 @@ import (
 	"time"
 )
 
-// Reasons for which an execution, or its length, is not known.
+// Reasons why an execution, or its length, is unknown.
 var (
 	ErrIterations = errors.New("it ends when its iterations are done")
 	ErrNone       = errors.New("it exports no options")
@@ -29,17 +27,17 @@ var (
 	errVersion    = errors.New("not every version of k6 has users take the place of scenarios")
 )
 
-// Source is one of the places that options are from.
+// Source is a source of options.
 type Source int
 
-// Sources of options. k6 heeds a later one before an earlier one.
+// Sources of options. Later ones override earlier ones.
 const (
 	FromScript Source = iota
 	FromEnv
 	FromArguments
 )
 
-// Refusal says why k6 ends before it begins.
+// Refusal is why k6 does not start.
 type Refusal struct {
 	Source Source
 	Reason string
@@ -47,13 +45,13 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Reason }
 
-// Run is what k6 is started with.
+// Run is the input of a k6 run.
 type Run struct {
-	// Script is nil where it is not at hand.
+	// Script is nil if it is not available.
 	Script    *Script
 	Arguments []string
 	Env       map[string]string
-	// Hidden are variables that are set to what is not known here.
+	// Hidden are variables with unknown values.
 	Hidden map[string]bool
 	// OtherVersion: k6 may not be 2.2.
 	OtherVersion bool
@@ -61,21 +59,21 @@ type Run struct {
 
 // Execution is how k6 runs a script.
 type Execution struct {
-	// Source of what says how.
+	// Source of the options.
 	Source Source
-	// Replaces: the source takes the place of scenarios that the script exports.
+	// Replaces: the source replaces scenarios that the script exports.
 	Replaces  bool
 	scenarios object
-	// own: they are those that the script exports.
+	// own: the script exports the scenarios.
 	own bool
-	// bare: nothing says how.
+	// bare: no source sets the options.
 	bare bool
 }
 
-// Read says how k6 runs a script. Its error is a Refusal where k6 does not run
-// it, or says why that is not known.
+// Read returns how k6 runs a script. The error is a Refusal if k6 does not start, or says
+// why that is unknown.
 func Read(run Run) (Execution, error) {
-	layers, err := layersOf(run)
+	layers, err := readLayers(run)
 	if err != nil {
 		return Execution{}, err
 	}
@@ -95,8 +93,8 @@ func Read(run Run) (Execution, error) {
 	return execution, execution.check(script)
 }
 
-// layersOf a run, the lowest first.
-func layersOf(run Run) ([]layer, error) {
+// readLayers returns the sources of a run, the lowest first.
+func readLayers(run Run) ([]layer, error) {
 	given, err := readArguments(run.Arguments, run.OtherVersion)
 	if err != nil {
 		return nil, &Refusal{FromArguments, err.Error()}
@@ -105,7 +103,7 @@ func layersOf(run Run) ([]layer, error) {
 	if err != nil {
 		return nil, &Refusal{FromArguments, err.Error()}
 	}
-	env := environmentOf(run, given)
+	env := newEnvironment(run, given)
 	variables, err := env.layer()
 	if err != nil {
 		return nil, &Refusal{FromEnv, err.Error()}
@@ -113,8 +111,8 @@ func layersOf(run Run) ([]layer, error) {
 	return []layer{given.file(env), readScript(run.Script, env), variables, over}, nil
 }
 
-// Length is how long an execution takes, from the start of its first scenario to
-// the end of its last one, without what it needs to stop.
+// Length returns the duration of an execution, from the start of its first scenario to the
+// end of its last one, without the time to stop.
 func (e Execution) Length() (time.Duration, error) {
 	if e.bare {
 		return 0, ErrNone
@@ -130,8 +128,8 @@ func (e Execution) Length() (time.Duration, error) {
 	return last, nil
 }
 
-// Users are those of the scenario that has most. No more runners than these have
-// something to do.
+// Users returns the number of users of the largest scenario, which is the largest useful
+// number of runners.
 func (e Execution) Users() (int64, error) {
 	most := int64(0)
 	for _, scenario := range e.each() {
@@ -144,7 +142,7 @@ func (e Execution) Users() (int64, error) {
 	return most, nil
 }
 
-// check is what k6 has against the scenarios.
+// check returns why k6 rejects the scenarios.
 func (e Execution) check(script layer) error {
 	for name, scenario := range e.each() {
 		var fault *invalid
@@ -158,18 +156,18 @@ func (e Execution) check(script layer) error {
 	return nil
 }
 
-// each scenario by name.
+// each iterates over the scenarios by name.
 func (e Execution) each() func(yield func(string, scenario) bool) {
 	return func(yield func(string, scenario) bool) {
 		for _, name := range slices.Sorted(maps.Keys(e.scenarios)) {
-			if !yield(name, scenarioOf(e.scenarios[name], e.place(name))) {
+			if !yield(name, newScenario(e.scenarios[name], e.place(name))) {
 				return
 			}
 		}
 	}
 }
 
-// place of a scenario, as its author knows it.
+// place describes a scenario for its author.
 func (e Execution) place(name string) string {
 	switch {
 	case e.own:

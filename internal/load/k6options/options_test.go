@@ -22,7 +22,7 @@ func length(text string) (time.Duration, error) {
 	return execution.Length()
 }
 
-func TestExecutionsAreNotMadeUp(t *testing.T) {
+func TestReadReportsUnknownOptions(t *testing.T) {
 	cases := map[string]struct {
 		source string
 		is     error
@@ -66,7 +66,7 @@ func TestExecutionsAreNotMadeUp(t *testing.T) {
 }
 
 // What is not known of one source does not matter where a later one decides.
-func TestWhatIsNotKnownIsKeptApart(t *testing.T) {
+func TestReadKeepsUnknownValues(t *testing.T) {
 	hidden := func(names ...string) map[string]bool {
 		all := map[string]bool{}
 		for _, name := range names {
@@ -116,7 +116,7 @@ func TestWhatIsNotKnownIsKeptApart(t *testing.T) {
 
 var errAny = errors.New("whatever it is")
 
-func TestFlagsAreFoundAsK6Understands(t *testing.T) {
+func TestFlagsMatchK6Parsing(t *testing.T) {
 	got := map[string]string{}
 	for _, flag := range k6options.Flags([]string{"--vus", "3", "-ojson", "-pd5m", "--no-summary", "--tag=a=b", "-s", "30s:1,1m:2"}) {
 		got[flag.Name] = flag.Value

@@ -19,10 +19,10 @@ import (
 // []any, objects, nil (null and undefined) and unknown.
 type object map[string]any
 
-// has says whether an object holds something k6 heeds.
+// has reports whether an object has a field that k6 uses.
 func (o object) has(name string) bool { return o[name] != nil }
 
-// lower has the same fields in small letters: k6 makes no difference.
+// lower has the same fields in lower case, because k6 is case-insensitive.
 func (o object) lower() object {
 	lowered := object{}
 	for name, value := range o {
@@ -31,36 +31,36 @@ func (o object) lower() object {
 	return lowered
 }
 
-// unknown is the value of what only running the script tells.
+// unknown is a value that only running the script determines.
 type unknown struct{}
 
-// mostDepth ends the search for values that name each other in a circle.
+// mostDepth bounds the resolution of cyclic values.
 const mostDepth = 32
 
 // Script is a file with a k6 script.
 type Script struct{ Name, Text string }
 
-// mostSource is the size of the largest script there is in a ConfigMap.
+// mostSource is the largest size of a script in a ConfigMap.
 const mostSource = 1 << 20
 
-// script is one that was parsed.
+// script is a parsed script.
 type script struct {
 	source string
-	// statements of the script, from the first to the last.
+	// statements of the script, in order.
 	statements []ast.Statement
-	// declared are the values of the script's own names, as they are written.
+	// declared are the initializers of the script's names.
 	declared map[string]ast.Expression
 	env      map[string]any
 	// exports by name.
 	exports map[string]bool
-	// more: there may be exports that are not known.
+	// more: there may be unknown exports.
 	more  bool
 	depth int
-	// computed counts the names that were.
+	// computed counts computed names.
 	computed int
 }
 
-// readScript is what a script exports.
+// readScript returns a script's exports.
 func readScript(file *Script, env environment) layer {
 	found := layer{source: FromScript, err: ErrAbsent}
 	if file == nil {
@@ -95,7 +95,7 @@ func newScript(file Script, env map[string]any) (*script, error) {
 
 var commonJS = regexp.MustCompile(`\bexports\b`)
 
-// parse a script as k6 does: what is no JavaScript is TypeScript, if it is called so.
+// parse parses a script as k6 does: as TypeScript if its name says so, else as JavaScript.
 func parse(file Script) (*ast.Program, string, error) {
 	program, err := parseJavaScript(file.Text, parser.IsModule)
 	if err == nil {
@@ -106,15 +106,14 @@ func parse(file Script) (*ast.Program, string, error) {
 		return program, plain, err
 	}
 	if _, loose := parseJavaScript(file.Text); loose == nil {
-		// It is none of the modules that this package knows.
+		// It is an unsupported kind of module.
 		return nil, "", ErrSource
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return nil, "", &Refusal{FromScript, fmt.Sprintf("%v: %s; TypeScript needs a name that ends with .ts", ErrSource, first)}
 }
 
-// parseJavaScript leaves the source map alone that a script may name, a file or an
-// address.
+// parseJavaScript ignores the script's source map.
 func parseJavaScript(source string, options ...parser.Option) (*ast.Program, error) {
 	return parser.ParseFile(nil, "script", source, 0, append(options, parser.WithDisableSourceMaps)...)
 }
@@ -141,7 +140,7 @@ func (s *script) declare(statement ast.Statement) {
 	}
 }
 
-// export notes the names of what is exported.
+// export notes exported names.
 func (s *script) export(made *ast.ExportDeclaration) {
 	switch {
 	case made.IsDefault:
@@ -166,7 +165,7 @@ func (s *script) exportAll(list []*ast.Binding) {
 	for _, binding := range list {
 		name, plain := binding.Target.(*ast.Identifier)
 		if !plain {
-			// What is taken apart has names that nobody knows here.
+			// Destructuring has unknown names.
 			s.more = true
 			continue
 		}
@@ -174,7 +173,7 @@ func (s *script) exportAll(list []*ast.Binding) {
 	}
 }
 
-// exportAs notes a name that is exported, perhaps under another one.
+// exportAs notes an exported name, which may be an alias.
 func (s *script) exportAs(named *ast.ExportSpecifier) {
 	name := cmp.Or(named.Alias, named.IdentifierName).String()
 	s.exports[name] = true
@@ -185,7 +184,7 @@ func (s *script) exportAs(named *ast.ExportSpecifier) {
 
 const optionsName = "options"
 
-// bind notes what names stand for.
+// bind notes the initializers of names.
 func (s *script) bind(list []*ast.Binding) {
 	for _, binding := range list {
 		if name, plain := binding.Target.(*ast.Identifier); plain && binding.Initializer != nil {
@@ -194,7 +193,7 @@ func (s *script) bind(list []*ast.Binding) {
 	}
 }
 
-// options are the ones the script exports, by their names in small letters.
+// options returns the script's exported options, in lower case.
 func (s *script) options() (object, error) {
 	switch {
 	case !s.exports[optionsName] && s.more:
@@ -215,7 +214,7 @@ func (s *script) options() (object, error) {
 	return lowered, nil
 }
 
-// named is the value of a name, unless it is written to again.
+// named returns the value of a name, unless it is reassigned.
 func (s *script) named(name string) any {
 	written, found := s.declared[name]
 	if !found || s.depth >= mostDepth || s.assigned(name) {
@@ -226,8 +225,7 @@ func (s *script) named(name string) any {
 	return s.value(written)
 }
 
-// assigned says whether a name, or what it holds, seems to be written to after
-// it was declared.
+// assigned reports whether a name, or its content, may be assigned after its declaration.
 func (s *script) assigned(name string) bool {
 	assignment := regexp.MustCompile(`(^|[^\w$.])` + regexp.QuoteMeta(name) + `\s*((\.\s*[\w$]+|\[[^\]]*\])\s*)*([-+*/|&?]*=[^=>]|\.(push|pop|splice)\()`)
 	return len(assignment.FindAllStringIndex(s.source, 2)) > 1
@@ -284,8 +282,7 @@ func (s *script) identifier(name string) any {
 	return s.named(name)
 }
 
-// member of an object. A variable of the environment that nobody declares is
-// not there.
+// member of an object. An undeclared environment variable does not exist.
 func (s *script) member(of ast.Expression, name string) any {
 	if from, plain := of.(*ast.Identifier); plain && from.Name == "__ENV" {
 		return s.env[name]

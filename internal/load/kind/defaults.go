@@ -16,23 +16,23 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Defaults are the usual answers. A kind embeds them, and adds Source,
-// Environment and Describe, and whatever else it knows better.
+// Defaults has the default answers. A kind embeds it, and adds Source, Environment and
+// Describe, and overrides.
 type Defaults struct{}
 
-// Image is the operator's own.
+// Image is empty: the operator's image.
 func (Defaults) Image() string { return "" }
 
-// Arguments are none.
+// Arguments is empty.
 func (Defaults) Arguments() []string { return nil }
 
-// Volumes are none.
+// Volumes is empty.
 func (Defaults) Volumes() ([]corev1.Volume, []corev1.VolumeMount) { return nil, nil }
 
-// WritesFiles is false: what is measured goes to the log.
+// WritesFiles is false: results go to the log.
 func (Defaults) WritesFiles() bool { return false }
 
-// Results are histograms.
+// Results returns histograms.
 func (Defaults) Results() v1alpha1.ScriptResults { return v1alpha1.ResultsHistograms }
 
 // IsFOLIO is false.
@@ -41,30 +41,30 @@ func (Defaults) IsFOLIO() bool { return false }
 // Validate finds nothing.
 func (Defaults) Validate(*field.Path, ConfigMaps) (field.ErrorList, []string) { return nil, nil }
 
-// JudgesRequests is false: transactions tell what failed.
+// JudgesRequests is false: transactions count failures.
 func (Defaults) JudgesRequests() bool { return false }
 
 // Check finds nothing.
 func (Defaults) Check(*payload.Payload, v1alpha1.Validity) *Fault { return nil }
 
-// Progress has users and their requests.
+// Progress describes users and requests.
 func (Defaults) Progress(last *v1alpha1.LoadProgress) string {
 	return fmt.Sprintf("%s, %s requests/s", prose.Counted(last.Users, "user"), last.RequestsPerSecond)
 }
 
-// Length is none: such a load has a duration, or lasts until another ends.
+// Length is unknown: such a load has a duration, or until.
 func (Defaults) Length(Assumptions) (Length, error) { return Length{}, nil }
 
-// Transactions are not known.
+// Transactions is empty.
 func (Defaults) Transactions() []string { return nil }
 
-// Statistics are those of transactions.
+// Statistics returns the statistics of transactions.
 func (Defaults) Statistics() []string { return metric.TransactionStatistics() }
 
-// Primary metrics are none.
+// Primary is empty.
 func (Defaults) Primary() []string { return nil }
 
-// Seconds writes a duration for a script; none is 0.
+// Seconds formats a duration for a script; nil is 0.
 func Seconds(d *metav1.Duration) string {
 	if d == nil {
 		return "0"

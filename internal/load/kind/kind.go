@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kind says what has to be known of a kind of load. Each kind is a
-// package beside this one that answers it; package kinds lists them, and finds
-// that of a load. They are pure.
+// Package kind defines the interface of a kind of load. Each kind is a package beside this
+// one; package kinds lists them. They are pure.
 package kind
 
 import (
@@ -16,106 +15,104 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Kind is a load as its kind knows it. Defaults has the usual answers.
+// Kind is a load of a kind. Defaults has the default answers.
 type Kind interface {
 	Runner
 	Judge
 
-	// Describe says in a few words what the load does.
+	// Describe summarizes the load.
 	Describe() string
-	// Progress says in words what the load's runners reported last.
+	// Progress describes the last reported progress.
 	Progress(last *v1alpha1.LoadProgress) string
-	// Length is how long a load without a duration lasts. The error says why
-	// that is not known.
+	// Length returns the duration of a load without a declared one. The error says why it
+	// is unknown.
 	Length(assumed Assumptions) (Length, error)
 
-	// Transactions that the load has, by name; none: nobody knows before.
+	// Transactions of the load, by name; empty if unknown before the run.
 	Transactions() []string
-	// Statistics that end the names of the load's metrics.
+	// Statistics of the load's metrics.
 	Statistics() []string
-	// Primary are the load's metrics that decide where nobody names any.
+	// Primary returns the load's default primary metrics.
 	Primary() []string
 }
 
-// Runner is what a load's k6 needs.
+// Runner configures a load's k6.
 type Runner interface {
-	// Source is where the k6 script is.
+	// Source returns the k6 script.
 	Source() Source
-	// Image with k6; empty: the operator's own.
+	// Image with k6; empty for the operator's.
 	Image() string
-	// Arguments for k6 run, beside those of every load.
+	// Arguments for k6 run, besides those of every load.
 	Arguments() []string
-	// Environment of the script, beside that of every load. The load is to end
-	// after the longest time at the latest.
+	// Environment of the script, besides that of every load. longest is the maximum
+	// duration of the load.
 	Environment(longest time.Duration) []corev1.EnvVar
-	// Volumes with the load's own data, and where they are mounted.
+	// Volumes with the load's own data, and their mounts.
 	Volumes() ([]corev1.Volume, []corev1.VolumeMount)
-	// WritesFiles says that the script may write files where it likes.
+	// WritesFiles reports whether the script may write any files.
 	WritesFiles() bool
-	// Results says how what was measured comes out of k6.
+	// Results returns the format of k6's results.
 	Results() v1alpha1.ScriptResults
 }
 
-// Judge says what is wrong with a load, before and after it has run.
+// Judge validates a load, before and after it has run.
 type Judge interface {
-	// IsFOLIO says that the load only makes sense against a FOLIO, in which it
-	// logs in.
+	// IsFOLIO reports whether the load needs a FOLIO, in which it logs in.
 	IsFOLIO() bool
-	// Validate finds what the API server can't: faults, and warnings. The path is
-	// the load's; the ConfigMaps are those at hand.
+	// Validate returns errors and warnings that the API server can't find. path is the
+	// load's; configMaps are the available ones.
 	Validate(path *field.Path, configMaps ConfigMaps) (field.ErrorList, []string)
-	// JudgesRequests says that too many failed requests or checks make a run
-	// invalid: its transactions do not tell whether what is inside of them worked.
+	// JudgesRequests reports whether too many failed requests or checks make a run invalid,
+	// because transactions don't count failures.
 	JudgesRequests() bool
-	// Check says by rules of the kind's own why what was measured, as far as it
-	// counts, does not count after all; nil: it does.
+	// Check returns why the measured results are invalid by rules of the kind; nil if they
+	// are valid.
 	Check(measured *payload.Payload, validity v1alpha1.Validity) *Fault
 }
 
-// Written is the kind of a load whose transactions stand in a script.
-type Written interface {
+// ScriptKind is a kind of load whose script declares the transactions.
+type ScriptKind interface {
 	Kind
-	// Written are the transactions that stand there, sorted, as far as the ConfigMaps at
-	// hand tell; false: there may be others.
-	Written(configMaps ConfigMaps) (transactions []string, complete bool)
-	// NoTransactions warns of a script that has none. The path is the load's.
+	// DeclaredTransactions returns the sorted transactions in the available script; false
+	// if there may be others.
+	DeclaredTransactions(configMaps ConfigMaps) (transactions []string, complete bool)
+	// NoTransactions warns of a script without transactions. path is the load's.
 	NoTransactions(path *field.Path) string
 }
 
-// Sized is the kind of a load that differs in a number from others of its like.
+// Sized is a kind of load with a size.
 type Sized interface {
 	Kind
-	// Size is the number, and what there are so many of: users, records. Like says in
-	// a few words what loads of all sizes have in common.
+	// Size returns the number, its noun, such as users or records, and a description that
+	// loads of all sizes share.
 	Size() (number int64, of, like string)
 }
 
-// Batch is the kind of a load that is one piece of work, with an end of its own.
-// It counts from its start to its end, and as a whole: there is no warm-up, no
-// tail, and no transaction. Loads beside it are cut into windows: before it,
-// while it is on, after it.
+// Batch is a kind of load that is one unit of work, with an end of its own. It counts as a
+// whole: it has no warm-up, tail or transactions. Loads beside it are divided into windows:
+// before, during and after it.
 type Batch interface {
 	Kind
-	// Observe gives the observations of the load.
+	// Observe returns the observations of the load.
 	Observe(measured *payload.Payload) []v1alpha1.Observation
-	// Words are those of all batches of the kind.
-	Words() BatchWords
+	// Terms returns the terms for batches of the kind.
+	Terms() BatchTerms
 }
 
-// BatchWords are what sentences and tables call a kind of batches.
-type BatchWords struct {
-	// Verb says in a sentence what such a load does: imports.
+// BatchTerms are the terms for a kind of batches in sentences and tables.
+type BatchTerms struct {
+	// Verb of such a load in a sentence: imports.
 	Verb string
-	// Noun heads a column of them, Title a section.
+	// Noun is a column heading, Title a section heading.
 	Noun, Title string
-	// Durations and Rates are captions of tables: how long the batches took, and
-	// how much of RateMetric they got done.
+	// Durations and Rates are captions of tables: the batches' durations and their rates of
+	// RateMetric.
 	Durations, Rates string
 	// RateMetric is the statistic of the second table, in 1/s.
 	RateMetric string
 }
 
-// Fault says why what was measured does not count.
+// Fault is why results are invalid.
 type Fault struct {
 	Reason  string
 	Message string
@@ -126,27 +123,28 @@ func Faultf(reason, format string, args ...any) *Fault {
 	return &Fault{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Assumptions are what nobody knows of loads before the first run.
+// Assumptions are the inputs that are unknown before the first run.
 type Assumptions struct {
-	// RecordsPerSecond an import processes.
+	// RecordsPerSecond of an import.
 	RecordsPerSecond float64
-	// ConfigMaps that are at hand: scripts.
+	// ConfigMaps with available scripts.
 	ConfigMaps ConfigMaps
 }
 
-// ConfigMaps are the data of some by name.
+// ConfigMaps are the data of ConfigMaps by name.
 type ConfigMaps = map[string]map[string]string
 
-// Length is how long a load lasts, and what that rests on.
+// Length is the duration of a load, and its basis.
 type Length struct {
 	Lasts time.Duration
-	// By names what says so, where the experiment does not: the options in a file.
+	// By names the source of the duration, if it is not the experiment: the options in a
+	// file.
 	By string
-	// Assumes is a sentence on what is assumed of all loads of the kind.
+	// Assumes is a sentence about the assumption for all loads of the kind.
 	Assumes string
 }
 
-// Source is where a k6 script is; one of them is set.
+// Source is a k6 script; one of the fields is set.
 type Source struct {
 	// File in the image.
 	File      string
@@ -154,7 +152,7 @@ type Source struct {
 	Volume    *v1alpha1.ScriptVolume
 }
 
-// String names the script for a reader.
+// String names the script for users.
 func (s Source) String() string {
 	switch {
 	case s.ConfigMap != nil:
@@ -166,7 +164,7 @@ func (s Source) String() string {
 	}
 }
 
-// Script is what a TestRun says of it.
+// Script returns the script's fields in a TestRun.
 func (s Source) Script() map[string]any {
 	switch {
 	case s.ConfigMap != nil:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kinds lists the kinds of loads there are. It is pure.
+// Package kinds lists the kinds of loads. It is pure.
 package kinds
 
 import (
@@ -12,22 +12,22 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/circulation"
 	"perflab.dev/perflab/internal/load/dataimport"
-	"perflab.dev/perflab/internal/load/elsewhere"
+	"perflab.dev/perflab/internal/load/imported"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/script"
 )
 
-// table has a line for each kind. It finds out whether a load is of the kind.
+// table has an entry for each kind.
 var table = []func(v1alpha1.Load) (kind.Kind, bool){
-	circulation.Of,
-	dataimport.Of,
-	elsewhere.Of,
-	script.Of,
+	circulation.FromLoad,
+	dataimport.FromLoad,
+	imported.FromLoad,
+	script.FromLoad,
 }
 
-// Of is a load as its kind knows it. One of no kind, which the API server
-// refuses, has a kind that knows nothing.
-func Of(load v1alpha1.Load) kind.Kind {
+// ForLoad returns a load's kind. A load of no kind, which the API server rejects, has an
+// empty one.
+func ForLoad(load v1alpha1.Load) kind.Kind {
 	for _, of := range table {
 		if found, is := of(load); is {
 			return found
@@ -36,18 +36,18 @@ func Of(load v1alpha1.Load) kind.Kind {
 	return unknown{}
 }
 
-// IsBatch tells the loads that are one piece of work.
+// IsBatch reports whether a load is a batch.
 func IsBatch(load v1alpha1.Load) bool {
-	_, is := Of(load).(kind.Batch)
+	_, is := ForLoad(load).(kind.Batch)
 	return is
 }
 
-// ConfigMaps are those that scripts of the scenarios are in, by name.
+// ConfigMaps returns those that scripts of the scenarios are in, by name.
 func ConfigMaps(scenarios []v1alpha1.Scenario) []string {
 	var names []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
-			if key := Of(load).Source().ConfigMap; key != nil {
+			if key := ForLoad(load).Source().ConfigMap; key != nil {
 				names = append(names, key.Name)
 			}
 		}

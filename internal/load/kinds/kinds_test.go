@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
-// everyKind is a load for each field of the API that says what a load does: those
-// that the rule of exactly one names.
+// everyKind returns a load for each field of the API that says what a load does: those that
+// the rule of exactly one names.
 func everyKind() map[string]v1alpha1.Load {
 	loads := map[string]v1alpha1.Load{}
 	fields := reflect.TypeFor[v1alpha1.Load]()
@@ -29,15 +29,15 @@ func everyKind() map[string]v1alpha1.Load {
 	return loads
 }
 
-func TestEveryKindIsInTheTable(t *testing.T) {
-	unknown := reflect.TypeOf(kinds.Of(v1alpha1.Load{}))
+func TestTableListsEveryKind(t *testing.T) {
+	unknown := reflect.TypeOf(kinds.ForLoad(v1alpha1.Load{}))
 	seen := map[reflect.Type]string{unknown: "no kind"}
 	all := everyKind()
 	if len(all) < 3 {
 		t.Fatalf("the API has the kinds %v", all)
 	}
 	for name, load := range all {
-		found := kinds.Of(load)
+		found := kinds.ForLoad(load)
 		if other, known := seen[reflect.TypeOf(found)]; known {
 			t.Errorf("%s is taken for %s", name, other)
 		}
@@ -49,16 +49,16 @@ func TestEveryKindIsInTheTable(t *testing.T) {
 }
 
 // What is a batch has all the words of one, and statistics of its own.
-func TestBatchesHaveWords(t *testing.T) {
+func TestBatchesHaveTerms(t *testing.T) {
 	for name, load := range everyKind() {
-		batch, is := kinds.Of(load).(kind.Batch)
+		batch, is := kinds.ForLoad(load).(kind.Batch)
 		if is != kinds.IsBatch(load) {
 			t.Errorf("%s: a batch %t and %t", name, is, kinds.IsBatch(load))
 		}
 		if !is {
 			continue
 		}
-		for i, words := 0, reflect.ValueOf(batch.Words()); i < words.NumField(); i++ {
+		for i, words := 0, reflect.ValueOf(batch.Terms()); i < words.NumField(); i++ {
 			if words.Field(i).IsZero() {
 				t.Errorf("%s has no %s", name, words.Type().Field(i).Name)
 			}
@@ -66,8 +66,8 @@ func TestBatchesHaveWords(t *testing.T) {
 	}
 }
 
-func TestALoadOfNoKind(t *testing.T) {
-	found := kinds.Of(v1alpha1.Load{Name: "a"})
+func TestForLoadOfUnknownKind(t *testing.T) {
+	found := kinds.ForLoad(v1alpha1.Load{Name: "a"})
 	length, err := found.Length(kind.Assumptions{})
 	if found.Describe() != "" || found.Primary() != nil || found.IsFOLIO() || length != (kind.Length{}) || err != nil {
 		t.Error("something is known of a load of no kind")

@@ -12,10 +12,11 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 )
 
-// workflows is the script in PerfLab's image that is told how long to last.
+// workflows is a script of PerfLab's image with a duration setting.
 const workflows = "/scripts/workflows.js"
 
-// Length is what k6 makes of the script's arguments, variables and options.
+// Length returns the duration that k6 derives from the script's arguments, variables and
+// options.
 func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
 	execution, err := k6options.Read(s.run(assumed.ConfigMaps))
 	if errors.Is(err, k6options.ErrAbsent) {
@@ -25,7 +26,7 @@ func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
 	if err == nil {
 		lasts, err = execution.Length()
 	}
-	source := s.source(sourceOf(execution, err))
+	source := s.source(lengthSource(execution, err))
 	if err != nil {
 		return kind.Length{}, fmt.Errorf("%s: %w", source, err)
 	}
@@ -35,7 +36,7 @@ func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
 	return kind.Length{Lasts: lasts}, nil
 }
 
-// absent is the length of a script that nobody has at hand.
+// absent returns the error for a script that is not available.
 func (s script) absent(configMaps kind.ConfigMaps) (kind.Length, error) {
 	if seconds := s.values()["DURATION_SECONDS"]; s.isWorkflows() && seconds != "" {
 		lasts, err := k6options.Duration(seconds + "s")
@@ -56,8 +57,8 @@ func (s script) absent(configMaps kind.ConfigMaps) (kind.Length, error) {
 
 func (s script) isWorkflows() bool { return s.Path == workflows && s.Script.Image == "" }
 
-// sourceOf is where what is wrong is from, or what says how k6 runs.
-func sourceOf(execution k6options.Execution, err error) k6options.Source {
+// lengthSource returns the source of an error, or of the options.
+func lengthSource(execution k6options.Execution, err error) k6options.Source {
 	var refusal *k6options.Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Source
@@ -65,7 +66,7 @@ func sourceOf(execution k6options.Execution, err error) k6options.Source {
 	return execution.Source
 }
 
-// source in words.
+// source names a source of options.
 func (s script) source(source k6options.Source) string {
 	switch source {
 	case k6options.FromArguments:
@@ -77,7 +78,7 @@ func (s script) source(source k6options.Source) string {
 	}
 }
 
-// run is what k6 is started with, as far as it is known here.
+// run returns the known input of k6.
 func (s script) run(configMaps kind.ConfigMaps) k6options.Run {
 	run := k6options.Run{Arguments: s.Script.Arguments, Env: s.values(), Hidden: map[string]bool{}, OtherVersion: s.isOtherVersion()}
 	for _, variable := range s.Env {
@@ -93,13 +94,13 @@ func (s script) run(configMaps kind.ConfigMaps) k6options.Run {
 	return run
 }
 
-// isOtherVersion says whether k6 may be another than PerfLab's, which is 2.2.
+// isOtherVersion reports whether k6 may be another version than PerfLab's 2.2.
 func (s script) isOtherVersion() bool {
 	_, tag, _ := strings.Cut(s.Script.Image[strings.LastIndex(s.Script.Image, "/")+1:], ":")
 	return s.Script.Image != "" && tag != "2.2" && !strings.HasPrefix(tag, "2.2.")
 }
 
-// values are the variables whose value is written in the experiment.
+// values returns the variables with literal values.
 func (s script) values() map[string]string {
 	values := map[string]string{}
 	for _, variable := range s.Env {

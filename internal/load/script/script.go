@@ -17,10 +17,10 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// summaryStatistics are what k6's own summary is asked for, in k6's words.
+// summaryStatistics are the requested statistics of k6's summary.
 const summaryStatistics = "avg,min,med,max,p(75),p(95),p(99),count"
 
-// counterRequests is k6's own.
+// counterRequests is k6's counter of requests.
 const counterRequests = "http_reqs"
 
 type script struct {
@@ -29,8 +29,8 @@ type script struct {
 	load v1alpha1.Load
 }
 
-// Of is a load of this kind; false for any other.
-func Of(load v1alpha1.Load) (kind.Kind, bool) {
+// FromLoad returns the load if it is of this kind; else false.
+func FromLoad(load v1alpha1.Load) (kind.Kind, bool) {
 	return script{Script: load.Script, load: load}, load.Script != nil
 }
 
@@ -46,16 +46,16 @@ func (s script) Results() v1alpha1.ScriptResults { return s.ResultsOrDefault() }
 
 func (s script) isSummary() bool { return s.Results() == v1alpha1.ResultsSummary }
 
-// Environment tells the script's results apart and hands on the user's own
-// variables, which come last and so may replace ours.
+// Environment configures the script's results and passes on the user's variables, which
+// come last and may override ours.
 func (s script) Environment(time.Duration) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	if by := transactions(s.Script.Transactions); by != "" {
 		env = []corev1.EnvVar{{Name: "PERFLAB_TRANSACTIONS", Value: by}}
 	}
 	if s.isSummary() {
-		// Not as arguments: k6-operator has a shell read those of a script in
-		// the image, and p(95) is no word of a shell's.
+		// Not as arguments: k6-operator passes those of a script in the image to a shell,
+		// which can't parse p(95).
 		env = []corev1.EnvVar{
 			{Name: "K6_SUMMARY_EXPORT", Value: "/dev/stdout"},
 			{Name: "K6_SUMMARY_TREND_STATS", Value: summaryStatistics},
@@ -64,8 +64,8 @@ func (s script) Environment(time.Duration) []corev1.EnvVar {
 	return append(env, s.Env...)
 }
 
-// byTrend is the one way to count transactions that tells which of them worked. It is
-// the output's own, where nothing else is said.
+// byTrend is the only kind of transactions that counts failures. It is the output's
+// default.
 const byTrend = "Trend"
 
 func transactions(by *v1alpha1.ScriptTransactions) string {
@@ -78,10 +78,10 @@ func transactions(by *v1alpha1.ScriptTransactions) string {
 	return "tag:" + by.Tag
 }
 
-// WritesFiles is true: a script of one's own may have an output of its own.
+// WritesFiles is true: a user's script may have its own output.
 func (script) WritesFiles() bool { return true }
 
-// Transactions are the script's own, so that nobody knows them before.
+// Transactions is empty: those of a script are unknown.
 func (script) Transactions() []string { return nil }
 
 func (s script) Statistics() []string {
@@ -91,13 +91,13 @@ func (s script) Statistics() []string {
 	return metric.TransactionStatistics()
 }
 
-// JudgesRequests is true but for transactions by trend: k6 does not say of a group
-// whether what was inside of it worked.
+// JudgesRequests is true except for transactions by trend: k6 does not report whether a
+// group succeeded.
 func (s script) JudgesRequests() bool {
 	return s.isSummary() || s.Script.Transactions == nil || s.Script.Transactions.By != byTrend
 }
 
-// Check finds requests that belong to no transaction.
+// Check finds requests outside of transactions.
 func (s script) Check(measured *payload.Payload, _ v1alpha1.Validity) *kind.Fault {
 	requests := int64(measured.Total(counterRequests))
 	if len(measured.Transactions()) > 0 || requests == 0 {
@@ -108,8 +108,7 @@ func (s script) Check(measured *payload.Payload, _ v1alpha1.Validity) *kind.Faul
 		s.load.Name, prose.Counted(requests, "request"))
 }
 
-// Describe says which script it is and what k6 is told to do with it, which for
-// many scripts is all there is to know without reading them.
+// Describe returns the script and k6's arguments.
 func (s script) Describe() string {
 	text := "the k6 script " + s.Source().String()
 	if s.Script.Image != "" {

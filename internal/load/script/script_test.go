@@ -18,12 +18,12 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// search is a load with this script.
+// search returns a load with this script.
 func search(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "search", Parallelism: new(int32(2)), Script: &v1alpha1.Script{}}
 	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.Script))
-	found, is := script.Of(load)
+	found, is := script.FromLoad(load)
 	if !is {
 		t.Fatal("a script is not of this kind")
 	}
@@ -178,9 +178,9 @@ func TestScriptsWithoutTransactions(t *testing.T) {
 		`{configMap: {name: search, key: absent.js}}`:   "",
 		`{path: /a.js}`:                                 "",
 	} {
-		found := search(t, script).(kind.Written)
+		found := search(t, script).(kind.ScriptKind)
 		got := ""
-		if names, complete := found.Written(files); complete && len(names) == 0 {
+		if names, complete := found.DeclaredTransactions(files); complete && len(names) == 0 {
 			got = found.NoTransactions(field.NewPath("loads"))
 		}
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
@@ -222,7 +222,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-func TestRequestsBelongToTransactions(t *testing.T) {
+func TestCheckFindsRequestsOutsideTransactions(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	measured := payload.New("search", "run", "1", at)
 	if fault := search(t, `{path: /a.js}`).Check(measured, v1alpha1.Validity{}); fault != nil {
@@ -241,7 +241,7 @@ func TestRequestsBelongToTransactions(t *testing.T) {
 
 // Only a trend tells which transactions worked; where nothing does, requests and
 // checks have to.
-func TestWhatTellsNothingOfFailureIsJudgedByRequests(t *testing.T) {
+func TestJudgesRequestsUnlessByTrend(t *testing.T) {
 	for settings, want := range map[string]bool{
 		`{path: /a.js}`: true,
 		`{path: /a.js, transactions: {by: Group}}`:                                          true,

@@ -12,15 +12,15 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 )
 
-// trendTag names the transaction of a sample of the script's own trend.
+// trendTag is the tag with the transaction of a sample of the script's trend.
 const trendTag = "transaction"
 
-// systemTags are put on requests by k6 itself.
+// systemTags are the tags that k6 sets on requests.
 var systemTags = []string{"proto", "subproto", "status", "method", "url", "name", "group", "check", "error", "error_code", "tls_version", "scenario", "service", "expected_response", "rpc_type", "vu", "iter", "ip", "ocsp_status"}
 
-// Written are the transactions that stand in the script, where it is at hand; false:
+// DeclaredTransactions returns the transactions in the script, if it is available; false if
 // there may be others.
-func (s script) Written(configMaps kind.ConfigMaps) ([]string, bool) {
+func (s script) DeclaredTransactions(configMaps kind.ConfigMaps) ([]string, bool) {
 	run, by := s.run(configMaps), transactions(s.Script.Transactions)
 	names := k6options.Names{}
 	switch {
@@ -35,8 +35,8 @@ func (s script) Written(configMaps kind.ConfigMaps) ([]string, bool) {
 	return names.Known, names.Complete
 }
 
-// NoTransactions warns of a script that has none: what belongs to no transaction is
-// measured as one.
+// NoTransactions warns of a script without transactions: all its requests are then measured
+// as one.
 func (s script) NoTransactions(path *field.Path) string {
 	lacks, advice := "has no group", "put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name}"
 	switch by := s.Script.Transactions; {

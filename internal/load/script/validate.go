@@ -15,11 +15,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ownFlags of k6 run are set by PerfLab or k6-operator for every load; help is no
-// test.
+// ownFlags are flags of k6 run that PerfLab or k6-operator sets for every load; help runs
+// no test.
 var ownFlags = regexp.MustCompile(`^(out|summary-.*|no-summary|no-thresholds|paused|address|execution-segment.*|tag|help)$`)
 
-// Validate refuses what k6 does not run, and runners that have nothing to do.
+// Validate rejects scripts that k6 does not run, and idle runners.
 func (s script) Validate(path *field.Path, configMaps kind.ConfigMaps) (faults field.ErrorList, warnings []string) {
 	place := path.Child("script")
 	faults = s.flagFaults(place.Child("arguments"))
@@ -65,7 +65,7 @@ func (s script) refusalFault(place *field.Path, refusal *k6options.Refusal) *fie
 	}
 }
 
-// replacedWarning: k6 only says so in its log.
+// replacedWarning warns of replaced scenarios, which k6 only logs.
 func (s script) replacedWarning(place *field.Path, execution k6options.Execution) string {
 	var who, advice string
 	switch execution.Source {
@@ -83,7 +83,7 @@ func (s script) replacedWarning(place *field.Path, execution k6options.Execution
 	return fmt.Sprintf("%s of load %q take the place of the scenarios in %s: %s; %s (%s)", who, s.load.Name, s.ConfigMap.Key, does, advice, place)
 }
 
-// runnerFaults: runners share the users of each scenario.
+// runnerFaults rejects more runners than users: runners share the users of each scenario.
 func (s script) runnerFaults(place *field.Path, execution k6options.Execution, unknown error) field.ErrorList {
 	runners := int64(s.load.ParallelismOrDefault())
 	if s.isWorkflows() && runners > 1 {

@@ -53,7 +53,7 @@ func (g *Gathered) Any() bool { return g.any }
 // from whom it should be, with payload.ErrTooLarge where it takes too much memory,
 // and where nothing can be read.
 func (g *Gathered) Read(log io.Reader, load v1alpha1.Load, from Source) error {
-	if kinds.Of(load).Results() == v1alpha1.ResultsSummary {
+	if kinds.ForLoad(load).Results() == v1alpha1.ResultsSummary {
 		return g.readSummary(log)
 	}
 	own, sum, err := payload.ReadSum(log)

@@ -23,7 +23,7 @@ func Observe(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 	windows := Windows(loads, measured)
 	for _, load := range loads {
 		own := measured[load.Name]
-		batch, isBatch := kinds.Of(load).(kind.Batch)
+		batch, isBatch := kinds.ForLoad(load).(kind.Batch)
 		switch {
 		case own.Summary != nil:
 			observations = append(observations, own.Summary.observe(load.Name)...)

@@ -31,7 +31,7 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q ended before it could print its results; only a checkpoint is left", load.Name)
 	}
 	if kinds.IsBatch(load) {
-		return kinds.Of(load).Check(own.Histograms, validity)
+		return kinds.ForLoad(load).Check(own.Histograms, validity)
 	}
 	if fault := checkGenerator(load.Name, own); fault != nil {
 		return fault
@@ -42,7 +42,7 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 
 // checkCounted checks the part of a load that counts.
 func checkCounted(load v1alpha1.Load, part *payload.Payload, validity v1alpha1.Validity) *Fault {
-	loadKind := kinds.Of(load)
+	loadKind := kinds.ForLoad(load)
 	if loadKind.JudgesRequests() {
 		if fault := checkRequests(load.Name, tallyOf(part), validity); fault != nil {
 			return fault

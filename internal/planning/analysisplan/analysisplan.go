@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package analysisplan says what an experiment is to decide: by which metrics, with
-// which margin and confidence. It is pure, and knows nothing of answers.
+// Package analysisplan resolves what an experiment decides: by which metrics, with which
+// margin and confidence. It is pure, and independent of results.
 package analysisplan
 
 import (
@@ -17,51 +17,53 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Defaults of the API, for declarations that never went through it.
+// Defaults of the API, for specs without API defaults.
 const (
 	defaultMargin     = 5
 	defaultConfidence = 95
-	// maxPrimary is what the declaration can list.
+	// maxPrimary is the limit of the declared list.
 	maxPrimary = 16
 )
 
-// Question is what an experiment is to decide, with its defaults filled in.
+// Question is the resolved analysis of an experiment. Its hash depends on the names of its
+// fields.
 type Question struct {
-	// Primary are the metrics that decide; none: everything is exploratory.
+	// Primary are the deciding metrics; without any, everything is exploratory.
 	Primary []string
-	// Guards are metrics that no winner may make worse; none: the defaults.
+	// Guards are the guardrail metrics, which no winner may make worse; without any, the
+	// defaults apply.
 	Guards []string
-	// MarginPercent of the baseline is the difference that does not matter.
+	// MarginPercent of the baseline is the equivalence margin.
 	MarginPercent int32
 	// ConfidencePercent of the intervals.
 	ConfidencePercent int32
-	// HalfWidthPercent that intervals are to have; 0: no target.
+	// HalfWidthPercent is the target for intervals; 0 without a target.
 	HalfWidthPercent int32
-	// Looks are the blocks after which one looks whether every primary comparison has
-	// a verdict; the zero value: nobody asks before all blocks are done.
+	// Looks are the interim analyses, which stop the experiment once every primary
+	// comparison has a verdict; zero without interim analyses.
 	Looks stats.Looks `json:",omitzero"`
-	// Pairs of arms that are compared beside each with the baseline; empty: none,
-	// as before there was a choice, which earlier hashes rest on.
+	// Pairs are additional comparisons between arms; empty if there are none, which keeps
+	// earlier hashes.
 	Pairs v1alpha1.Pairs `json:",omitempty"`
-	// Higher are the custom metrics that get better when higher.
+	// Higher are custom metrics for which higher is better.
 	Higher []string
-	// Lower are the custom metrics that are said to get better when lower.
+	// Lower are custom metrics for which lower is declared to be better.
 	Lower []string `json:",omitempty"`
-	// Elsewhere: another tool measured it, so a custom metric has the direction that
-	// it is said to have or that its unit tells, or none.
-	Elsewhere bool `json:"-"`
-	// Written is the hash of the question as it was written, if its metrics were resolved.
+	// Imported: another tool measured the experiment, so a custom metric has the direction
+	// that is declared or that its unit implies, or none.
+	Imported bool `json:"-"`
+	// Written is the hash of the declared question, if its metrics were resolved.
 	Written string `json:"-"`
 }
 
-// Of resolves the question of an experiment.
-func Of(spec *v1alpha1.PerfExperimentSpec) Question {
+// New resolves the question of an experiment.
+func New(spec *v1alpha1.PerfExperimentSpec) Question {
 	question := Question{
 		Primary:           spec.Analysis.Primary,
 		Guards:            spec.Analysis.Guards,
 		Pairs:             spec.Analysis.Comparisons,
-		MarginPercent:     or(spec.Analysis.MarginPercent, defaultMargin),
-		ConfidencePercent: or(spec.Analysis.ConfidencePercent, defaultConfidence),
+		MarginPercent:     orDefault(spec.Analysis.MarginPercent, defaultMargin),
+		ConfidencePercent: orDefault(spec.Analysis.ConfidencePercent, defaultConfidence),
 	}
 	if len(question.Primary) == 0 {
 		question.Primary = DefaultPrimary(spec.Scenarios)
@@ -80,14 +82,14 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 			}
 		}
 	}
-	question.Higher = append(question.Higher, customOf(spec.Analysis.HigherIsBetter)...)
-	question.Lower = customOf(spec.Analysis.LowerIsBetter)
-	question.Elsewhere = provenance.Tool(spec) != ""
+	question.Higher = append(question.Higher, trimCustomPrefix(spec.Analysis.HigherIsBetter)...)
+	question.Lower = trimCustomPrefix(spec.Analysis.LowerIsBetter)
+	question.Imported = provenance.Tool(spec) != ""
 	return question
 }
 
-// customOf are metrics without what all custom ones begin with.
-func customOf(names []string) []string {
+// trimCustomPrefix removes the prefix of custom metrics.
+func trimCustomPrefix(names []string) []string {
 	var custom []string
 	for _, name := range names {
 		custom = append(custom, metric.Plain(strings.TrimPrefix(name, metric.Custom+"/")))
@@ -95,21 +97,21 @@ func customOf(names []string) []string {
 	return custom
 }
 
-func or(given, otherwise int32) int32 {
+func orDefault(given, otherwise int32) int32 {
 	if given == 0 {
 		return otherwise
 	}
 	return given
 }
 
-// DefaultPrimary are the metrics that decide where nobody names any: what a user
-// of the library waits for. Of a script it is not known which of its
-// transactions that is.
+// DefaultPrimary returns the primary metrics of an experiment that declares none: what a
+// user of the library waits for. A script has none, because its important transactions are
+// unknown.
 func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	var primary []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
-			for _, name := range kinds.Of(load).Primary() {
+			for _, name := range kinds.ForLoad(load).Primary() {
 				if !slices.Contains(primary, name) && len(primary) < maxPrimary {
 					primary = append(primary, name)
 				}
@@ -119,15 +121,15 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	return primary
 }
 
-// Over is the question with the metrics that were measured in place of those that people
-// wrote as they read them.
-func (q Question) Over(measured []string) Question {
+// ResolveMetrics returns the question with the declared metrics replaced by the measured
+// ones that they mean.
+func (q Question) ResolveMetrics(measured []string) Question {
 	q.Written = q.Hash()
-	q.Primary, q.Guards = over(q.Primary, measured), over(q.Guards, measured)
+	q.Primary, q.Guards = resolveMetrics(q.Primary, measured), resolveMetrics(q.Guards, measured)
 	return q
 }
 
-func over(written, measured []string) []string {
+func resolveMetrics(written, measured []string) []string {
 	var all []string
 	for _, one := range written {
 		if slices.Contains(measured, one) {
@@ -143,7 +145,7 @@ func over(written, measured []string) []string {
 	return all
 }
 
-// Hash identifies the question as it was written.
+// Hash identifies the declared question.
 func (q Question) Hash() string {
 	if q.Written != "" {
 		return q.Written
@@ -151,13 +153,13 @@ func (q Question) Hash() string {
 	return naming.Hash(q)[:16]
 }
 
-// Alpha is the share of false verdicts that is allowed.
+// Alpha is the false-positive rate.
 func (q Question) Alpha() float64 { return 1 - float64(q.ConfidencePercent)/100 }
 
-// IsPrimary tells the metrics that decide.
+// IsPrimary reports whether a metric is primary.
 func (q Question) IsPrimary(name string) bool { return slices.Contains(q.Primary, name) }
 
-// IsGuard tells the metrics that no winner may make worse.
+// IsGuard reports whether a metric is a guardrail.
 func (q Question) IsGuard(name string) bool {
 	if len(q.Guards) > 0 {
 		return slices.Contains(q.Guards, name)
@@ -165,16 +167,16 @@ func (q Question) IsGuard(name string) bool {
 	return metric.Parse(name).IsGuard()
 }
 
-// Direction tells which way a metric gets better.
+// Direction returns in which direction a metric gets better.
 func (q Question) Direction(name, unit string) verdict.Direction {
 	of := metric.Parse(name)
-	if !q.Elsewhere {
+	if !q.Imported {
 		return verdict.DirectionOf(of.HigherIsBetter(q.Higher), true)
 	}
 	return verdict.DirectionOf(of.Direction(unit, q.Higher, q.Lower))
 }
 
-// Status is the question as it is frozen.
+// Status returns the question as it is recorded.
 func (q Question) Status() v1alpha1.AnalysisStatus {
 	status := v1alpha1.AnalysisStatus{
 		Primary: q.Primary, Guards: q.Guards,
@@ -187,24 +189,25 @@ func (q Question) Status() v1alpha1.AnalysisStatus {
 	return status
 }
 
-// Precision is how far an answer is from the half-width that was asked for: the
-// widest interval of an experiment's primary comparisons.
+// Precision is the widest interval of an experiment's primary comparisons, relative to the
+// target half-width.
 type Precision struct {
-	// Measured is false where no primary metric has been measured.
+	// Measured is false if no primary metric has been measured.
 	Measured bool
-	// HalfWidthPercent of the baseline; infinite where there is no interval.
+	// HalfWidthPercent of the baseline; infinite if there is no interval.
 	HalfWidthPercent float64
-	// Scenario, Metric and Arm it is of.
+	// Scenario, Metric and Arm of the widest interval.
 	Scenario, Metric, Arm string
 }
 
-// Standing is how far an answer is from a verdict on every primary comparison.
-type Standing struct {
-	// Compared are the primary comparisons, Undecided those of them that are
-	// Inconclusive or have no verdict.
+// VerdictProgress is the number of primary comparisons with a verdict.
+type VerdictProgress struct {
+	// Compared counts the primary comparisons, Undecided those that are inconclusive or
+	// have no verdict.
 	Compared, Undecided int
-	// Chance of a verdict by the last look, the largest among the undecided.
+	// Chance is the largest probability, among the undecided, of a verdict by the last
+	// interim analysis.
 	Chance float64
-	// Scenario, Metric and Arm of that one.
+	// Scenario, Metric and Arm of that comparison.
 	Scenario, Metric, Arm string
 }

@@ -58,7 +58,7 @@ func TestDirections(t *testing.T) {
 	spec.Measurement.Prometheus = &v1alpha1.Prometheus{Metrics: []v1alpha1.CustomMetric{
 		{Name: "hits", HigherIsBetter: true}, {Name: "samples"},
 	}}
-	asked := analysisplan.Of(spec)
+	asked := analysisplan.New(spec)
 	for metric, higher := range map[string]bool{
 		"cico/Check-In/average":                                false,
 		"cico/Check-In/p95@during-create-5k":                   false,
@@ -88,10 +88,10 @@ func TestDirections(t *testing.T) {
 
 // Of what another tool measured, a custom metric has the direction that is said or that
 // its unit tells; all others keep theirs.
-func TestDirectionsElsewhere(t *testing.T) {
+func TestDirectionsOfImportedMetrics(t *testing.T) {
 	spec := &v1alpha1.PerfExperimentSpec{Scenarios: []v1alpha1.Scenario{{Loads: []v1alpha1.Load{{Elsewhere: &v1alpha1.Elsewhere{Tool: "go test"}}}}}}
 	spec.Analysis.HigherIsBetter, spec.Analysis.LowerIsBetter = []string{"custom/Serve/hits", "custom/cost"}, []string{"custom/Serve/skew", "custom/Serve/lost per s"}
-	asked := analysisplan.Of(spec)
+	asked := analysisplan.New(spec)
 	for of, want := range map[[2]string]verdict.Direction{
 		{"s/Serve/average", "ms"}:                   verdict.LowerIsBetter,
 		{"s/requestsPerSecond", "1/s"}:              verdict.HigherIsBetter,
@@ -113,7 +113,7 @@ func TestDirectionsElsewhere(t *testing.T) {
 }
 
 func TestGuards(t *testing.T) {
-	usual := analysisplan.Of(&v1alpha1.PerfExperimentSpec{})
+	usual := analysisplan.New(&v1alpha1.PerfExperimentSpec{})
 	for metric, guard := range map[string]bool{
 		"cico/Check-In/p95":            true,
 		"cico/Check-In/errors":         true,
@@ -133,18 +133,18 @@ func TestGuards(t *testing.T) {
 	}
 	spec := &v1alpha1.PerfExperimentSpec{}
 	spec.Analysis.Guards = []string{"cico/Check-In/p99"}
-	if own := analysisplan.Of(spec); own.IsGuard("cico/Check-In/p95") || !own.IsGuard("cico/Check-In/p99") {
+	if own := analysisplan.New(spec); own.IsGuard("cico/Check-In/p95") || !own.IsGuard("cico/Check-In/p99") {
 		t.Error("guards that are named do not replace the usual ones")
 	}
 }
 
-func TestAnotherQuestionHasAnotherHash(t *testing.T) {
-	base := analysisplan.Of(&v1alpha1.PerfExperimentSpec{}).Hash()
+func TestHashDependsOnQuestion(t *testing.T) {
+	base := analysisplan.New(&v1alpha1.PerfExperimentSpec{}).Hash()
 	if base != "81bd4b06783676a1" {
 		t.Errorf("a question without any settings has the hash %s, and a version before had another: experiments that are on would be asked anew", base)
 	}
 	spelled := &v1alpha1.PerfExperimentSpec{Analysis: v1alpha1.Analysis{MarginPercent: 5, ConfidencePercent: 95}}
-	if analysisplan.Of(spelled).Hash() != base {
+	if analysisplan.New(spelled).Hash() != base {
 		t.Error("writing the defaults out makes another question")
 	}
 	for name, change := range map[string]func(*v1alpha1.PerfExperimentSpec){
@@ -164,7 +164,7 @@ func TestAnotherQuestionHasAnotherHash(t *testing.T) {
 	} {
 		changed := &v1alpha1.PerfExperimentSpec{}
 		change(changed)
-		if analysisplan.Of(changed).Hash() == base {
+		if analysisplan.New(changed).Hash() == base {
 			t.Errorf("another %s: the hash did not change", name)
 		}
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package arms says which configurations an experiment compares: those it
-// lists, or every combination of the levels of its factors, each with the
-// whole system as it is then. It is pure.
+// Package arms returns the configurations that an experiment compares: the listed arms, or
+// every combination of the levels of its factors, each with its complete system. It is
+// pure.
 package arms
 
 import (
@@ -17,16 +17,15 @@ import (
 type Arm struct {
 	Name     string
 	Baseline bool
-	// Twin of the baseline: the same configuration under another name.
+	// Twin marks the A/A control: the baseline's configuration under another name.
 	Twin bool
 	// System with the arm's settings applied.
 	System v1alpha1.System
 }
 
-// Of returns the arms of an experiment over its system, in the order in which
-// they are written. Of a matrix the first factor varies slowest. The
-// baseline's twin, where there is one, comes last.
-func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
+// All returns the arms of an experiment in declared order; in a matrix the first factor
+// varies slowest. The A/A control, if there is one, comes last.
+func All(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	all := declared(spec, Defaulted(spec, system))
 	baseline, found := Baseline(all)
 	if !spec.Design.Calibrate || !found {
@@ -35,7 +34,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	return append(all, Arm{Name: twinName(baseline.Name, all), Twin: true, System: baseline.System})
 }
 
-// Recorded are the arms that a status lists, without their systems.
+// Recorded returns the arms in a status, without their systems.
 func Recorded(statuses []v1alpha1.ArmStatus) []Arm {
 	listed := make([]Arm, 0, len(statuses))
 	for _, arm := range statuses {
@@ -44,8 +43,8 @@ func Recorded(statuses []v1alpha1.ArmStatus) []Arm {
 	return listed
 }
 
-// SystemOf is the system that an arm's runs were given; nil where it has none.
-func SystemOf(runs []v1alpha1.PerfRun, arm string) *v1alpha1.System {
+// RecordedSystem returns the system of an arm's runs; nil if it has none.
+func RecordedSystem(runs []v1alpha1.PerfRun, arm string) *v1alpha1.System {
 	for i := range runs {
 		if runs[i].Spec.Arm == arm {
 			return &runs[i].Spec.System
@@ -65,11 +64,11 @@ func declared(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	return listed
 }
 
-// maxName is the longest name of an arm.
+// maxName is the length limit of an arm's name.
 const maxName = 40
 
-// twinName is the baseline's name with "-twin" behind it, shortened where it
-// gets too long and counted where it is taken.
+// twinName returns the baseline's name with the suffix "-twin", truncated if it is too long
+// and numbered if it is taken.
 func twinName(baseline string, taken []Arm) string {
 	for n := 1; ; n++ {
 		ending := "-twin"
@@ -83,14 +82,13 @@ func twinName(baseline string, taken []Arm) string {
 	}
 }
 
-// Twin returns the baseline's twin; false when there is none.
+// Twin returns the A/A control; false if there is none.
 func Twin(all []Arm) (Arm, bool) { return find(all, func(arm Arm) bool { return arm.Twin }) }
 
-// Baseline returns the arm the others are compared to; false when there is
-// none.
+// Baseline returns the baseline; false if there is none.
 func Baseline(all []Arm) (Arm, bool) { return find(all, func(arm Arm) bool { return arm.Baseline }) }
 
-// Named returns the arm of this name; false when there is none.
+// Named returns the arm of this name; false if there is none.
 func Named(all []Arm, name string) (Arm, bool) {
 	return find(all, func(arm Arm) bool { return arm.Name == name })
 }
@@ -105,15 +103,15 @@ func find(all []Arm, matches func(Arm) bool) (Arm, bool) {
 
 // Combination is one level of every factor of a matrix.
 type Combination struct {
-	// Name of the arm it makes: the levels' names, joined by "-".
+	// Name of the arm: the levels' names, joined by "-".
 	Name     string
 	Baseline bool
 	// Levels in the order of the factors.
 	Levels []v1alpha1.Level
 }
 
-// Combinations are those of a matrix that are not left out, the first factor
-// varying slowest.
+// Combinations returns the combinations of a matrix that are not excluded; the first factor
+// varies slowest.
 func Combinations(matrix *v1alpha1.Matrix) []Combination {
 	every := [][]v1alpha1.Level{nil}
 	for _, factor := range matrix.Factors {
@@ -149,8 +147,8 @@ func combined(matrix *v1alpha1.Matrix, system v1alpha1.System) []Arm {
 	return all
 }
 
-// excluded reports whether an entry of the matrix leaves the combination out.
-// An entry that names no level leaves out nothing.
+// excluded reports whether the matrix excludes the combination. An entry without levels
+// excludes nothing.
 func excluded(matrix *v1alpha1.Matrix, levels []v1alpha1.Level) bool {
 	for _, entry := range matrix.Exclude {
 		matches := 0
@@ -174,10 +172,10 @@ func baselineName(matrix *v1alpha1.Matrix) string {
 	return joined(levels)
 }
 
-// baselineLevel is the level that says so, or the first.
+// baselineLevel returns the level marked as baseline, or the first.
 func baselineLevel(factor v1alpha1.Factor) v1alpha1.Level {
 	if len(factor.Levels) == 0 {
-		// Admission refuses a factor that does not vary.
+		// Admission rejects a factor without levels.
 		return v1alpha1.Level{}
 	}
 	at := slices.IndexFunc(factor.Levels, func(level v1alpha1.Level) bool { return level.Baseline })

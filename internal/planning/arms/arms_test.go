@@ -22,7 +22,7 @@ func split(enabled bool) *v1alpha1.SystemSet {
 	return &v1alpha1.SystemSet{Postgres: &v1alpha1.PostgresSet{ReadWriteSplit: &v1alpha1.ReadWriteSplit{Enabled: enabled}}}
 }
 
-// twoByTwo is the matrix of partitions and split.
+// twoByTwo returns the matrix of partitions and split.
 func twoByTwo() *v1alpha1.PerfExperimentSpec {
 	return &v1alpha1.PerfExperimentSpec{Matrix: &v1alpha1.Matrix{Factors: []v1alpha1.Factor{
 		{Name: "partitions", Levels: []v1alpha1.Level{{Name: "one", Set: partitions(1)}, {Name: "two", Set: partitions(2)}}},
@@ -52,7 +52,7 @@ func TestMatrix(t *testing.T) {
 		{"two-on", false, 2, true},
 		{"two-off", false, 2, false},
 	}
-	expect.Equal(t, want, summarize(arms.Of(twoByTwo(), systems.Full())), "arms")
+	expect.Equal(t, want, summarize(arms.All(twoByTwo(), systems.Full())), "arms")
 }
 
 func TestMatrixExclude(t *testing.T) {
@@ -72,7 +72,7 @@ func TestMatrixExclude(t *testing.T) {
 			spec := twoByTwo()
 			spec.Matrix.Exclude = tc.exclude
 			var got []string
-			for _, arm := range arms.Of(spec, systems.Full()) {
+			for _, arm := range arms.All(spec, systems.Full()) {
 				got = append(got, arm.Name)
 			}
 			expect.Equal(t, tc.want, got, "arms")
@@ -81,7 +81,7 @@ func TestMatrixExclude(t *testing.T) {
 }
 
 func TestBaselineAndNamed(t *testing.T) {
-	all := arms.Of(twoByTwo(), systems.Full())
+	all := arms.All(twoByTwo(), systems.Full())
 	if baseline, found := arms.Baseline(all); !found || baseline.Name != "one-off" {
 		t.Errorf("the baseline is %q, %t", baseline.Name, found)
 	}
@@ -115,7 +115,7 @@ func TestTwin(t *testing.T) {
 			for _, other := range tc.others {
 				spec.Arms = append(spec.Arms, v1alpha1.Arm{Name: other})
 			}
-			all := arms.Of(spec, systems.Full())
+			all := arms.All(spec, systems.Full())
 			twin, found := arms.Twin(all)
 			if !found || twin.Name != tc.want || twin.Baseline || len(all) != len(spec.Arms)+1 || !all[len(all)-1].Twin {
 				t.Errorf("the twin is %q (%t) of %d arms, want %q at the end", twin.Name, found, len(all), tc.want)
@@ -128,7 +128,7 @@ func TestTwin(t *testing.T) {
 			}
 		})
 	}
-	if _, found := arms.Twin(arms.Of(twoByTwo(), systems.Full())); found {
+	if _, found := arms.Twin(arms.All(twoByTwo(), systems.Full())); found {
 		t.Error("a twin nobody asked for")
 	}
 }

@@ -15,17 +15,17 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// Change is what an arm does to a setting, wherever it does it: one heap for
-// ninety modules is one change.
+// Change is a setting that an arm changes, for all list entries with the same change: one
+// heap for ninety modules is one change.
 type Change struct {
-	// Setting as people read it, with the entries of the list it is in:
-	// "modules.jvm.heap (users, inventory)", "env POOL_SIZE (users)".
+	// Setting in readable form, with the affected list entries: "modules.jvm.heap (users,
+	// inventory)", "env POOL_SIZE (users)".
 	Setting string
-	// Baseline and Arm are the values, without what may be a secret.
+	// Baseline and Arm are the values, without possible secrets.
 	Baseline, Arm string
 }
 
-// Changes tells differences to people, in their order.
+// Changes groups differences into changes, in order.
 func Changes(differences []v1alpha1.Difference) []Change {
 	entries := map[Change][]string{}
 	var order []Change
@@ -45,8 +45,8 @@ func Changes(differences []v1alpha1.Difference) []Change {
 	return order
 }
 
-// withoutEntry takes the first [entry] out of a setting's path. A variable is
-// called what its module calls it.
+// withoutEntry removes the first [entry] from a setting's path. It keeps the name of a
+// variable.
 func withoutEntry(setting string) (shorter, entry string) {
 	before, rest, found := strings.Cut(setting, "[")
 	if !found {
@@ -59,7 +59,7 @@ func withoutEntry(setting string) (shorter, entry string) {
 	return before + after, entry
 }
 
-// readable is a setting's value as people may read it.
+// readable returns a setting's value for display.
 func readable(setting, value string) string {
 	if !isSource(value) {
 		value = redact.Hide(setting, value)
@@ -67,7 +67,7 @@ func readable(setting, value string) string {
 	return cmp.Or(inWords(value), "not set")
 }
 
-// inWords writes a list or an object without the marks of JSON; other values stay.
+// inWords formats a list or an object without JSON syntax; other values stay.
 func inWords(value string) string {
 	if !strings.HasPrefix(value, "[") && !strings.HasPrefix(value, "{") {
 		return value

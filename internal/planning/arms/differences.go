@@ -15,15 +15,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Differences lists the settings in which an arm's system differs from the
-// baseline's, sorted by setting. Entries of lists are told by their name:
-// modules[mod-users].jvm.heap.
+// Differences lists the settings in which an arm's system differs from the baseline's,
+// sorted by setting. List entries are identified by name: modules[mod-users].jvm.heap.
 func Differences(baseline, arm v1alpha1.System) []v1alpha1.Difference {
-	return DifferencesOf(Settings(baseline), Settings(arm))
+	return CompareSettings(Settings(baseline), Settings(arm))
 }
 
-// DifferencesOf settings, as Differences tells those of systems.
-func DifferencesOf(before, after map[string]string) []v1alpha1.Difference {
+// CompareSettings returns the differences between flattened systems.
+func CompareSettings(before, after map[string]string) []v1alpha1.Difference {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	var differences []v1alpha1.Difference
@@ -35,40 +34,40 @@ func DifferencesOf(before, after map[string]string) []v1alpha1.Difference {
 	return differences
 }
 
-// Confounded is an arm in which more than one thing differs from the baseline.
+// Confounded is an arm that differs from the baseline in more than one factor.
 type Confounded struct {
-	// Arm is the arm's name, or what makes it in a matrix: a factor's level.
+	// Arm is the arm's name or, in a matrix, a factor's level.
 	Arm string
-	// Moved are the things that differ, one entry each, sorted.
-	Moved []Moved
+	// Changed are the factors that differ, sorted.
+	Changed []ChangedFactor
 }
 
-// Moved is one thing that differs, wherever it is set: a heap that differs in
-// twenty modules is one thing.
-type Moved struct {
-	// Factor names the thing, for example modules[*].jvm.heap.
+// ChangedFactor is one factor that differs, wherever it is set: a heap that differs in
+// twenty modules is one factor.
+type ChangedFactor struct {
+	// Factor names the factor, for example modules[*].jvm.heap.
 	Factor string
-	// Example is one of the differences that show it.
+	// Example is one of its differences.
 	Example v1alpha1.Difference
 }
 
-// ConfoundedOf returns the arms, or levels of a matrix, that differ from the
-// baseline in more than one thing, so that an effect could come from any of
-// them. In a matrix several factors are meant to vary together, so each level
-// is looked at by itself, with the other factors as in the baseline.
-func ConfoundedOf(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Confounded {
+// ConfoundedArms returns the arms, or levels of a matrix, that differ from the baseline in
+// more than one factor, so that any of them could cause an effect. In a matrix several
+// factors vary by design, so each level is compared alone, with the other factors at their
+// baseline.
+func ConfoundedArms(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Confounded {
 	if spec.Matrix != nil {
 		return confoundedLevels(spec.Matrix, system)
 	}
-	all := Of(spec, system)
+	all := All(spec, system)
 	baseline, found := Baseline(all)
 	if !found {
 		return nil
 	}
 	var confounded []Confounded
 	for _, arm := range all {
-		if moved := moved(baseline.System, arm.System); len(moved) > 1 {
-			confounded = append(confounded, Confounded{Arm: fmt.Sprintf("arm %q", arm.Name), Moved: moved})
+		if moved := changedFactors(baseline.System, arm.System); len(moved) > 1 {
+			confounded = append(confounded, Confounded{Arm: fmt.Sprintf("arm %q", arm.Name), Changed: moved})
 		}
 	}
 	return confounded
@@ -90,27 +89,27 @@ func confoundedLevels(matrix *v1alpha1.Matrix, system v1alpha1.System) []Confoun
 				}
 				changed = Resolve(changed, set)
 			}
-			if moved := moved(base, changed); len(moved) > 1 {
+			if moved := changedFactors(base, changed); len(moved) > 1 {
 				name := fmt.Sprintf("level %q of factor %q", level.Name, factor.Name)
-				confounded = append(confounded, Confounded{Arm: name, Moved: moved})
+				confounded = append(confounded, Confounded{Arm: name, Changed: moved})
 			}
 		}
 	}
 	return confounded
 }
 
-// String says in a sentence what differs.
+// String lists the factors that differ.
 func (c Confounded) String() string {
-	parts := make([]string, 0, len(c.Moved))
-	for _, moved := range c.Moved {
+	parts := make([]string, 0, len(c.Changed))
+	for _, moved := range c.Changed {
 		setting := moved.Example.Setting
 		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor,
 			short(readable(setting, moved.Example.Baseline)), short(readable(setting, moved.Example.Arm))))
 	}
-	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Moved), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Changed), strings.Join(parts, ", "))
 }
 
-// Warning says what that means, and what to do about it.
+// Warning adds the consequence and the fix.
 func (c Confounded) Warning() string {
 	return c.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix"
 }
@@ -120,25 +119,24 @@ func short(value string) string {
 	return prose.Cut(value, maxBytes)
 }
 
-func moved(baseline, arm v1alpha1.System) []Moved {
-	byFactor := map[string]Moved{}
+func changedFactors(baseline, arm v1alpha1.System) []ChangedFactor {
+	byFactor := map[string]ChangedFactor{}
 	for _, difference := range Differences(baseline, arm) {
-		factor := factorOf(difference.Setting)
+		factor := factorName(difference.Setting)
 		if _, seen := byFactor[factor]; !seen {
-			byFactor[factor] = Moved{Factor: factor, Example: difference}
+			byFactor[factor] = ChangedFactor{Factor: factor, Example: difference}
 		}
 	}
-	// Another mode takes other nodes for the metadata; that is one thing.
+	// Another mode needs other metadata nodes; that is one factor.
 	if _, changed := byFactor["kafka.mode"]; changed {
 		delete(byFactor, "kafka.controllers")
 		delete(byFactor, "kafka.zooKeeper")
 	}
-	return slices.SortedFunc(maps.Values(byFactor), func(a, b Moved) int { return cmp.Compare(a.Factor, b.Factor) })
+	return slices.SortedFunc(maps.Values(byFactor), func(a, b ChangedFactor) int { return cmp.Compare(a.Factor, b.Factor) })
 }
 
-// wholes are settings whose parts are one thing: nobody would ask which of
-// them had the effect.
-var wholes = []*regexp.Regexp{
+// singleFactors are settings whose parts count as one factor.
+var singleFactors = []*regexp.Regexp{
 	regexp.MustCompile(`^kafka\.(controllers|zooKeeper|external)`),
 	regexp.MustCompile(`^postgres\.(readWriteSplit|pooler|external)`),
 	regexp.MustCompile(`^.*\.(placement|metaspace|storage)`),
@@ -147,11 +145,11 @@ var wholes = []*regexp.Regexp{
 
 var named = regexp.MustCompile(`\[[^]]*\]`)
 
-// factorOf is the thing a setting belongs to: the same setting in several
-// modules or topic groups is one thing.
-func factorOf(setting string) string {
+// factorName returns the factor of a setting: the same setting in several modules or topic
+// groups is one factor.
+func factorName(setting string) string {
 	factor := named.ReplaceAllString(setting, "[*]")
-	for _, whole := range wholes {
+	for _, whole := range singleFactors {
 		if found := whole.FindString(factor); found != "" {
 			return found
 		}
@@ -159,22 +157,22 @@ func factorOf(setting string) string {
 	return factor
 }
 
-// Settings flattens a system: what is set, by where it is set.
+// Settings flattens a system to values by path.
 func Settings(system v1alpha1.System) map[string]string {
 	flat := map[string]string{}
 	system = *system.DeepCopy()
 	for i := range system.Modules {
 		module := &system.Modules[i]
 		for _, variable := range module.Env {
-			flat[fmt.Sprintf("modules[%s].env[%s]", module.Name, variable.Name)] = valueOf(variable)
+			flat[fmt.Sprintf("modules[%s].env[%s]", module.Name, variable.Name)] = formatVariable(variable)
 		}
 		module.Env = nil
 	}
-	flatten(flat, "", treeOf(system))
+	flatten(flat, "", toTree(system))
 	return flat
 }
 
-func treeOf(system v1alpha1.System) any {
+func toTree(system v1alpha1.System) any {
 	encoded, err := json.Marshal(system)
 	if err != nil {
 		// Only API values come here; they always marshal.
@@ -206,16 +204,16 @@ func flatten(flat map[string]string, path string, node any) {
 	}
 }
 
-// flattenList tells the entries of a list by their key, so that one more entry
-// does not make all that follow it differ. A list without keys is one value.
+// flattenList identifies list entries by their key, so that an added entry does not change
+// the paths of later ones. A list without keys is one value.
 func flattenList(flat map[string]string, path string, list []any) {
 	for _, entry := range list {
-		field, keyed := keyOf(entry)
+		field, keyed := listKey(entry)
 		if !keyed {
 			flat[path] = compact(list)
 			return
 		}
-		// The key stands in the path, and is no setting of its own.
+		// The key is part of the path, not a setting.
 		fields := maps.Clone(entry.(map[string]any))
 		place, known := fmt.Sprintf("%s[%s]", path, fields[field]), len(flat)
 		delete(fields, field)
@@ -226,8 +224,8 @@ func flattenList(flat map[string]string, path string, list []any) {
 	}
 }
 
-// keyOf is the field by which an entry of a list is told from the others.
-func keyOf(entry any) (field string, keyed bool) {
+// listKey returns the field that identifies a list entry.
+func listKey(entry any) (field string, keyed bool) {
 	fields, _ := entry.(map[string]any)
 	for _, field := range []string{"name", "group", "topologyKey"} {
 		// A patch has a name too, but several may be about one object.

@@ -143,7 +143,7 @@ func TestConfounded(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, confounded := range arms.ConfoundedOf(tc.spec, systems.Full()) {
+			for _, confounded := range arms.ConfoundedArms(tc.spec, systems.Full()) {
 				got = append(got, confounded.String())
 			}
 			expect.Equal(t, tc.want, got, "%s", tc.reason)

@@ -10,9 +10,8 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
-// Defaulted is a system with the tenant and the login that follow from the
-// experiment: those of FOLIO where its loads or topics are meant, else what is
-// declared.
+// Defaulted returns a system with the default tenant and login of the experiment: those of
+// FOLIO if its loads or topics need them, else the declared ones.
 func Defaulted(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) v1alpha1.System {
 	if !isFOLIO(spec, system) {
 		return system
@@ -25,6 +24,6 @@ func Defaulted(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) v1alph
 func isFOLIO(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) bool {
 	preset := system.Kafka != nil && slices.ContainsFunc(system.Kafka.Topics, func(group v1alpha1.TopicGroup) bool { return group.Preset != nil })
 	return preset || system.Target.Tenant != "" || slices.ContainsFunc(spec.Scenarios, func(scenario v1alpha1.Scenario) bool {
-		return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return kinds.Of(load).IsFOLIO() })
+		return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return kinds.ForLoad(load).IsFOLIO() })
 	})
 }

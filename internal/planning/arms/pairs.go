@@ -4,11 +4,11 @@ package arms
 
 import "perflab.dev/perflab/api/v1alpha1"
 
-// Pair is an arm and the one it is compared with.
+// Pair is an arm and the arm that it is compared with.
 type Pair struct{ Arm, Against string }
 
-// Pairs of arms that are compared beside each arm with the baseline, in the order
-// in which they are declared. The baseline's twin is in none.
+// Pairs returns the additional comparisons besides those with the baseline, in declared
+// order. The A/A control is in none.
 func Pairs(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix, all []Arm) []Pair {
 	is := pairing(wanted, matrix)
 	var candidates []Arm
@@ -28,7 +28,7 @@ func Pairs(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix, all []Arm) []Pair {
 	return pairs
 }
 
-// pairing tells the pairs that are wanted, by their places among the arms.
+// pairing returns a predicate for the wanted pairs, by arm index.
 func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(earlier, later int) bool {
 	switch wanted {
 	case v1alpha1.PairsAll:
@@ -36,7 +36,7 @@ func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(earlier, later
 	case v1alpha1.PairsChain:
 		return func(earlier, later int) bool { return later == earlier+1 }
 	case v1alpha1.PairsWithinLevels:
-		levels := levelsOf(matrix)
+		levels := levelNames(matrix)
 		return func(earlier, later int) bool {
 			return later < len(levels) && differing(levels[earlier], levels[later]) == 1
 		}
@@ -44,8 +44,9 @@ func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(earlier, later
 	return func(int, int) bool { return false }
 }
 
-// levelsOf the combinations of a matrix, in the order of the arms they make.
-func levelsOf(matrix *v1alpha1.Matrix) [][]string {
+// levelNames returns the level names of each combination of a matrix, in the order of the
+// arms.
+func levelNames(matrix *v1alpha1.Matrix) [][]string {
 	if matrix == nil {
 		return nil
 	}
@@ -60,7 +61,7 @@ func levelsOf(matrix *v1alpha1.Matrix) [][]string {
 	return levels
 }
 
-// differing is the number of factors in which two combinations differ.
+// differing counts the factors in which two combinations differ.
 func differing(a, b []string) int {
 	count := 0
 	for i, level := range a {

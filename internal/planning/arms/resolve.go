@@ -13,13 +13,12 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// EveryModule is the name an arm uses to set something on all modules.
+// EveryModule is the name with which an arm sets something on all modules.
 const EveryModule = "*"
 
-// Resolve returns the system with an arm's settings applied: what the set
-// gives replaces, what it leaves out stays. Settings of things the system does
-// not have are passed over; admission refuses them. Neither input is edited,
-// and the result shares nothing with them.
+// Resolve returns the system with an arm's settings applied; other settings stay. Settings
+// of components that the system lacks are ignored, because admission rejects them. It edits
+// neither input, and the result shares nothing with them.
 func Resolve(system v1alpha1.System, set *v1alpha1.SystemSet) v1alpha1.System {
 	resolved := *system.DeepCopy()
 	if set == nil {
@@ -44,7 +43,7 @@ func setKafka(kafka *v1alpha1.Kafka, set *v1alpha1.KafkaSet) {
 	kafka.Controllers = cmp.Or(set.Controllers, kafka.Controllers)
 	kafka.ZooKeeper = cmp.Or(set.ZooKeeper, kafka.ZooKeeper)
 	kafka.External = cmp.Or(set.External, kafka.External)
-	// Nodes of the other mode don't come along.
+	// Drop the nodes of the other mode.
 	if kafka.Mode == v1alpha1.KafkaModeZooKeeper {
 		kafka.Controllers = nil
 	} else {
@@ -79,7 +78,7 @@ func setPostgres(postgres *v1alpha1.Postgres, set *v1alpha1.PostgresSet) {
 	postgres.Parameters = merged(postgres.Parameters, set.Parameters)
 }
 
-// Matched is the number of modules that a set is for.
+// Matched counts the modules that a set applies to.
 func Matched(set v1alpha1.ModuleSet, modules []v1alpha1.Module) int {
 	count := 0
 	for i := range modules {
@@ -90,9 +89,8 @@ func Matched(set v1alpha1.ModuleSet, modules []v1alpha1.Module) int {
 	return count
 }
 
-// setModules applies what is meant for every module before what is meant for
-// several, and that before what is meant for one, so that the more particular
-// setting wins however the arm is written.
+// setModules applies sets for every module before sets for several modules, and those
+// before sets for one, so that the most specific setting wins in any order.
 func setModules(modules []v1alpha1.Module, sets []v1alpha1.ModuleSet) {
 	meant := []func(v1alpha1.ModuleSet, string) bool{
 		func(set v1alpha1.ModuleSet, _ string) bool { return set.Name == EveryModule },
@@ -121,7 +119,7 @@ func setModule(module *v1alpha1.Module, set *v1alpha1.ModuleSet) {
 	module.Env = mergedEnv(module.Env, set.Env)
 }
 
-// requesting replaces single requests.
+// requesting replaces individual requests.
 func requesting(resources corev1.ResourceRequirements, requests corev1.ResourceList) corev1.ResourceRequirements {
 	if len(requests) == 0 {
 		return resources
@@ -134,8 +132,8 @@ func requesting(resources corev1.ResourceRequirements, requests corev1.ResourceL
 	return resources
 }
 
-// setJVM replaces heap, metaspace and options one by one. A heap is replaced
-// as a whole: its size and its percentage must never meet.
+// setJVM replaces heap, metaspace and options individually. It replaces a heap as a whole,
+// because its size and its percentage exclude each other.
 func setJVM(jvm, set *v1alpha1.JVM) *v1alpha1.JVM {
 	if jvm == nil {
 		return set
@@ -159,8 +157,7 @@ func merged(base, set map[string]string) map[string]string {
 	return result
 }
 
-// mergedEnv keeps the order of base: a later variable may refer to an earlier
-// one.
+// mergedEnv keeps the order of base, because a variable may refer to an earlier one.
 func mergedEnv(base, set []corev1.EnvVar) []corev1.EnvVar {
 	result := slices.Clone(base)
 	for _, variable := range set {

@@ -121,7 +121,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestResolveOfAbsent(t *testing.T) {
+func TestResolveIgnoresMissingComponents(t *testing.T) {
 	bare := v1alpha1.System{Modules: []v1alpha1.Module{{Name: "gateway", Image: "gateway:1"}}}
 	resolved := arms.Resolve(bare, everything())
 	if resolved.Kafka != nil || resolved.Postgres != nil {

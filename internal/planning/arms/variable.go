@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// valueOf is a variable's value, or where it is taken from. An empty value is
-// told apart from none.
-func valueOf(variable corev1.EnvVar) string {
+// formatVariable returns a variable's value or its source. An empty value differs from a
+// missing one.
+func formatVariable(variable corev1.EnvVar) string {
 	from := variable.ValueFrom
 	switch {
 	case from == nil:
@@ -34,5 +34,5 @@ func source(kind, name, key string, optional *bool) string {
 	return fmt.Sprintf("from %s %s, key %s", kind, name, key)
 }
 
-// isSource is what source writes. It may be told of a secret, too.
+// isSource matches the output of source, which is safe to show even for a Secret.
 var isSource = regexp.MustCompile(`^from (optional )?(Secret|ConfigMap) \S+, key \S+$`).MatchString

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bisect makes the experiment that tells which of the differences between
-// two systems it is that made a metric change: an arm for each of them, and one
-// for all. It is pure.
+// Package bisect builds the experiment that finds the culprit among the differences between
+// two systems: an arm for each difference, and one for all. It is pure.
 package bisect
 
 import (
@@ -18,39 +17,39 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// ErrAlike says that there is nothing an arm could set.
+// ErrAlike: no arm can set any difference.
 var ErrAlike = errors.New("the two systems differ in nothing that an arm can set")
 
-// The arms that are always there.
+// Arms of every bisection.
 const (
 	Before = "before"
 	After  = "after"
 )
 
-// Part is what one arm sets of the differences.
+// Part is the group of differences that one arm sets.
 type Part struct {
 	// Name of the arm: the component, or the module.
 	Name string
 	Set  v1alpha1.SystemSet
-	// Differences it makes to the system before.
+	// Differences from the earlier system.
 	Differences []v1alpha1.Difference
 }
 
-// Plan is how the differences between two systems are told apart.
+// Plan is the design of a bisection.
 type Plan struct {
-	// Parts, each with an arm of its own; one alone is all there is.
+	// Parts, each with its own arm; a single part has no arm besides all.
 	Parts []Part
-	// Left are differences that no arm can set, such as a module that is new.
+	// Left are differences that no arm can set, such as an added module.
 	Left []v1alpha1.Difference
 
-	// all sets what all parts set.
+	// all combines the sets of all parts.
 	all v1alpha1.SystemSet
 }
 
-// Of splits what differs between two systems into no more parts than said, by
-// component: Kafka, PostgreSQL, and each module; several modules share a part
-// where there are more. It fails with ErrAlike where no arm can set anything.
-func Of(before, after v1alpha1.System, most int) (*Plan, error) {
+// New groups the differences between two systems into at most this many parts, by
+// component: Kafka, PostgreSQL, and each module. Modules share parts if there are too many.
+// It returns ErrAlike if no arm can set anything.
+func New(before, after v1alpha1.System, most int) (*Plan, error) {
 	plan := &Plan{}
 	for _, part := range split(before, after) {
 		part.Differences = arms.Differences(before, arms.Resolve(before, &part.Set))
@@ -67,7 +66,8 @@ func Of(before, after v1alpha1.System, most int) (*Plan, error) {
 	return plan, nil
 }
 
-// Arms of the experiment: the system as it was, as it is, and with each part.
+// Arms returns the arms of the experiment: the earlier system, the later system, and each
+// part.
 func (p *Plan) Arms() []v1alpha1.Arm {
 	made := []v1alpha1.Arm{{Name: Before, Baseline: true}, {Name: After, Set: p.all.DeepCopy()}}
 	if len(p.Parts) == 1 {
@@ -79,8 +79,8 @@ func (p *Plan) Arms() []v1alpha1.Arm {
 	return made
 }
 
-// split gives each component what the system after has and the one before has
-// not. A part that sets nothing has no differences.
+// split returns, for each component, what the later system changes. A part without changes
+// has no differences.
 func split(before, after v1alpha1.System) []Part {
 	var parts []Part
 	if before.Kafka != nil && after.Kafka != nil {
@@ -100,7 +100,7 @@ func split(before, after v1alpha1.System) []Part {
 	return parts
 }
 
-// armName keeps a module's name apart from the arms that are always there.
+// armName returns a name that differs from the fixed arms.
 func armName(module string) string {
 	if slices.Contains([]string{Before, After, "kafka", "postgres"}, module) {
 		return "module-" + module
@@ -108,7 +108,7 @@ func armName(module string) string {
 	return module
 }
 
-// changed is the value after, where it differs from the one before.
+// changed returns the later value if it differs; else zero.
 func changed[T any](before, after T) (value T) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return value
@@ -116,7 +116,7 @@ func changed[T any](before, after T) (value T) {
 	return after
 }
 
-// pointed is the same for what a set has as a pointer and a system has not.
+// pointed returns the later value if it differs; else nil.
 func pointed[T any](before, after T) *T {
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil
@@ -124,8 +124,7 @@ func pointed[T any](before, after T) *T {
 	return &after
 }
 
-// changedKeys are those that are new or have another value. One that is gone can't
-// be set.
+// changedKeys returns the added and changed entries. An arm can't remove entries.
 func changedKeys(before, after map[string]string) map[string]string {
 	set := maps.Clone(after)
 	maps.DeleteFunc(set, func(key, value string) bool {
@@ -189,7 +188,7 @@ func moduleSet(before, after *v1alpha1.Module) v1alpha1.ModuleSet {
 	return set
 }
 
-// joined sets what all parts set. No two of them set the same.
+// joined combines the sets of all parts, which don't overlap.
 func joined(parts []Part) Part {
 	var all Part
 	for _, part := range parts {
@@ -205,7 +204,7 @@ func joined(parts []Part) Part {
 	return all
 }
 
-// gathered leaves no more parts than said, of as many neighbours each.
+// gathered merges neighbouring parts into at most this many.
 func gathered(parts []Part, most int) []Part {
 	if len(parts) <= most {
 		return parts

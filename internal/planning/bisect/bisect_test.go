@@ -46,7 +46,7 @@ func upgraded() v1alpha1.System {
 
 func plan(t *testing.T, before, after v1alpha1.System, most int) *bisect.Plan {
 	t.Helper()
-	made, err := bisect.Of(before, after, most)
+	made, err := bisect.New(before, after, most)
 	expect.NoError(t, err)
 	return made
 }
@@ -59,7 +59,7 @@ func names(all []v1alpha1.Arm) string {
 	return strings.Join(listed, " ")
 }
 
-func TestOf(t *testing.T) {
+func TestNew(t *testing.T) {
 	before, after := system(), upgraded()
 	made := plan(t, before, after, 8)
 	if got, want := names(made.Arms()), "before after kafka postgres mod-users mod-circulation"; got != want {
@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestOfFewerParts(t *testing.T) {
+func TestNewMergesParts(t *testing.T) {
 	made := plan(t, system(), upgraded(), 2)
 	if got := names(made.Arms()); got != "before after part-1 part-2" {
 		t.Errorf("arms %q", got)
@@ -102,7 +102,7 @@ func TestOfFewerParts(t *testing.T) {
 }
 
 // With one difference the arm of it is the arm of all.
-func TestOfOne(t *testing.T) {
+func TestNewWithOnePart(t *testing.T) {
 	after := system()
 	after.Modules[2].Image = "inventory:2"
 	if got := names(plan(t, system(), after, 8).Arms()); got != "before after" {
@@ -110,7 +110,7 @@ func TestOfOne(t *testing.T) {
 	}
 }
 
-func TestWhatNoArmCanSet(t *testing.T) {
+func TestNewListsUnsettableDifferences(t *testing.T) {
 	after := upgraded()
 	after.Modules = append(after.Modules, v1alpha1.Module{Name: "mod-new", Image: "new:1"})
 	after.Modules[3].Command = []string{"other"}
@@ -118,7 +118,7 @@ func TestWhatNoArmCanSet(t *testing.T) {
 	made := plan(t, system(), after, 8)
 	left := fmt.Sprint(made.Left)
 	expect.Contains(t, left, []string{"mod-new", "command", "kafka.config"})
-	if _, err := bisect.Of(system(), system(), 8); !errors.Is(err, bisect.ErrAlike) {
+	if _, err := bisect.New(system(), system(), 8); !errors.Is(err, bisect.ErrAlike) {
 		t.Error(err)
 	}
 }

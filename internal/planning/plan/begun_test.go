@@ -39,7 +39,7 @@ const seed = 7
 // types. One of the experiments of each version has every field that there was, so a
 // field that came later may neither have a default in the schema nor be written where
 // it is absent: its default belongs into Go (…OrDefault), and omitempty to its tag.
-func TestExperimentsThatWereBegunKeepTheirHash(t *testing.T) {
+func TestStartedExperimentsKeepTheirHash(t *testing.T) {
 	if *record != "" {
 		recordBegun(t)
 	}
@@ -60,7 +60,7 @@ func TestExperimentsThatWereBegunKeepTheirHash(t *testing.T) {
 	}
 }
 
-// read is what the operator sees of a stored spec.
+// read returns what the operator sees of a stored spec.
 func read(t *testing.T, stored map[string]any) v1alpha1.PerfExperimentSpec {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": stored}}
@@ -81,7 +81,7 @@ func hashOf(t *testing.T, spec v1alpha1.PerfExperimentSpec) string {
 func recordBegun(t *testing.T) {
 	t.Helper()
 	specs := map[string]v1alpha1.PerfExperimentSpec{"everything": everything()}
-	files, err := filepath.Glob("../../config/samples/*.yaml")
+	files, err := filepath.Glob("../../../config/samples/*.yaml")
 	expect.NoError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -15,21 +15,21 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// Plan is every run of an experiment in the order in which they are done.
+// Plan holds every run of an experiment in order.
 type Plan struct {
-	// Seed the order was drawn with.
+	// Seed of the random order.
 	Seed int64
-	// Hash identifies what the runs are compared under. More blocks, suspend
+	// Hash identifies the conditions under which runs are compared. More blocks, suspend
 	// and cleanup don't change it.
 	Hash string
-	// Arms are the configurations that are compared.
+	// Arms to compare.
 	Arms []arms.Arm
-	// Blocks that are planned.
+	// Blocks is the number of planned blocks.
 	Blocks int32
 	Runs   []Run
 }
 
-// Run is one place in the plan.
+// Run is one planned run.
 type Run struct {
 	Arm      string
 	Scenario string
@@ -46,12 +46,12 @@ type Run struct {
 //
 // The system is the experiment's own, or a copy of the one it refers to.
 func From(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) Plan {
-	planned := Plan{Seed: seed, Hash: hash(spec, arms.Defaulted(spec, system), seed), Arms: arms.Of(spec, system)}
+	planned := Plan{Seed: seed, Hash: hash(spec, arms.Defaulted(spec, system), seed), Arms: arms.All(spec, system)}
 	planned.Grow(spec, spec.DesignOrDefault().Blocks)
 	return planned
 }
 
-// Grow appends blocks until there are as many as given. It takes none away.
+// Grow appends blocks up to this number. It removes none.
 func (p *Plan) Grow(spec *v1alpha1.PerfExperimentSpec, blocks int32) {
 	for p.Blocks < blocks {
 		p.Blocks++
@@ -62,13 +62,12 @@ func (p *Plan) Grow(spec *v1alpha1.PerfExperimentSpec, blocks int32) {
 	}
 }
 
-// Seed is the experiment's own seed or, where it has none, one that follows
-// from its uid.
+// Seed returns the experiment's declared seed, or else one derived from its UID.
 func Seed(experiment *v1alpha1.PerfExperiment) int64 {
 	if seed := experiment.Spec.Design.Seed; seed != nil {
 		return *seed
 	}
-	// 28 bits: short enough to be read out and typed in again.
+	// 28 bits: short enough to read and type.
 	seed, err := strconv.ParseInt(naming.Hash(experiment.UID)[:7], 16, 64)
 	if err != nil {
 		panic("a digest is hexadecimal: " + err.Error())
@@ -86,14 +85,14 @@ func ordered(all []arms.Arm, spec *v1alpha1.PerfExperimentSpec, seed int64, bloc
 	if spec.Design.Order == v1alpha1.OrderFixed {
 		return runs
 	}
-	// A generator of its own per block, so that the order of a block does not
-	// depend on how many blocks there are.
+	// Each block has its own generator, so that its order does not depend on the number of
+	// blocks.
 	random := rand.New(rand.NewPCG(uint64(seed), uint64(block)))
 	random.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
 	return runs
 }
 
 func hash(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) string {
-	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, analysisplan.Of(spec),
+	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, analysisplan.New(spec),
 		spec.Measurement, spec.Reset, spec.Restore, spec.KeepWarm, spec.Cost, spec.Validity, spec.Deadlines)[:16]
 }

@@ -73,7 +73,7 @@ func TestGrowAppendsWholeBlocks(t *testing.T) {
 	}
 }
 
-func TestFromPlansTheTwin(t *testing.T) {
+func TestFromPlansControlArm(t *testing.T) {
 	calibrated := spec(2, 1, 1)
 	calibrated.Design.Calibrate = true
 	var got []string
@@ -94,7 +94,7 @@ func TestFromDependsOnTheSeed(t *testing.T) {
 	}
 }
 
-func TestFromShufflesEachBlockByItself(t *testing.T) {
+func TestFromShufflesBlocksIndependently(t *testing.T) {
 	first := map[string]int{}
 	for _, run := range plan.From(spec(2, 1, 1000), v1alpha1.System{}, 1).Runs {
 		if run.Position%2 == 1 {
@@ -118,7 +118,7 @@ func TestFromFixedOrder(t *testing.T) {
 	expect.Equal(t, slices.Concat(block, block), got, "fixed order")
 }
 
-func TestHashChangesWithWhatRunsAreComparedUnder(t *testing.T) {
+func TestHashChangesWithConditions(t *testing.T) {
 	base := plan.From(spec(2, 1, 3), v1alpha1.System{}, 1).Hash
 	cases := map[string]func(*v1alpha1.PerfExperimentSpec){
 		"another arm":      func(s *v1alpha1.PerfExperimentSpec) { s.Arms[1].Name = "other" },

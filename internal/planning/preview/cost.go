@@ -21,26 +21,26 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Cost is what an arm costs at the least: the nodes its pods take by what they
-// request, of the types it asks for.
+// Cost is the minimum cost of an arm: the nodes, of the requested instance types, that its
+// pods need by their requests.
 type Cost struct {
 	Arm string `json:"arm"`
 	// Nodes by instance type.
 	Nodes map[string]int `json:"nodes"`
-	// PerHour of these nodes, and Total for the time of the arm's runs; empty
-	// where a price, a size or that time is not known.
+	// PerHour of these nodes, and Total for the arm's runs; empty if a price, a size or the
+	// time is unknown.
 	PerHour  string `json:"perHour,omitempty"`
 	Total    string `json:"total,omitempty"`
 	Currency string `json:"currency"`
-	// Unknown are instance types whose price or size is not known.
+	// Unknown are instance types of unknown price or size.
 	Unknown []string `json:"unknown,omitempty"`
-	// Unplaced is the number of pods that ask for no instance type; what they
-	// take is not in it.
+	// Unplaced is the number of pods without a requested instance type; the cost excludes
+	// them.
 	Unplaced int `json:"unplaced,omitempty"`
 }
 
-// costs of each arm; none without a price list. An arm that is not lasting has
-// no total.
+// costs returns the cost of each arm; none without a price list. Without a duration there
+// is no total.
 func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]string, lasting map[string]time.Duration) []Cost {
 	if spec.Cost == nil || prices == nil {
 		return nil
@@ -48,16 +48,16 @@ func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]
 	list, _ := price.Read(prices)
 	var costs []Cost
 	for _, arm := range all {
-		costs = append(costs, costOf(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
+		costs = append(costs, newCost(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
 	}
 	return costs
 }
 
-func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
+func newCost(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
 	cost := Cost{Arm: arm.Name, Currency: currency, Nodes: map[string]int{}}
 	asked, apart := map[string]*amount{}, map[string]int{}
-	for _, group := range podrequests.Of(arm.System) {
-		instance := instanceOf(group.Placement)
+	for _, group := range podrequests.ForSystem(arm.System) {
+		instance := instanceType(group.Placement)
 		if instance == "" {
 			cost.Unplaced += group.Count
 			continue
@@ -70,7 +70,7 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 	}
 	sum := new(big.Rat)
 	for _, instance := range slices.Sorted(maps.Keys(asked)) {
-		size, known := sizeOf(instance)
+		size, known := instanceSize(instance)
 		each, priced := list[instance]
 		if !known || !priced {
 			cost.Unknown = append(cost.Unknown, instance)
@@ -90,8 +90,8 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 	return cost
 }
 
-// nodesApart is how many nodes pods want that are spread over them: one for each, as
-// who spreads them means it, though two on each of fewer nodes would be as even.
+// nodesApart returns the number of nodes for pods that are spread over nodes: one each,
+// which is the intent, though two per node would be as even.
 func nodesApart(group podrequests.Pods) int {
 	if group.Placement == nil {
 		return 0
@@ -109,14 +109,14 @@ func written(sum *big.Rat) string {
 	return strconv.FormatFloat(math.Round(value*1e6)/1e6, 'f', -1, 64)
 }
 
-func instanceOf(placement *v1alpha1.Placement) string {
+func instanceType(placement *v1alpha1.Placement) string {
 	if placement == nil {
 		return ""
 	}
 	return placement.NodeSelector[corev1.LabelInstanceTypeStable]
 }
 
-// amount is what pods ask for together, in CPUs and bytes.
+// amount is a sum of requests, in CPUs and bytes.
 type amount struct{ cpus, bytes float64 }
 
 func (a *amount) add(group podrequests.Pods) {
@@ -128,15 +128,14 @@ func (a *amount) add(group podrequests.Pods) {
 	a.bytes += requested(corev1.ResourceMemory)
 }
 
-// nodes that hold the amount at the least.
+// nodes returns the minimum number of nodes for the amount.
 func (a *amount) nodes(of amount) int {
 	return max(1, int(math.Ceil(a.cpus/of.cpus)), int(math.Ceil(a.bytes/of.bytes)))
 }
 
-// left is what a node has left for pods: the kernel's own takes some 3 % of the
-// memory, and Amazon's images for Kubernetes keep 255 MiB, 11 MiB for each pod that
-// a node of its size can have, and 100 MiB below which pods are evicted. The percent
-// of CPU that they keep is left to pods here.
+// left returns a node's allocatable resources: the kernel takes some 3 % of the memory, and
+// Amazon's Kubernetes images reserve 255 MiB, 11 MiB for each possible pod, and 100 MiB as
+// the eviction threshold. The reserved percent of CPU is ignored.
 func left(size amount) amount {
 	const mebibyte = 1 << 20
 	pods := 58.0
@@ -150,14 +149,14 @@ func left(size amount) amount {
 	return size
 }
 
-// sized matches the types of EC2's general, compute and memory families, with or
-// without a service's prefix: c7g.large, m6g.2xlarge.
+// sized matches EC2's general, compute and memory instance types, with or without a
+// service's prefix: c7g.large, m6g.2xlarge.
 var sized = regexp.MustCompile(`^([cmr])[0-9]+[a-z-]*\.(large|(?:([0-9]{1,3}))?xlarge)$`)
 
-// sizeOf is what a node of the type holds, by the rule its name follows: a large
-// node has two CPUs, an xlarge one four and an Nxlarge one N times as many, with
-// 2 (c), 4 (m) or 8 GiB (r) for each. False for other names.
-func sizeOf(instance string) (amount, bool) {
+// instanceSize returns the capacity of an instance type by its name: large has two CPUs,
+// xlarge four and Nxlarge N times four, with 2 (c), 4 (m) or 8 GiB (r) each. False for
+// other names.
+func instanceSize(instance string) (amount, bool) {
 	parts := sized.FindStringSubmatch(instance)
 	if parts == nil {
 		return amount{}, false
@@ -166,7 +165,7 @@ func sizeOf(instance string) (amount, bool) {
 	if parts[2] != "large" {
 		times := 1
 		if parts[3] != "" {
-			// The expression takes so few digits that they fit.
+			// The expression matches few digits, so they fit.
 			times, _ = strconv.Atoi(parts[3])
 		}
 		cpus = float64(4 * times)
@@ -175,7 +174,7 @@ func sizeOf(instance string) (amount, bool) {
 	return amount{cpus, cpus * map[string]float64{"c": 2, "m": 4, "r": 8}[parts[1]] * gibibyte}, true
 }
 
-// String says what the arm costs.
+// String formats the arm's cost.
 func (c Cost) String() string {
 	nodes := make([]string, 0, len(c.Nodes))
 	for _, instance := range slices.Sorted(maps.Keys(c.Nodes)) {

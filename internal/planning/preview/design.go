@@ -21,44 +21,41 @@ import (
 )
 
 const (
-	// long is the time from which on an experiment is worth a cheaper design: it no
-	// longer ends on the day it began.
+	// long is the duration from which a cheaper design is proposed: more than a working
+	// day.
 	long = 8 * time.Hour
-	// shortest is the window below which none is halved: garbage collections and
-	// checkpoints come minutes apart.
+	// shortest is the shortest window that is halved: garbage collections and checkpoints
+	// come minutes apart.
 	shortest = 5 * time.Minute
-	// mostBlocks is what a declaration can have.
+	// mostBlocks is the limit of declared blocks.
 	mostBlocks = 100
 )
 
-// Design is one way to ask an experiment's question: what it finds, and how long it
-// takes.
+// Design is one possible design: its power and its duration.
 type Design struct {
 	Blocks int32 `json:"blocks"`
 	Runs   int   `json:"runs"`
-	// Alone is the metric that decides alone; empty: the declared ones do.
+	// Alone is the only primary metric; empty for the declared ones.
 	Alone string `json:"alone,omitempty"`
-	// Scenarios that have that metric's load, where others have not: they are all it
-	// takes.
+	// Scenarios are those with that metric's load, if there are others.
 	Scenarios []string `json:"scenarios,omitempty"`
 	// Windows that are shorter than declared.
 	Windows []ShorterWindow `json:"windows,omitempty"`
-	// Family is the number of primary comparisons p-values are adjusted for.
+	// Family is the number of primary comparisons in the adjustment of p-values.
 	Family int `json:"family"`
-	// CVPercent is how much runs of one arm spread, that of the metric that spreads
-	// most; in shorter windows the most that chance alone makes it.
+	// CVPercent is the coefficient of variation of the most variable metric; in shorter
+	// windows, its upper bound.
 	CVPercent float64 `json:"cvPercent"`
-	// DetectablePercent is the smallest slowdown that is found with 80 % on every
-	// primary metric; 0: none is.
+	// DetectablePercent is the smallest slowdown with 80 % power on every primary metric; 0
+	// if there is none.
 	DetectablePercent float64 `json:"detectablePercent,omitempty"`
-	// Looks stop the experiment at verdicts: Blocks, Runs and WallTime are the means
-	// where no arm differs.
+	// Looks are interim analyses: Blocks, Runs and WallTime are then means under no effect.
 	Looks *Looks `json:"looks,omitempty"`
 	// WallTime is the estimate for all runs.
 	WallTime Duration `json:"wallTime"`
 }
 
-// ShorterWindow is a load whose counted part is half as long.
+// ShorterWindow is a load with half its counted part.
 type ShorterWindow struct {
 	Scenario string   `json:"scenario"`
 	Load     string   `json:"load"`
@@ -66,26 +63,26 @@ type ShorterWindow struct {
 	Duration Duration `json:"duration"`
 }
 
-// finds tells whether a design shows an effect as large as the margin.
+// finds reports whether a design detects an effect as large as the margin.
 func (d Design) finds(margin int32) bool {
 	return d.DetectablePercent > 0 && d.DetectablePercent <= float64(margin)
 }
 
-// variant is a declaration with something changed.
+// variant is a changed declaration.
 type variant struct {
 	spec *v1alpha1.PerfExperimentSpec
-	// spread is by how much runs spread more than assumed.
+	// spread is the factor of the assumed spread.
 	spread float64
 	design Design
 }
 
-// designs are the declared one and up to four others, where it can't find an effect as
-// large as the margin or takes long; none elsewhere.
+// designs returns the declared design and up to four others, if it can't detect an effect
+// as large as the margin or takes long; else none.
 func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Design {
-	if familyOf(spec, all) == 0 {
+	if familySize(spec, all) == 0 {
 		return nil
 	}
-	margin := analysisplan.Of(spec).MarginPercent
+	margin := analysisplan.New(spec).MarginPercent
 	as := designer{arms: all, assumed: assumed, margin: margin}
 	declared := variant{spec: spec, spread: 1}
 	first := as.declared(declared)
@@ -93,7 +90,7 @@ func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumpti
 		return nil
 	}
 	found := slices.Concat([]Design{first}, as.enough(declared), as.untilVerdicts(declared))
-	// Others rest on enough blocks for a verdict.
+	// The other designs have enough blocks for a verdict.
 	blocks := max(spec.DesignOrDefault().Blocks, verdict.MinimumBlocks)
 	base := as.with(declared, blocks)
 	var changes []variant
@@ -112,7 +109,7 @@ func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumpti
 	return withoutWorse(append(found, as.cheapest(changes)...))
 }
 
-// cheapest is the variant that finds the margin in the shortest time.
+// cheapest returns the fastest variant that detects the margin.
 func (d designer) cheapest(variants []variant) []Design {
 	var found []Design
 	for _, changed := range variants {
@@ -124,8 +121,8 @@ func (d designer) cheapest(variants []variant) []Design {
 	return []Design{slices.MinFunc(found, func(a, b Design) int { return cmp.Compare(a.WallTime, b.WallTime) })}
 }
 
-// withoutWorse leaves out each design that one before it equals or betters in both
-// effect and time.
+// withoutWorse removes designs that an earlier one equals or betters in both effect and
+// time.
 func withoutWorse(all []Design) []Design {
 	kept := all[:1:1]
 	for _, one := range all[1:] {
@@ -136,8 +133,8 @@ func withoutWorse(all []Design) []Design {
 	return kept
 }
 
-// noWorse tells whether a design finds as small an effect in as short a time, on no
-// fewer metrics, whatever comes out.
+// noWorse reports whether a design detects as small an effect in as short a time, on at
+// least as many metrics.
 func (d Design) noWorse(than Design) bool {
 	if d.Looks != nil {
 		return false
@@ -149,17 +146,17 @@ func (d Design) noWorse(than Design) bool {
 	return finds && d.WallTime <= than.WallTime
 }
 
-// designer knows what all designs have in common.
+// designer holds the common input of all designs.
 type designer struct {
 	arms    []arms.Arm
 	assumed Assumptions
 	margin  int32
 }
 
-// with is a variant in so many blocks.
+// with returns a variant with this many blocks.
 func (d designer) with(changed variant, blocks int32) Design {
 	design := changed.design
-	design.Blocks, design.Family = blocks, familyOf(changed.spec, d.arms)
+	design.Blocks, design.Family = blocks, familySize(changed.spec, d.arms)
 	design.Runs = int(blocks) * len(d.arms) * len(changed.spec.Scenarios)
 	perBlock := time.Duration(0)
 	for _, scenario := range changed.spec.Scenarios {
@@ -167,12 +164,12 @@ func (d designer) with(changed variant, blocks int32) Design {
 	}
 	design.WallTime = Duration(perBlock * time.Duration(int(blocks)*len(d.arms)))
 	tried := d.trial(changed, blocks)
-	design.CVPercent, design.DetectablePercent = 100*tried.Deviation, percentOf(tried.Detectable(wanted))
+	design.CVPercent, design.DetectablePercent = 100*tried.Deviation, effectPercent(tried.Detectable(wanted))
 	return design
 }
 
-// enough is a variant in as few blocks as give either verdict where it is right; none
-// where no number that can be declared does.
+// enough returns a variant with the fewest blocks that have power for either verdict; none
+// if no valid number has.
 func (d designer) enough(changed variant) []Design {
 	low, high := comparison.Ratio.Margin(float64(d.margin), 1)
 	blocks, can := d.trial(changed, 1).BlocksForVerdicts(low, high, wanted)
@@ -182,8 +179,8 @@ func (d designer) enough(changed variant) []Design {
 	return []Design{d.with(changed, int32(max(blocks, verdict.MinimumBlocks)))}
 }
 
-// untilVerdicts is a variant that stops at verdicts, and gives either where it is right in
-// as few blocks at the most as can be.
+// untilVerdicts returns a variant that stops at verdicts, with the smallest maximum of
+// blocks that has power for either.
 func (d designer) untilVerdicts(changed variant) []Design {
 	if changed.spec.DesignOrDefault().Target != nil {
 		return nil
@@ -194,7 +191,7 @@ func (d designer) untilVerdicts(changed variant) []Design {
 	if !can {
 		return nil
 	}
-	// Looking costs a few blocks at the end.
+	// Interim analyses cost a few blocks at the end.
 	for last := max(blocks, verdict.MinimumBlocks+1); last <= mostBlocks; last++ {
 		looks := stats.Looks{First: verdict.MinimumBlocks, Last: last}
 		tried.Blocks, tried.Look = last, looks.At(last)
@@ -206,25 +203,26 @@ func (d designer) untilVerdicts(changed variant) []Design {
 	return nil
 }
 
-// declared is a variant as it is declared.
+// declared returns a variant with the declared number of blocks.
 func (d designer) declared(changed variant) Design {
-	if looks := analysisplan.Of(changed.spec).Looks; looks.Last > 0 {
+	if looks := analysisplan.New(changed.spec).Looks; looks.Last > 0 {
 		return d.looking(changed, looks)
 	}
 	return d.with(changed, changed.spec.DesignOrDefault().Blocks)
 }
 
-// looking is a variant that stops at verdicts.
+// looking returns a variant with interim analyses.
 func (d designer) looking(changed variant, looks stats.Looks) Design {
 	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
 	tried.Look = looks.At(looks.Last)
-	told := looksOf(tried, looks, d.margin)
+	told := newLooks(tried, looks, d.margin)
 	design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
-	design.Looks, design.DetectablePercent = told, percentOf(tried.Detectable(wanted))
+	design.Looks, design.DetectablePercent = told, effectPercent(tried.Detectable(wanted))
 	return design
 }
 
-// trial is for the metric that spreads most: what finds on it finds on all.
+// trial returns the statistical design for the most variable metric, which has the least
+// power.
 func (d designer) trial(changed variant, blocks int32) stats.Design {
 	most := 0.0
 	for _, spread := range d.spreads(changed.design.Alone) {
@@ -232,11 +230,11 @@ func (d designer) trial(changed variant, blocks int32) stats.Design {
 	}
 	return stats.Design{
 		Arms: len(d.arms), Blocks: int(blocks), Deviation: most * changed.spread,
-		Alpha: analysisplan.Of(changed.spec).Alpha(), Family: familyOf(changed.spec, d.arms),
+		Alpha: analysisplan.New(changed.spec).Alpha(), Family: familySize(changed.spec, d.arms),
 	}
 }
 
-// spreads are those of one metric; of all, where it is empty or was not piloted.
+// spreads returns the spreads of one metric, or of all if it is empty or was not piloted.
 func (d designer) spreads(alone string) []Spread {
 	own := slices.DeleteFunc(slices.Clone(d.assumed.Piloted), func(spread Spread) bool { return spread.Metric != alone })
 	switch {
@@ -248,10 +246,9 @@ func (d designer) spreads(alone string) []Spread {
 	return []Spread{{CV: d.assumed.CV}}
 }
 
-// alone lets the first of several primary metrics decide, in the scenarios that have
-// its load.
+// alone keeps the first of several primary metrics, and the scenarios that have its load.
 func alone(from variant) (variant, bool) {
-	primary := analysisplan.Of(from.spec).Primary
+	primary := analysisplan.New(from.spec).Primary
 	if len(primary) < 2 {
 		return from, false
 	}
@@ -272,9 +269,8 @@ func alone(from variant) (variant, bool) {
 	return changed, true
 }
 
-// shorter halves the counted part of loads that last a while. Half as many requests
-// spread by a factor of √2 more, if chance is all that makes runs spread; by less, if
-// something else makes whole runs fast or slow.
+// shorter halves the counted part of long loads. With half as many requests the spread
+// grows by a factor of √2 if it is random; by less if whole runs are fast or slow.
 func shorter(from variant) (variant, bool) {
 	changed := from
 	changed.spec, changed.spread = from.spec.DeepCopy(), from.spread*math.Sqrt2
@@ -297,7 +293,7 @@ func shorter(from variant) (variant, bool) {
 	return changed, len(changed.design.Windows) > 0
 }
 
-// counted is the part of a load that counts: without its ramp-up, warm-up and tail.
+// counted returns the counted part of a load: without its ramp-up, warm-up and tail.
 func counted(load v1alpha1.Load, measurement v1alpha1.Measurement) (time.Duration, bool) {
 	if load.Duration == nil || load.Until != "" || kinds.IsBatch(load) {
 		return 0, false
@@ -309,7 +305,7 @@ func counted(load v1alpha1.Load, measurement v1alpha1.Measurement) (time.Duratio
 	return load.Duration.Duration - before - measurement.TailOrDefault(), true
 }
 
-// String says what is other than declared.
+// String lists what differs from the declaration.
 func (d Design) String() string {
 	text := prose.Counted(d.Blocks, "block")
 	if d.Looks != nil {

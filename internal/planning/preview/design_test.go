@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// ofUsers is an experiment of two arms whose users check in and out for so long.
+// ofUsers returns an experiment of two arms whose users check in and out for so long.
 func ofUsers(lasts time.Duration, blocks int32) *v1alpha1.PerfExperiment {
 	users := func(name string) v1alpha1.Scenario {
 		return v1alpha1.Scenario{Name: "of-" + name, Loads: []v1alpha1.Load{{
@@ -29,10 +29,10 @@ func ofUsers(lasts time.Duration, blocks int32) *v1alpha1.PerfExperiment {
 }
 
 func designsOf(experiment *v1alpha1.PerfExperiment, cv float64) Preview {
-	return Of(experiment, v1alpha1.System{}, Assumptions{CV: cv, Overhead: 2 * time.Minute})
+	return New(experiment, v1alpha1.System{}, Assumptions{CV: cv, Overhead: 2 * time.Minute})
 }
 
-func TestDesignsAreOfferedWhereThereIsReason(t *testing.T) {
+func TestDesignsAreOfferedWhenUseful(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lasts  time.Duration
 		blocks int32
@@ -50,7 +50,7 @@ func TestDesignsAreOfferedWhereThereIsReason(t *testing.T) {
 	}
 }
 
-func TestDesignsSayWhatTheyFindAndTake(t *testing.T) {
+func TestDesignsReportPowerAndDuration(t *testing.T) {
 	experiment := ofUsers(time.Hour, 8)
 	experiment.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 10 * time.Minute}
 	shown := designsOf(experiment, 0.05)
@@ -111,11 +111,11 @@ func TestDesignsGetAVerdict(t *testing.T) {
 }
 
 // What was piloted of the metric that decides alone counts, not what spreads more.
-func TestDesignsUseWhatWasPiloted(t *testing.T) {
+func TestDesignsUsePilotedSpread(t *testing.T) {
 	assumed := Assumptions{Overhead: time.Minute, Piloted: []Spread{
 		{"of-day", "day/Check-In/average", 0.02, 12}, {"of-night", "night/Check-In/average", 0.1, 12},
 	}}
-	shown := Of(ofUsers(time.Hour, 8), v1alpha1.System{}, assumed)
+	shown := New(ofUsers(time.Hour, 8), v1alpha1.System{}, assumed)
 	for _, design := range shown.Designs {
 		want := 10.0
 		if design.Alone != "" {

@@ -12,38 +12,37 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// Heap is the largest heap the JVMs of a module grant themselves in an arm.
+// Heap is the maximum heap of a module's JVMs in an arm.
 type Heap struct {
 	Module string `json:"module"`
 	Arm    string `json:"arm"`
-	// Limit is the memory limit in bytes; 0: none.
+	// Limit is the memory limit in bytes; 0 if there is none.
 	Limit int64 `json:"limitBytes,omitempty"`
-	// Bytes of the heap; 0: unknown, and Unknown says why.
+	// Bytes of the heap; 0 if unknown, with the reason in Unknown.
 	Bytes   int64  `json:"heapBytes,omitempty"`
 	Source  string `json:"source,omitempty"`
 	Unknown string `json:"unknown,omitempty"`
-	// Percent of a memory limit that is not declared; 0: the heap is known, or
-	// unknown for another reason.
+	// Percent of an undeclared memory limit; 0 if the heap is known, or unknown for another
+	// reason.
 	Percent float64 `json:"percentOfLimit,omitempty"`
 }
 
-// HeapShift says how an arm's heaps compare to the baseline's.
+// HeapShift compares an arm's heaps with the baseline's.
 type HeapShift struct {
 	Arm string `json:"arm"`
-	// Larger, Smaller and Same count the modules whose heap is declared and
-	// known in both arms, Unknown those where it is not.
+	// Larger, Smaller and Same count the modules whose heap is declared and known in both
+	// arms; Unknown counts the others.
 	Larger  int `json:"larger"`
 	Smaller int `json:"smaller"`
 	Same    int `json:"same"`
 	Unknown int `json:"unknown,omitempty"`
-	// MinPercent and MaxPercent bound the difference over the modules whose
-	// heap changes.
+	// MinPercent and MaxPercent bound the differences of changed heaps.
 	MinPercent float64 `json:"leastPercent"`
 	MaxPercent float64 `json:"mostPercent"`
 }
 
-// heaps lists the heap of every module that declares one in any arm: what a
-// JVM takes by itself is no factor of the experiment.
+// heaps lists the heap of every module that declares one in any arm: a JVM's default heap
+// is no factor.
 func heaps(all []arms.Arm) []Heap {
 	declared := map[string]bool{}
 	for _, arm := range all {
@@ -55,19 +54,19 @@ func heaps(all []arms.Arm) []Heap {
 	for _, arm := range all {
 		for _, module := range arm.System.Modules {
 			if declared[module.Name] {
-				listed = append(listed, heapOf(arm.Name, module))
+				listed = append(listed, newHeap(arm.Name, module))
 			}
 		}
 	}
 	return listed
 }
 
-func heapOf(arm string, module v1alpha1.Module) Heap {
+func newHeap(arm string, module v1alpha1.Module) Heap {
 	heap := Heap{Module: module.Name, Arm: arm, Limit: module.Resources.Limits.Memory().Value()}
 	granted, err := modules.Heap(module)
 	if errors.Is(err, jvm.ErrMemoryUnknown) {
 		options, _ := modules.JavaOptions(module)
-		// The options have been read once.
+		// The options were parsed before.
 		heap.Percent, _ = jvm.Percentage(options)
 		heap.Unknown = fmt.Sprintf("%g %% of a memory limit that is not declared: declare resources.limits.memory", heap.Percent)
 		return heap
@@ -96,14 +95,14 @@ func heapShifts(all []arms.Arm, heaps []Heap) []HeapShift {
 		if arm.Baseline {
 			continue
 		}
-		if shift := shiftOf(arm.Name, before, heaps); shift.Larger+shift.Smaller > 0 {
+		if shift := newHeapShift(arm.Name, before, heaps); shift.Larger+shift.Smaller > 0 {
 			shifts = append(shifts, shift)
 		}
 	}
 	return shifts
 }
 
-func shiftOf(arm string, before map[string]int64, heaps []Heap) HeapShift {
+func newHeapShift(arm string, before map[string]int64, heaps []Heap) HeapShift {
 	shift := HeapShift{Arm: arm}
 	for _, heap := range heaps {
 		if heap.Arm == arm {
@@ -113,7 +112,7 @@ func shiftOf(arm string, before map[string]int64, heaps []Heap) HeapShift {
 	return shift
 }
 
-// add a module's heap in the baseline and in the arm.
+// add compares a module's heap in the baseline and in the arm.
 func (s *HeapShift) add(before, after int64) {
 	switch {
 	case before == 0 || after == 0:

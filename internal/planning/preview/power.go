@@ -15,61 +15,63 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// wanted is the chance with which an effect is to be found.
+// wanted is the target power.
 const wanted = 0.8
 
-// Power is what the design can show on a primary metric.
+// Power is the statistical power of the design for a primary metric.
 type Power struct {
-	// Scenario and Metric the spread was piloted for; empty: assumed for all.
+	// Scenario and Metric of the piloted spread; empty if it is assumed for all.
 	Scenario string `json:"scenario,omitempty"`
 	Metric   string `json:"metric,omitempty"`
-	// CVPercent is how much runs of one arm spread within blocks, in percent.
+	// CVPercent is the coefficient of variation of runs of one arm within blocks, in
+	// percent.
 	CVPercent float64 `json:"cvPercent"`
-	// Runs of the pilot the spread is from; 0: assumed.
+	// Runs in the pilot; 0 if the spread is assumed.
 	Runs int `json:"runs,omitempty"`
-	// Family is the number of primary comparisons p-values are adjusted for.
+	// Family is the number of primary comparisons in the adjustment of p-values.
 	Family int `json:"family"`
-	// Blocks these numbers are for.
+	// Blocks that these numbers assume.
 	Blocks int32 `json:"blocks"`
-	// DetectablePercent is the smallest slowdown that is found with 80 %; 0:
-	// none is.
+	// DetectablePercent is the smallest slowdown with 80 % power; 0 if there is none.
 	DetectablePercent float64 `json:"detectablePercent,omitempty"`
-	// HalfWidthPercent is about that of the intervals; 0: there are none.
+	// HalfWidthPercent is the expected half-width of intervals; 0 if there are none.
 	HalfWidthPercent float64 `json:"halfWidthPercent,omitempty"`
-	// BlocksForMargin find a slowdown of the margin with 80 %; 0: no thousand
-	// does.
+	// BlocksForMargin give 80 % power for a slowdown of the margin; 0 if that takes more
+	// than a thousand.
 	BlocksForMargin int `json:"blocksForMargin,omitempty"`
-	// IfAlike are the chances of verdicts on an arm that does not differ from the
-	// baseline, IfSlower those on an arm that is slower by the margin.
+	// IfAlike are the probabilities of verdicts on an arm that equals the baseline,
+	// IfSlower on one that is slower by the margin.
 	IfAlike  Chances `json:"ifAlike"`
 	IfSlower Chances `json:"ifSlower"`
-	// BlocksForVerdicts give either the right verdict with 80 %; 0: no thousand does.
+	// BlocksForVerdicts give either correct verdict with 80 % power; 0 if that takes more
+	// than a thousand.
 	BlocksForVerdicts int `json:"blocksForVerdicts,omitempty"`
-	// BlocksForTarget make intervals as narrow as design.target asks; 0: no
-	// target, or no thousand does.
+	// BlocksForTarget give the half-width of design.target; 0 without a target, or if that
+	// takes more than a thousand.
 	BlocksForTarget int `json:"blocksForTarget,omitempty"`
-	// Looks that design.target.verdicts asks for; the numbers above are for the last.
+	// Looks are the interim analyses of design.target.verdicts; the numbers above are for
+	// the last.
 	Looks *Looks `json:"looks,omitempty"`
 }
 
-// Chances of the verdicts, in percent.
+// Chances are the probabilities of the verdicts, in percent.
 type Chances struct {
 	Equivalent   float64 `json:"equivalentPercent"`
 	Apart        float64 `json:"betterOrWorsePercent"`
 	Inconclusive float64 `json:"inconclusivePercent"`
 }
 
-func chancesOf(of stats.Chances) Chances {
+func newChances(of stats.Chances) Chances {
 	return Chances{100 * of.Equivalent, 100 * of.Apart, 100 * (1 - of.Equivalent - of.Apart)}
 }
 
-// String tells the chances in percent.
+// String formats the probabilities in percent.
 func (c Chances) String() string {
 	return fmt.Sprintf("Equivalent %.0f %%, Better or Worse %.0f %%, Inconclusive %.0f %%", c.Equivalent, c.Apart, c.Inconclusive)
 }
 
-// Looks are those after which an experiment may stop, and when it does so on average:
-// where no arm differs from the baseline, and where each is slower by twice the margin.
+// Looks are interim analyses, and the mean number of blocks until the experiment stops:
+// under no effect, and if each arm is slower by twice the margin.
 type Looks struct {
 	First           int     `json:"first"`
 	Last            int     `json:"last"`
@@ -77,8 +79,8 @@ type Looks struct {
 	MeanBlocksApart float64 `json:"meanBlocksApart"`
 }
 
-// looksOf a design whose last look is given.
-func looksOf(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
+// newLooks returns the interim analyses of a design whose last one is given.
+func newLooks(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
 	margin := float64(marginPercent)
 	low, high := comparison.Ratio.Margin(margin, 1)
 	told := &Looks{First: looks.First, Last: looks.Last}
@@ -87,32 +89,32 @@ func looksOf(design stats.Design, looks stats.Looks, marginPercent int32) *Looks
 	return told
 }
 
-// String says when an experiment stops.
+// String describes when an experiment stops.
 func (l Looks) String() string {
 	return fmt.Sprintf("about %.0f blocks if no arm differs, %.0f if each is slower by twice the margin", l.MeanBlocksAlike, l.MeanBlocksApart)
 }
 
-// Spread is how much runs of one arm spread within blocks.
+// Spread is the variation of runs of one arm within blocks.
 type Spread struct {
 	Scenario, Metric string
-	// CV is the share of the value.
+	// CV is the coefficient of variation.
 	CV float64
-	// Runs it is from.
+	// Runs that it is estimated from.
 	Runs int
 }
 
-// Pilot estimates the spread of an experiment's primary metrics from earlier
-// runs, of whatever arms. Metrics that have no ratio scale are left out: of
-// them there is no share.
+// Pilot estimates the spread of an experiment's primary metrics from earlier runs of any
+// arms. It leaves out metrics without a ratio scale, which have no coefficient of
+// variation.
 func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
 	var found []Spread
 	for _, scenario := range table.Scenarios() {
-		for _, metric := range analysisplan.Of(spec).Primary {
+		for _, metric := range analysisplan.New(spec).Primary {
 			series, measured := table.Series(scenario, metric, table.Arms())
 			if !measured || series.Scale != comparison.Ratio {
 				continue
 			}
-			if deviation := deviationOf(series, len(table.Arms())); deviation > 0 {
+			if deviation := residualDeviation(series, len(table.Arms())); deviation > 0 {
 				found = append(found, Spread{scenario, metric, deviation, len(series.Scaled)})
 			}
 		}
@@ -120,9 +122,9 @@ func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread 
 	return found
 }
 
-// deviationOf is that of the residual of arms and blocks; of one arm alone, that
-// of its runs.
-func deviationOf(series comparison.Series, arms int) float64 {
+// residualDeviation returns the standard deviation of the residuals of arms and blocks; for
+// a single arm, that of its runs.
+func residualDeviation(series comparison.Series, arms int) float64 {
 	if arms > 1 {
 		model, err := stats.FitBlocks(series.Scaled, arms, len(series.Blocks), series.Scaled[0].Arm)
 		if err != nil || model.DegreesOfFreedom < 1 {
@@ -140,10 +142,9 @@ func deviationOf(series comparison.Series, arms int) float64 {
 	return stats.Describe(values).StandardDeviation
 }
 
-// powers say what the design can show, for each spread that was piloted, else for
-// the one assumed.
+// powers returns the power for each piloted spread, or for the assumed one.
 func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Power {
-	family := familyOf(spec, all)
+	family := familySize(spec, all)
 	if family == 0 {
 		return nil
 	}
@@ -153,13 +154,13 @@ func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptio
 	}
 	var powers []Power
 	for _, spread := range spreads {
-		powers = append(powers, powerOf(spec, len(all), family, spread))
+		powers = append(powers, newPower(spec, len(all), family, spread))
 	}
 	return powers
 }
 
-func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
-	asked := analysisplan.Of(spec)
+func newPower(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
+	asked := analysisplan.New(spec)
 	design := stats.Design{
 		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
 	}
@@ -169,14 +170,14 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 	power := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
 		Family: family, Blocks: int32(design.Blocks),
-		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
+		DetectablePercent: effectPercent(design.Detectable(wanted)), HalfWidthPercent: effectPercent(design.HalfWidth()),
 	}
 	low, high := comparison.Ratio.Margin(float64(asked.MarginPercent), 1)
 	power.BlocksForMargin, _ = design.BlocksForEffect(high, wanted)
 	power.BlocksForVerdicts, _ = design.BlocksForVerdicts(low, high, wanted)
-	power.IfAlike, power.IfSlower = chancesOf(design.Chances(0, low, high)), chancesOf(design.Chances(high, low, high))
+	power.IfAlike, power.IfSlower = newChances(design.Chances(0, low, high)), newChances(design.Chances(high, low, high))
 	if asked.Looks.Last > 0 {
-		power.Looks = looksOf(design, asked.Looks, asked.MarginPercent)
+		power.Looks = newLooks(design, asked.Looks, asked.MarginPercent)
 	}
 	if asked.HalfWidthPercent > 0 {
 		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
@@ -184,18 +185,18 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 	return power
 }
 
-// percentOf is an effect on logarithms in percent; 0 where there is none.
-func percentOf(effect float64) float64 {
+// effectPercent converts a log effect to percent; 0 if there is none.
+func effectPercent(effect float64) float64 {
 	if math.IsInf(effect, 0) {
 		return 0
 	}
 	return 100 * math.Expm1(effect)
 }
 
-// familyOf counts the primary comparisons: each primary metric in each scenario
-// that has its load, for every arm but the baseline and its twin, and for every
-// further pair that is asked for.
-func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
+// familySize counts the primary comparisons: each primary metric in each scenario that has
+// its load, for every arm except the baseline and its A/A control, and for every additional
+// pair.
+func familySize(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 	candidates := len(arms.Pairs(spec.Analysis.Comparisons, spec.Matrix, all))
 	for _, arm := range all {
 		if !arm.Baseline && !arm.Twin {
@@ -203,7 +204,7 @@ func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 		}
 	}
 	family := 0
-	for _, name := range analysisplan.Of(spec).Primary {
+	for _, name := range analysisplan.New(spec).Primary {
 		primary := metric.Parse(name)
 		for _, scenario := range spec.Scenarios {
 			if primary.IsServer() || hasLoad(scenario, primary.Of) {
@@ -223,7 +224,7 @@ func hasLoad(scenario v1alpha1.Scenario, name string) bool {
 	return false
 }
 
-// Sentences say in words what the design can show, at a margin in percent.
+// Sentences describe the power of the design, at a margin in percent.
 func (p Power) Sentences(margin int32) []string {
 	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
 	if p.Runs > 0 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package preview says what an experiment will do before it is done: its runs
-// in order, how long they will take, the heap of every module in every arm, and
-// what moves between the arms. It is pure and needs no cluster.
+// Package preview predicts an experiment: its runs in order, their duration, the heap of
+// every module in every arm, and the differences between the arms. It is pure and needs no
+// cluster.
 package preview
 
 import (
@@ -15,38 +15,37 @@ import (
 	"perflab.dev/perflab/internal/planning/plan"
 )
 
-// Preview is what an experiment will do.
+// Preview is the prediction of an experiment.
 type Preview struct {
 	Experiment string `json:"experiment"`
 	// Blocks, Scenarios and Arms multiply to the number of runs.
 	Blocks    int32    `json:"blocks"`
 	Scenarios []string `json:"scenarios"`
 	Arms      []Arm    `json:"arms"`
-	// Seed of the order; nil: drawn when the experiment is created, so that
-	// the order shown is one of many.
+	// Seed of the order; nil if it is derived from the UID at creation, so that the shown
+	// order is an example.
 	Seed *int64 `json:"seed,omitempty"`
 	Runs []Run  `json:"runs"`
-	// WallTime is the estimate for all runs, with what it assumes.
+	// WallTime is the estimate for all runs, with its assumptions.
 	WallTime Estimate `json:"wallTime"`
 	Heaps    []Heap   `json:"heaps,omitempty"`
-	// Primary are the metrics that decide.
+	// Primary are the primary metrics.
 	Primary []string `json:"primary,omitempty"`
-	// MarginPercent and ConfidencePercent of the question.
+	// MarginPercent and ConfidencePercent of the analysis.
 	MarginPercent     int32 `json:"marginPercent"`
 	ConfidencePercent int32 `json:"confidencePercent"`
-	// Power is what the design can show; none without a primary comparison.
+	// Power of the design; none without a primary comparison.
 	Power []Power `json:"power,omitempty"`
-	// Designs are the declared one and others, each with what it finds and how long it
-	// takes; none where the declared one finds an effect as large as the margin within
-	// a working day.
+	// Designs are the declared one and others, each with its power and duration; none if
+	// the declared one detects an effect as large as the margin within a working day.
 	Designs []Design `json:"designs,omitempty"`
 	// Costs of each arm; none without a price list.
 	Costs []Cost `json:"costs,omitempty"`
-	// HeapShifts sum the heaps up: one entry per arm but the baseline.
+	// HeapShifts summarize the heaps: one entry per arm except the baseline.
 	HeapShifts []HeapShift `json:"heapShifts,omitempty"`
 }
 
-// Arm is one configuration and what makes it another than the baseline.
+// Arm is one configuration and its differences from the baseline.
 type Arm struct {
 	Name        string                `json:"name"`
 	Baseline    bool                  `json:"baseline,omitempty"`
@@ -54,19 +53,19 @@ type Arm struct {
 	Differences []v1alpha1.Difference `json:"differences,omitempty"`
 }
 
-// Run is one run in its place.
+// Run is one planned run.
 type Run struct {
 	Position int32  `json:"position"`
 	Block    int32  `json:"block"`
 	Arm      string `json:"arm"`
 	Scenario string `json:"scenario"`
-	// Start is when the run begins, from the experiment's start.
+	// Start of the run, from the experiment's start.
 	Start Duration `json:"start"`
 }
 
-// Of previews an experiment over its system. An experiment without a seed is
-// shown with the order of seed zero.
-func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Assumptions) Preview {
+// New previews an experiment over its system. Without a seed it shows the order of seed
+// zero.
+func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Assumptions) Preview {
 	spec := &experiment.Spec
 	seed := int64(0)
 	if spec.Design.Seed != nil {
@@ -101,7 +100,7 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
 	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
-	asked := analysisplan.Of(spec)
+	asked := analysisplan.New(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)
 	preview.Designs = designs(spec, planned.Arms, assumed)
@@ -112,13 +111,13 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 	return preview
 }
 
-// declared are the arms without the twin, whose heaps are the baseline's.
+// declared returns the arms without the A/A control, whose heaps equal the baseline's.
 func declared(all []arms.Arm) []arms.Arm {
 	return slices.DeleteFunc(slices.Clone(all), func(arm arms.Arm) bool { return arm.Twin })
 }
 
-// longest is the time the largest number of blocks takes: no block is added that
-// would not end within the budget.
+// longest returns the duration of the largest number of blocks: no block is added that
+// would exceed the budget.
 func longest(design v1alpha1.Design, elapsed time.Duration) Duration {
 	if design.MostBlocks() == design.Blocks {
 		return 0

@@ -14,64 +14,64 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Assumptions are what nobody knows before the first run.
+// Assumptions are the inputs that are unknown before the first run.
 type Assumptions struct {
 	kind.Assumptions
-	// Overhead of a run beside its load: building, restarting, collecting. OverheadOf
-	// is what to assume where nothing is known.
+	// Overhead of a run besides its load: building, restarting, collecting. ResetOverhead
+	// is the default.
 	Overhead time.Duration
-	// CV is how much runs of one arm spread, as a share of the value.
+	// CV is the coefficient of variation of runs of one arm.
 	CV float64
-	// Piloted are spreads that were measured; they stand in for CV.
+	// Piloted are measured spreads, which replace CV.
 	Piloted []Spread
-	// Prices per hour by instance type; nil: not known.
+	// Prices per hour by instance type; nil if unknown.
 	Prices map[string]string
 }
 
-// OverheadOf a run that is reset so. A run between which and the one before nothing is
-// reset has to start its loads and to collect; JVMs that start anew take a minute or two
-// until all are ready.
-func OverheadOf(reset v1alpha1.ResetPolicy) time.Duration {
+// ResetOverhead returns the typical overhead of a run with this reset. Without a reset, a
+// run starts its loads and collects; restarted JVMs take a minute or two until all are
+// ready.
+func ResetOverhead(reset v1alpha1.ResetPolicy) time.Duration {
 	if reset == v1alpha1.ResetNone {
 		return 15 * time.Second
 	}
 	return 2 * time.Minute
 }
 
-// Duration is for people in sentences, and for programs in JSON.
+// Duration has a form for users and one for JSON.
 type Duration time.Duration
 
-// String is the duration to the second, in days where it takes days.
+// String formats the duration to the second, in days if it is long.
 func (d Duration) String() string { return prose.Duration(time.Duration(d).Round(time.Second)) }
 
-// MarshalJSON writes the duration in hours, minutes and seconds, as Go reads it.
+// MarshalJSON writes the duration in Go's format.
 func (d Duration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(time.Duration(d).Round(time.Second).String())
 }
 
-// Estimate is a time with what it rests on.
+// Estimate is a duration with its assumptions.
 type Estimate struct {
 	Total Duration `json:"total"`
-	// Max is the time for the largest number of blocks, where blocks may be
-	// added; budget included.
+	// Max is the duration of the largest number of blocks, if blocks may be added, within
+	// the budget.
 	Max     Duration `json:"most,omitempty"`
 	Assumes []string `json:"assumes"`
-	// Unknown are loads whose length is not known, so that it is not in Total.
+	// Unknown are loads of unknown length, which Total excludes.
 	Unknown []UnknownLength `json:"unknown,omitempty"`
 }
 
-// UnknownLength is a load of which nobody can tell how long it lasts.
+// UnknownLength is a load of unknown length.
 type UnknownLength struct {
 	Scenario string `json:"scenario"`
 	Load     string `json:"load"`
 	Why      string `json:"why"`
 }
 
-// scenario is how long a scenario's loads take from the first to the last.
+// scenario returns the duration of a scenario's loads.
 func (a Assumptions) scenario(scenario v1alpha1.Scenario) time.Duration {
 	last := time.Duration(0)
 	for _, load := range scenario.Loads {
-		// A load that lasts until another ends, ends with it.
+		// A load with until ends with the other load.
 		if load.Until == "" {
 			last = max(last, a.end(scenario.Loads, load, len(scenario.Loads)))
 		}
@@ -79,8 +79,8 @@ func (a Assumptions) scenario(scenario v1alpha1.Scenario) time.Duration {
 	return last
 }
 
-// end is when a load is over, from the scenario's start. Loads that wait for
-// each other in a circle are refused elsewhere; depth ends the search for them.
+// end returns when a load ends, from the scenario's start. Validation rejects cycles of
+// loads; depth bounds the recursion.
 func (a Assumptions) end(loads []v1alpha1.Load, load v1alpha1.Load, depth int) time.Duration {
 	end := load.StartAfterOrDefault() + a.load(load)
 	for _, other := range loads {
@@ -91,24 +91,22 @@ func (a Assumptions) end(loads []v1alpha1.Load, load v1alpha1.Load, depth int) t
 	return end
 }
 
-// load is how long a load lasts; zero where that is not known, or another load
-// ends it.
+// load returns the length of a load; zero if it is unknown, or another load ends it.
 func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 	if load.Duration != nil {
 		return load.Duration.Duration
 	}
-	length, _ := kinds.Of(load).Length(a.Assumptions)
+	length, _ := kinds.ForLoad(load).Length(a.Assumptions)
 	return length.Lasts
 }
 
-// sentences say what the times rest on: what is assumed of kinds of loads comes
-// after what is known of single ones.
+// sentences list the assumptions: those of kinds of loads after those of single loads.
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
 	sentences := []string{fmt.Sprintf("each run takes %s beside its load", Duration(a.Overhead))}
 	var assumed []string
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			length, _ := kinds.Of(load).Length(a.Assumptions)
+			length, _ := kinds.ForLoad(load).Length(a.Assumptions)
 			if length.By != "" && load.Until == "" {
 				sentences = append(sentences, fmt.Sprintf("load %s lasts %s by %s", load.Name, Duration(length.Lasts), length.By))
 			}
@@ -130,13 +128,12 @@ func unique(sentences []string) []string {
 	return kept
 }
 
-// unknown are the loads whose length is not known. One that lasts until another
-// ends takes no time of its own.
+// unknown returns the loads of unknown length, except those with until.
 func (a Assumptions) unknown(spec *v1alpha1.PerfExperimentSpec) []UnknownLength {
 	var found []UnknownLength
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			if _, err := kinds.Of(load).Length(a.Assumptions); err != nil && load.Until == "" {
+			if _, err := kinds.ForLoad(load).Length(a.Assumptions); err != nil && load.Until == "" {
 				found = append(found, UnknownLength{scenario.Name, load.Name, err.Error()})
 			}
 		}
@@ -144,7 +141,7 @@ func (a Assumptions) unknown(spec *v1alpha1.PerfExperimentSpec) []UnknownLength 
 	return found
 }
 
-// String says what is not known and what makes it known.
+// String describes what is unknown and how to fix it.
 func (u UnknownLength) String() string {
 	return fmt.Sprintf("load %s of scenario %s, whose length is not known: %s; where time is to end it, write script.arguments: [--duration, 30m]", u.Load, u.Scenario, u.Why)
 }

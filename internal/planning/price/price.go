@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package price says what the nodes of a system cost. Prices are exact decimal
-// numbers. It is pure.
+// Package price computes the cost of nodes. Prices are exact decimal numbers. It is pure.
 package price
 
 import (
@@ -15,17 +14,16 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// decimals is to how many places a sum is written; prices per hour have up to
-// six.
+// decimals is the number of decimal places of a sum; hourly prices have up to six.
 const decimals = 6
 
 var number = regexp.MustCompile(`^[0-9]{1,9}([.][0-9]{1,9})?$`)
 
-// List holds prices per hour by instance type.
+// List holds hourly prices by instance type.
 type List map[string]*big.Rat
 
-// Read reads the entries of a price list. It names every entry that has no
-// price, and leaves it out.
+// Read parses a price list. It returns a fault for each entry without a valid price, and
+// leaves it out.
 func Read(entries map[string]string) (list List, faults []string) {
 	list = List{}
 	for _, instance := range slices.Sorted(maps.Keys(entries)) {
@@ -43,9 +41,8 @@ func Read(entries map[string]string) (list List, faults []string) {
 	return list, faults
 }
 
-// Mark writes each node's price into it and returns, sorted, the instance types
-// the list does not have. A node whose type is unknown counts as one called
-// after the node.
+// Mark sets each node's price and returns the sorted instance types that the list lacks. A
+// node of unknown type is listed by its name.
 func (l List) Mark(nodes []v1alpha1.EffectiveNode) (missing []string) {
 	unlisted := map[string]bool{}
 	for i := range nodes {
@@ -63,8 +60,8 @@ func (l List) Mark(nodes []v1alpha1.EffectiveNode) (missing []string) {
 	return slices.Sorted(maps.Keys(unlisted))
 }
 
-// PerHour is what all nodes cost together in an hour. It says false when there
-// are none or the price of one is not known: part of a sum is no sum.
+// PerHour returns the hourly cost of all nodes; false if there are none or a price is
+// unknown, because a partial sum is misleading.
 func PerHour(nodes []v1alpha1.EffectiveNode) (sum string, known bool) {
 	if len(nodes) == 0 {
 		return "", false

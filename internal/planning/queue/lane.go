@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package queue decides whose turn it is to measure, so that experiments on the same
-// nodes don't measure each other. It is pure: no client, no clock.
+// Package queue decides which experiment may measure next, so that experiments on the same
+// nodes don't disturb each other. It is pure: no client, no clock.
 package queue
 
 import (
@@ -15,33 +15,34 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Lane is what an experiment takes up while it measures. Without a name and
-// without nodes it is the whole cluster.
+// Lane is the part of the cluster that an experiment occupies while it measures. Without a
+// name and without nodes it is the whole cluster.
 type Lane struct {
-	// Name is of a lane that people have set apart.
+	// Name of a lane that users have defined.
 	Name string `json:"name,omitempty"`
-	// Nodes are the node selectors of its pods.
+	// Nodes are the node selectors of the experiment's pods.
 	Nodes []map[string]string `json:"nodes,omitempty"`
 }
 
-// Of is what an experiment takes up that asks for a lane and compares these systems.
-func Of(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
+// NewLane returns the lane that an experiment occupies, for the lane it declares and the
+// systems it compares.
+func NewLane(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
 	switch {
 	case asked == nil:
 		return Lane{}
 	case asked.Type == v1alpha1.LaneNamed:
 		return Lane{Name: asked.Name}
 	case asked.Type == v1alpha1.LaneNodes && len(Unbound(systems)) == 0:
-		return Lane{Nodes: selectorsOf(systems)}
+		return Lane{Nodes: nodeSelectors(systems)}
 	default:
 		return Lane{}
 	}
 }
 
-// Unbound names what of the systems may run on any node, sorted.
+// Unbound returns the sorted names of components that may run on any node.
 func Unbound(systems []v1alpha1.System) []string {
 	free := map[string]bool{}
-	eachPlace(systems, func(who string, selector map[string]string) {
+	eachSelector(systems, func(who string, selector map[string]string) {
 		if len(selector) == 0 {
 			free[who] = true
 		}
@@ -49,9 +50,9 @@ func Unbound(systems []v1alpha1.System) []string {
 	return slices.Sorted(maps.Keys(free))
 }
 
-func selectorsOf(systems []v1alpha1.System) []map[string]string {
+func nodeSelectors(systems []v1alpha1.System) []map[string]string {
 	known := map[string]map[string]string{}
-	eachPlace(systems, func(_ string, selector map[string]string) { known[sentenceOf(selector)] = selector })
+	eachSelector(systems, func(_ string, selector map[string]string) { known[formatSelector(selector)] = selector })
 	var distinct []map[string]string
 	for _, sentence := range slices.Sorted(maps.Keys(known)) {
 		distinct = append(distinct, known[sentence])
@@ -59,29 +60,29 @@ func selectorsOf(systems []v1alpha1.System) []map[string]string {
 	return distinct
 }
 
-// eachPlace shows by which labels each part of the systems chooses its nodes.
-func eachPlace(systems []v1alpha1.System, show func(who string, selector map[string]string)) {
+// eachSelector calls show with the node selector of each component.
+func eachSelector(systems []v1alpha1.System, show func(who string, selector map[string]string)) {
 	for i := range systems {
-		for _, pods := range podrequests.Of(systems[i]) {
+		for _, pods := range podrequests.ForSystem(systems[i]) {
 			if pods.Count > 0 {
-				show(pods.Who, pods.NodeSelector())
+				show(pods.Title, pods.NodeSelector())
 			}
 		}
 	}
 }
 
-// Meets reports whether both may be on the same node.
-func (l Lane) Meets(other Lane) bool {
-	if l.whole() || other.whole() {
+// Overlaps reports whether both lanes may share a node.
+func (l Lane) Overlaps(other Lane) bool {
+	if l.isWholeCluster() || other.isWholeCluster() {
 		return true
 	}
 	if l.Name != "" || other.Name != "" {
-		// Which nodes a name is for, only people know.
+		// Only users know the nodes of a named lane.
 		return l.Name == "" || other.Name == "" || l.Name == other.Name
 	}
 	for _, one := range l.Nodes {
 		for _, another := range other.Nodes {
-			if !apart(one, another) {
+			if !disjoint(one, another) {
 				return true
 			}
 		}
@@ -89,13 +90,13 @@ func (l Lane) Meets(other Lane) bool {
 	return false
 }
 
-// Same reports whether both are the same part of the cluster.
-func (l Lane) Same(other Lane) bool { return l.String() == other.String() }
+// Equal reports whether both are the same part of the cluster.
+func (l Lane) Equal(other Lane) bool { return l.String() == other.String() }
 
-func (l Lane) whole() bool { return l.Name == "" && len(l.Nodes) == 0 }
+func (l Lane) isWholeCluster() bool { return l.Name == "" && len(l.Nodes) == 0 }
 
-// apart reports whether no node can have the labels of both.
-func apart(one, another map[string]string) bool {
+// disjoint reports whether no node can match both selectors.
+func disjoint(one, another map[string]string) bool {
 	for key, value := range one {
 		if different, has := another[key]; has && different != value {
 			return true
@@ -104,22 +105,22 @@ func apart(one, another map[string]string) bool {
 	return false
 }
 
-// String names the lane as sentences do.
+// String describes the lane in a sentence.
 func (l Lane) String() string {
 	switch {
 	case l.Name != "":
 		return "lane " + l.Name
-	case l.whole():
+	case l.isWholeCluster():
 		return "the cluster"
 	}
 	pools := make([]string, 0, len(l.Nodes))
 	for _, selector := range l.Nodes {
-		pools = append(pools, sentenceOf(selector))
+		pools = append(pools, formatSelector(selector))
 	}
 	return "nodes " + prose.Enumerate(pools)
 }
 
-func sentenceOf(selector map[string]string) string {
+func formatSelector(selector map[string]string) string {
 	parts := make([]string, 0, len(selector))
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		parts = append(parts, fmt.Sprintf("%s=%s", key, selector[key]))

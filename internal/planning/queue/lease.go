@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Annotations of a ticket's Lease.
+// Annotations of an entry's Lease.
 const (
 	annotationExperiment = "perflab.dev/experiment"
 	annotationUID        = "perflab.dev/experiment-uid"
@@ -25,14 +25,14 @@ const (
 	annotationEnded      = "perflab.dev/turn-ended"
 )
 
-// NameOf is the name of the Lease that is the ticket of the experiment with this UID.
-func NameOf(experiment types.UID) string {
+// LeaseName returns the name of the Lease of the experiment with this UID.
+func LeaseName(experiment types.UID) string {
 	return "perflab-turn-" + naming.Hash(string(experiment))[:16]
 }
 
-// Write puts the ticket into its Lease, whose name and namespace it leaves. The
-// Lease's holder is the experiment while it has its turn.
-func (t *Ticket) Write(lease *coordinationv1.Lease) error {
+// Write stores the entry in its Lease, and keeps the Lease's name and namespace. The
+// experiment holds the Lease while it measures.
+func (t *Entry) Write(lease *coordinationv1.Lease) error {
 	taken, err := json.Marshal(t.Lane)
 	if err != nil {
 		return fmt.Errorf("writing the ticket of experiment %q: %w", t.Experiment, err)
@@ -43,39 +43,39 @@ func (t *Ticket) Write(lease *coordinationv1.Lease) error {
 	} {
 		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, key, value)
 	}
-	if !t.Ended.IsZero() {
-		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, annotationEnded, t.Ended.UTC().Format(time.RFC3339Nano))
+	if !t.Released.IsZero() {
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, annotationEnded, t.Released.UTC().Format(time.RFC3339Nano))
 	}
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(Lifetime / time.Second))
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(t.Renewed))
 	lease.Spec.HolderIdentity, lease.Spec.AcquireTime = nil, nil
-	if !t.Held.IsZero() {
+	if !t.Acquired.IsZero() {
 		lease.Spec.HolderIdentity = ptr.To(t.Experiment.String())
-		lease.Spec.AcquireTime = ptr.To(metav1.NewMicroTime(t.Held))
+		lease.Spec.AcquireTime = ptr.To(metav1.NewMicroTime(t.Acquired))
 	}
 	return nil
 }
 
-// Read is the ticket that a Lease is. What it can't make sense of takes up the whole
-// cluster, for as long as the ticket is good.
-func Read(lease *coordinationv1.Lease) Ticket {
+// Read parses the entry of a Lease. An unreadable lane is the whole cluster, until the
+// entry expires.
+func Read(lease *coordinationv1.Lease) Entry {
 	notes := lease.Annotations
 	namespace, name, _ := strings.Cut(notes[annotationExperiment], string(types.Separator))
-	ticket := Ticket{
+	ticket := Entry{
 		Experiment: types.NamespacedName{Namespace: namespace, Name: name}, UID: types.UID(notes[annotationUID]),
-		Arrived: lease.CreationTimestamp.Time,
+		Queued: lease.CreationTimestamp.Time,
 	}
 	if err := json.Unmarshal([]byte(notes[annotationLane]), &ticket.Lane); err != nil {
 		ticket.Lane = Lane{}
 	}
 	if ended, err := time.Parse(time.RFC3339Nano, notes[annotationEnded]); err == nil {
-		ticket.Ended = ended
+		ticket.Released = ended
 	}
 	if renewed := lease.Spec.RenewTime; renewed != nil {
 		ticket.Renewed = renewed.Time
 	}
 	if held := lease.Spec.AcquireTime; held != nil && ptr.Deref(lease.Spec.HolderIdentity, "") != "" {
-		ticket.Held = held.Time
+		ticket.Acquired = held.Time
 	}
 	return ticket
 }

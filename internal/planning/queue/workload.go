@@ -18,30 +18,30 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// WorkloadKind is what Kueue admits.
+// WorkloadKind is Kueue's kind of requests for quota.
 var WorkloadKind = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
-// maxPodSets is how many sets of pods a Workload may have in every version of Kueue
-// since the first that has the kind.
+// maxPodSets is the limit of pod sets in a Workload, in every version of Kueue that has the
+// kind.
 const maxPodSets = 8
 
-// asked is what pods that choose the same nodes ask for together.
-type asked struct {
+// podGroup sums the requests of pods with the same node selector.
+type podGroup struct {
 	selector map[string]string
-	amounts  corev1.ResourceList
+	requests corev1.ResourceList
 }
 
-// Workload asks Kueue for what the runs of one block take up: the most that any of the
-// systems takes, with the runners of the loads. Of pods that choose the same nodes it
-// has one that asks for as much as all of them, for a quota counts sums.
+// Workload returns the Kueue Workload for the runs of one block: the maximum that any of
+// the systems requests, plus the runners of the loads. Pods with the same node selector
+// become one pod with the sum of their requests, because quotas count sums.
 func Workload(experiment *v1alpha1.PerfExperiment, version string, block int32, systems []v1alpha1.System) *unstructured.Unstructured {
-	most := map[string]*asked{}
+	most := map[string]*podGroup{}
 	for i := range systems {
-		for key, amount := range together(&systems[i], experiment.Spec.Scenarios) {
+		for key, amount := range groupRequests(&systems[i], experiment.Spec.Scenarios) {
 			if most[key] == nil {
-				most[key] = &asked{amount.selector, corev1.ResourceList{}}
+				most[key] = &podGroup{amount.selector, corev1.ResourceList{}}
 			}
-			raise(most[key].amounts, amount.amounts)
+			raiseTo(most[key].requests, amount.requests)
 		}
 	}
 	workload := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
@@ -55,34 +55,34 @@ func Workload(experiment *v1alpha1.PerfExperiment, version string, block int32, 
 	return workload
 }
 
-// WorkloadName is that of a block.
+// WorkloadName returns the name of a block's Workload.
 func WorkloadName(experiment string, block int32) string {
 	return fmt.Sprintf("%s-block-%d", experiment, block)
 }
 
-// together adds up what pods ask for that choose the same nodes, by their choice.
-func together(system *v1alpha1.System, scenarios []v1alpha1.Scenario) map[string]*asked {
-	sums := map[string]*asked{}
-	for _, pods := range podrequests.Of(*system) {
-		sum := sumOf(sums, pods.NodeSelector())
+// groupRequests sums the requests of pods by node selector.
+func groupRequests(system *v1alpha1.System, scenarios []v1alpha1.Scenario) map[string]*podGroup {
+	sums := map[string]*podGroup{}
+	for _, pods := range podrequests.ForSystem(*system) {
+		sum := groupFor(sums, pods.NodeSelector())
 		for _, name := range counted {
-			addTimes(sum.amounts, name, pods.Requested(name), pods.Count)
+			addTimes(sum.requests, name, pods.Requested(name), pods.Count)
 		}
 	}
 	runners := corev1.ResourceList{}
 	for i := range scenarios {
-		raise(runners, runnersOf(&scenarios[i]))
+		raiseTo(runners, runnerRequests(&scenarios[i]))
 	}
 	for name, amount := range runners {
-		addTimes(sumOf(sums, nil).amounts, name, amount, 1)
+		addTimes(groupFor(sums, nil).requests, name, amount, 1)
 	}
 	return sums
 }
 
-// counted are the resources that quotas are of.
+// counted are the resources that quotas limit.
 var counted = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
-func runnersOf(scenario *v1alpha1.Scenario) corev1.ResourceList {
+func runnerRequests(scenario *v1alpha1.Scenario) corev1.ResourceList {
 	sum := corev1.ResourceList{}
 	for i := range scenario.Loads {
 		for _, name := range counted {
@@ -93,10 +93,10 @@ func runnersOf(scenario *v1alpha1.Scenario) corev1.ResourceList {
 	return sum
 }
 
-func sumOf(sums map[string]*asked, selector map[string]string) *asked {
-	key := sentenceOf(selector)
+func groupFor(sums map[string]*podGroup, selector map[string]string) *podGroup {
+	key := formatSelector(selector)
 	if sums[key] == nil {
-		sums[key] = &asked{selector, corev1.ResourceList{}}
+		sums[key] = &podGroup{selector, corev1.ResourceList{}}
 	}
 	return sums[key]
 }
@@ -109,8 +109,8 @@ func addTimes(to corev1.ResourceList, name corev1.ResourceName, amount resource.
 	to[name] = sum
 }
 
-// raise brings amounts up to those of another list.
-func raise(amounts, to corev1.ResourceList) {
+// raiseTo raises amounts to those of another list.
+func raiseTo(amounts, to corev1.ResourceList) {
 	for name, amount := range to {
 		if current, has := amounts[name]; !has || current.Cmp(amount) < 0 {
 			amounts[name] = amount
@@ -118,18 +118,18 @@ func raise(amounts, to corev1.ResourceList) {
 	}
 }
 
-// podSets are those of a Workload. Where pods choose among more nodes than it may tell
-// apart, the last set takes in the others, on any node.
-func podSets(most map[string]*asked) []any {
+// podSets returns the pod sets of a Workload. With more node selectors than allowed, the
+// last set holds the rest, without a selector.
+func podSets(most map[string]*podGroup) []any {
 	var sets []any
-	rest := &asked{nil, corev1.ResourceList{}}
+	rest := &podGroup{nil, corev1.ResourceList{}}
 	for i, key := range slices.Sorted(maps.Keys(most)) {
 		if i < maxPodSets-1 || len(most) <= maxPodSets {
 			sets = append(sets, podSet(fmt.Sprintf("pods-%d", i+1), most[key]))
 			continue
 		}
-		for name, amount := range most[key].amounts {
-			addTimes(rest.amounts, name, amount, 1)
+		for name, amount := range most[key].requests {
+			addTimes(rest.requests, name, amount, 1)
 		}
 	}
 	if len(most) > maxPodSets {
@@ -138,9 +138,9 @@ func podSets(most map[string]*asked) []any {
 	return sets
 }
 
-func podSet(name string, of *asked) any {
+func podSet(name string, of *podGroup) any {
 	requests := map[string]any{}
-	for resource, amount := range of.amounts {
+	for resource, amount := range of.requests {
 		if !amount.IsZero() {
 			requests[string(resource)] = amount.String()
 		}
@@ -158,9 +158,9 @@ func podSet(name string, of *asked) any {
 	return map[string]any{"name": name, "count": int64(1), "template": map[string]any{"spec": spec}}
 }
 
-// Admitted reports whether Kueue has admitted a Workload; if not, what it says.
+// Admitted reports whether Kueue has admitted a Workload, and else Kueue's message.
 func Admitted(workload *unstructured.Unstructured) (admitted bool, says string) {
-	// What has another form says nothing.
+	// Conditions of another type are ignored.
 	conditions, _, _ := unstructured.NestedSlice(workload.Object, "status", "conditions")
 	for _, entry := range conditions {
 		condition, is := entry.(map[string]any)

@@ -22,7 +22,7 @@ func requests(cpu, memory string) corev1.ResourceRequirements {
 }
 
 // A quota has to hold the largest arm and the largest scenario, on each pool.
-func TestAWorkloadAsksForTheMostOfAllArms(t *testing.T) {
+func TestWorkloadRequestsMaximumOfArms(t *testing.T) {
 	onM5 := &v1alpha1.Placement{NodeSelector: map[string]string{"pool": "m5"}}
 	system := func(replicas int32, memory string) v1alpha1.System {
 		return v1alpha1.System{
@@ -61,7 +61,7 @@ func podSetOf(name string, selector map[string]any, amounts ...string) any {
 }
 
 // More pools than a Workload may tell apart are asked for together, and none is lost.
-func TestManyPoolsFitAWorkload(t *testing.T) {
+func TestWorkloadBoundsPodSets(t *testing.T) {
 	experiment := &v1alpha1.PerfExperiment{}
 	experiment.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneKueue, Name: "team-a"}
 	var system v1alpha1.System

@@ -13,10 +13,10 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// maxRelease bounds what an experiment's release is called, in characters.
+// maxRelease bounds the name of an experiment's release, in characters.
 const maxRelease = 128
 
-// Release is what an experiment is called in a history.
+// Release returns the name of an experiment's release in a history.
 func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time.Time, images []v1alpha1.SeenImage) string {
 	wording := spec.Release
 	switch {
@@ -26,7 +26,7 @@ func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time
 	default:
 		wording = "{time}"
 	}
-	if zone, err := zoneOf(spec.TimeZone); err == nil {
+	if zone, err := loadZone(spec.TimeZone); err == nil {
 		due = due.In(zone)
 	}
 	said := []rune(strings.NewReplacer(
@@ -35,24 +35,24 @@ func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time
 	return string(said[:min(len(said), maxRelease)])
 }
 
-// foreign are labels and annotations by which other tools know what they have applied. An
-// experiment that bears them would be taken for something that Git lacks.
-var foreign = []string{
+// reservedPrefixes are prefixes of labels and annotations with which other tools track what
+// they have applied. They would prune an experiment with them, because it is not in Git.
+var reservedPrefixes = []string{
 	"argocd.argoproj.io/", "app.kubernetes.io/instance", "kubectl.kubernetes.io/", "kustomize.toolkit.fluxcd.io/",
 	"helm.toolkit.fluxcd.io/", "meta.helm.sh/", "helm.sh/", "config.k8s.io/", "perflab.dev/",
 }
 
-func withoutForeign(marks map[string]string) map[string]string {
+func withoutReserved(marks map[string]string) map[string]string {
 	own := map[string]string{}
 	for key, value := range marks {
-		if !hasPrefixOf(key, foreign) {
+		if !hasAnyPrefix(key, reservedPrefixes) {
 			own[key] = value
 		}
 	}
 	return own
 }
 
-func hasPrefixOf(key string, prefixes []string) bool {
+func hasAnyPrefix(key string, prefixes []string) bool {
 	for _, prefix := range prefixes {
 		if strings.HasPrefix(key, prefix) {
 			return true
@@ -61,14 +61,14 @@ func hasPrefixOf(key string, prefixes []string) bool {
 	return false
 }
 
-// Experiment is what the schedule makes: its template, called and marked.
+// Experiment returns the experiment that the schedule creates from its template.
 func Experiment(schedule *v1alpha1.PerfSchedule, name, trigger, release string) *v1alpha1.PerfExperiment {
 	made := &v1alpha1.PerfExperiment{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfExperiment"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: schedule.Namespace, Name: name,
-			Labels:          withoutForeign(schedule.Spec.Template.Metadata.Labels),
-			Annotations:     withoutForeign(schedule.Spec.Template.Metadata.Annotations),
+			Labels:          withoutReserved(schedule.Spec.Template.Metadata.Labels),
+			Annotations:     withoutReserved(schedule.Spec.Template.Metadata.Annotations),
 			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfSchedule", schedule)},
 		},
 		Spec: *schedule.Spec.Template.Spec.DeepCopy(),
@@ -79,8 +79,8 @@ func Experiment(schedule *v1alpha1.PerfSchedule, name, trigger, release string) 
 	return made
 }
 
-// Follows reports whether an experiment is what the schedule would make: its own, of its
-// template as it stands.
+// Follows reports whether an experiment belongs to the schedule and matches its current
+// template.
 func Follows(experiment *v1alpha1.PerfExperiment, schedule *v1alpha1.PerfSchedule) bool {
 	return metav1.IsControlledBy(experiment, schedule) && schedule.DeletionTimestamp == nil &&
 		equality.Semantic.DeepEqual(experiment.Spec, schedule.Spec.Template.Spec)

@@ -16,38 +16,38 @@ import (
 )
 
 const (
-	// maxContainers bounds what is remembered of a workload.
+	// maxContainers bounds the recorded containers of a workload.
 	maxContainers = 16
-	// maxImage bounds an image's name. A registry takes no longer one.
+	// maxImage bounds an image's name. Registries accept no longer name.
 	maxImage = 512
 )
 
-// Workload is what was seen of a workload of spec.onImageChange.
+// Workload is the observed state of a workload of spec.onImageChange.
 type Workload struct {
 	Source v1alpha1.ImageSource
 	// Images of its containers.
 	Images []v1alpha1.SeenImage
-	// Waiting is what its images are not looked at for as yet, Missing what a person has
-	// to mend before they can be; both empty: it has rolled out.
+	// Waiting says why its images are not read yet, Missing what a user has to fix first.
+	// Both are empty if it has rolled out.
 	Waiting, Missing string
 }
 
-// IsSettled says that its images are those that run.
+// IsSettled reports whether its images are running.
 func (w Workload) IsSettled() bool { return w.Waiting == "" && w.Missing == "" }
 
-// Look at a workload; nil: it is not there.
-func Look(source v1alpha1.ImageSource, object *unstructured.Unstructured) Workload {
+// ObserveWorkload reads a workload, which is nil if it does not exist.
+func ObserveWorkload(source v1alpha1.ImageSource, object *unstructured.Unstructured) Workload {
 	seen, title := Workload{Source: source}, fmt.Sprintf("%s %q", source.Kind, source.Name)
 	if object == nil {
 		seen.Missing = fmt.Sprintf("there is no %s in the namespace: make it, or correct onImageChange", title)
 		return seen
 	}
 	if borrower := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrower != "" {
-		// Its images are those of an arm.
-		seen.Waiting = fmt.Sprintf("%s is borrowed by experiment %s", title, borrower)
+		// An experiment has changed its images.
+		seen.Waiting = fmt.Sprintf("experiment %s has adopted %s", borrower, title)
 		return seen
 	}
-	if seen.Images, seen.Missing = imagesOf(source, object); seen.Missing != "" {
+	if seen.Images, seen.Missing = containerImages(source, object); seen.Missing != "" {
 		return seen
 	}
 	rollout := environment.Rollout{}
@@ -57,8 +57,8 @@ func Look(source v1alpha1.ImageSource, object *unstructured.Unstructured) Worklo
 	return seen
 }
 
-// imagesOf are the images of a workload's containers that count, or why there are none.
-func imagesOf(source v1alpha1.ImageSource, object *unstructured.Unstructured) (images []v1alpha1.SeenImage, missing string) {
+// containerImages returns the images of the declared containers, or why there are none.
+func containerImages(source v1alpha1.ImageSource, object *unstructured.Unstructured) (images []v1alpha1.SeenImage, missing string) {
 	title := fmt.Sprintf("%s %q", source.Kind, source.Name)
 	template := corev1.PodTemplateSpec{}
 	held, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "template")
@@ -84,14 +84,14 @@ func imagesOf(source v1alpha1.ImageSource, object *unstructured.Unstructured) (i
 	return images, ""
 }
 
-// among are the images of the workload among those remembered.
+// among returns the recorded images of this workload.
 func (w Workload) among(remembered []v1alpha1.SeenImage) []v1alpha1.SeenImage {
 	return slices.DeleteFunc(slices.Clone(remembered), func(image v1alpha1.SeenImage) bool {
 		return image.Kind != w.Source.Kind || image.Name != w.Source.Name || w.Source.Container != "" && image.Container != w.Source.Container
 	})
 }
 
-// find the image of the same container; nil: there is none.
+// find returns the image of the same container; nil if there is none.
 func find(images []v1alpha1.SeenImage, wanted v1alpha1.SeenImage) *v1alpha1.SeenImage {
 	at := slices.IndexFunc(images, func(image v1alpha1.SeenImage) bool {
 		return image.Kind == wanted.Kind && image.Name == wanted.Name && image.Container == wanted.Container
@@ -102,8 +102,8 @@ func find(images []v1alpha1.SeenImage, wanted v1alpha1.SeenImage) *v1alpha1.Seen
 	return &images[at]
 }
 
-// identity is what of an image's name tells what runs: its digest, where it has one,
-// whatever tag stands beside it.
+// identity returns the part of an image's name that identifies its content: the digest if
+// it has one, whatever its tag.
 func identity(image string) string {
 	repository, _, digest := split(image)
 	if digest == "" {
@@ -112,7 +112,7 @@ func identity(image string) string {
 	return repository + "@" + digest
 }
 
-// split an image's name.
+// split parses an image's name.
 func split(image string) (repository, tag, digest string) {
 	repository, digest, _ = strings.Cut(image, "@")
 	if colon := strings.LastIndex(repository, ":"); colon > strings.LastIndex(repository, "/") {
@@ -121,10 +121,10 @@ func split(image string) (repository, tag, digest string) {
 	return repository, tag, digest
 }
 
-// shortDigest is how much of a digest people read.
+// shortDigest is the number of a digest's characters in messages.
 const shortDigest = 12
 
-// tags of images, each once; of one without a tag the beginning of its digest.
+// tags returns the distinct tags of images, or the short digest of an image without a tag.
 func tags(images []v1alpha1.SeenImage) string {
 	var found []string
 	for _, image := range images {

@@ -34,7 +34,7 @@ func workload(t *testing.T, changes ...string) *unstructured.Unstructured {
 	return object
 }
 
-func TestLook(t *testing.T) {
+func TestObserveWorkload(t *testing.T) {
 	all := v1alpha1.ImageSource{Kind: "Deployment", Name: "okapi"}
 	one := v1alpha1.ImageSource{Kind: "Deployment", Name: "okapi", Container: "okapi"}
 	for reason, c := range map[string]struct {
@@ -50,12 +50,12 @@ func TestLook(t *testing.T) {
 		"nobody has seen the change yet": {source: one, object: workload(t, "observedGeneration: 3", "observedGeneration: 2"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"an old pod is still there":      {source: one, object: workload(t, "status: {observedGeneration: 3, replicas: 2", "status: {observedGeneration: 3, replicas: 3"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"a pod is not ready":             {source: one, object: workload(t, "readyReplicas: 2", "readyReplicas: 1"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
-		"an experiment has borrowed it":  {source: one, object: workload(t, "generation: 3}", "generation: 3, annotations: {perflab.dev/borrowed-by: lab/x}}"), waiting: "is borrowed by experiment lab/x"},
+		"an experiment has adopted it":   {source: one, object: workload(t, "generation: 3}", "generation: 3, annotations: {perflab.dev/borrowed-by: lab/x}}"), waiting: "experiment lab/x has adopted"},
 		"its image's name is no image's": {source: one, object: workload(t, "okapi:1", strings.Repeat("a", 513)), missing: "more than 512 characters"},
 		"its pods can't be read":         {source: one, object: workload(t, "{name: okapi, image: \"okapi:1\"}", "7"), missing: "can't be read"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			seen := recurrence.Look(c.source, c.object)
+			seen := recurrence.ObserveWorkload(c.source, c.object)
 			var images []string
 			for _, image := range seen.Images {
 				images = append(images, image.Image)
@@ -117,33 +117,33 @@ func TestImages(t *testing.T) {
 			schedule.Status.Images = c.remembered
 			d := decide(t, recurrence.View{Schedule: schedule, Children: c.children, Workloads: c.workloads, Now: at(t, "2026-03-01T13:00:00Z")})
 			made := ""
-			if d.Make {
-				made = d.Making.Release
+			if d.Create {
+				made = d.Due.Release
 			}
 			var images []string
 			for _, image := range d.Images {
 				images = append(images, image.Image)
 			}
-			if made != c.made || d.Held != c.held || strings.Join(images, " ") != c.images {
-				t.Errorf("made %q, held %q, images %q", made, d.Held, images)
+			if made != c.made || d.Blocked != c.held || strings.Join(images, " ") != c.images {
+				t.Errorf("made %q, held %q, images %q", made, d.Blocked, images)
 			}
-			if !d.Look.IsZero() {
-				t.Errorf("looks again at %s, though nothing changes by time", d.Look)
+			if !d.Requeue.IsZero() {
+				t.Errorf("looks again at %s, though nothing changes by time", d.Requeue)
 			}
 		})
 	}
 }
 
 // An image that comes back is another change, with an experiment of its own.
-func TestAnImageThatComesBack(t *testing.T) {
+func TestReturningImageIsAChange(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Spec.Schedule = ""
 	names := map[string]bool{}
 	for _, image := range []string{"a:1", "a:2", "a:1", "a:2"} {
 		d := decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", image, "", "")}, Now: at(t, "2026-03-01T13:00:00Z")})
 		schedule.Status.Images, schedule.Status.ImageChanges = d.Images, d.ImageChanges
-		if d.Make {
-			names[d.Making.Name] = true
+		if d.Create {
+			names[d.Due.Name] = true
 		}
 	}
 	if len(names) != 3 {
@@ -153,14 +153,14 @@ func TestAnImageThatComesBack(t *testing.T) {
 
 // What was written down and could not be made gives way to a later change, and is not
 // forgotten for a time.
-func TestTheLatestChangeIsMade(t *testing.T) {
+func TestLatestChangeReplacesWaitingOne(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Status.Images = []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:2"}}
 	schedule.Status.Making = &v1alpha1.DueExperiment{Name: "nightly-i0000000", Trigger: v1alpha1.TriggerImageChange, Release: "2"}
 	for image, want := range map[string]string{"a:2": "2", "a:3": "3"} {
 		d := decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", image, "", "")}, Now: at(t, "2026-03-02T02:00:00Z")})
-		if !d.Make || d.Making.Release != want {
-			t.Errorf("with %s: %+v", image, d.Making)
+		if !d.Create || d.Due.Release != want {
+			t.Errorf("with %s: %+v", image, d.Due)
 		}
 	}
 }
@@ -207,17 +207,17 @@ func TestExperiment(t *testing.T) {
 }
 
 // A name fits into an experiment's, and is no other's.
-func TestNamesFit(t *testing.T) {
+func TestExperimentNamesFit(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Name = strings.Repeat("a", 23)
 	schedule.Status.Images = []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:1"}}
 	d := decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", "a:2", "", "")}, Now: at(t, "2159-12-31T00:00:00Z")})
-	if name := d.Making.Name; len(name) > 32 {
+	if name := d.Due.Name; len(name) > 32 {
 		t.Errorf("%q has %d characters, and 32 are allowed", name, len(name))
 	}
 	schedule.Spec.Schedule, schedule.Status.Images = "", []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:1"}}
 	d = decide(t, recurrence.View{Schedule: schedule, Workloads: []recurrence.Workload{seen("a", "a:2", "", "")}, Now: at(t, "2159-12-31T00:00:00Z")})
-	if name := d.Making.Name; len(name) != 32 {
+	if name := d.Due.Name; len(name) != 32 {
 		t.Errorf("%q has %d characters, want 32", name, len(name))
 	}
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recurrence decides which experiment a PerfSchedule is to make next, and when to
-// look again. It is pure: what is there, what was written down and the time go in, and
-// what to write down and to do comes out. What is decided twice is the same experiment,
-// by its name.
+// Package recurrence decides which experiment a PerfSchedule creates next, and when to
+// reconcile again. It is pure: a function of the observed state, the recorded status and
+// the time. A repeated decision gives an experiment of the same name.
 package recurrence
 
 import (
@@ -20,20 +19,20 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// View is what there is at a time.
+// View is the observed state at a time.
 type View struct {
 	Schedule *v1alpha1.PerfSchedule
 	// Children are the experiments that the schedule owns.
 	Children []Child
 	// Workloads are those of spec.onImageChange, in its order.
 	Workloads []Workload
-	// Archive: the operator has one, which is to have what is complete before it is
-	// deleted.
+	// Archive: the operator has an archive, to which complete experiments go before they
+	// are deleted.
 	Archive bool
 	Now     time.Time
 }
 
-// State is how far an experiment is.
+// State of an experiment.
 type State int
 
 const (
@@ -41,7 +40,7 @@ const (
 	Active State = iota
 	// Succeeded is complete.
 	Succeeded
-	// Failed is stalled: it waits for a person.
+	// Failed is stalled: manual action required.
 	Failed
 )
 
@@ -51,86 +50,84 @@ type Child struct {
 	UID     types.UID
 	Created time.Time
 	State   State
-	// Unarchived: an archive would be about to have it, and does not yet.
+	// Unarchived: it is to be archived, and is not yet.
 	Unarchived bool
-	// Deleting: it is on its way out, with its environment.
+	// Deleting: it is being deleted, with its environment.
 	Deleting bool
 }
 
-// IsActive says that it has not ended, or is not gone yet.
+// IsActive reports whether the experiment has not ended, or is still being deleted.
 func (c Child) IsActive() bool { return c.State == Active || c.Deleting }
 
-// Memory is what the schedule remembers. It is written down before anything is done.
-type Memory struct {
-	// LastScheduleTime is the last time of the schedule that was acted on; nil: none.
+// Record is the recorded status of the schedule. It is written before any action.
+type Record struct {
+	// LastScheduleTime is the last time of the schedule that was handled; nil if none was.
 	LastScheduleTime *metav1.Time
-	// Images are those that were seen last, and ImageChanges is how often they have
-	// changed.
+	// Images are the last seen ones, and ImageChanges counts their changes.
 	Images       []v1alpha1.SeenImage
 	ImageChanges int64
-	// Making is the experiment that is to be made; nil: none.
-	Making *v1alpha1.DueExperiment
+	// Due is the experiment to create; nil if there is none.
+	Due *v1alpha1.DueExperiment
 }
 
-// Decision is what to write down and to do.
+// Decision is the status to record and the action to take.
 type Decision struct {
-	Memory
-	// Make what is in Making, now.
-	Make bool
-	// Made is one that was written down before and is there.
-	Made *v1alpha1.DueExperiment
-	// Late is one that was written down before, and can't be made in time any more.
-	Late *v1alpha1.DueExperiment
-	// Replaced are the experiments to delete before one is made.
+	Record
+	// Create the experiment in Due now.
+	Create bool
+	// Created is a due experiment that now exists.
+	Created *v1alpha1.DueExperiment
+	// Missed is a due experiment that can no longer start in time.
+	Missed *v1alpha1.DueExperiment
+	// Replaced are the experiments to delete before the next is created.
 	Replaced []Child
-	// Held is what keeps an experiment that is due from being made; empty: nothing.
-	Held string
-	// Skipped is how many times of the schedule pass without an experiment of their own
-	// when this one is made, [Many] for more than 100.
+	// Blocked says why a due experiment can't be created; empty if it can.
+	Blocked string
+	// Skipped is the number of times of the schedule without an experiment of their own
+	// once this one is created, [Many] for more than 100.
 	Skipped int
-	// Outlived are experiments that the limits of history leave no room for.
-	Outlived []Child
-	// Next is the next time of the schedule; zero: there is none.
+	// Expired are experiments beyond the history limits.
+	Expired []Child
+	// Next is the next time of the schedule; zero if there is none.
 	Next time.Time
-	// Look is when something changes by time alone; zero: never.
-	Look time.Time
+	// Requeue is when time alone changes the decision; zero if never.
+	Requeue time.Time
 }
 
-// Decide what the schedule is to do now. The error is of a schedule that can't be read,
-// which admission refuses.
+// Decide returns what the schedule does now. It fails if the schedule can't be parsed,
+// which admission rejects.
 func Decide(view View) (Decision, error) {
-	times, err := timesOf(&view.Schedule.Spec)
+	times, err := scheduleTimes(&view.Schedule.Spec)
 	if err != nil {
 		return Decision{}, err
 	}
 	status := &view.Schedule.Status
 	d := &decider{View: view}
 	d.LastScheduleTime, d.ImageChanges = status.LastScheduleTime, status.ImageChanges
-	d.lookAtImages(status.Images)
-	d.settle(status.Making)
-	d.lookAtTimes(times)
+	d.checkImages(status.Images)
+	d.settleDue(status.Making)
+	d.checkTimes(times)
 	if !view.Schedule.Spec.Suspend {
-		d.begin()
+		d.createDue()
 	}
-	d.outlive()
+	d.pruneHistory()
 	return d.Decision, nil
 }
 
 type decider struct {
 	View
 	Decision
-	// last is the latest time of the schedule that has come and was not acted on; zero:
-	// there is none. passed is how many there are, up to Many.
+	// last is the latest time of the schedule that has come and was not handled; zero if
+	// there is none. passed counts them, up to Many.
 	last   time.Time
 	passed int
-	// images are those there are now, changed the ones among them that are other than
-	// the ones remembered.
+	// images are the current ones, changed those that differ from the recorded ones.
 	images, changed []v1alpha1.SeenImage
 }
 
-// lookAtImages compares what is there with what was remembered. What is seen for the
-// first time is remembered at once, and changes nothing.
-func (d *decider) lookAtImages(remembered []v1alpha1.SeenImage) {
+// checkImages compares current images with the recorded ones. An image that is new is
+// recorded and triggers nothing.
+func (d *decider) checkImages(remembered []v1alpha1.SeenImage) {
 	rolling := false
 	for _, workload := range d.Workloads {
 		seen := workload.Images
@@ -156,22 +153,23 @@ func (d *decider) lookAtImages(remembered []v1alpha1.SeenImage) {
 	}
 }
 
-// settle what was written down before: it is there, to be made still, or too late.
-func (d *decider) settle(written *v1alpha1.DueExperiment) {
+// settleDue decides on the recorded due experiment: it exists, is still to be created, or
+// was missed.
+func (d *decider) settleDue(written *v1alpha1.DueExperiment) {
 	deadline, bounded := d.deadline()
 	switch {
 	case written == nil:
 	case slices.ContainsFunc(d.Children, func(child Child) bool { return child.Name == written.Name }):
-		d.Made = written
+		d.Created = written
 	case written.Trigger == v1alpha1.TriggerSchedule && bounded && d.Now.Sub(written.Time.Time) > deadline:
-		d.Late = written
+		d.Missed = written
 	default:
-		d.Making = written
+		d.Due = written
 	}
 }
 
-// lookAtTimes finds the times of the schedule around now.
-func (d *decider) lookAtTimes(times *Times) {
+// checkTimes finds the last and the next time of the schedule.
+func (d *decider) checkTimes(times *Times) {
 	if times == nil || d.Schedule.Spec.Suspend {
 		return
 	}
@@ -179,9 +177,9 @@ func (d *decider) lookAtTimes(times *Times) {
 	if last := d.LastScheduleTime; last != nil {
 		since = last.Time
 	}
-	// Where the clock went back, what was acted on does not come again.
+	// After the clock went back, handled times do not recur.
 	d.Next = times.After(latest(since, d.Now))
-	d.Look = d.Next
+	d.Requeue = d.Next
 	if deadline, bounded := d.deadline(); bounded {
 		since = latest(since, d.Now.Add(-deadline))
 	}
@@ -196,17 +194,17 @@ func (d *decider) deadline() (time.Duration, bool) {
 	return time.Duration(*seconds) * time.Second, true
 }
 
-// begin makes what is due, or says what holds it. What was written down and could not be
-// made gives way to a later one of the same trigger.
-func (d *decider) begin() {
-	due, memory := d.Making, d.Memory
+// createDue creates the due experiment, or records what blocks it. A blocked one is
+// replaced by a later one of the same trigger.
+func (d *decider) createDue() {
+	due, memory := d.Due, d.Record
 	switch {
 	case !d.last.IsZero() && (due == nil || due.Trigger == v1alpha1.TriggerSchedule):
 		memory.LastScheduleTime = &metav1.Time{Time: d.last}
-		due = d.experiment(naming.Scheduled(d.Schedule.Name, d.last), v1alpha1.TriggerSchedule, d.last)
+		due = d.experiment(naming.ScheduledExperiment(d.Schedule.Name, d.last), v1alpha1.TriggerSchedule, d.last)
 	case len(d.changed) > 0 && (due == nil || due.Trigger == v1alpha1.TriggerImageChange):
 		memory.Images, memory.ImageChanges = d.images, memory.ImageChanges+1
-		due = d.experiment(naming.OnImages(d.Schedule, memory.ImageChanges, d.images), v1alpha1.TriggerImageChange, d.Now)
+		due = d.experiment(naming.ImageChangeExperiment(d.Schedule, memory.ImageChanges, d.images), v1alpha1.TriggerImageChange, d.Now)
 	}
 	if due == nil {
 		return
@@ -218,29 +216,29 @@ func (d *decider) begin() {
 		d.Replaced = slices.DeleteFunc(active, func(child Child) bool { return child.Deleting })
 	default:
 		if len(active) > 0 {
-			d.hold(due, active)
+			d.blockedBy(due, active)
 			return
 		}
 	}
-	memory.Making = due
-	d.Memory, d.Make, d.Skipped = memory, true, max(d.passed-1, 0)
+	memory.Due = due
+	d.Record, d.Create, d.Skipped = memory, true, max(d.passed-1, 0)
 }
 
-// hold says why an experiment waits, and looks again when its time is over.
-func (d *decider) hold(due *v1alpha1.DueExperiment, active []Child) {
+// blockedBy records why an experiment waits, and requeues at its deadline.
+func (d *decider) blockedBy(due *v1alpha1.DueExperiment, active []Child) {
 	names := make([]string, 0, len(active))
 	for _, child := range active {
 		names = append(names, child.Name)
 	}
-	d.Held = fmt.Sprintf("experiment %s waits for the end of %s, with concurrencyPolicy Forbid", title(due), prose.Enumerate(names[:min(len(names), 3)]))
+	d.Blocked = fmt.Sprintf("experiment %s waits for the end of %s, with concurrencyPolicy Forbid", title(due), prose.Enumerate(names[:min(len(names), 3)]))
 	if deadline, bounded := d.deadline(); bounded && due.Trigger == v1alpha1.TriggerSchedule {
-		if end := due.Time.Add(deadline + time.Second); d.Look.IsZero() || end.Before(d.Look) {
-			d.Look = end
+		if end := due.Time.Add(deadline + time.Second); d.Requeue.IsZero() || end.Before(d.Requeue) {
+			d.Requeue = end
 		}
 	}
 }
 
-// title says what an experiment that is due was brought about by.
+// title describes the trigger of a due experiment.
 func title(due *v1alpha1.DueExperiment) string {
 	if due.Trigger == v1alpha1.TriggerImageChange {
 		return fmt.Sprintf("of the images' change to %q", due.Release)
@@ -269,12 +267,12 @@ func (d *decider) experiment(name string, trigger v1alpha1.Trigger, due time.Tim
 	}
 }
 
-// outlive finds what the limits of history leave no room for: the oldest.
-func (d *decider) outlive() {
+// pruneHistory finds the oldest experiments beyond the history limits.
+func (d *decider) pruneHistory() {
 	spec := &d.Schedule.Spec
 	newest := slices.Clone(d.Children)
 	slices.SortFunc(newest, func(a, b Child) int {
-		// Names tell the order of those made within a second.
+		// Names order those created within a second.
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Name, a.Name))
 	})
 	limits := map[State]*int32{Succeeded: spec.SuccessfulExperimentsHistoryLimit, Failed: spec.FailedExperimentsHistoryLimit}
@@ -286,7 +284,7 @@ func (d *decider) outlive() {
 		}
 		kept[child.State]++
 		if kept[child.State] > *limit && (!d.Archive || !child.Unarchived) {
-			d.Outlived = append(d.Outlived, child)
+			d.Expired = append(d.Expired, child)
 		}
 	}
 }

@@ -128,19 +128,19 @@ func TestTimes(t *testing.T) {
 			}
 			d := decide(t, recurrence.View{Schedule: schedule, Children: c.children, Now: at(t, c.now)})
 			made, late := "", ""
-			if d.Make {
-				made = d.Making.Name
+			if d.Create {
+				made = d.Due.Name
 			}
-			if d.Late != nil {
-				late = d.Late.Name
+			if d.Missed != nil {
+				late = d.Missed.Name
 			}
-			if made != c.made || d.Held != c.held || d.Skipped != c.skipped || late != c.late {
-				t.Errorf("made %q, held %q, skipped %d, late %q", made, d.Held, d.Skipped, late)
+			if made != c.made || d.Blocked != c.held || d.Skipped != c.skipped || late != c.late {
+				t.Errorf("made %q, held %q, skipped %d, late %q", made, d.Blocked, d.Skipped, late)
 			}
 			expect.Equal(t, c.replaced, d.Replaced, "replaced")
 			look := ""
-			if !d.Look.IsZero() {
-				look = d.Look.Format(time.RFC3339)
+			if !d.Requeue.IsZero() {
+				look = d.Requeue.Format(time.RFC3339)
 			}
 			expect.Equal(t, c.look, look, "looks again at")
 		})
@@ -148,17 +148,17 @@ func TestTimes(t *testing.T) {
 }
 
 // What is written down and is there is settled, also while the schedule is suspended.
-func TestWhatIsThereIsMade(t *testing.T) {
+func TestDecideSettlesCreatedExperiment(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Spec.Suspend = true
 	schedule.Status.Making = &v1alpha1.DueExperiment{Name: night}
 	d := decide(t, recurrence.View{Schedule: schedule, Children: []recurrence.Child{{Name: night}}, Now: at(t, "2026-03-02T09:00:00Z")})
-	if d.Made == nil || d.Making != nil || d.Make {
+	if d.Created == nil || d.Due != nil || d.Create {
 		t.Errorf("%+v", d)
 	}
 }
 
-func TestSchedulesThatCantBeRead(t *testing.T) {
+func TestDecideRejectsInvalidSchedule(t *testing.T) {
 	for schedule, c := range map[string]struct{ zone, wrong string }{
 		"61 * * * *":             {"", "write minute, hour, day of the month, month and day of the week"},
 		"* * * *":                {"", "write minute, hour"},
@@ -201,7 +201,7 @@ func around(random *rand.Rand) time.Time {
 
 // The last of the times that have passed, and their number, are those one finds by going
 // through them all, in whatever zone and over whatever change of clocks.
-func TestTimesThatHavePassed(t *testing.T) {
+func TestPassedCountsTimes(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 6))
 	for range 400 {
 		schedule, zone := schedules[random.IntN(len(schedules))], zones[random.IntN(len(zones))]
@@ -248,33 +248,33 @@ func (w *world) view() recurrence.View {
 func (w *world) pass(t *testing.T, writes int) {
 	t.Helper()
 	d := decide(t, w.view())
-	remember := func(memory recurrence.Memory) {
+	remember := func(memory recurrence.Record) {
 		status := &w.schedule.Status
-		status.LastScheduleTime, status.Images, status.ImageChanges, status.Making = memory.LastScheduleTime, memory.Images, memory.ImageChanges, memory.Making
+		status.LastScheduleTime, status.Images, status.ImageChanges, status.Making = memory.LastScheduleTime, memory.Images, memory.ImageChanges, memory.Due
 	}
-	if d.Make {
+	if d.Create {
 		if writes--; writes < 0 {
 			return
 		}
-		remember(d.Memory)
+		remember(d.Record)
 		if writes--; writes < 0 {
 			return
 		}
-		name := d.Making.Name
+		name := d.Due.Name
 		if !slices.ContainsFunc(w.children, func(child recurrence.Child) bool { return child.Name == name }) {
 			w.children = append(w.children, recurrence.Child{Name: name, Created: w.now})
 			w.made[name]++
 		}
-		d.Making = nil
+		d.Due = nil
 	}
 	if writes--; writes >= 0 {
-		remember(d.Memory)
+		remember(d.Record)
 	}
 }
 
 // Whenever the operator is killed, whatever the clock does, nothing is made twice, no two
 // are on at once, and the last time and the last image are measured in the end.
-func TestNothingIsMadeTwice(t *testing.T) {
+func TestDecideIsIdempotent(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		schedule := nightly(t)
@@ -315,7 +315,7 @@ func TestNothingIsMadeTwice(t *testing.T) {
 				t.Errorf("seed %d: %s was made %d times", seed, name, count)
 			}
 		}
-		if d := decide(t, w.view()); d.Make || d.Held != "" {
+		if d := decide(t, w.view()); d.Create || d.Blocked != "" {
 			t.Errorf("seed %d: it does not come to rest: %+v", seed, d)
 		}
 		if image := w.schedule.Status.Images[0].Image; image != w.image {
@@ -324,7 +324,7 @@ func TestNothingIsMadeTwice(t *testing.T) {
 	}
 }
 
-func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
+func TestDecidePrunesOldestHistory(t *testing.T) {
 	day := func(n int) time.Time { return at(t, "2026-03-01T00:00:00Z").AddDate(0, 0, n) }
 	children := []recurrence.Child{
 		{Name: "oldest", State: recurrence.Succeeded, Created: day(0)},
@@ -352,7 +352,7 @@ func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
 			schedule := nightly(t)
 			schedule.Spec.SuccessfulExperimentsHistoryLimit, schedule.Spec.FailedExperimentsHistoryLimit = c.successful, c.failed
 			var got []string
-			for _, child := range decide(t, recurrence.View{Schedule: schedule, Children: children, Archive: c.archive, Now: day(0)}).Outlived {
+			for _, child := range decide(t, recurrence.View{Schedule: schedule, Children: children, Archive: c.archive, Now: day(0)}).Expired {
 				got = append(got, child.Name)
 			}
 			expect.Equal(t, c.want, got, "taken away")
@@ -361,7 +361,7 @@ func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
 }
 
 // What the documentation says of the days on which clocks change.
-func TestTheDaysOnWhichClocksChange(t *testing.T) {
+func TestTimesAcrossDaylightSaving(t *testing.T) {
 	times, err := recurrence.NewTimes("30 2 * * *", "Europe/Berlin")
 	expect.NoError(t, err)
 	for since, want := range map[string]string{

@@ -14,10 +14,10 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Many is as far as times that have passed are counted.
+// Many is the limit of counted past times.
 const Many = 101
 
-// Times are those of a schedule.
+// Times are the times of a schedule.
 type Times struct {
 	schedule cron.Schedule
 	zone     *time.Location
@@ -30,9 +30,9 @@ var (
 	errLocal      = errors.New(`"Local" would be the operator's own: write the name of a time zone, for example Europe/Berlin, or UTC`)
 )
 
-// NewTimes reads a schedule in cron's format; zone is empty for UTC.
+// NewTimes parses a schedule in cron format; an empty zone is UTC.
 func NewTimes(schedule, zone string) (*Times, error) {
-	location, err := zoneOf(zone)
+	location, err := loadZone(zone)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +47,14 @@ func NewTimes(schedule, zone string) (*Times, error) {
 		return nil, fmt.Errorf("%w: write minute, hour, day of the month, month and day of the week, for example 0 2 * * 1-5, or @daily", err)
 	}
 	times := &Times{schedule: parsed, zone: location}
-	// From any day on, a time comes within the library's five years, or never.
+	// The library finds the next time within five years, or there is none.
 	if times.After(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return nil, errNever
 	}
 	return times, nil
 }
 
-func zoneOf(name string) (*time.Location, error) {
+func loadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "local") {
 		return nil, errLocal
 	}
@@ -65,8 +65,8 @@ func zoneOf(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// timesOf are those of a schedule; nil where it has none.
-func timesOf(spec *v1alpha1.PerfScheduleSpec) (*Times, error) {
+// scheduleTimes returns the times of a schedule; nil if it has none.
+func scheduleTimes(spec *v1alpha1.PerfScheduleSpec) (*Times, error) {
 	if spec.Schedule == "" {
 		return nil, nil
 	}
@@ -77,12 +77,12 @@ func timesOf(spec *v1alpha1.PerfScheduleSpec) (*Times, error) {
 	return times, nil
 }
 
-// Check says what is wrong with the times of a schedule.
+// Check validates the times of a schedule.
 func Check(spec *v1alpha1.PerfScheduleSpec, path *field.Path) field.ErrorList {
 	if spec.Schedule == "" {
 		return nil
 	}
-	if _, err := zoneOf(spec.TimeZone); err != nil {
+	if _, err := loadZone(spec.TimeZone); err != nil {
 		return field.ErrorList{field.Invalid(path.Child("timeZone"), spec.TimeZone, err.Error())}
 	}
 	if _, err := NewTimes(spec.Schedule, spec.TimeZone); err != nil {
@@ -91,11 +91,11 @@ func Check(spec *v1alpha1.PerfScheduleSpec, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// After is the first time after another one; zero: there is none.
+// After returns the first time after another; zero if there is none.
 func (t *Times) After(when time.Time) time.Time { return t.schedule.Next(when.In(t.zone)).UTC() }
 
-// Passed is the last of the times after since, up to now, and how many there are of them,
-// counted up to [Many]. It is zero where there is none.
+// Passed returns the last time in (since, now], and the number of times in it, up to
+// [Many]. It is zero if there is none.
 func (t *Times) Passed(since, now time.Time) (last time.Time, count int) {
 	for next := t.After(since); t.hasCome(next, now) && count < Many; next = t.After(next) {
 		last, count = next, count+1
@@ -103,7 +103,7 @@ func (t *Times) Passed(since, now time.Time) (last time.Time, count int) {
 	if count < Many {
 		return last, count
 	}
-	// The last one is sought from now backwards: a year of minutes may have passed.
+	// Search backwards from now: the interval may hold a year of minutes.
 	for back := time.Hour; ; back *= 2 {
 		first := t.After(latest(since, now.Add(-back)))
 		if !t.hasCome(first, now) {
@@ -116,5 +116,5 @@ func (t *Times) Passed(since, now time.Time) (last time.Time, count int) {
 	}
 }
 
-// hasCome says of what After has found whether it is there.
+// hasCome reports whether a time that After returned is not in the future.
 func (*Times) hasCome(when, now time.Time) bool { return !when.IsZero() && !when.After(now) }

@@ -102,8 +102,8 @@ func nameOf(declared reflect.Type) string {
 	return declared.Name()
 }
 
-// holding is an experiment with nothing but what the way leads to, in which
-// every string is the marker and every object set.
+// holding returns an experiment with nothing but what the way leads to, in which every
+// string is the marker and every object set.
 func holding(trail []step) *v1alpha1.PerfExperimentSpec {
 	spec := &v1alpha1.PerfExperimentSpec{}
 	at := reflect.ValueOf(spec).Elem()
@@ -114,7 +114,7 @@ func holding(trail []step) *v1alpha1.PerfExperimentSpec {
 	return spec
 }
 
-// made is the object at a place, which is made if it is not there.
+// made returns the object at a place, which is made if it does not exist.
 func made(at reflect.Value) reflect.Value {
 	switch at.Kind() {
 	case reflect.Pointer:
@@ -176,7 +176,7 @@ func found(needs []references.Need) bool {
 	})
 }
 
-// referring are the paths of strings that name Secrets, ConfigMaps, claims and
+// referring returns the paths of strings that name Secrets, ConfigMaps, claims and
 // accounts. A name beside a key is one, and so is what says that it is.
 func referring(schema apiextensionsv1.JSONSchemaProps, path []string) [][]string {
 	var all [][]string

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Whose the rights are that patches take.
+// Users who otherwise need the permissions that patches need.
 const (
 	whoShapesPods  = "who sets this in a pod"
 	whoExposes     = "who changes what leads to pods"
@@ -22,7 +22,7 @@ const (
 	whoPatchesPods = "patches of pods are not inspected"
 )
 
-// patch looks at a JSON merge patch of an object.
+// patch walks a JSON merge patch of an object.
 func (f *finder) patch(path *field.Path, patch v1alpha1.Patch) {
 	if patch.Kind == "Service" {
 		f.create(path, "services", whoExposes)
@@ -30,15 +30,14 @@ func (f *finder) patch(path *field.Path, patch v1alpha1.Patch) {
 	}
 	var merge any
 	if err := json.Unmarshal(patch.Merge.Raw, &merge); err != nil {
-		// Nothing is made of a patch that can't be read.
+		// An unreadable patch has no effect.
 		return
 	}
 	f.shaped(path, merge, shapes[patch.Kind])
 }
 
-// shaped follows a patch as far as its shape goes. Where the shape has fields,
-// anything but an object takes away what PerfLab wrote there: null does so in a
-// merge patch.
+// shaped follows a patch along its shape. A value other than an object removes PerfLab's
+// fields there, as null does in a merge patch.
 func (f *finder) shaped(path *field.Path, value any, shape shape) {
 	if shape.free {
 		return
@@ -62,8 +61,7 @@ func (f *finder) shaped(path *field.Path, value any, shape shape) {
 	}
 }
 
-// member is an entry of an object. What it is called may already be a
-// reference.
+// member checks an entry of an object, whose key may be a reference.
 func (f *finder) member(path *field.Path, key string, value any, shape shape) {
 	at := below(path, key)
 	if shape.free {
@@ -83,8 +81,7 @@ func (f *finder) member(path *field.Path, key string, value any, shape shape) {
 	f.entry(at, "", key, value)
 }
 
-// names looks for references at any depth. The key is that of the field the
-// value stands in.
+// names finds references at any depth. The key is the name of the value's field.
 func (f *finder) names(path *field.Path, key string, value any) {
 	switch typed := value.(type) {
 	case map[string]any:
@@ -101,7 +98,7 @@ func (f *finder) names(path *field.Path, key string, value any) {
 	}
 }
 
-// entry looks at a field and what is beneath it.
+// entry checks a field and its children.
 func (f *finder) entry(path *field.Path, parent, key string, value any) {
 	if text, isText := value.(string); isText {
 		f.text(path, parent, key, text)
@@ -119,16 +116,16 @@ func (f *finder) entry(path *field.Path, parent, key string, value any) {
 	f.names(path, key, value)
 }
 
-// podPatch is an annotation by which CloudNativePG patches its pods.
+// podPatch is CloudNativePG's annotation for patches of pods.
 const podPatch = "cnpg.io/podPatch"
 
-// text looks at a string: is it the name of something?
+// text checks whether a string is a reference.
 func (f *finder) text(path *field.Path, parent, key, text string) {
 	switch {
 	case key == podPatch:
 		f.need(path, Right{Verb: verbGet, Resource: "secrets"}, whoPatchesPods)
 	case parent == "labels" || parent == "annotations":
-		// Whatever they are called, they name nothing that is put into a pod.
+		// Other names are not mounted into a pod.
 	case key == "claimName":
 		f.claim(path, text)
 	case key == "serviceAccountName" || key == "serviceAccount":
@@ -141,8 +138,8 @@ func (f *finder) text(path *field.Path, parent, key, text string) {
 }
 
 var (
-	// isSecret finds fields that refer to a Secret by its name: what says so, and
-	// those of CloudNativePG that don't.
+	// isSecret matches fields with the name of a Secret, including CloudNativePG's fields
+	// without that word.
 	isSecret = regexp.MustCompile(`(?i)secret|^(password|bindPassword|endpointCA|ssl(Key|Cert|RootCert)|` +
 		`accessKeyId|region|sessionToken|connectionString|storage(Account|Key|SasToken)|applicationCredentials)$`).MatchString
 
@@ -151,13 +148,12 @@ var (
 	isServiceLike = regexp.MustCompile(`(?i)service|route|ingress`).MatchString
 )
 
-// isService reports whether a field of Strimzi or CloudNativePG shapes what
-// leads to pods.
+// isService reports whether a field of Strimzi or CloudNativePG configures access to pods.
 func isService(key string) bool {
 	return isServiceLike(key) && !strings.Contains(strings.ToLower(key), "serviceaccount") && key != "enableServiceLinks"
 }
 
-// plain are keys that a path can hold as they are.
+// plain matches keys that need no quotes in a path.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`).MatchString
 
 func below(path *field.Path, key string) *field.Path {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// needsOf are those of a system with one patch.
+// needsOf returns those of a system with one patch.
 func needsOf(t *testing.T, kind v1alpha1.PatchKind, merge string) []references.Need {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(merge))
@@ -42,10 +42,10 @@ func judgePatches(t *testing.T, cases map[string]patchCase) {
 	}
 }
 
-// inPod is a patch of a module's pods.
+// inPod returns a patch of a module's pods.
 func inPod(spec string) string { return "{spec: {template: {spec: " + spec + "}}}" }
 
-func TestPatchesThatReachForNothing(t *testing.T) {
+func TestPatchesWithoutReferences(t *testing.T) {
 	judgePatches(t, map[string]patchCase{
 		"replicas":                {kind: "Deployment", merge: `{spec: {replicas: 3, strategy: {type: Recreate}}}`},
 		"labels":                  {kind: "Deployment", merge: `{metadata: {labels: {team: a}, annotations: {note: b}}}`},
@@ -61,8 +61,8 @@ func TestPatchesThatReachForNothing(t *testing.T) {
 	})
 }
 
-// Whoever shapes a pod beyond what PerfLab lets everybody must be able to make
-// one, however he writes it: a merge patch sets, replaces and takes away.
+// Whoever shapes a pod beyond what PerfLab lets everybody must be able to make one, however
+// he writes it: a merge patch sets, replaces and removes.
 func TestPatchesThatShapePods(t *testing.T) {
 	pods := func(path string) []string { return []string{path + ": create pods"} }
 	spec := ".spec.template.spec"
@@ -117,7 +117,7 @@ func TestPatchesThatShapePods(t *testing.T) {
 }
 
 // What a patch names takes a right over what is named, wherever it stands.
-func TestPatchesThatNameThings(t *testing.T) {
+func TestPatchesWithReferences(t *testing.T) {
 	spec := ".spec.template.spec"
 	judgePatches(t, map[string]patchCase{
 		"a Secret as a volume":  {"Deployment", inPod(`{volumes: [{name: a, secret: {secretName: s}}]}`), []string{spec + `.volumes[0].secret.secretName: get Secret "s"`}},
@@ -157,7 +157,7 @@ func TestPatchesThatNameThings(t *testing.T) {
 
 // Two patches are one after the other; none needs what stands in the other to
 // be understood.
-func TestPatchesInPieces(t *testing.T) {
+func TestPatchesOfPartialObjects(t *testing.T) {
 	system := read[v1alpha1.System](t, `
 patches:
 - {kind: Cluster, merge: {spec: {externalClusters: [], backup: {barmanObjectStore: {s3Credentials: {accessKeyId: {key: k}}}}}}}

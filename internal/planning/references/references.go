@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package references says what a declaration reaches for beyond its own objects:
-// Secrets, ConfigMaps, workloads and ServiceAccounts that are already there,
-// and pods that are more than PerfLab makes by itself. The operator may use all
-// of these, whoever declares them; so each comes with the right its author
-// needs, and admission asks for it. It is pure.
+// Package references finds the objects that a declaration uses besides its own: Secrets,
+// ConfigMaps, existing workloads and ServiceAccounts, and pods with more privileges than
+// PerfLab's own. The operator may use all of these, whoever declares them; so each comes
+// with the permission that its author needs, which admission checks. It is pure.
 //
-// A declaration is read as it is written, with all its arms and levels, and not
-// arm by arm: whatever an arm makes of the system, the names in it stand in the
-// system or in the arm, whole. That holds for patches, too, which are judged by
-// the paths they set and never by what stands beside them.
+// A declaration is read as written, with all its arms and levels: every name in a resolved
+// arm is written as a whole in the system or in the arm. This holds for patches, too, which
+// are checked by the paths that they set.
 package references
 
 import (
@@ -22,19 +20,19 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Right is an access to the Kubernetes API, within the declaration's namespace.
+// Right is a permission in the declaration's namespace.
 type Right struct {
 	Verb, Group, Resource string
-	// Name of the object; empty: all of the resource.
+	// Name of the object; empty for all objects of the resource.
 	Name string
 }
 
-// kinds are what resources that are named are called in a sentence.
+// kinds are the kinds of named resources, for messages.
 var kinds = map[string]string{
 	"configmaps": "ConfigMap", "deployments": "Deployment", "secrets": "Secret", "serviceaccounts": "ServiceAccount", "statefulsets": "StatefulSet",
 }
 
-// String is the right as people say it: get Secret "login", create pods.
+// String formats the permission: get Secret "login", create pods.
 func (r Right) String() string {
 	switch {
 	case r.Name != "":
@@ -53,30 +51,29 @@ const (
 	verbPatch       = "patch"
 )
 
-// Need is a right that a field takes.
+// Need is the permission that a field needs.
 type Need struct {
-	// Field as its author wrote it.
+	// Field in its author's notation.
 	Field *field.Path
-	// In is the PerfSystem the field stands in; empty: in what is judged. Reference is
-	// then the field of what is judged that refers to it.
+	// In is the PerfSystem that contains the field; empty if the validated object does.
+	// Reference is then the field that refers to the PerfSystem.
 	In        string
 	Reference *field.Path
-	// Right that its author must have.
+	// Right that the author needs.
 	Right Right
-	// Whose says who needs the right by nature, as "who mounts …", where the
-	// field alone does not.
+	// Whose says who otherwise needs the permission, as "who mounts …", if the field does
+	// not make that clear.
 	Whose string
 }
 
-// Experiment is what an experiment reaches for. The system is the one its
-// systemRef refers to, nil where that is not there; one that stands in the
-// experiment is read in any case.
+// Experiment returns the references of an experiment. The system is the one of its
+// systemRef, nil if that does not exist; an inline system is always read.
 func Experiment(spec *v1alpha1.PerfExperimentSpec, shared *v1alpha1.System) []Need {
 	return experiment(field.NewPath("spec"), spec, shared)
 }
 
-// Schedule is what the experiments of a PerfSchedule reach for, and the workloads that it
-// looks at itself: what their images are is told in its status.
+// Schedule returns the references of a PerfSchedule's experiments, and the workloads whose
+// images the schedule itself reads, because its status shows them.
 func Schedule(spec *v1alpha1.PerfScheduleSpec, shared *v1alpha1.System) []Need {
 	path, found := field.NewPath("spec"), &finder{}
 	for i, source := range spec.OnImageChange {
@@ -97,7 +94,7 @@ func experiment(path *field.Path, spec *v1alpha1.PerfExperimentSpec, shared *v1a
 	return needs
 }
 
-// System is what a system of its own, a PerfSystem, reaches for.
+// System returns the references of a PerfSystem.
 func System(system *v1alpha1.System) []Need { return of(field.NewPath("spec"), system) }
 
 func of(path *field.Path, spec any) []Need {
@@ -106,14 +103,14 @@ func of(path *field.Path, spec any) []Need {
 	return found.needs
 }
 
-// finder collects what is reached for.
+// finder collects references.
 type finder struct{ needs []Need }
 
 func (f *finder) need(path *field.Path, right Right, whose string) {
 	f.needs = append(f.needs, Need{Field: path, Right: right, Whose: whose})
 }
 
-// named needs a right over an object that is referred to by its name.
+// named adds a permission on a named object.
 func (f *finder) named(path *field.Path, verb, resource, name string) {
 	if name != "" {
 		f.need(path, Right{Verb: verb, Resource: resource, Name: name}, "")
@@ -126,8 +123,8 @@ func (f *finder) configMap(path *field.Path, name string) {
 	f.named(path, verbGet, "configmaps", name)
 }
 
-// claim needs pods, and not a look at the claim: what a volume holds is for who
-// can mount it, while a claim may be read by every onlooker of the namespace.
+// claim adds the permission to create pods instead of reading the claim: mounting a volume
+// gives access to its content, while read access to a claim is common.
 func (f *finder) claim(path *field.Path, name string) {
 	if name != "" {
 		f.create(path, "pods", fmt.Sprintf("who mounts PersistentVolumeClaim %q", name))
@@ -138,9 +135,9 @@ func (f *finder) create(path *field.Path, resource, whose string) {
 	f.need(path, Right{Verb: verbCreate, Resource: resource}, whose)
 }
 
-// Notes is what notes reach for that are new, or other than before: they may change
-// when nothing else may. Of a note that stays nobody is asked: another key of the same
-// ConfigMap is another note.
+// Notes returns the references of new or changed notes, because notes may change in started
+// experiments. An unchanged note needs no permission; another key of the same ConfigMap is
+// another note.
 func Notes(before, after []v1alpha1.Note) []Need {
 	found := &finder{}
 	for i, note := range after {

@@ -20,7 +20,7 @@ func read[T any](t *testing.T, text string) *T {
 	return &object
 }
 
-// lines are needs as people read them: the field, then the right.
+// lines returns needs as users read them: the field, then the right.
 func lines(needs []references.Need) []string {
 	var all []string
 	for _, need := range needs {

@@ -8,27 +8,26 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// shape is what anybody may set by a patch of an object. What is not in it
-// makes pods that are more than PerfLab makes by itself, as far as one can tell:
-// it may touch their security, their volumes or their identity. So a field that
-// Kubernetes or an operator gets later takes a right until it is known here.
+// shape describes the fields of an object that every author may patch. Other fields may
+// affect the security, the volumes or the identity of pods, so new fields of Kubernetes or
+// an operator need a permission until they are listed here.
 //
 // A shape with fields holds for every entry of a list.
 type shape struct {
-	// free: nothing beneath it reaches beyond the object.
+	// free: nothing below it refers outside the object.
 	free bool
-	// names: it takes no right but those over what is named beneath it.
+	// names: it needs only the permissions for the names below it.
 	names bool
-	// image: it is one that runs as CloudNativePG's ServiceAccount.
+	// image: the image runs as CloudNativePG's ServiceAccount.
 	image bool
-	// fields are looked into one by one.
+	// fields are checked one by one.
 	fields fields
 }
 
-// fields are those of an object, by name.
+// fields are the fields of an object, by name.
 type fields map[string]shape
 
-// free are fields that reach for nothing.
+// free returns fields without references.
 func free(names ...string) fields {
 	all := fields{}
 	for _, name := range names {
@@ -37,7 +36,7 @@ func free(names ...string) fields {
 	return all
 }
 
-// object has the fields of all parts.
+// object combines fields.
 func object(parts ...fields) shape {
 	all := fields{}
 	for _, part := range parts {
@@ -50,16 +49,16 @@ var (
 	named = shape{names: true}
 	image = shape{image: true}
 
-	// source is a volume that holds what is named, or nothing of others.
+	// source is a volume with named or no external content.
 	source = fields{"configMap": named, "secret": named, "downwardAPI": {free: true}}
 
 	volumes = object(free("name", "emptyDir"), source, fields{
 		"projected": object(free("defaultMode"), fields{"sources": object(source)}),
 	})
 
-	// podTemplate leaves out metadata, by which Services of others select pods and
-	// by which clouds and meshes tell who a pod is, and containers, whose list a
-	// patch replaces with their securityContext.
+	// podTemplate excludes metadata, which Services use to select pods and clouds and
+	// meshes to identify them, and containers, because a patch replaces the whole list with
+	// its securityContext.
 	podTemplate = object(fields{"spec": object(
 		free("affinity", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostname", "nodeSelector", "subdomain",
 			"terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints"),
@@ -79,9 +78,9 @@ var (
 	storage = object(free("resizeInUseVolumes", "size", "storageClass"))
 )
 
-// shapes are those of the kinds that can be patched. Labels and annotations of
-// Strimzi's and CloudNativePG's objects are not in them: both operators take
-// orders by annotations, whole patches of pods among them.
+// shapes are the shapes of the kinds that can be patched. They exclude labels and
+// annotations of Strimzi's and CloudNativePG's objects, because both operators execute
+// annotations, including patches of pods.
 var shapes = map[v1alpha1.PatchKind]shape{
 	"Deployment":    workload,
 	"StatefulSet":   workload,

@@ -12,9 +12,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// walk looks at a declaration, field by field. References are told by their
-// types, so that a new field of a type that is known is found without a line
-// here; a test says so of types that are not.
+// walk visits a declaration, field by field. It identifies references by their types, so
+// that a new field of a known type needs no code here; a test finds unknown types.
 func (f *finder) walk(path *field.Path, declared any) { f.walkValue(path, reflect.ValueOf(declared)) }
 
 func (f *finder) walkValue(path *field.Path, value reflect.Value) {
@@ -33,7 +32,7 @@ func (f *finder) walkValue(path *field.Path, value reflect.Value) {
 			f.walkField(path, value.Type().Field(i), value.Field(i))
 		}
 	default:
-		// A number, a text, or a map of them.
+		// Numbers and strings, or a map of them.
 	}
 }
 
@@ -48,7 +47,7 @@ func (f *finder) walkField(path *field.Path, declared reflect.StructField, value
 	f.walkValue(path, value)
 }
 
-// reference knows the types that refer to something.
+// reference handles the types that refer to an object.
 func (f *finder) reference(path *field.Path, value any) {
 	switch reference := value.(type) {
 	case v1alpha1.PerfExperimentSpec:
@@ -74,7 +73,7 @@ func (f *finder) reference(path *field.Path, value any) {
 	case v1alpha1.ModuleVolume:
 		f.volume(path, reference)
 	case v1alpha1.WorkloadRef:
-		// The operator changes it for the author.
+		// The operator changes it on behalf of the author.
 		f.workload(path, verbPatch, reference.Kind, reference.Name)
 	case v1alpha1.Patch:
 		f.patch(path.Child("merge"), reference)
@@ -85,12 +84,12 @@ func (f *finder) reference(path *field.Path, value any) {
 	}
 }
 
-// postgresImages are CloudNativePG's own.
+// postgresImages is the prefix of CloudNativePG's images.
 const postgresImages = "ghcr.io/cloudnative-pg/"
 
-// postgresImage needs pods for an image of the author's: it runs as the ServiceAccount that
-// CloudNativePG makes for the server, which may read Secrets. Who may make pods may run as
-// any ServiceAccount of the namespace.
+// postgresImage adds the permission to create pods for an image of the author: it runs as
+// the ServiceAccount that CloudNativePG creates for the server, which may read Secrets.
+// Creating pods allows using any ServiceAccount of the namespace.
 func (f *finder) postgresImage(path *field.Path, image string) {
 	if image != "" && !strings.HasPrefix(image, postgresImages) {
 		f.create(path, "pods", "who runs an image as CloudNativePG's ServiceAccount")

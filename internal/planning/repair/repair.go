@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repair says what to write instead of a value that is nearly right: 15s for 15,
-// 512Mi for 512MB, 5 for 5%. Each function gives "" where nobody can tell what was meant.
-// It is pure.
+// Package repair suggests valid values for nearly valid ones: 15s for 15, 512Mi for 512MB,
+// 5 for 5%. Each function returns "" if there is no clear suggestion. It is pure.
 package repair
 
 import (
@@ -22,13 +21,13 @@ var (
 	fraction  = regexp.MustCompile(`^0[.,][0-9]+$`)
 )
 
-// period is a unit of time: a number of one that the API knows.
+// period is a unit of time in the API's units.
 type period struct {
 	unit string
 	of   float64
 }
 
-// periods are the units of time by what people call them.
+// periods are the units of time by their names.
 var periods = map[string]period{
 	"ms": {"ms", 1}, "msec": {"ms", 1}, "msecs": {"ms", 1}, "milli": {"ms", 1}, "millis": {"ms", 1}, "millisecond": {"ms", 1}, "milliseconds": {"ms", 1},
 	"s": {"s", 1}, "sec": {"s", 1}, "secs": {"s", 1}, "second": {"s", 1}, "seconds": {"s", 1},
@@ -38,11 +37,11 @@ var periods = map[string]period{
 	"w": {"h", 168}, "week": {"h", 168}, "weeks": {"h", 168},
 }
 
-// below is the unit that a number without one has behind another.
+// below is the unit of a number without one, after another unit.
 var below = map[string]string{"": "s", "h": "m", "m": "s", "s": "ms"}
 
-// Duration is what a duration of the API was to be: 15s for 15, 5m for "5 min" and
-// PT5M, 36h for 1d12h, 1h30m for 1h30.
+// Duration suggests a duration of the API: 15s for 15, 5m for "5 min" and PT5M, 36h for
+// 1d12h, 1h30m for 1h30.
 func Duration(written string) string {
 	text := strings.ToLower(strings.TrimSpace(written))
 	if parts := isoPeriod.FindStringSubmatch(text); parts != nil {
@@ -86,7 +85,7 @@ func Duration(written string) string {
 	return unlike(written, instead)
 }
 
-// sizes are the units of bytes by what people call them.
+// sizes are the units of bytes by their names.
 var sizes = map[string]string{
 	"b": "", "byte": "", "bytes": "",
 	"k": "Ki", "kb": "Ki", "ki": "Ki", "kib": "Ki", "kilobyte": "Ki", "kilobytes": "Ki",
@@ -95,8 +94,8 @@ var sizes = map[string]string{
 	"t": "Ti", "tb": "Ti", "ti": "Ti", "tib": "Ti", "terabyte": "Ti", "terabytes": "Ti",
 }
 
-// Bytes is what a quantity of bytes was to be: 512Mi for 512MB, 512m and 512, 1.5Gi for
-// "1,5 GB" and 1.5.
+// Bytes suggests a quantity of bytes: 512Mi for 512MB, 512m and 512, 1.5Gi for "1,5 GB" and
+// 1.5.
 func Bytes(written string) string {
 	parts := amount.FindStringSubmatch(strings.ToLower(strings.TrimSpace(written)))
 	if parts == nil {
@@ -114,15 +113,13 @@ func Bytes(written string) string {
 	return unlike(written, pointed(parts[1])+unit)
 }
 
-// cores are the units of processor time by what people call them, in thousandths of a
-// core.
+// cores are the units of CPU time by their names, in millicores.
 var cores = map[string]float64{
 	"": 1000, "c": 1000, "core": 1000, "cores": 1000, "cpu": 1000, "cpus": 1000, "vcpu": 1000, "vcpus": 1000,
 	"m": 1, "milli": 1, "mcpu": 1, "millicpu": 1, "millicpus": 1, "millicore": 1, "millicores": 1, "%": 10,
 }
 
-// Cores is what a quantity of processor time was to be: 2 for "2 cores", 500m for 0.5,
-// 50% and 500M.
+// Cores suggests a quantity of CPU: 2 for "2 cores", 500m for 0.5, 50% and 500M.
 func Cores(written string) string {
 	parts := amount.FindStringSubmatch(strings.ToLower(strings.TrimSpace(written)))
 	if parts == nil {
@@ -140,7 +137,7 @@ func Cores(written string) string {
 	return unlike(written, made)
 }
 
-// Whole is what a whole number was to be: 5 for "5", 5% and 5.0, 1000 for "1,000" and 1k.
+// Whole suggests an integer: 5 for "5", 5% and 5.0, 1000 for "1,000" and 1k.
 func Whole(written string) string {
 	text := strings.ToLower(strings.TrimSpace(written))
 	if thousands.MatchString(text) {
@@ -157,7 +154,7 @@ func Whole(written string) string {
 	}
 }
 
-// Seconds is what a whole number of seconds was to be: 3600 for 1h.
+// Seconds suggests a whole number of seconds: 3600 for 1h.
 func Seconds(written string) string {
 	if made := Whole(written); made != "" {
 		return made
@@ -173,7 +170,7 @@ func Seconds(written string) string {
 	return strconv.FormatInt(int64(length/time.Second), 10)
 }
 
-// Percent is what a whole number of percent was to be: 5 for 5% and for 0.05.
+// Percent suggests a whole percentage: 5 for 5% and for 0.05.
 func Percent(written string) string {
 	if made := Whole(written); made != "" {
 		return made
@@ -185,7 +182,7 @@ func Percent(written string) string {
 	return ""
 }
 
-// Number is what a number that may have a fraction was to be: 2.5 for "2,5" and 2.5%.
+// Number suggests a decimal number: 2.5 for "2,5" and 2.5%.
 func Number(written string) string {
 	parts := amount.FindStringSubmatch(strings.ToLower(strings.TrimSpace(written)))
 	if thousands.MatchString(written) || parts == nil || parts[2] != "" && parts[2] != "%" && parts[2] != "percent" {
@@ -194,7 +191,7 @@ func Number(written string) string {
 	return unlike(written, pointed(parts[1]))
 }
 
-// Bool is what true or false was to be.
+// Bool suggests true or false.
 func Bool(written string) string {
 	switch strings.ToLower(strings.TrimSpace(written)) {
 	case "true", "yes", "y", "on", "1", "enabled":
@@ -205,8 +202,8 @@ func Bool(written string) string {
 	return ""
 }
 
-// OfType is what a value of a flag was to be, whose type is called as by pflag.
-func OfType(kind, written string) string {
+// ForType suggests a value for a flag of a pflag type.
+func ForType(kind, written string) string {
 	switch {
 	case kind == "duration":
 		return Duration(written)
@@ -220,7 +217,7 @@ func OfType(kind, written string) string {
 	return ""
 }
 
-// Advice goes on after what is wrong with a value: what to write, where that is known.
+// Advice returns the end of an error message with a suggestion, if there is one.
 func Advice(instead string) string {
 	if instead == "" {
 		return ""
@@ -228,10 +225,10 @@ func Advice(instead string) string {
 	return ": write " + instead
 }
 
-// pointed is a number with a decimal point for its decimal comma.
+// pointed replaces a decimal comma by a decimal point.
 func pointed(number string) string { return strings.ReplaceAll(number, ",", ".") }
 
-// decimal has no digits that only rounding made.
+// decimal formats a value without digits from rounding errors.
 func decimal(value float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 12, 64), 64)
 	if err != nil {
@@ -240,7 +237,7 @@ func decimal(value float64) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// unlike is nothing where what is to be written was.
+// unlike returns the suggestion, or "" if it equals the value.
 func unlike(written, made string) string {
 	if made == written {
 		return ""

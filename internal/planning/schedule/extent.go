@@ -13,40 +13,39 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Extent is how many blocks are planned. Reason and Message say why no more
-// are; they are empty while there may be more, and without a target.
+// Extent is the number of planned blocks. Reason and Message say why there are no more;
+// they are empty while more may follow, and without a target.
 type Extent struct {
 	Blocks          int32
 	Reason, Message string
 }
 
-// Progress is what the number of blocks depends on. Of where effects lie it knows only
-// verdicts of comparisons that allow for every look at them: who goes on until an effect
-// shows finds one where there is none, unless each look has a level of its own.
+// Progress is the input of the decision on the number of blocks. It holds only verdicts
+// that are adjusted for interim analyses: stopping at the first visible effect would find
+// effects that do not exist.
 type Progress struct {
-	// Complete is the number of blocks that are complete.
+	// Complete is the number of complete blocks.
 	Complete int32
-	// Begun is the last block that has a run: what has been planned once stays
-	// planned.
-	Begun int32
-	// Elapsed is the time from the start of the first run to the end of the last
-	// complete block's last.
+	// Started is the last block that has a run: a planned block stays planned.
+	Started int32
+	// Elapsed is the time from the start of the first run to the end of the last complete
+	// block.
 	Elapsed time.Duration
-	// Precision is that of the complete blocks, where the target is a half-width.
+	// Precision of the complete blocks, for a half-width target.
 	Precision analysisplan.Precision
-	// Standing is that of the complete blocks, where the target is verdicts.
-	Standing analysisplan.Standing
+	// Verdicts of the complete blocks, for a verdict target.
+	Verdicts analysisplan.VerdictProgress
 }
 
-// Extend says how many blocks to do: those of the design and, where it has a
-// target, one more at a time until it is met, or can hardly be, or maxBlocks or the
-// budget are reached.
+// Extend returns the number of blocks: those of the design and, with a target, one more at
+// a time until the target is met or hardly reachable, or maxBlocks or the budget is
+// reached.
 func Extend(design v1alpha1.Design, progress Progress) Extent {
-	planned := Extent{Blocks: max(design.Blocks, progress.Begun)}
+	planned := Extent{Blocks: max(design.Blocks, progress.Started)}
 	if design.Target == nil || progress.Complete < planned.Blocks {
 		return planned
 	}
-	seen, target, blocks := goalOf(design.Target, progress), design.Target, prose.Counted(planned.Blocks, "block")
+	seen, target, blocks := newGoal(design.Target, progress), design.Target, prose.Counted(planned.Blocks, "block")
 	switch {
 	case !seen.measured:
 		planned.stop(v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is "+seen.lacking)
@@ -65,22 +64,22 @@ func Extend(design v1alpha1.Design, progress Progress) Extent {
 	return planned
 }
 
-// goal is how far an experiment is from what its target asks for.
+// goal is the state of an experiment's target.
 type goal struct {
 	measured bool
-	// lacking is what there is nothing of, where nothing is measured.
+	// lacking says what has not been measured, if nothing has.
 	lacking string
-	// met is the reason to stop where the target is; else empty.
+	// met is the reason to stop if the target is met; else empty.
 	met string
-	// state is how things stand, in words.
+	// state describes the progress.
 	state string
-	// hopeless says that further blocks would hardly help; empty: they may.
+	// hopeless says why more blocks would hardly help; empty if they may.
 	hopeless string
 }
 
-func goalOf(target *v1alpha1.PrecisionTarget, progress Progress) goal {
+func newGoal(target *v1alpha1.PrecisionTarget, progress Progress) goal {
 	if target.Verdicts {
-		return verdicts(progress.Standing, target)
+		return verdicts(progress.Verdicts, target)
 	}
 	return precision(progress.Precision, target)
 }
@@ -95,10 +94,10 @@ func precision(widest analysisplan.Precision, target *v1alpha1.PrecisionTarget) 
 	return seen
 }
 
-// leastChance of a verdict for which further blocks are done.
+// leastChance is the smallest probability of a verdict for which another block runs.
 const leastChance = 0.05
 
-func verdicts(standing analysisplan.Standing, target *v1alpha1.PrecisionTarget) goal {
+func verdicts(standing analysisplan.VerdictProgress, target *v1alpha1.PrecisionTarget) goal {
 	seen := goal{measured: standing.Compared > 0, lacking: "nothing to give a verdict on"}
 	if standing.Undecided == 0 {
 		seen.met = v1alpha1.ReasonDecided
@@ -115,8 +114,7 @@ func verdicts(standing analysisplan.Standing, target *v1alpha1.PrecisionTarget) 
 
 func (e *Extent) stop(reason, message string) { e.Reason, e.Message = reason, message }
 
-// overBudget tells whether another block, as long as those before were on
-// average, would end after the budget.
+// overBudget reports whether another block of average length would exceed the budget.
 func overBudget(budget time.Duration, progress Progress) bool {
 	if budget == 0 || progress.Complete == 0 {
 		return false

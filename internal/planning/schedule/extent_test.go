@@ -24,8 +24,8 @@ func TestExtend(t *testing.T) {
 		return analysisplan.Precision{Measured: true, HalfWidthPercent: percent, Scenario: "cico-8", Metric: "cico/Check-In/average", Arm: "slow"}
 	}
 	asked := v1alpha1.Design{Blocks: 6, Target: &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 9}}
-	stand := func(undecided int, chance float64) analysisplan.Standing {
-		return analysisplan.Standing{Compared: 4, Undecided: undecided, Chance: chance, Scenario: "cico-8", Metric: "cico/Check-In/average", Arm: "slow"}
+	stand := func(undecided int, chance float64) analysisplan.VerdictProgress {
+		return analysisplan.VerdictProgress{Compared: 4, Undecided: undecided, Chance: chance, Scenario: "cico-8", Metric: "cico/Check-In/average", Arm: "slow"}
 	}
 	cases := map[string]struct {
 		design   v1alpha1.Design
@@ -34,25 +34,25 @@ func TestExtend(t *testing.T) {
 		reason   string
 		says     string
 	}{
-		"AFixedNumber":           {fixed, schedule.Progress{Complete: 6, Begun: 6, Precision: width(9)}, 6, "", ""},
-		"BeforeTheMinimum":       {adaptive, schedule.Progress{Complete: 3, Begun: 4, Precision: width(1)}, 6, "", ""},
-		"TargetMet":              {adaptive, schedule.Progress{Complete: 6, Begun: 6, Precision: width(3)}, 6, v1alpha1.ReasonTargetMet, `after 6 blocks the widest interval is ±3 % (cico/Check-In/average of cico-8 in arm "slow"), within the target of ±3 %`},
-		"TooWide":                {adaptive, schedule.Progress{Complete: 6, Begun: 6, Precision: width(3.01)}, 7, "", ""},
-		"InAnAddedBlock":         {adaptive, schedule.Progress{Complete: 6, Begun: 7, Precision: width(1)}, 7, "", ""},
-		"NoIntervalYet":          {adaptive, schedule.Progress{Complete: 6, Begun: 6, Precision: width(math.Inf(1))}, 7, "", ""},
-		"MaxBlocks":              {adaptive, schedule.Progress{Complete: 9, Begun: 9, Precision: width(4)}, 9, v1alpha1.ReasonMaxBlocks, "the 9 blocks of maxBlocks are done, and the widest interval is ±4 %"},
-		"MetWithTheLastBlock":    {adaptive, schedule.Progress{Complete: 9, Begun: 9, Precision: width(2)}, 9, v1alpha1.ReasonTargetMet, ""},
-		"RoomForOneMore":         {short, schedule.Progress{Complete: 6, Begun: 6, Precision: width(4), Elapsed: 6 * time.Hour}, 7, "", ""},
-		"JustRoomForOneMore":     {short, schedule.Progress{Complete: 7, Begun: 7, Precision: width(4), Elapsed: 7 * time.Hour}, 8, "", ""},
-		"Budget":                 {short, schedule.Progress{Complete: 7, Begun: 7, Precision: width(4), Elapsed: 7*time.Hour + time.Second}, 7, v1alpha1.ReasonBudget, "7 blocks took 7h0m1s, and the budget of 8h0m0s has no room for another"},
-		"BeforeTheFirstLook":     {asked, schedule.Progress{Complete: 5, Begun: 6, Standing: stand(0, 0)}, 6, "", ""},
-		"Decided":                {asked, schedule.Progress{Complete: 6, Begun: 6, Standing: stand(0, 0)}, 6, v1alpha1.ReasonDecided, "after 6 blocks each of the 4 primary comparisons has a verdict"},
-		"Undecided":              {asked, schedule.Progress{Complete: 6, Begun: 6, Standing: stand(1, 0.3)}, 7, "", ""},
-		"Hopeless":               {asked, schedule.Progress{Complete: 7, Begun: 7, Standing: stand(2, 0.02)}, 7, v1alpha1.ReasonHopeless, `after 7 blocks 2 of 4 primary comparisons have no verdict, and the blocks up to 9 would give one to cico/Check-In/average of cico-8 in arm "slow" with a chance of 2 %, and to no other with a greater`},
-		"UndecidedAtTheEnd":      {asked, schedule.Progress{Complete: 9, Begun: 9, Standing: stand(1, 0)}, 9, v1alpha1.ReasonMaxBlocks, "the 9 blocks of maxBlocks are done, and 1 of 4 primary comparisons has no verdict"},
-		"NothingToDecide":        {asked, schedule.Progress{Complete: 6, Begun: 6}, 6, v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is nothing to give a verdict on"},
-		"NothingMeasured":        {adaptive, schedule.Progress{Complete: 6, Begun: 6}, 6, v1alpha1.ReasonNoPrimaryMetric, "no primary metric"},
-		"LoweredLaterThanItWent": {adaptive, schedule.Progress{Complete: 11, Begun: 11, Precision: width(9)}, 11, v1alpha1.ReasonMaxBlocks, "the 11 blocks"},
+		"AFixedNumber":           {fixed, schedule.Progress{Complete: 6, Started: 6, Precision: width(9)}, 6, "", ""},
+		"BeforeTheMinimum":       {adaptive, schedule.Progress{Complete: 3, Started: 4, Precision: width(1)}, 6, "", ""},
+		"TargetMet":              {adaptive, schedule.Progress{Complete: 6, Started: 6, Precision: width(3)}, 6, v1alpha1.ReasonTargetMet, `after 6 blocks the widest interval is ±3 % (cico/Check-In/average of cico-8 in arm "slow"), within the target of ±3 %`},
+		"TooWide":                {adaptive, schedule.Progress{Complete: 6, Started: 6, Precision: width(3.01)}, 7, "", ""},
+		"InAnAddedBlock":         {adaptive, schedule.Progress{Complete: 6, Started: 7, Precision: width(1)}, 7, "", ""},
+		"NoIntervalYet":          {adaptive, schedule.Progress{Complete: 6, Started: 6, Precision: width(math.Inf(1))}, 7, "", ""},
+		"MaxBlocks":              {adaptive, schedule.Progress{Complete: 9, Started: 9, Precision: width(4)}, 9, v1alpha1.ReasonMaxBlocks, "the 9 blocks of maxBlocks are done, and the widest interval is ±4 %"},
+		"MetWithTheLastBlock":    {adaptive, schedule.Progress{Complete: 9, Started: 9, Precision: width(2)}, 9, v1alpha1.ReasonTargetMet, ""},
+		"RoomForOneMore":         {short, schedule.Progress{Complete: 6, Started: 6, Precision: width(4), Elapsed: 6 * time.Hour}, 7, "", ""},
+		"JustRoomForOneMore":     {short, schedule.Progress{Complete: 7, Started: 7, Precision: width(4), Elapsed: 7 * time.Hour}, 8, "", ""},
+		"Budget":                 {short, schedule.Progress{Complete: 7, Started: 7, Precision: width(4), Elapsed: 7*time.Hour + time.Second}, 7, v1alpha1.ReasonBudget, "7 blocks took 7h0m1s, and the budget of 8h0m0s has no room for another"},
+		"BeforeTheFirstLook":     {asked, schedule.Progress{Complete: 5, Started: 6, Verdicts: stand(0, 0)}, 6, "", ""},
+		"Decided":                {asked, schedule.Progress{Complete: 6, Started: 6, Verdicts: stand(0, 0)}, 6, v1alpha1.ReasonDecided, "after 6 blocks each of the 4 primary comparisons has a verdict"},
+		"Undecided":              {asked, schedule.Progress{Complete: 6, Started: 6, Verdicts: stand(1, 0.3)}, 7, "", ""},
+		"Hopeless":               {asked, schedule.Progress{Complete: 7, Started: 7, Verdicts: stand(2, 0.02)}, 7, v1alpha1.ReasonHopeless, `after 7 blocks 2 of 4 primary comparisons have no verdict, and the blocks up to 9 would give one to cico/Check-In/average of cico-8 in arm "slow" with a chance of 2 %, and to no other with a greater`},
+		"UndecidedAtTheEnd":      {asked, schedule.Progress{Complete: 9, Started: 9, Verdicts: stand(1, 0)}, 9, v1alpha1.ReasonMaxBlocks, "the 9 blocks of maxBlocks are done, and 1 of 4 primary comparisons has no verdict"},
+		"NothingToDecide":        {asked, schedule.Progress{Complete: 6, Started: 6}, 6, v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is nothing to give a verdict on"},
+		"NothingMeasured":        {adaptive, schedule.Progress{Complete: 6, Started: 6}, 6, v1alpha1.ReasonNoPrimaryMetric, "no primary metric"},
+		"LoweredLaterThanItWent": {adaptive, schedule.Progress{Complete: 11, Started: 11, Precision: width(9)}, 11, v1alpha1.ReasonMaxBlocks, "the 11 blocks"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule decides what an experiment does next from its plan and the
-// attempts seen so far. It is pure: no client, no clock.
+// Package schedule decides what an experiment does next from its plan and the observed
+// attempts. It is pure: no client, no clock.
 package schedule
 
 import (
@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/planning/plan"
 )
 
-// Attempt is one try of a place in the plan, as seen in the cluster.
+// Attempt is one attempt at a planned run, as observed in the cluster.
 type Attempt struct {
 	Name     string
 	Block    int32
@@ -21,8 +21,8 @@ type Attempt struct {
 	// Number of the attempt, from 1.
 	Number int32
 	Phase  v1alpha1.RunPhase
-	// Cause is why the attempt failed where chance has no part in it: before
-	// load was on, or by the script. Empty: it may have been chance.
+	// Cause is a deterministic reason for the failure: before the load started, or by the
+	// script. It is empty if the failure may be random.
 	Cause string
 }
 
@@ -32,68 +32,66 @@ type Action string
 const (
 	// Start the run Decision.Run as attempt Decision.Attempt.
 	Start Action = "Start"
-	// Wait for the attempt Decision.Active, which is on.
+	// Wait for the running attempt Decision.Active.
 	Wait Action = "Wait"
 	// Hold because the experiment is suspended.
 	Hold Action = "Hold"
-	// Finish because every place in the plan has a valid attempt.
+	// Finish because every planned run has a valid attempt.
 	Finish Action = "Finish"
-	// GiveUp because the place Decision.Run failed as often as allowed, or twice
-	// in the same way.
+	// GiveUp because Decision.Run failed as often as allowed, or twice for the same cause.
 	GiveUp Action = "GiveUp"
 )
 
-// Decision is what to do next, with the counts it rests on.
+// Decision is what to do next, with the counts it depends on.
 type Decision struct {
 	Action  Action
 	Run     plan.Run
 	Attempt int32
-	// Active is the name of the attempt that is on.
+	// Active is the name of the running attempt.
 	Active string
-	// Alike: the attempts at Decision.Run failed in the same way, so that another
-	// would, too.
-	Alike bool
-	// Done is the number of places with a valid attempt.
+	// SameCause: the attempts at Decision.Run failed for the same cause, so another would
+	// fail as well.
+	SameCause bool
+	// Done is the number of planned runs with a valid attempt.
 	Done int32
-	// Invalid is the number of attempts that don't count.
+	// Invalid is the number of invalid attempts.
 	Invalid int32
 }
 
-// Limits bound what may be done.
+// Limits bound the attempts.
 type Limits struct {
-	// MaxAttempts is how many attempts of one place may be there. Whoever deletes one
-	// has it tried again.
+	// MaxAttempts is the limit of existing attempts at one run. Deleting an attempt allows
+	// another.
 	MaxAttempts int32
-	// Suspend starts nothing new.
+	// Suspend starts no further run.
 	Suspend bool
-	// Made counts the attempts by position in the plan, deleted ones included: the
-	// next one has another number.
+	// Made counts the attempts by position in the plan, including deleted ones, so that
+	// numbers are never reused.
 	Made v1alpha1.Attempts
 }
 
-type place struct {
+type slot struct {
 	block         int32
 	arm, scenario string
 }
 
-// Next decides. A run that is on is waited for, whatever else is true; a place
-// whose attempts were invalid is tried again before the next one, so that
-// blocks stay together in time.
+// Next decides. It always waits for a running attempt, and retries a run with invalid
+// attempts before the next one, so that blocks stay together in time.
 func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
-	attempts := byPlace(seen)
+	attempts := attemptsBySlot(seen)
 	decision := count(planned, seen, attempts)
 	if decision.Active != "" {
 		decision.Action = Wait
 		return decision
 	}
 	for _, run := range planned.Runs {
-		tried := attempts[place{run.Block, run.Arm, run.Scenario}]
+		tried := attempts[slot{run.Block, run.Arm, run.Scenario}]
 		if succeeded(tried) {
 			continue
 		}
 		decision.Run = run
 		decision.Attempt = max(lastNumber(tried), limits.Made.At(run.Position)) + 1
-		decision.Alike = alike(tried)
+		decision.SameCause = haveSameCause(tried)
 		decision.Action = next(decision, len(tried), limits)
 		return decision
 	}
@@ -101,8 +99,8 @@ func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
 	return decision
 }
 
-// alike reports whether the last two attempts failed for the same cause.
-func alike(attempts []Attempt) bool {
+// haveSameCause reports whether the last two attempts failed for the same cause.
+func haveSameCause(attempts []Attempt) bool {
 	if len(attempts) < 2 {
 		return false
 	}
@@ -112,7 +110,7 @@ func alike(attempts []Attempt) bool {
 
 func next(decision Decision, tried int, limits Limits) Action {
 	switch {
-	case tried >= int(limits.MaxAttempts) || decision.Alike:
+	case tried >= int(limits.MaxAttempts) || decision.SameCause:
 		return GiveUp
 	case limits.Suspend:
 		return Hold
@@ -121,16 +119,16 @@ func next(decision Decision, tried int, limits Limits) Action {
 	}
 }
 
-func byPlace(seen []Attempt) map[place][]Attempt {
-	attempts := make(map[place][]Attempt, len(seen))
+func attemptsBySlot(seen []Attempt) map[slot][]Attempt {
+	attempts := make(map[slot][]Attempt, len(seen))
 	for _, attempt := range seen {
-		key := place{attempt.Block, attempt.Arm, attempt.Scenario}
+		key := slot{attempt.Block, attempt.Arm, attempt.Scenario}
 		attempts[key] = append(attempts[key], attempt)
 	}
 	return attempts
 }
 
-func count(planned plan.Plan, seen []Attempt, attempts map[place][]Attempt) Decision {
+func count(planned plan.Plan, seen []Attempt, attempts map[slot][]Attempt) Decision {
 	var decision Decision
 	for _, attempt := range seen {
 		switch {
@@ -141,7 +139,7 @@ func count(planned plan.Plan, seen []Attempt, attempts map[place][]Attempt) Deci
 		}
 	}
 	for _, run := range planned.Runs {
-		if succeeded(attempts[place{run.Block, run.Arm, run.Scenario}]) {
+		if succeeded(attempts[slot{run.Block, run.Arm, run.Scenario}]) {
 			decision.Done++
 		}
 	}

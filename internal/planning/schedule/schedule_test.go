@@ -23,14 +23,14 @@ func attempt(arm string, number int32, phase v1alpha1.RunPhase) schedule.Attempt
 	return schedule.Attempt{Name: fmt.Sprintf("%s-%d", arm, number), Block: 1, Arm: arm, Scenario: "s", Number: number, Phase: phase}
 }
 
-// caused is an attempt that failed for a cause.
+// caused returns an attempt that failed for a cause.
 func caused(arm string, number int32, cause string) schedule.Attempt {
 	failed := attempt(arm, number, v1alpha1.RunInvalid)
 	failed.Cause = cause
 	return failed
 }
 
-func TestNext(t *testing.T) {
+func TestAdvance(t *testing.T) {
 	limits := schedule.Limits{MaxAttempts: 2}
 	suspended := schedule.Limits{MaxAttempts: 2, Suspend: true}
 	cases := map[string]struct {
@@ -122,7 +122,7 @@ func TestNext(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := schedule.Next(twoRuns(), test.seen, test.limits)
-			want := schedule.Decision{Action: test.action, Attempt: test.attempt, Active: test.active, Done: test.done, Invalid: test.invalid, Alike: test.alike}
+			want := schedule.Decision{Action: test.action, Attempt: test.attempt, Active: test.active, Done: test.done, Invalid: test.invalid, SameCause: test.alike}
 			want.Run = got.Run
 			if got != want || got.Run.Arm != test.arm {
 				t.Errorf("%s: got %+v, want %+v with arm %q", test.reason, got, want, test.arm)

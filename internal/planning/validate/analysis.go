@@ -14,11 +14,11 @@ import (
 	"perflab.dev/perflab/internal/planning/analysisplan"
 )
 
-// judgeAnalysis judges the question: whether the metrics that decide it can be
-// measured, as far as that is known before a run.
+// judgeAnalysis checks whether the primary metrics can be measured, as far as that is known
+// before a run.
 func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, scripts *scripts) {
 	path := field.NewPath("spec", "analysis")
-	loads := loadsOf(spec.Scenarios)
+	loads := loadNames(spec.Scenarios)
 	for _, list := range []struct {
 		name    string
 		metrics []string
@@ -28,7 +28,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 		}
 	}
 	judgePairs(j, path.Child("comparisons"), spec, variants)
-	if len(loads) > 0 && len(analysisplan.Of(spec).Primary) == 0 {
+	if len(loads) > 0 && len(analysisplan.New(spec).Primary) == 0 {
 		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + metric.Name(loads[0], "<transaction>", metric.Average))
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {
@@ -36,7 +36,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 	}
 }
 
-// judgePairs judges the pairs of arms that are asked for.
+// judgePairs validates the additional comparisons.
 func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
 	const enough = 3
 	switch pairs := spec.Analysis.Comparisons; {
@@ -48,38 +48,38 @@ func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpe
 }
 
 func judgeMetric(j *judgement, path *field.Path, name string, scenarios []v1alpha1.Scenario, scripts *scripts) {
-	fault := faultOfName(name, scenarios)
+	fault := metricNameFault(name, scenarios)
 	if fault == "" {
-		fault = faultOfWindow(name, loadsOf(scenarios))
+		fault = windowFault(name, loadNames(scenarios))
 	}
 	if fault != "" {
 		j.refuse(field.Invalid(path, name, fault))
 		return
 	}
-	if doubt := doubtOfTransaction(name, scripts); doubt != "" {
+	if doubt := transactionWarning(name, scripts); doubt != "" {
 		j.warn(fmt.Sprintf("%s: %s (%s)", name, doubt, path))
 	}
 }
 
-func faultOfName(written string, scenarios []v1alpha1.Scenario) string {
-	loads := loadsOf(scenarios)
+func metricNameFault(written string, scenarios []v1alpha1.Scenario) string {
+	loads := loadNames(scenarios)
 	name, window := metric.CutWindow(written)
 	first, rest := metric.CutOwner(name)
 	switch {
 	case name == metric.Cost:
 		return ""
 	case slices.Contains(loads, first):
-		return faultOfLoadMetric(scenarios, first, rest, window)
+		return loadMetricFault(scenarios, first, rest, window)
 	case first == metric.System:
 		return fmt.Sprintf("the system as a whole has no such metric: write %s, or begin with a part of it", metric.Cost)
 	case slices.Contains(metric.Components(), first):
-		return faultOfServerMetric(name)
+		return serverMetricFault(name)
 	}
 	return fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
 		first, strings.Join(loads, ", "), strings.Join(metric.Components(), ", "))
 }
 
-func faultOfWindow(written string, loads []string) string {
+func windowFault(written string, loads []string) string {
 	_, window := metric.CutWindow(written)
 	during, isDuring := metric.CutDuring(window)
 	switch {
@@ -93,8 +93,8 @@ func faultOfWindow(written string, loads []string) string {
 	}
 }
 
-// loadsOf are the names of all loads, in the order in which they are written.
-func loadsOf(scenarios []v1alpha1.Scenario) []string {
+// loadNames returns the names of all loads, in declared order.
+func loadNames(scenarios []v1alpha1.Scenario) []string {
 	var names []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-func TestPairsHaveToBeThere(t *testing.T) {
+func TestComparisonsNeedPairs(t *testing.T) {
 	for name, test := range map[string]struct {
 		pairs         v1alpha1.Pairs
 		arms          []string

@@ -13,12 +13,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxServiceName leaves a Service's name, experiment and module joined by "-",
-// within the 63 characters of a host name.
+// maxServiceName bounds a Service's name, experiment and module joined by "-", within the
+// 63 characters of a host name.
 const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
-	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && analysisplan.Of(spec).Looks.Last == 0 {
+	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && analysisplan.New(spec).Looks.Last == 0 {
 		j.warn(fmt.Sprintf("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
 			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
 	}
@@ -31,7 +31,7 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 	judgeRuns(j, spec, len(variants))
 }
 
-// judgeRuns counts the runs, at their most.
+// judgeRuns validates the maximum number of runs.
 func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 	blocks, counted := int(spec.DesignOrDefault().MostBlocks()), prose.Counted(arms, "arm")
 	if spec.Design.Calibrate {

@@ -12,9 +12,8 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Imported keeps records and experiments apart. An experiment that became a
-// record would leave its environment behind; a record that became an experiment
-// would put loads on what its runs never saw.
+// Imported prevents an experiment from becoming imported and vice versa. The first would
+// leave its environment behind; the second would start loads for imported runs.
 func Imported(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	annotation := field.NewPath("metadata", "annotations").Key(v1alpha1.AnnotationImported)
 	was, is := before.Annotations[v1alpha1.AnnotationImported], after.Annotations[v1alpha1.AnnotationImported]

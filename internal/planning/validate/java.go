@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Variables that every JVM reads: the first before the options of its command, the
-// last after them. The launcher puts the second in front of the command's.
+// Variables that every JVM reads, in the order of precedence: before the options of its
+// command, by the launcher before the command's options, and after them.
 const (
 	toolOptions = "JAVA_TOOL_OPTIONS"
 	jdkOptions  = "JDK_JAVA_OPTIONS"
@@ -28,33 +28,32 @@ const (
 
 // javaOption is an option of a module's JVM.
 type javaOption struct {
-	word string
-	// where it is written, in words, and as a setting.
+	text string
+	// where it is written, for messages, and as a setting.
 	where string
 	at    setting
-	// declared: jvm.heap or jvm.metaspace say so.
+	// declared: it comes from jvm.heap or jvm.metaspace.
 	declared bool
 }
 
 // has begins a sentence about the option.
 func (o javaOption) has(who string) string {
-	return fmt.Sprintf("%s: %s has %q, ", who, o.where, o.word)
+	return fmt.Sprintf("%s: %s has %q, ", who, o.where, o.text)
 }
 
-// java is what is known of a module's JVM.
+// java is the known configuration of a module's JVM.
 type java struct {
 	who     string
 	options []javaOption
 	machine jvm.Machine
-	// release of the JDK, as jvm.Check takes it.
+	// release of the JDK, as for jvm.Check.
 	release int
 }
 
-// javaFindings are about the options that a module's JVM finds, wherever they are
-// written.
+// javaFindings validates the options of a module's JVM, wherever they are written.
 func javaFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	found := append(spellingFindings(who, module, below(at, "jvm", "options")), releaseFindings(who, module, below(at, "image"))...)
-	started := java{who: who, options: javaOptions(module, at), machine: modules.Machine(*module), release: releaseOf(module)}
+	started := java{who: who, options: javaOptions(module, at), machine: modules.Machine(*module), release: javaRelease(module)}
 	found = append(found, started.startFindings()...)
 	if module.JVM != nil && module.JVM.Heap != nil && len(found) == 0 {
 		found = append(found, started.heapFindings(below(at, "jvm", "heap"))...)
@@ -63,21 +62,20 @@ func javaFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	return append(found, scriptOptionFindings(who, module, started, below(at, "env"))...)
 }
 
-// releaseOf the JDK of a module. One with jvm is new enough to say how large its
-// heap is.
-func releaseOf(module *v1alpha1.Module) int {
-	release := jvm.ReleaseOf(module.Image)
+// javaRelease returns the JDK of a module. A module with jvm has a JDK that logs its heap.
+func javaRelease(module *v1alpha1.Module) int {
+	release := jvm.ImageRelease(module.Image)
 	if release == 0 && module.JVM == nil {
 		return jvm.AnyRelease
 	}
 	return release
 }
 
-// oldestLogged is the oldest JDK that says at its start how large its heap is.
+// oldestLogged is the oldest JDK that logs its maximum heap at startup.
 const oldestLogged = 16
 
 func releaseFindings(who string, module *v1alpha1.Module, at setting) []finding {
-	release := jvm.ReleaseOf(module.Image)
+	release := jvm.ImageRelease(module.Image)
 	if module.JVM == nil || release == 0 || release >= oldestLogged {
 		return nil
 	}
@@ -86,13 +84,12 @@ func releaseFindings(who string, module *v1alpha1.Module, at setting) []finding 
 		at, setting{"modules", module.Name, "jvm"})}
 }
 
-// javaOptions are those that the JVM itself finds, in the order in which it takes
-// them.
+// javaOptions returns the options that the JVM reads itself, in order of precedence.
 func javaOptions(module *v1alpha1.Module, at setting) []javaOption {
 	const command = ""
 	variable := module.JVM.VariableOrDefault()
 	if variable != toolOptions && variable != jdkOptions && variable != lastOptions {
-		// A start script puts it into its command.
+		// A start script adds it to the command.
 		variable = command
 	}
 	var options []javaOption
@@ -110,7 +107,7 @@ func javaOptions(module *v1alpha1.Module, at setting) []javaOption {
 	return options
 }
 
-// declaredOptions are those of jvm.
+// declaredOptions returns the options of jvm.
 func declaredOptions(module *v1alpha1.Module, at setting) []javaOption {
 	if module.JVM == nil {
 		return nil
@@ -118,90 +115,90 @@ func declaredOptions(module *v1alpha1.Module, at setting) []javaOption {
 	settings := environment.JVMSettings(module.JVM)
 	settings.Options = nil
 	var options []javaOption
-	for _, word := range jvm.Words(jvm.Rewrite("", settings)) {
-		options = append(options, javaOption{word: word, where: "jvm", at: below(at, "jvm"), declared: true})
+	for _, word := range jvm.SplitOptions(jvm.Rewrite("", settings)) {
+		options = append(options, javaOption{text: word, where: "jvm", at: below(at, "jvm"), declared: true})
 	}
 	for _, word := range module.JVM.Options {
-		options = append(options, javaOption{word: word, where: "jvm.options", at: below(at, "jvm", "options", word)})
+		options = append(options, javaOption{text: word, where: "jvm.options", at: below(at, "jvm", "options", word)})
 	}
 	return options
 }
 
-// variableOptions are those of a variable whose value is written in the module.
+// variableOptions returns the options of a variable that the module sets.
 func variableOptions(module *v1alpha1.Module, name string, at setting) []javaOption {
 	var options []javaOption
 	for _, variable := range module.Env {
 		if variable.Name != name || variable.ValueFrom != nil {
 			continue
 		}
-		for _, word := range jvm.Words(variable.Value) {
-			// What refers to other variables is not known here.
+		for _, word := range jvm.SplitOptions(variable.Value) {
+			// References to other variables are not expanded here.
 			if !strings.Contains(word, "$(") {
-				options = append(options, javaOption{word: word, where: name, at: below(at, "env", name)})
+				options = append(options, javaOption{text: word, where: name, at: below(at, "env", name)})
 			}
 		}
 	}
 	return options
 }
 
-// commandOptions are those of a command, or its arguments.
+// commandOptions returns the options of a command, or its arguments.
 func commandOptions(words []string, field string, at setting) []javaOption {
 	var options []javaOption
 	for _, word := range words {
 		if strings.HasPrefix(word, "-X") || strings.HasPrefix(word, "-mx") || strings.HasPrefix(word, "@") {
-			options = append(options, javaOption{word: word, where: field, at: below(at, field, word)})
+			options = append(options, javaOption{text: word, where: field, at: below(at, field, word)})
 		}
 	}
 	return options
 }
 
-// startFindings are options on which the JVM does not start, or that do nothing.
+// startFindings returns options that prevent the JVM from starting, or have no effect.
 func (j java) startFindings() []finding {
 	words := make([]string, 0, len(j.options))
 	for _, option := range j.options {
-		words = append(words, option.word)
+		words = append(words, option.text)
 	}
 	var found []finding
 	for _, fault := range jvm.Check(words, j.release, j.machine) {
 		option := j.options[fault.Index]
-		sentence := option.has(j.who) + fault.Sentence
-		if fault.Doubtful {
+		sentence := option.has(j.who) + fault.Message
+		if fault.IsWarning {
 			found = append(found, doubtful(sentence, option.at))
 			continue
 		}
-		found = append(found, wrong(option.word, sentence, option.at))
+		found = append(found, wrong(option.text, sentence, option.at))
 	}
 	return found
 }
 
-// unlimited is the memory of a container without a limit, for comparisons.
+// unlimited stands for the memory of a container without a limit, in comparisons.
 const unlimited = 8 << 30
 
-// heapFindings are options that override jvm.heap.
+// heapFindings returns options that override jvm.heap.
 func (j java) heapFindings(at setting) []finding {
 	machine := j.machine
 	if machine.Memory == 0 {
 		machine.Memory = unlimited
 	}
-	declared, err := heapOf(j.options, machine, func(option javaOption) bool { return option.declared })
+	declared, err := maxHeap(j.options, machine, func(option javaOption) bool { return option.declared })
 	if err != nil {
-		// The API's own rules refuse it.
+		// The API's rules reject it.
 		return nil
 	}
 	heap := func(without int) (int64, error) {
 		i := -1
-		return heapOf(j.options, machine, func(javaOption) bool { i++; return i != without })
+		return maxHeap(j.options, machine, func(javaOption) bool { i++; return i != without })
 	}
 	granted, fault := heap(len(j.options))
 	for i, option := range j.options {
-		if option.declared || !jvm.ReadsFile(option.word) && (fault == nil && granted == declared) {
+		if option.declared || !jvm.ReadsFile(option.text) && (fault == nil && granted == declared) {
 			continue
 		}
-		if jvm.ReadsFile(option.word) {
-			return []finding{wrong(option.word, option.has(j.who)+"a file whose options may set the heap in spite of jvm.heap: write them into jvm.options", option.at, at)}
+		if jvm.ReadsFile(option.text) {
+			return []finding{wrong(option.text, option.has(j.who)+"a file whose options may set the heap in spite of jvm.heap: write them into jvm.options", option.at, at)}
 		}
 		if rest, err := heap(i); err == nil && rest == declared {
-			return []finding{wrong(option.word, option.has(j.who)+j.heapFault(granted, declared, fault), option.at, at)}
+			return []finding{wrong(option.text, option.has(j.who)+j.heapFault(granted, declared, fault), option.at, at)}
 		}
 	}
 	return nil
@@ -217,12 +214,12 @@ func (j java) heapFault(granted, declared int64, fault error) string {
 	return fmt.Sprintf("which jvm.heap does not hold against: the heap is %s then, not %s; take it out, or write its heap into jvm.heap", binary(granted), binary(declared))
 }
 
-// heapOf some of the options.
-func heapOf(options []javaOption, machine jvm.Machine, counts func(javaOption) bool) (int64, error) {
+// maxHeap returns the maximum heap for a subset of the options.
+func maxHeap(options []javaOption, machine jvm.Machine, counts func(javaOption) bool) (int64, error) {
 	var words []string
 	for _, option := range options {
 		if counts(option) {
-			words = append(words, option.word)
+			words = append(words, option.text)
 		}
 	}
 	heap, err := jvm.MaxHeap(strings.Join(words, " "), machine)
@@ -231,10 +228,10 @@ func heapOf(options []javaOption, machine jvm.Machine, counts func(javaOption) b
 
 func binary(bytes int64) *resource.Quantity { return resource.NewQuantity(bytes, resource.BinarySI) }
 
-// roomFindings: heap, metaspace and what else is bounded have to leave room for
-// threads and buffers. A JVM may still get by, so it is a warning.
+// roomFindings checks that heap, metaspace and other bounded memory leave enough for
+// threads and buffers. The JVM may still run, so it is a warning.
 func (j java) roomFindings(limit setting) []finding {
-	heap, err := heapOf(j.options, j.machine, func(javaOption) bool { return true })
+	heap, err := maxHeap(j.options, j.machine, func(javaOption) bool { return true })
 	if err != nil || j.machine.Memory == 0 || heap > j.machine.Memory {
 		return nil
 	}
@@ -243,7 +240,7 @@ func (j java) roomFindings(limit setting) []finding {
 		{"MaxMetaspaceSize", "metaspace"}, {"MaxDirectMemorySize", "direct memory"}, {"ReservedCodeCacheSize", "code cache"},
 	} {
 		for _, option := range slices.Backward(j.options) {
-			if size, sets := jvm.SizeOf(option.word, area.flag); sets {
+			if size, sets := jvm.OptionSize(option.text, area.flag); sets {
 				total += size
 				parts, place = append(parts, fmt.Sprintf("%s of %s", binary(size), area.name)), option.at
 				break
@@ -261,10 +258,10 @@ func (j java) roomFindings(limit setting) []finding {
 		j.who, prose.List(parts, "and"), share, binary(j.machine.Memory)), place, limit)}
 }
 
-// scriptVariable is what variables are called that start scripts hand on to a JVM.
+// scriptVariable matches variables that start scripts pass to a JVM.
 var scriptVariable = regexp.MustCompile(`(?i)java|jvm|_opts$`)
 
-// scriptOptionFindings are about variables that only some images hand on to the JVM.
+// scriptOptionFindings validates variables that only some images pass to the JVM.
 func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at setting) []finding {
 	var found []finding
 	for _, variable := range module.Env {
@@ -275,7 +272,7 @@ func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at 
 		other := java{who: who, options: variableOptions(module, name, at[:2]), machine: started.machine, release: started.release}
 		found = append(found, other.startFindings()...)
 		for _, option := range other.options {
-			if module.JVM != nil && module.JVM.Heap != nil && jvm.SetsHeap(option.word) {
+			if module.JVM != nil && module.JVM.Heap != nil && jvm.SetsHeap(option.text) {
 				found = append(found, doubtful(option.has(who)+"beside jvm.heap: where the image hands it on, one of them counts for nothing; take it out, or name the variable in jvm.variable and take it out of env", option.at))
 			}
 		}
@@ -283,7 +280,7 @@ func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at 
 	return found
 }
 
-// spellingFindings judge options of jvm one by one.
+// spellingFindings validates options of jvm one by one.
 func spellingFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	if module.JVM == nil {
 		return nil

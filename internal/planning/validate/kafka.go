@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxPartitions of one topic: Kafka makes fewer than 10,000 partitions in one
-// request, and a topic can't be made in two.
+// maxPartitions of one topic: Kafka creates fewer than 10,000 partitions in one request,
+// and a topic needs one request.
 const maxPartitions = 9999
 
 func kafkaFindings(kafka *v1alpha1.Kafka, tenant string) []finding {
@@ -37,7 +37,7 @@ func kafkaFindings(kafka *v1alpha1.Kafka, tenant string) []finding {
 	return append(found, quorumFindings("zooKeeper", kafka.ZooKeeper)...)
 }
 
-// loginFindings: PLAIN sends the password as it is.
+// loginFindings warns that PLAIN sends the password unencrypted.
 func loginFindings(external *v1alpha1.ExternalKafka) []finding {
 	if external == nil || external.TLS != nil || external.SASL == nil {
 		return nil
@@ -50,7 +50,7 @@ func loginFindings(external *v1alpha1.ExternalKafka) []finding {
 		setting{"kafka", "external", "sasl", "mechanism"}, setting{"kafka", "external"})}
 }
 
-// modeFindings: Kafka 4 knows no ZooKeeper.
+// modeFindings rejects ZooKeeper with Kafka 4.
 func modeFindings(kafka *v1alpha1.Kafka) []finding {
 	major, err := strconv.Atoi(strings.SplitN(kafka.Version, ".", 2)[0])
 	if err != nil || major < 4 || kafka.Mode != v1alpha1.KafkaModeZooKeeper {
@@ -61,8 +61,8 @@ func modeFindings(kafka *v1alpha1.Kafka) []finding {
 		setting{"kafka", "version"}, setting{"kafka", "mode"})}
 }
 
-// quorumFindings: an even number of voters survives no more losses than one
-// less of them.
+// quorumFindings warns of an even number of voters, which tolerates no more failures than
+// one voter less.
 func quorumFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 	if nodes == nil || nodes.Replicas%2 == 1 {
 		return nil
@@ -91,20 +91,20 @@ func nodeFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 	return found
 }
 
-// nodeOptionFindings judge -XX options by name, as Strimzi writes them.
+// nodeOptionFindings validates -XX options by name, as Strimzi writes them.
 func nodeOptionFindings(who string, nodes *v1alpha1.KafkaNodes, at setting) []finding {
 	var found []finding
 	var options []javaOption
 	for _, name := range slices.Sorted(maps.Keys(nodes.JVMOptions)) {
 		value, place := nodes.JVMOptions[name], below(at, name)
-		option := javaOption{word: xxOption(name, value), where: who + ".jvmOptions", at: place}
+		option := javaOption{text: xxOption(name, value), where: who + ".jvmOptions", at: place}
 		switch {
 		case strings.HasPrefix(name, "-") || strings.HasPrefix(name, "+"):
 			found = append(found, wrong(name, fmt.Sprintf("%s.jvmOptions has %q: write the option's name alone, and true or false for a switch, for example UseG1GC: \"true\"", who, name), place))
-		case jvm.SetsHeap(option.word):
+		case jvm.SetsHeap(option.text):
 			found = append(found, wrong(value, fmt.Sprintf("%s.jvmOptions has %s, which sets the heap behind heap: write heap instead", who, name), place))
 		case strings.HasPrefix(name, "Unlock"):
-			// Strimzi writes them in no order that is known.
+			// The order in which Strimzi writes them is unknown.
 			options = append([]javaOption{option}, options...)
 		default:
 			options = append(options, option)
@@ -131,7 +131,7 @@ func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []find
 			fmt.Sprintf("the topics of group %q have %d partitions each, and Kafka makes no topic of more than %d: write fewer", topics.Group, topics.Partitions, maxPartitions),
 			setting{"kafka", "topics", topics.Group, "partitions"}))
 	}
-	// How many brokers there are elsewhere is not ours to know.
+	// The number of external brokers is unknown.
 	if kafka.Provider != v1alpha1.KafkaProviderExternal && topics.Replicas > kafka.Brokers.Replicas {
 		found = append(found, wrong(topics.Replicas,
 			fmt.Sprintf("the topics of group %q have %d replicas on %s: lower the group's replicas to %d, or raise kafka.brokers.replicas", topics.Group, topics.Replicas, prose.Counted(kafka.Brokers.Replicas, "broker"), kafka.Brokers.Replicas),

@@ -19,8 +19,8 @@ const (
 	defaultFactor = "default.replication.factor"
 )
 
-// replication names settings of brokers that say on how many brokers Kafka
-// keeps its own topics, with the setting of how many of them have to be in sync.
+// replication lists the broker settings for the replication factors of Kafka's internal
+// topics, with the related in-sync settings.
 var replication = []struct{ factor, inSync string }{
 	{defaultFactor, ""},
 	{"offsets.topic.replication.factor", ""},
@@ -28,7 +28,7 @@ var replication = []struct{ factor, inSync string }{
 	{"share.coordinator.state.topic.replication.factor", "share.coordinator.state.topic.min.isr"},
 }
 
-// brokerConfigFindings judge counts in the brokers' configuration.
+// brokerConfigFindings validates counts in the brokers' configuration.
 func brokerConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	at := func(key string) setting { return setting{"kafka", "config", key} }
 	found := settingFindings("kafka.config", kafkasettings.Broker, kafka.Config, at)
@@ -51,13 +51,13 @@ func factorFindings(kafka *v1alpha1.Kafka, factor, inSync string, at func(string
 		sentence := fmt.Sprintf("kafka.config has %s: %d on %s: write %d or less, or raise kafka.brokers.replicas", factor, copies, prose.Counted(brokers, "broker"), brokers)
 		places := []setting{at(factor), {"kafka", "brokers", "replicas"}}
 		if factor == defaultFactor {
-			// Topics that say how many replicas they have are made all the same.
+			// Topics with a declared replication factor are still created.
 			return []finding{doubtful(sentence, places...)}
 		}
 		return []finding{wrong(kafka.Config[factor], sentence, places...)}
 	}
 	if !given {
-		// Kafka's default, or what PerfLab writes for fewer brokers.
+		// Kafka's default, or PerfLab's for fewer brokers.
 		copies = min(3, brokers)
 	}
 	least, given := count(kafka.Config, inSync)
@@ -69,8 +69,8 @@ func factorFindings(kafka *v1alpha1.Kafka, factor, inSync string, at func(string
 		at(inSync), at(factor))}
 }
 
-// topicConfigFindings: where more replicas have to be in sync than a topic has,
-// Kafka refuses what is written to it with acks=all.
+// topicConfigFindings checks min.insync.replicas: if it exceeds a topic's replicas, Kafka
+// rejects writes with acks=all.
 func topicConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	var found []finding
 	for _, topics := range kafka.Topics {
@@ -95,7 +95,7 @@ func topicConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	return found
 }
 
-// settingFindings judge settings one by one, by name and value.
+// settingFindings validates settings one by one, by name and value.
 func settingFindings(who string, scope kafkasettings.Scope, config map[string]string, at func(string) setting) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -112,10 +112,10 @@ func settingFindings(who string, scope kafkasettings.Scope, config map[string]st
 	return found
 }
 
-// unknownSettingFindings: brokers ignore settings they don't have, which may be a
-// plugin's. Topics with such settings are refused; later releases may have more.
+// unknownSettingFindings reports unknown settings. Brokers ignore them, as they may be a
+// plugin's. Kafka rejects topics with them; later releases may have more.
 func unknownSettingFindings(who string, scope kafkasettings.Scope, name string, at setting) []finding {
-	meant := kafkasettings.Meant(scope, name)
+	meant := kafkasettings.Suggest(scope, name)
 	switch {
 	case meant != "" && scope == kafkasettings.Topic:
 		return []finding{wrong(name, fmt.Sprintf("%s has %q, which is no setting of a topic: write %s", who, name, meant), at)}
@@ -128,7 +128,7 @@ func unknownSettingFindings(who string, scope kafkasettings.Scope, name string, 
 	}
 }
 
-// count is a setting's number; false where there is none.
+// count parses a setting's number; false if there is none.
 func count(config map[string]string, key string) (int, bool) {
 	number, err := strconv.Atoi(config[key])
 	return number, err == nil && number > 0

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// judgeLane refuses nodes as a lane where not everything is bound to nodes: what is
-// not could be on those of somebody who measures.
+// judgeLane rejects a lane of nodes if some pods have no node selector, because they could
+// run on the nodes of another experiment.
 func judgeLane(found *judgement, asked *v1alpha1.Lane, systems []*v1alpha1.System) {
 	if asked == nil || asked.Type != v1alpha1.LaneNodes {
 		return
@@ -34,5 +34,5 @@ func judgeLane(found *judgement, asked *v1alpha1.Lane, systems []*v1alpha1.Syste
 		fmt.Sprintf("a lane of nodes needs a placement.nodeSelector wherever pods are made, and there is none for %s: add it, or write type: Cluster", prose.Enumerate(named))))
 }
 
-// maxNamed is how many parts of a system are named in one sentence.
+// maxNamed is the number of components that a message lists.
 const maxNamed = 5

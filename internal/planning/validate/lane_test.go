@@ -11,7 +11,7 @@ import (
 )
 
 // Who takes up nodes has to say of every pod on which it may be.
-func TestALaneOfNodesNeedsThemChosen(t *testing.T) {
+func TestNodesLaneNeedsNodeSelectors(t *testing.T) {
 	bound := &v1alpha1.Placement{NodeSelector: map[string]string{"pool": "m5"}}
 	made := experiment()
 	made.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneNodes}

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxArms is what a status can list.
+	// maxArms is the limit of a status.
 	maxArms = 64
-	// maxArmName is the longest name of an arm: names of runs are made of it.
+	// maxArmName is the length limit of an arm's name, which is part of runs' names.
 	maxArmName = 40
-	// maxCombinations bounds what is counted out before some are left out.
+	// maxCombinations bounds the combinations before exclusions.
 	maxCombinations = 4096
 )
 

@@ -16,16 +16,16 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// faultOfLoadMetric says why no load of the name can have a metric; empty where
-// one can. Loads of one name may be of different kinds in different scenarios.
-func faultOfLoadMetric(scenarios []v1alpha1.Scenario, name, rest, window string) string {
+// loadMetricFault returns why no load of the name can have a metric; empty if one can.
+// Loads of one name may have different kinds in different scenarios.
+func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) string {
 	first := ""
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
 			if load.Name != name {
 				continue
 			}
-			fault := faultOfMetric(load, rest, window)
+			fault := metricFault(load, rest, window)
 			if fault == "" {
 				return ""
 			}
@@ -37,22 +37,22 @@ func faultOfLoadMetric(scenarios []v1alpha1.Scenario, name, rest, window string)
 	return first
 }
 
-func faultOfMetric(load v1alpha1.Load, rest, window string) string {
-	loadKind := kinds.Of(load)
+func metricFault(load v1alpha1.Load, rest, window string) string {
+	loadKind := kinds.ForLoad(load)
 	if batch, is := loadKind.(kind.Batch); is {
-		return faultOfBatchMetric(load.Name, batch, rest, window)
+		return batchMetricFault(load.Name, batch, rest, window)
 	}
 	if slices.Contains(metric.Rates(), rest) {
 		return ""
 	}
-	if fault := faultOfTransaction(load.Name, loadKind.Transactions(), rest); fault != "" {
+	if fault := transactionFault(load.Name, loadKind.Transactions(), rest); fault != "" {
 		return fault
 	}
-	return faultOfStatistic(load.Name, rest, loadKind.Statistics())
+	return statisticFault(load.Name, rest, loadKind.Statistics())
 }
 
-func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) string {
-	verb := batch.Words().Verb
+func batchMetricFault(load string, batch kind.Batch, rest, window string) string {
+	verb := batch.Terms().Verb
 	switch known := batch.Statistics(); {
 	case !slices.Contains(known, rest):
 		meant := prose.Closest(rest, slices.Sorted(slices.Values(known)))
@@ -64,11 +64,10 @@ func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) stri
 	}
 }
 
-// mostChoices are as many as a sentence lists; a series of imports has more.
+// mostChoices is the number of choices that a message lists; a series of imports has more.
 const mostChoices = 12
 
-// choices lists what may be written, the last one after an ellipsis where there
-// are too many.
+// choices lists valid values, truncated if there are too many.
 func choices(known []string) string {
 	if len(known) <= mostChoices {
 		return strings.Join(known, ", ")
@@ -76,9 +75,9 @@ func choices(known []string) string {
 	return strings.Join(known[:mostChoices-1], ", ") + " … " + known[len(known)-1]
 }
 
-// faultOfTransaction lets requests of a transaction pass: load, transaction,
-// request, statistic; and any transaction where nobody knows them before.
-func faultOfTransaction(load string, known []string, rest string) string {
+// transactionFault accepts requests of a transaction, as load, transaction, request,
+// statistic; and any transaction if the load's are unknown.
+func transactionFault(load string, known []string, rest string) string {
 	path, _ := label.Cut(rest)
 	transaction := path[0]
 	if len(known) == 0 || slices.Contains(known, transaction) {
@@ -89,7 +88,7 @@ func faultOfTransaction(load string, known []string, rest string) string {
 		load, transaction, write(meant), strings.Join(known, ", "), load, cmp.Or(meant, known[0]))
 }
 
-// write begins the advice what to write, with what was meant if that is known.
+// write begins the advice, with a suggestion if there is one.
 func write(meant string) string {
 	if meant == "" {
 		return "write"

@@ -30,7 +30,7 @@ func measured() []v1alpha1.Scenario {
 	}
 }
 
-func TestMetricsThatCannotBeAreRefused(t *testing.T) {
+func TestImpossibleMetricsAreRejected(t *testing.T) {
 	const statistics = "average, p50, p75, p95, p99, max, samples, errors"
 	cases := map[string]string{
 		"cico/Check-In/p95":                        "",
@@ -99,9 +99,9 @@ func TestMetricsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// A transaction that the script at hand does not have is warned of. What the script is
-// when the load is on, nobody knows before.
-func TestTransactionsThatTheScriptLacks(t *testing.T) {
+// A transaction that the script at hand does not have is warned of. What the script is when
+// the load is running, nobody knows before.
+func TestUnknownScriptTransactionsWarn(t *testing.T) {
 	scripts := map[string]map[string]string{"scripts": {
 		"shop.js": "import { group } from 'k6'; export default function () { group('Log in', () => {}); group('Check-In', () => { group('Scan', () => {}); }); group('GET /items', () => {}); }",
 		"tags.js": "import http from 'k6/http'; export default function () { http.get('a', {tags: {step: 'Pay'}}); }",

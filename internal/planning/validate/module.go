@@ -36,8 +36,8 @@ func volumeFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	return found
 }
 
-// envFindings: a variable needs a name a pod takes, and the one that jvm is
-// written to would silently replace what jvm declares.
+// envFindings checks that variables have valid names, and that none is the variable of jvm,
+// which it would silently replace.
 func envFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	var found []finding
 	for _, variable := range module.Env {
@@ -60,7 +60,7 @@ func heapFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	}
 	memory := below(at, "resources", "limits", "memory")
 	if heap.Max == nil {
-		// What a borrowed workload is limited to is not written here.
+		// The limits of an adopted workload are unknown here.
 		if limit != nil || module.WorkloadRef != nil {
 			return nil
 		}

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// judgeNotes refuses notes about scenarios that there are not.
+// judgeNotes rejects notes about unknown scenarios.
 func judgeNotes(found *judgement, notes []v1alpha1.Note, scenarios []v1alpha1.Scenario) {
 	names := make([]string, 0, len(scenarios))
 	for _, scenario := range scenarios {

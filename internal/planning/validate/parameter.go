@@ -22,7 +22,7 @@ import (
 
 func parameterPlace(name string) setting { return setting{"postgres", "parameters", name} }
 
-// serverFindings are about a PostgreSQL that PerfLab runs.
+// serverFindings validates a PostgreSQL that PerfLab runs.
 func serverFindings(declared *v1alpha1.Postgres) []finding {
 	found := imageFindings(declared.Image)
 	release := postgresRelease(declared.Image)
@@ -51,22 +51,22 @@ func parameterFault(name, value string, release int) string {
 	return ""
 }
 
-// taggedRelease is the number that an image's tag begins with.
+// taggedRelease matches the number at the beginning of an image's tag.
 var taggedRelease = regexp.MustCompile(`:([0-9]+)[^:/]*$`)
 
-// postgresRelease is the one that an image's tag begins with; 0: not known.
+// postgresRelease returns the release in an image's tag; 0 if unknown.
 func postgresRelease(image string) int {
 	name, _, _ := strings.Cut(image, "@")
 	found := taggedRelease.FindStringSubmatch(name)
 	if found == nil {
 		return 0
 	}
-	// More digits than fit are no release.
+	// An overflow is no release.
 	release, _ := strconv.Atoi(found[1])
 	return release
 }
 
-// imageFindings: CloudNativePG reads the release from the tag.
+// imageFindings checks the tag, from which CloudNativePG reads the release.
 func imageFindings(image string) []finding {
 	if image == "" || postgresRelease(image) > 0 {
 		return nil
@@ -81,11 +81,11 @@ var (
 	ownMemory    = []string{"work_mem", "maintenance_work_mem", "autovacuum_work_mem", "temp_buffers", "logical_decoding_work_mem"}
 )
 
-// memoryFindings: PostgreSQL needs more memory than its buffers.
+// memoryFindings checks that the memory limit exceeds PostgreSQL's buffers.
 func memoryFindings(declared *v1alpha1.Postgres) []finding {
 	limit := memoryLimit(declared.Resources)
 	if hasHugePages(declared.Resources) {
-		// The buffers are in there.
+		// Huge pages hold the buffers.
 		return nil
 	}
 	if limit == nil {
@@ -143,8 +143,8 @@ func parameterNames(places []setting) string {
 	return prose.Enumerate(names)
 }
 
-// requestedFindings: CloudNativePG refuses more shared_buffers than the request, and
-// takes a number without a unit for MB.
+// requestedFindings checks shared_buffers: CloudNativePG rejects more than the request, and
+// reads a number without a unit as MB.
 func requestedFindings(declared *v1alpha1.Postgres) []finding {
 	value := declared.Parameters["shared_buffers"]
 	request, requested := declared.Resources.Requests["memory"]
@@ -170,7 +170,7 @@ func requestedFindings(declared *v1alpha1.Postgres) []finding {
 
 func inMB(bytes int64) string { return fmt.Sprintf("%dMB", bytes>>20) }
 
-// logFindings are about the write-ahead log.
+// logFindings validates the settings of the write-ahead log.
 func logFindings(declared *v1alpha1.Postgres) []finding {
 	var found []finding
 	parameters := declared.Parameters
@@ -208,8 +208,8 @@ func numberOr(parameters map[string]string, name string, preset float64) float64
 	return preset
 }
 
-// connectionFindings: some connections are kept for administrators, and every
-// replica needs one to follow.
+// connectionFindings checks max_connections: some connections are reserved for
+// administrators, and every replica needs one.
 func connectionFindings(declared *v1alpha1.Postgres) []finding {
 	var found []finding
 	parameters := declared.Parameters
@@ -232,7 +232,7 @@ func connectionFindings(declared *v1alpha1.Postgres) []finding {
 	return found
 }
 
-// givenWrong is wrong at the parameters that are given, of those that it is about.
+// givenWrong returns a finding for the given parameters among those that it concerns.
 func givenWrong(parameters map[string]string, sentence string, names ...string) finding {
 	var places []setting
 	value := ""

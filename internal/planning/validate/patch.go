@@ -12,15 +12,15 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// writtenPatches are patches, where they are written and in whose name.
+// writtenPatches are patches, with their path and their owner for messages.
 type writtenPatches struct {
 	patches []v1alpha1.Patch
 	place   func(index int) *field.Path
 	who     string
 }
 
-// judgePatches judges patches by the systems they are applied in: a patch has
-// to fit one of them.
+// judgePatches validates patches in the systems they apply to: a patch must match an object
+// in at least one.
 func judgePatches(j *judgement, written writtenPatches, builds []*v1alpha1.System) {
 	for i, patch := range written.patches {
 		sentence := ""
@@ -45,8 +45,7 @@ func patchMissesAll(patch v1alpha1.Patch, builds []*v1alpha1.System) string {
 	return misses
 }
 
-// patchMisses says why a patch finds no object in a system; empty when it
-// finds one.
+// patchMisses returns why a patch matches no object in a system; empty if it matches one.
 func patchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
 	switch patch.Kind {
 	case "Kafka", "KafkaNodePool":
@@ -108,10 +107,10 @@ func modulePatchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
 	}
 }
 
-// renders says whether an object of the kind is written for a module.
+// renders reports whether PerfLab renders an object of the kind for a module.
 func renders(module v1alpha1.Module, kind v1alpha1.PatchKind) bool {
 	if module.WorkloadRef != nil {
-		return string(kindOf(module.WorkloadRef)) == string(kind)
+		return string(workloadKind(module.WorkloadRef)) == string(kind)
 	}
 	return kind == "Deployment" || kind == "Service"
 }

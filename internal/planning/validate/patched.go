@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/environment/jvm"
 )
 
-// resolvedFindings are those of a system as its patches leave it.
+// resolvedFindings returns the findings of a system with its patches applied.
 func resolvedFindings(system *v1alpha1.System) []finding {
 	changed := patched(system)
 	found := findings(changed)
@@ -33,8 +33,8 @@ func resolvedFindings(system *v1alpha1.System) []finding {
 	return found
 }
 
-// patched is the system with what its patches change of what is judged here. It is
-// the system itself where they change nothing, or can't be applied.
+// patched returns the system with the validated effects of its patches, or the system
+// itself if they have none or can't be applied.
 func patched(system *v1alpha1.System) *v1alpha1.System {
 	broken := func(patch v1alpha1.Patch) bool { return environment.PatchFault(patch) != nil }
 	if len(system.Patches) == 0 || slices.ContainsFunc(system.Patches, broken) {
@@ -47,7 +47,7 @@ func patched(system *v1alpha1.System) *v1alpha1.System {
 	return changed
 }
 
-// through applies patches to the spec of an object, as far as the type has it.
+// through applies patches to the spec of an object, limited to the fields of the type.
 func through[T any](spec T, kind, name, module string, patches []v1alpha1.Patch) T {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "spec": environment.Fields(&spec)}}
 	object.SetName(name)
@@ -58,13 +58,13 @@ func through[T any](spec T, kind, name, module string, patches []v1alpha1.Patch)
 	fields, _ := changed.Object["spec"].(map[string]any)
 	var read T
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &read); err != nil {
-		// The object's own schema refuses it.
+		// The object's schema rejects it.
 		return spec
 	}
 	return read
 }
 
-// nodesSpec is what Strimzi's objects say of nodes.
+// nodesSpec is the part of Strimzi's objects for nodes.
 type nodesSpec struct {
 	Replicas   int32                       `json:"replicas"`
 	Resources  corev1.ResourceRequirements `json:"resources,omitempty"`
@@ -74,7 +74,7 @@ type nodesSpec struct {
 	} `json:"jvmOptions,omitempty"`
 }
 
-func nodesSpecOf(nodes v1alpha1.KafkaNodes) nodesSpec {
+func newNodesSpec(nodes v1alpha1.KafkaNodes) nodesSpec {
 	spec := nodesSpec{Replicas: nodes.Replicas, Resources: nodes.Resources}
 	spec.JVMOptions.XX = anyValues(nodes.JVMOptions)
 	return spec
@@ -82,7 +82,7 @@ func nodesSpecOf(nodes v1alpha1.KafkaNodes) nodesSpec {
 
 func (s nodesSpec) change(nodes *v1alpha1.KafkaNodes) {
 	nodes.Replicas, nodes.Resources, nodes.JVMOptions = s.Replicas, s.Resources, textValues(s.JVMOptions.XX)
-	if bytes, is := jvm.SizeOf("-Xmx"+s.JVMOptions.Max, "MaxHeapSize"); is {
+	if bytes, is := jvm.OptionSize("-Xmx"+s.JVMOptions.Max, "MaxHeapSize"); is {
 		nodes.Heap = binary(bytes)
 	}
 }
@@ -100,16 +100,16 @@ func patchKafka(system *v1alpha1.System) {
 		} `json:"kafka"`
 	}
 	var spec kafkaSpec
-	spec.Kafka.nodesSpec, spec.Kafka.Config, spec.Kafka.Version = nodesSpecOf(declared.Brokers), anyValues(declared.Config), declared.Version
+	spec.Kafka.nodesSpec, spec.Kafka.Config, spec.Kafka.Version = newNodesSpec(declared.Brokers), anyValues(declared.Config), declared.Version
 	spec = through(spec, "Kafka", "kafka", "", system.Patches)
 	declared.Config, declared.Version = textValues(spec.Kafka.Config), spec.Kafka.Version
 	if declared.Mode == v1alpha1.KafkaModeZooKeeper {
 		spec.Kafka.change(&declared.Brokers)
 		return
 	}
-	through(nodesSpecOf(declared.Brokers), "KafkaNodePool", "broker-pool", "", system.Patches).change(&declared.Brokers)
+	through(newNodesSpec(declared.Brokers), "KafkaNodePool", "broker-pool", "", system.Patches).change(&declared.Brokers)
 	if declared.Controllers != nil {
-		through(nodesSpecOf(*declared.Controllers), "KafkaNodePool", "controller-pool", "", system.Patches).change(declared.Controllers)
+		through(newNodesSpec(*declared.Controllers), "KafkaNodePool", "controller-pool", "", system.Patches).change(declared.Controllers)
 	}
 }
 
@@ -183,12 +183,12 @@ func textValues(values map[string]any) map[string]string {
 	return texts
 }
 
-// patchKinds are the objects in which a part of the system can be patched.
+// patchKinds are the objects of each component that can be patched.
 var patchKinds = map[string][]v1alpha1.PatchKind{
 	"kafka": {"Kafka", "KafkaNodePool"}, "postgres": {"Cluster", "Pooler"}, "modules": {"Deployment"},
 }
 
-// patchPlace is the last patch of what a finding is about; nil: there is none.
+// patchPlace returns the last patch that affects a finding; nil if there is none.
 func patchPlace(patches []v1alpha1.Patch, place func(int) *field.Path, finding finding) *field.Path {
 	if !finding.patched || len(finding.settings) == 0 {
 		return nil

@@ -14,19 +14,18 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// setting is the way to a field of a system. Entries of modules, topics and
-// patches are told by their name: modules, mod-users, jvm, heap, max.
+// setting is the path of a field of a system. Entries of modules, topics and patches are
+// identified by name: modules, mod-users, jvm, heap, max.
 type setting []string
 
-// finding is something wrong, or worth a warning, in a system as it would be
-// built.
+// finding is an error or a warning about a resolved system.
 type finding struct {
-	// settings that together are wrong, the one to mend first.
+	// settings that conflict, the one to fix first.
 	settings []setting
 	value    any
 	sentence string
 	warning  bool
-	// patched: a patch makes it so.
+	// patched: a patch causes it.
 	patched bool
 }
 
@@ -38,11 +37,11 @@ func doubtful(sentence string, settings ...setting) finding {
 	return finding{settings: settings, sentence: sentence, warning: true}
 }
 
-// systemPlace is where a system is written.
+// systemPlace is where a system is declared.
 type systemPlace struct {
 	path *field.Path
-	// shared is the name of the PerfSystem the path refers to; empty where
-	// the system is written at the path itself.
+	// shared is the name of the PerfSystem that the path refers to; empty if the system is
+	// inline.
 	shared string
 }
 
@@ -75,8 +74,7 @@ func (w writtenSet) patches() writtenPatches {
 	return writtenPatches{patches: w.set.Patches, place: w.path.Child("patches").Index, who: w.title + ": "}
 }
 
-// keys name the field by which entries of a list are told; entries that are text
-// are told by themselves.
+// keys are the fields that identify list entries; strings identify themselves.
 var keys = map[string]string{"modules": "name", "topics": "group", "env": "name", "volumes": "name"}
 
 // walk follows a setting as far as it is written.
@@ -107,7 +105,7 @@ func isEntry(entry any, key, name string) bool {
 	return isMap && fields[key] == name || entry == name
 }
 
-// locate finds a setting in a set; false where the set leaves it alone.
+// locate finds a setting in a set; false if the set does not contain it.
 func (w writtenSet) locate(setting setting) (*field.Path, bool) {
 	if w.set == nil || len(setting) < 2 {
 		return nil, false
@@ -126,8 +124,8 @@ func (w writtenSet) locate(setting setting) (*field.Path, bool) {
 	return place, depth(w.path, place) >= min(unit, len(setting))
 }
 
-// locateModule looks at what is meant for the one module before what is meant
-// for several, and that before what is meant for all: so they are applied.
+// locateModule searches the sets for the one module before those for several, and those
+// before the one for all, in reverse order of application.
 func (w writtenSet) locateModule(setting setting) (*field.Path, bool) {
 	meant := []func(v1alpha1.ModuleSet) bool{
 		func(set v1alpha1.ModuleSet) bool { return set.Name == setting[1] },
@@ -155,8 +153,8 @@ func (w writtenSet) locateModule(setting setting) (*field.Path, bool) {
 	return nil, false
 }
 
-// ways to write a setting of a module in a set: single requests have a field of
-// their own, which is applied last.
+// ways returns the possible paths of a module's setting in a set: individual requests have
+// a field of their own, which is applied last.
 func ways(within setting) []setting {
 	if len(within) > 1 && within[0] == "resources" && within[1] == "requests" {
 		return []setting{within[1:], within}
@@ -164,7 +162,7 @@ func ways(within setting) []setting {
 	return []setting{within}
 }
 
-// depth is how many fields or entries a place lies below a path.
+// depth returns the number of fields or entries below a path.
 func depth(path, place *field.Path) int {
 	below := strings.TrimPrefix(place.String(), path.String())
 	return strings.Count(below, ".") + strings.Count(below, "[")

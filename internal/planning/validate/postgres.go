@@ -25,8 +25,7 @@ func postgresFindings(system *v1alpha1.System) []finding {
 	return append(found, storageFindings("postgres", postgres.Storage, setting{"postgres", "storage", "size"})...)
 }
 
-// splitFindings: reads need a replica to go to and modules that can send them
-// there.
+// splitFindings checks that a read-write split has replicas, and modules that can use them.
 func splitFindings(system *v1alpha1.System) []finding {
 	split := system.Postgres.ReadWriteSplit
 	if split == nil {
@@ -71,7 +70,7 @@ func replicaFindings(postgres *v1alpha1.Postgres) []finding {
 	}
 }
 
-// blindModules are those the split is on for and that can't use it.
+// blindModules returns the modules of the split that can't use it.
 func blindModules(system *v1alpha1.System, split *v1alpha1.ReadWriteSplit) []string {
 	var blind []string
 	for _, module := range system.Modules {
@@ -82,7 +81,7 @@ func blindModules(system *v1alpha1.System, split *v1alpha1.ReadWriteSplit) []str
 	return blind
 }
 
-// isBlind: the module reads from the database, and not from a replica.
+// isBlind reports whether the module reads from the database, but not from a replica.
 func isBlind(module v1alpha1.Module) bool {
 	if module.ReadsFromReplica != nil {
 		return !*module.ReadsFromReplica

@@ -8,8 +8,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// unaskedFindings: how a service is found in Prometheus says nothing where none is asked.
-func unaskedFindings(system *v1alpha1.System, measurement v1alpha1.Measurement) []finding {
+// prometheusFindings warns of Prometheus selectors that have no effect without a Prometheus
+// server.
+func prometheusFindings(system *v1alpha1.System, measurement v1alpha1.Measurement) []finding {
 	if measurement.Prometheus != nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// judgeSets judges what can be said of a set without the system.
+// judgeSets validates sets without the system.
 func judgeSets(j *judgement, variants []variant) {
 	for _, written := range writtenSets(variants) {
 		at := map[string]int{}
@@ -29,7 +29,7 @@ func judgeSets(j *judgement, variants []variant) {
 	}
 }
 
-// writtenSets are the sets of all variants, each once.
+// writtenSets returns the distinct sets of all variants.
 func writtenSets(variants []variant) []writtenSet {
 	var sets []writtenSet
 	seen := map[string]bool{}
@@ -44,7 +44,7 @@ func writtenSets(variants []variant) []writtenSet {
 	return sets
 }
 
-// judgeReferences judges whether what sets name is there to be set.
+// judgeReferences checks that the names in sets exist.
 func judgeReferences(j *judgement, variants []variant, system *v1alpha1.System) {
 	for _, written := range writtenSets(variants) {
 		judgeKafkaSet(j, written, system.Kafka)
@@ -111,8 +111,8 @@ func groupNames(kafka *v1alpha1.Kafka) []string {
 	return names
 }
 
-// judgeProvider: what is not PerfLab's to run is not PerfLab's to configure,
-// and what it runs has no address to be told.
+// judgeProvider rejects configuration of external services, and addresses of services that
+// PerfLab runs.
 func judgeProvider(j *judgement, written writtenSet, path *field.Path, what, provider string, external bool, given map[string]bool, address bool) {
 	if !external {
 		if address {
@@ -153,7 +153,7 @@ func judgePostgresSet(j *judgement, written writtenSet, postgres *v1alpha1.Postg
 	judgeProvider(j, written, path, "PostgreSQL", "CloudNativePG", external, given, set.External != nil)
 }
 
-// judgeModes: nodes of the mode an arm does not have would go unnoticed.
+// judgeModes rejects nodes of a mode that no arm uses.
 func judgeModes(j *judgement, variants []variant, kafka *v1alpha1.Kafka) {
 	if kafka == nil || kafka.Provider == v1alpha1.KafkaProviderExternal {
 		return
@@ -180,7 +180,7 @@ func judgeModes(j *judgement, variants []variant, kafka *v1alpha1.Kafka) {
 	}
 }
 
-// refuseOnce says one thing about a place, however many arms lead there.
+// refuseOnce adds one error per path, even if several arms cause it.
 func (j *judgement) refuseOnce(err *field.Error) {
 	same := func(known *field.Error) bool { return known.Field == err.Field && known.Type == err.Type }
 	if !slices.ContainsFunc(j.errors, same) {

@@ -18,13 +18,13 @@ import (
 	"perflab.dev/perflab/internal/planning/repair"
 )
 
-// minimumBytes is less than any heap, container or volume works with.
+// minimumBytes is too small for any heap, container or volume.
 const minimumBytes = 1 << 20
 
-// maximumCores is more than a container asks for on purpose.
+// maximumCores is more than any plausible request.
 const maximumCores = 100
 
-// resourceFindings are about the resources of one container.
+// resourceFindings validates the resources of one container.
 func resourceFindings(who string, resources corev1.ResourceRequirements, at setting) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(maps.Keys(resources.Limits)) {
@@ -62,7 +62,7 @@ func requestFindings(who string, name corev1.ResourceName, request resource.Quan
 	case request.Sign() < 0:
 		return []finding{wrong(request.String(), fmt.Sprintf("%s requests %s of %s: write an amount of 0 or more", who, &request, name), at)}
 	case isBytes(name) && request.Sign() > 0 && isWhole(request) && request.Value() < minimumBytes:
-		// The container starts all the same.
+		// The container still starts.
 		return []finding{doubtful(sizeFault(what, request), at)}
 	case isBytes(name) && request.Sign() > 0:
 		return sizeFindings(what, &request, at)
@@ -71,7 +71,7 @@ func requestFindings(who string, name corev1.ResourceName, request resource.Quan
 	}
 }
 
-// coreFindings: 500 cores are mostly 500m, half a core.
+// coreFindings warns of many cores: 500 usually means 500m, half a core.
 func coreFindings(what string, name corev1.ResourceName, amount resource.Quantity, at setting) []finding {
 	if name != corev1.ResourceCPU || amount.Value() < maximumCores {
 		return nil
@@ -83,13 +83,13 @@ func coreFindings(what string, name corev1.ResourceName, amount resource.Quantit
 	return []finding{doubtful(fmt.Sprintf("%s is %s, which is %d cores: write %s for thousandths of a core", what, &amount, amount.Value(), thousandths), at)}
 }
 
-// isResource says whether Kubernetes takes the name of a container's resource.
+// isResource reports whether Kubernetes accepts the name of a container's resource.
 func isResource(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || isBytes(name) ||
 		strings.Contains(string(name), "/") && len(validation.IsQualifiedName(string(name))) == 0
 }
 
-// isBytes says whether a resource is counted in bytes.
+// isBytes reports whether a resource is a number of bytes.
 func isBytes(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage ||
 		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
@@ -106,8 +106,8 @@ func storageFindings(who string, storage *v1alpha1.Storage, at setting) []findin
 	return sizeFindings("the storage of "+who, &storage.Size, at)
 }
 
-// sizeFindings judge a number of bytes. In Kubernetes 512m is half a byte, and
-// 512 without a unit is 512 bytes.
+// sizeFindings validates a number of bytes. In Kubernetes 512m is half a byte, and 512
+// without a unit is 512 bytes.
 func sizeFindings(what string, size *resource.Quantity, at setting) []finding {
 	if size == nil || size.Sign() <= 0 || size.Value() >= minimumBytes {
 		return positive(what, size, "512Mi", at)
@@ -120,10 +120,10 @@ func sizeFault(what string, size resource.Quantity) string {
 	return fmt.Sprintf("%s is %s, which is %s bytes: write %s", what, &size, bytes, inMebibytes(size))
 }
 
-// isWhole says whether a number of bytes has no fraction.
+// isWhole reports whether a number of bytes has no fraction.
 func isWhole(size resource.Quantity) bool { return size.MilliValue()%1000 == 0 }
 
-// inMebibytes is the number of a size with the unit that may have been meant.
+// inMebibytes returns the number with the probably intended unit.
 func inMebibytes(size resource.Quantity) string {
 	number := strings.TrimRight(size.String(), "munkKMGTPEi")
 	if _, err := strconv.ParseUint(number, 10, 64); err != nil || len(number) > 5 {
@@ -132,7 +132,7 @@ func inMebibytes(size resource.Quantity) string {
 	return number + "Mi"
 }
 
-// positive asks for a size above nothing.
+// positive requires a positive size.
 func positive(what string, amount *resource.Quantity, example string, at setting) []finding {
 	if amount == nil || amount.Sign() > 0 {
 		return nil
@@ -140,7 +140,7 @@ func positive(what string, amount *resource.Quantity, example string, at setting
 	return []finding{wrong(amount.String(), fmt.Sprintf("%s is %s: write a size above 0, for example %s, or leave it out", what, amount, example), at)}
 }
 
-// memoryLimit is nil where memory is not limited.
+// memoryLimit returns the memory limit; nil if there is none.
 func memoryLimit(resources corev1.ResourceRequirements) *resource.Quantity {
 	limit, limited := resources.Limits[corev1.ResourceMemory]
 	if !limited {

@@ -12,14 +12,14 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// judgeLogins refuses loads that log in where nobody says as whom.
+// judgeLogins rejects loads that log in without a declared login.
 func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Target) {
 	if target.CredentialsSecret.Name != "" {
 		return
 	}
 	for i, scenario := range scenarios {
 		for n, load := range scenario.Loads {
-			if kinds.Of(load).IsFOLIO() {
+			if kinds.ForLoad(load).IsFOLIO() {
 				j.refuse(field.Required(field.NewPath("spec", "scenarios").Index(i).Child("loads").Index(n), fmt.Sprintf(
 					"load %q logs in, and the system does not say as whom: write target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
 			}
@@ -34,9 +34,9 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
 			for _, finding := range resourceFindings(title("load", load.Name), load.Resources, setting{"resources"}) {
-				j.report(finding, childOf(loads.Index(n), finding.settings[0]), "")
+				j.report(finding, childPath(loads.Index(n), finding.settings[0]), "")
 			}
-			faults, warnings := kinds.Of(load).Validate(loads.Index(n), scripts.configMaps)
+			faults, warnings := kinds.ForLoad(load).Validate(loads.Index(n), scripts.configMaps)
 			j.refuse(faults...)
 			for _, warning := range warnings {
 				j.warn(warning)
@@ -46,7 +46,7 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 	}
 }
 
-// judgeName refuses loads whose metrics would be taken for those of servers.
+// judgeName rejects loads whose metrics would look like those of servers.
 func judgeName(j *judgement, load string, place *field.Path) {
 	if metric.Reserved(load) {
 		j.refuse(field.Invalid(place, load, fmt.Sprintf(
@@ -54,7 +54,7 @@ func judgeName(j *judgement, load string, place *field.Path) {
 	}
 }
 
-// judgeAfter refuses loads that wait for each other in a circle.
+// judgeAfter rejects cycles of loads.
 func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *field.Path) {
 	at := load
 	for range loads {
@@ -63,7 +63,7 @@ func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *
 		}
 		next := named(loads, at.After)
 		if next == nil {
-			return // The API server has refused it.
+			return // The API server rejects it.
 		}
 		at = *next
 	}
@@ -80,4 +80,6 @@ func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {
 	return nil
 }
 
-func childOf(path *field.Path, below setting) *field.Path { return path.Child(below[0], below[1:]...) }
+func childPath(path *field.Path, below setting) *field.Path {
+	return path.Child(below[0], below[1:]...)
+}

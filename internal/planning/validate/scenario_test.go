@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-func TestScenariosAreJudged(t *testing.T) {
+func TestScenariosAreValidated(t *testing.T) {
 	importAfter := func(name, after string) v1alpha1.Load {
 		return v1alpha1.Load{Name: name, After: after, DataImport: &v1alpha1.DataImport{Records: 1}}
 	}
@@ -54,7 +54,7 @@ func TestScenariosAreJudged(t *testing.T) {
 	}
 }
 
-func TestSummariesOfSeveralRunnersAreWarnedOf(t *testing.T) {
+func TestSummariesOfSeveralRunnersWarn(t *testing.T) {
 	made := experiment()
 	two := int32(2)
 	made.Spec.Analysis.Primary = []string{"search/keyword/p95"}

@@ -13,24 +13,24 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// What a declaration may be, as it is stored and as it is resolved. A few bytes can be
-// resolved to a lot: a set for all modules is copied to each of them, in each arm.
+// Limits of a declaration, as stored and as resolved. A small set for all modules is copied
+// to each of them, in each arm.
 const (
-	// maxStored is what a spec may take as JSON, maxValues how many values it may have: a
-	// value of two bytes takes a hundred in memory.
+	// maxStored is the limit of a spec in bytes of JSON, maxValues of its values: a value
+	// of two bytes takes a hundred in memory.
 	maxStored = 256 << 10
 	maxValues = 8_000
-	// maxResolved is what the system of an arm may take, which each run stores, and
-	// maxAllResolved that of all arms together.
+	// maxResolved is the limit of an arm's system, which each run stores, and
+	// maxAllResolved of all arms together.
 	maxResolved    = 512 << 10
 	maxAllResolved = 8 << 20
-	// maxPatched is what the patches of an arm may add to all objects together.
+	// maxPatched is the limit of what the patches of an arm add to all objects.
 	maxPatched = 4 << 20
-	// maxTopics are those of a system.
+	// maxTopics is the limit of a system's topics.
 	maxTopics = 10_000
 )
 
-// Stored judges the size of a spec as it is stored, in JSON.
+// Stored checks the size of a stored spec, in JSON.
 func Stored(spec []byte) field.ErrorList {
 	switch count := valuesIn(spec); {
 	case len(spec) > maxStored:
@@ -46,7 +46,7 @@ func tooLarge(path *field.Path, sentence string) field.ErrorList {
 	return field.ErrorList{field.Forbidden(path, sentence)}
 }
 
-// valuesIn counts the objects, lists and what stands in them.
+// valuesIn counts objects, lists and their values.
 func valuesIn(text []byte) int {
 	count, inString := 0, false
 	for i := 0; i < len(text); i++ {
@@ -62,26 +62,26 @@ func valuesIn(text []byte) int {
 	return count
 }
 
-// isStoredTooLarge refuses a spec that the webhook would not have had stored.
+// isStoredTooLarge rejects a spec that the webhook would reject.
 func isStoredTooLarge(j *judgement, spec *v1alpha1.PerfExperimentSpec) bool {
 	faults := Stored(encoded(spec))
 	j.refuse(faults...)
 	return len(faults) > 0
 }
 
-// encoded is a part of a spec in JSON. Nothing in a spec can't be encoded.
+// encoded returns a part of a spec in JSON, which always succeeds.
 func encoded(part any) []byte {
 	text, _ := json.Marshal(part) //nolint:errchkjson // As the comment above says.
 	return text
 }
 
-// isTooLarge refuses what can't be resolved, before it is.
+// isTooLarge rejects a declaration whose resolved size is too large, before resolving it.
 func isTooLarge(j *judgement, variants []variant, system *v1alpha1.System, base systemPlace) bool {
 	before := len(j.errors)
 	j.refuse(tooManyTopics(system, base)...)
 	sizes, all := sizes{}, 0
 	for _, variant := range variants {
-		own := sizes.of(system)
+		own := sizes.valueSize(system)
 		patched := patchedBytes(system.Patches, system)
 		for _, written := range variant.sets {
 			own += sizes.resolved(written.set, system)
@@ -106,7 +106,7 @@ func isTooLarge(j *judgement, variants []variant, system *v1alpha1.System, base 
 	return len(j.errors) > before
 }
 
-// isTooLargeAlone is the same for a system without arms.
+// isTooLargeAlone is isTooLarge for a system without arms.
 func isTooLargeAlone(j *judgement, system *v1alpha1.System, base systemPlace) bool {
 	j.refuse(tooManyTopics(system, base)...)
 	if patched := patchedBytes(system.Patches, system); patched > maxPatched {
@@ -134,11 +134,11 @@ func tooManyTopics(system *v1alpha1.System, base systemPlace) field.ErrorList {
 		fmt.Sprintf("%sthe groups make %d topics, and a system may have %d: lower count", base.who(), count, maxTopics))
 }
 
-// sizes are the bytes of JSON that parts of a declaration take, each worked out once.
+// sizes caches the JSON sizes of parts of a declaration.
 type sizes map[any]int
 
-// of is the size of what is pointed at.
-func (s sizes) of(part any) int {
+// valueSize returns the size of a pointer's target.
+func (s sizes) valueSize(part any) int {
 	size, known := s[part]
 	if !known {
 		size = len(encoded(part))
@@ -147,22 +147,22 @@ func (s sizes) of(part any) int {
 	return size
 }
 
-// resolved is how much a set adds to a system at most: a set for several modules is
-// copied to each of them.
+// resolved returns the maximum size that a set adds to a system: a set for several modules
+// is copied to each of them.
 func (s sizes) resolved(set *v1alpha1.SystemSet, system *v1alpha1.System) int {
 	if set == nil {
 		return 0
 	}
-	size := s.of(set)
+	size := s.valueSize(set)
 	for i := range set.Modules {
 		if copies := arms.Matched(set.Modules[i], system.Modules); copies > 1 {
-			size += (copies - 1) * s.of(&set.Modules[i])
+			size += (copies - 1) * s.valueSize(&set.Modules[i])
 		}
 	}
 	return size
 }
 
-// patchedBytes are what patches add to the objects of a system together.
+// patchedBytes returns the size that patches add to the objects of a system.
 func patchedBytes(patches []v1alpha1.Patch, system *v1alpha1.System) int {
 	bytes := 0
 	for _, patch := range patches {

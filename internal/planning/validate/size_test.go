@@ -38,7 +38,7 @@ func patchOf(bytes int) []v1alpha1.Patch {
 
 // Each of these is small as it is written. Nothing is resolved, rendered or named before
 // it is refused, in little time and memory.
-func TestWhatIsTooLargeIsRefusedBeforeItIsResolved(t *testing.T) {
+func TestTooLargeSpecIsRejectedUnresolved(t *testing.T) {
 	setAll := func(set v1alpha1.ModuleSet) func(*v1alpha1.PerfExperiment) {
 		return func(e *v1alpha1.PerfExperiment) {
 			manyModules(e, 128)
@@ -104,7 +104,7 @@ func TestWhatIsTooLargeIsRefusedBeforeItIsResolved(t *testing.T) {
 	}
 }
 
-// allocated is how much memory was asked for, in bytes.
+// allocated returns how much memory was asked for, in bytes.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -10,10 +10,10 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// findings are everything wrong with a system but for its patches.
+// findings returns all findings of a system except for its patches.
 func findings(system *v1alpha1.System) []finding {
 	var found []finding
-	found = append(found, kafkaFindings(system.Kafka, tenantOf(system))...)
+	found = append(found, kafkaFindings(system.Kafka, declaredTenant(system))...)
 	found = append(found, postgresFindings(system)...)
 	found = append(found, targetFindings(system)...)
 	found = append(found, workloadFindings(system)...)
@@ -23,12 +23,12 @@ func findings(system *v1alpha1.System) []finding {
 	return found
 }
 
-// tenantOf is whose topics presets make that name no tenant.
-func tenantOf(system *v1alpha1.System) string {
+// declaredTenant returns the tenant of preset topics.
+func declaredTenant(system *v1alpha1.System) string {
 	return cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
 }
 
-// targetFindings: a target that does not run takes no load.
+// targetFindings rejects a target without replicas.
 func targetFindings(system *v1alpha1.System) []finding {
 	for _, module := range system.Modules {
 		if module.Name == system.Target.Module && module.Replicas != nil && *module.Replicas == 0 {
@@ -40,7 +40,7 @@ func targetFindings(system *v1alpha1.System) []finding {
 	return nil
 }
 
-// workloadFindings: a workload that two modules borrow would be changed twice.
+// workloadFindings rejects a workload that two modules adopt.
 func workloadFindings(system *v1alpha1.System) []finding {
 	var found []finding
 	borrower := map[string]string{}
@@ -48,7 +48,7 @@ func workloadFindings(system *v1alpha1.System) []finding {
 		if module.WorkloadRef == nil {
 			continue
 		}
-		workload := fmt.Sprintf("%s %q", kindOf(module.WorkloadRef), module.WorkloadRef.Name)
+		workload := fmt.Sprintf("%s %q", workloadKind(module.WorkloadRef), module.WorkloadRef.Name)
 		if first, taken := borrower[workload]; taken {
 			found = append(found, wrong(module.WorkloadRef.Name,
 				fmt.Sprintf("module %q borrows %s, which module %q borrows already: name another workload, or take one of the modules out", module.Name, workload, first),
@@ -60,7 +60,7 @@ func workloadFindings(system *v1alpha1.System) []finding {
 	return found
 }
 
-func kindOf(ref *v1alpha1.WorkloadRef) v1alpha1.WorkloadKind {
+func workloadKind(ref *v1alpha1.WorkloadRef) v1alpha1.WorkloadKind {
 	if ref.Kind == "" {
 		return v1alpha1.WorkloadDeployment
 	}
@@ -77,7 +77,7 @@ func unknownModule(name string, system *v1alpha1.System) string {
 
 func title(what, name string) string { return fmt.Sprintf("%s %q", what, name) }
 
-// quoted lists names in a sentence, cut to what a reader takes in at once.
+// quoted lists names in a message, truncated if there are many.
 func quoted(names []string) string {
 	marked := make([]string, 0, len(names))
 	for _, name := range names {

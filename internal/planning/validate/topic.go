@@ -14,13 +14,13 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// maxTopicName is the longest name Kafka takes.
+// maxTopicName is Kafka's length limit.
 const maxTopicName = 249
 
 var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
-// topicFindings judge the names of topics, which are the same in all arms but
-// for the prefix.
+// topicFindings validates the names of topics, which differ between arms only by their
+// prefix.
 func topicFindings(declared *v1alpha1.Kafka, tenant string) []finding {
 	var found []finding
 	known := topicOwners{}
@@ -37,12 +37,12 @@ func topicFindings(declared *v1alpha1.Kafka, tenant string) []finding {
 	return found
 }
 
-// topicOwners are topics by the name that Kafka's metrics give them.
+// topicOwners are topics by their names in Kafka's metrics.
 type topicOwners map[string]topicOwner
 
 type topicOwner struct{ name, group string }
 
-// add says what is wrong with a topic beside those before it; empty: nothing.
+// add returns the conflict of a topic with earlier ones; empty if there is none.
 func (o topicOwners) add(name, group string) string {
 	if fault := topicNameFault(name, group); fault != "" {
 		return fault
@@ -73,15 +73,15 @@ func topicNameFault(name, group string) string {
 	}
 }
 
-// judgeTopicNames refuses topics whose name is too long with the prefix that
-// tells layouts and experiments apart.
+// judgeTopicNames rejects topics whose names are too long with the prefix for layouts and
+// experiments.
 func judgeTopicNames(j *judgement, experiment string, system *v1alpha1.System, base systemPlace) {
 	if system.Kafka == nil {
 		return
 	}
 	prefix := len(kafka.Env(environment.Request{Experiment: experiment, System: *system})) + len(".")
 	for _, topics := range system.Kafka.Topics {
-		for _, name := range kafka.TopicNames(topics, tenantOf(system)) {
+		for _, name := range kafka.TopicNames(topics, declaredTenant(system)) {
 			if prefix+len(name) <= maxTopicName {
 				continue
 			}

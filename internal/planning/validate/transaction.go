@@ -19,14 +19,14 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// scripts are those of the loads, as far as they are at hand. Each is read once.
+// scripts parses the available scripts of the loads, each once.
 type scripts struct {
 	scenarios  []v1alpha1.Scenario
 	configMaps kind.ConfigMaps
 	read       map[string]written
 }
 
-// written are the transactions that stand in a script.
+// written are the transactions in a script.
 type written struct {
 	names    []string
 	complete bool
@@ -36,9 +36,9 @@ func newScripts(scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) *scri
 	return &scripts{scenarios: scenarios, configMaps: configMaps, read: map[string]written{}}
 }
 
-// in the script of a load.
+// in returns the transactions of a load's script.
 func (s *scripts) in(load v1alpha1.Load) written {
-	script, is := kinds.Of(load).(kind.Written)
+	script, is := kinds.ForLoad(load).(kind.ScriptKind)
 	if !is {
 		return written{}
 	}
@@ -46,13 +46,14 @@ func (s *scripts) in(load v1alpha1.Load) written {
 	if found, known := s.read[string(key)]; known || err != nil {
 		return found
 	}
-	names, complete := script.Written(s.configMaps)
+	names, complete := script.DeclaredTransactions(s.configMaps)
 	s.read[string(key)] = written{names, complete}
 	return s.read[string(key)]
 }
 
-// of the loads of a name, whatever the scenario; none where there may be others.
-func (s *scripts) of(name string) []string {
+// forConfigMap returns the transactions of the loads of a name, in any scenario; none if
+// there may be others.
+func (s *scripts) forConfigMap(name string) []string {
 	var all []string
 	for _, scenario := range s.scenarios {
 		for _, load := range scenario.Loads {
@@ -70,28 +71,28 @@ func (s *scripts) of(name string) []string {
 	return slices.Compact(all)
 }
 
-// judgeTransactions warns of a script without any.
+// judgeTransactions warns of a script without transactions.
 func judgeTransactions(j *judgement, path *field.Path, load v1alpha1.Load, scripts *scripts) {
-	script, is := kinds.Of(load).(kind.Written)
+	script, is := kinds.ForLoad(load).(kind.ScriptKind)
 	if found := scripts.in(load); is && found.complete && len(found.names) == 0 {
 		j.warn(script.NoTransactions(path))
 	}
 }
 
-// doubtOfTransaction says that no script at hand has the transaction of a metric. It is
-// no fault: what the script is when the load is on, nobody knows before.
-func doubtOfTransaction(name string, scripts *scripts) string {
+// transactionWarning reports that no available script has the transaction of a metric. It
+// is no error: the script may change before the run.
+func transactionWarning(name string, scripts *scripts) string {
 	name, _ = metric.CutWindow(name)
 	load, rest := metric.CutOwner(name)
 	transaction, _ := metric.CutStatistic(rest)
-	known := scripts.of(load)
+	known := scripts.forConfigMap(load)
 	if transaction == "" || len(known) == 0 || isTransaction(transaction, known) {
 		return ""
 	}
 	return unknownTransaction(transaction, known)
 }
 
-// unknownTransaction names the outermost part of a transaction that is not known.
+// unknownTransaction returns the outermost unknown part of a transaction.
 func unknownTransaction(transaction string, known []string) string {
 	path, _ := label.Cut(transaction)
 	at := slices.IndexFunc(path, func(part string) bool { return !slices.Contains(known, part) })
@@ -99,16 +100,17 @@ func unknownTransaction(transaction string, known []string) string {
 	return fmt.Sprintf("the script has no transaction %s: %s one it has (%s)", path[at], write(meant), choices(known))
 }
 
-// isTransaction: it is one of those known, a request of one, or one within another.
+// isTransaction reports whether the transaction is known, a request of a known one, or
+// nested in one.
 func isTransaction(written string, known []string) bool {
 	path, _ := label.Cut(written)
 	return slices.Contains(known, metric.Plain(written)) ||
 		!slices.ContainsFunc(path, func(part string) bool { return !slices.Contains(known, part) })
 }
 
-// faultOfStatistic judges the last part of a load's metric; what is before it is
-// a transaction.
-func faultOfStatistic(load, rest string, known []string) string {
+// statisticFault validates the last part of a load's metric; the part before it is a
+// transaction.
+func statisticFault(load, rest string, known []string) string {
 	switch of, statistic := metric.CutStatistic(rest); {
 	case !slices.Contains(known, statistic):
 		return fmt.Sprintf("there is no statistic %q of a transaction: end with one there is (%s)", statistic, strings.Join(known, ", "))
@@ -119,7 +121,7 @@ func faultOfStatistic(load, rest string, known []string) string {
 	}
 }
 
-func faultOfServerMetric(name string) string {
+func serverMetricFault(name string) string {
 	known := metric.ServerStatistics()
 	if _, statistic := metric.CutStatistic(name); !slices.Contains(known, statistic) {
 		return fmt.Sprintf("there is no statistic %q of what servers use: end with one there is (%s), for example %s",

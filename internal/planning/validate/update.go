@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/planning/analysisplan"
 )
 
-// Update says what may not change any more: once the first run is planned,
-// everything the runs are compared under.
+// Update rejects changes of fields that are immutable once the first run is planned,
+// because runs are compared under them.
 func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	if before.Status.StartTime == nil {
 		return nil
@@ -32,7 +32,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
 			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", was)))
 	}
-	if before, after := analysisplan.Of(&before.Spec).Looks, analysisplan.Of(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
+	if before, after := analysisplan.New(&before.Spec).Looks, analysisplan.New(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
 		found.refuse(field.Forbidden(spec.Child("design"),
 			fmt.Sprintf("the experiment has begun, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
 	}

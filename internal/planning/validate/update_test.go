@@ -14,7 +14,7 @@ import (
 )
 
 // Notes may change at any time, as long as a report can be written that has them.
-func TestNotesMayChangeUntilTheRunsAreGone(t *testing.T) {
+func TestUpdateAllowsNotesUntilRunsAreDeleted(t *testing.T) {
 	before := experiment()
 	before.Status.StartTime = &metav1.Time{}
 	after := before.DeepCopy()
@@ -34,7 +34,7 @@ func TestNotesMayChangeUntilTheRunsAreGone(t *testing.T) {
 }
 
 // To runs that are gone no block can be added.
-func TestNoBlockIsAddedToRunsThatAreGone(t *testing.T) {
+func TestUpdateRejectsBlocksAfterRunsAreDeleted(t *testing.T) {
 	before := experiment()
 	before.Status.StartTime = &metav1.Time{}
 	after := before.DeepCopy()

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validate says what is wrong with a declaration that the API
-// server's own rules can't see: what one part of it says about another, and
-// what its arms make of it. It is pure. Admission, planning and the
-// experiment's reconciler ask it.
+// Package validate validates what the API server's rules can't: relations between parts of
+// a declaration, and its resolved arms. It is pure. Admission, planning and the
+// experiment's reconciler use it.
 //
-// Errors stop an experiment. Warnings are sentences about what makes it answer
-// less than it could.
+// Errors stop an experiment. Warnings are sentences about what limits its results.
 package validate
 
 import (
@@ -21,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// judgement collects what is found.
+// judgement collects findings.
 type judgement struct {
 	errors   field.ErrorList
 	warnings []string
@@ -35,18 +33,18 @@ func (j *judgement) warn(sentence string) {
 	}
 }
 
-// Known is what an experiment refers to, as far as it could be read.
+// Known are the objects that an experiment refers to, as far as they are readable.
 type Known struct {
-	// System of the systemRef; nil: then only what needs no system is judged.
+	// System of the systemRef; if nil, only fields that need no system are validated.
 	System *v1alpha1.System
 	// ConfigMaps with scripts.
 	ConfigMaps kind.ConfigMaps
-	// NoAccounts: the operator writes with its own rights, whatever ServiceAccount is named.
+	// NoAccounts: the operator writes with its own permissions, whichever ServiceAccount is
+	// named.
 	NoAccounts bool
 }
 
-// Experiment judges an experiment. One with a system of its own is judged by
-// that.
+// Experiment validates an experiment, over its inline system if it has one.
 func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorList, []string) {
 	spec, system, found := &experiment.Spec, known.System, &judgement{}
 	scripts := newScripts(spec.Scenarios, known.ConfigMaps)
@@ -61,8 +59,8 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	}
 	judgeAccount(found, spec.ServiceAccountName, known)
 	judgeMatrix(found, spec.Matrix)
-	// A matrix that is wrong makes no arms worth a look, or too many.
-	variants := variantsOf(spec, len(found.errors) == 0)
+	// An invalid matrix gives no useful arms, or too many.
+	variants := listVariants(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
 	judgeScenarios(found, spec.Scenarios, scripts)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
@@ -82,7 +80,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 		resolved = append(resolved, &changed)
 	}
 	wrongs := func(system *v1alpha1.System) []finding {
-		return append(resolvedFindings(system), unaskedFindings(system, spec.Measurement)...)
+		return append(resolvedFindings(system), prometheusFindings(system, spec.Measurement)...)
 	}
 	judgeSystem(found, wrongs, resolved, system, base)
 	judgeArms(found, wrongs, variants, resolved, system)
@@ -91,8 +89,8 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	return found.errors, found.warnings
 }
 
-// judgeAccount refuses a ServiceAccount that would not be used: its author would believe
-// that its rights hold.
+// judgeAccount rejects a ServiceAccount that would be ignored: its author would rely on its
+// permissions.
 func judgeAccount(found *judgement, name string, known Known) {
 	if name != "" && known.NoAccounts {
 		found.refuse(field.Forbidden(field.NewPath("spec", "serviceAccountName"),
@@ -100,7 +98,7 @@ func judgeAccount(found *judgement, name string, known Known) {
 	}
 }
 
-// System judges a system by itself, at its place in the object it stands in.
+// System validates a system by itself, at its path in the object that contains it.
 func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
 	found, base := &judgement{}, systemPlace{path: path}
 	if isTooLargeAlone(found, system, base) {
@@ -113,9 +111,8 @@ func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []strin
 	return found.errors, found.warnings
 }
 
-// report turns a finding into an error or a warning, with who it is about in
-// front where that is not the system itself. A warning is read as a sentence, so
-// its place stands behind it.
+// report turns a finding into an error or a warning, prefixed with the component unless it
+// is the system itself. A warning is a sentence, so its path comes last.
 func (j *judgement) report(finding finding, place *field.Path, who string) {
 	sentence := who + finding.sentence
 	if finding.warning {
@@ -125,7 +122,7 @@ func (j *judgement) report(finding finding, place *field.Path, who string) {
 	j.refuse(field.Invalid(place, finding.value, sentence))
 }
 
-// judgeSystem judges the system itself.
+// judgeSystem validates the system itself.
 func judgeSystem(j *judgement, wrongs func(*v1alpha1.System) []finding, resolved []*v1alpha1.System, system *v1alpha1.System, base systemPlace) {
 	for _, finding := range wrongs(system) {
 		j.report(finding, base.of(system, finding), base.who())
@@ -133,14 +130,13 @@ func judgeSystem(j *judgement, wrongs func(*v1alpha1.System) []finding, resolved
 	judgePatches(j, base.patches(system), append(slices.Clone(resolved), system))
 }
 
-// judgeArms judges what each arm makes of the system. What is wrong with the
-// system itself has been said.
+// judgeArms validates the resolved arms, without the findings of the system itself.
 func judgeArms(j *judgement, wrongs func(*v1alpha1.System) []finding, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
 	known := map[string]bool{}
 	for _, finding := range wrongs(system) {
 		known[finding.sentence] = true
 	}
-	met := &meetings{}
+	met := &repeatedFindings{}
 	for i, variant := range variants {
 		for _, finding := range wrongs(resolved[i]) {
 			if !known[finding.sentence] {
@@ -156,7 +152,7 @@ func judgeArms(j *judgement, wrongs func(*v1alpha1.System) []finding, variants [
 	}
 }
 
-// buildsWith are the systems of the variants that have the set.
+// buildsWith returns the systems of the variants that contain the set.
 func buildsWith(written writtenSet, variants []variant, resolved []*v1alpha1.System) []*v1alpha1.System {
 	var builds []*v1alpha1.System
 	for i, variant := range variants {
@@ -167,36 +163,36 @@ func buildsWith(written writtenSet, variants []variant, resolved []*v1alpha1.Sys
 	return builds
 }
 
-// meetings are findings of arms, each with all the arms that have it.
-type meetings struct{ all []*meeting }
+// repeatedFindings merges findings of arms, each with the arms that have it.
+type repeatedFindings struct{ all []*repeatedFinding }
 
-type meeting struct {
+type repeatedFinding struct {
 	finding finding
 	place   *field.Path
 	arms    []string
 }
 
-func (m *meetings) add(finding finding, place *field.Path, arm string) {
+func (m *repeatedFindings) add(finding finding, place *field.Path, arm string) {
 	for _, known := range m.all {
 		if known.finding.sentence == finding.sentence && known.place.String() == place.String() {
 			known.arms = append(known.arms, arm)
 			return
 		}
 	}
-	m.all = append(m.all, &meeting{finding: finding, place: place, arms: []string{arm}})
+	m.all = append(m.all, &repeatedFinding{finding: finding, place: place, arms: []string{arm}})
 }
 
-func (m *meeting) who() string {
+func (m *repeatedFinding) who() string {
 	if len(m.arms) == 1 {
 		return fmt.Sprintf("arm %q: ", m.arms[0])
 	}
 	return "arms " + quoted(m.arms) + ": "
 }
 
-// judgeComparison says where arms tell less than they seem to.
+// judgeComparison warns of arms that limit conclusions.
 func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
 	if len(j.errors) > 0 {
-		// Arms that can't be built are not worth comparing yet.
+		// Compare only arms that can be built.
 		return
 	}
 	first := map[string]string{}
@@ -208,7 +204,7 @@ func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants [
 		}
 		first[digest] = variant.name
 	}
-	for _, confounded := range arms.ConfoundedOf(spec, *system) {
+	for _, confounded := range arms.ConfoundedArms(spec, *system) {
 		j.warn(confounded.Warning())
 	}
 }

@@ -34,7 +34,7 @@ func experiment() *v1alpha1.PerfExperiment {
 	return made
 }
 
-func TestASoundExperimentIsLeftAlone(t *testing.T) {
+func TestValidExperimentHasNoFindings(t *testing.T) {
 	made := experiment()
 	faults, warnings := validate.Experiment(made, validate.Known{})
 	if len(faults)+len(warnings) > 0 {
@@ -47,7 +47,7 @@ func TestASoundExperimentIsLeftAlone(t *testing.T) {
 
 // Whoever plans or judges offline has no API server to refuse what its own
 // rules see, so nothing here may fail over it.
-func TestWhatNoAPIServerHasSeenIsJudged(t *testing.T) {
+func TestExperimentWithoutDefaultsIsValidated(t *testing.T) {
 	cases := map[string]func(*v1alpha1.PerfExperiment){
 		"nothing at all":         func(e *v1alpha1.PerfExperiment) { *e = v1alpha1.PerfExperiment{} },
 		"a matrix of no factors": func(e *v1alpha1.PerfExperiment) { e.Spec.Arms, e.Spec.Matrix = nil, &v1alpha1.Matrix{} },
@@ -74,7 +74,7 @@ func TestWhatNoAPIServerHasSeenIsJudged(t *testing.T) {
 	}
 }
 
-func TestAFindingNamesWhereItWasWritten(t *testing.T) {
+func TestFindingsHaveDeclaredPaths(t *testing.T) {
 	limit := resource.MustParse("512Mi")
 	cases := map[string]struct {
 		reason string

@@ -11,26 +11,25 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// variant is an arm with the places its settings are written at.
+// variant is an arm with the paths of its settings.
 type variant struct {
 	name string
-	// path of the arm; of the matrix, where a combination makes it.
+	// path of the arm, or of the matrix for a combination.
 	path *field.Path
-	// sets in the order in which they are applied.
+	// sets in order of application.
 	sets []writtenSet
 }
 
-// writtenSet is a set and where it is written.
+// writtenSet is a set and its path.
 type writtenSet struct {
-	// title says in words whose set it is.
+	// title names the set's owner.
 	title string
 	path  *field.Path
 	set   *v1alpha1.SystemSet
 }
 
-// variantsOf lists the arms of an experiment; of a matrix only where it is
-// sound.
-func variantsOf(spec *v1alpha1.PerfExperimentSpec, sound bool) []variant {
+// listVariants lists the arms of an experiment; those of a matrix only if it is valid.
+func listVariants(spec *v1alpha1.PerfExperimentSpec, sound bool) []variant {
 	if spec.Matrix == nil {
 		return listed(spec.Arms)
 	}
@@ -73,11 +72,11 @@ func writtenLevel(matrix *v1alpha1.Matrix, factor int, name string) writtenSet {
 			}
 		}
 	}
-	// Combinations are made of the factors' own levels.
+	// Combinations consist of the factors' levels.
 	panic("a combination has a level that its factor does not have: " + name)
 }
 
-// over is the system with the variant's settings applied.
+// over returns the system with the variant's settings applied.
 func (v variant) over(system v1alpha1.System) v1alpha1.System {
 	for _, written := range v.sets {
 		system = arms.Resolve(system, written.set)
@@ -85,9 +84,8 @@ func (v variant) over(system v1alpha1.System) v1alpha1.System {
 	return system
 }
 
-// place is where the variant's author can mend what was found: the setting
-// that comes first in the finding and that one of the sets gives, the last
-// applied one before others.
+// place returns the path that the author can fix: the first of the finding's settings that
+// a set contains, in the last applied set.
 func (v variant) place(finding finding) *field.Path {
 	for _, written := range slices.Backward(v.sets) {
 		if written.set == nil {

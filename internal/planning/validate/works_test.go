@@ -94,9 +94,9 @@ func testWorks(t *testing.T, cases map[string]works) {
 	}
 }
 
-func TestTheShopWorks(t *testing.T) { testWorks(t, map[string]works{"as it is": {}}) }
+func TestShopExampleIsValid(t *testing.T) { testWorks(t, map[string]works{"as it is": {}}) }
 
-func TestAmountsAreJudgedByTheirSense(t *testing.T) {
+func TestImplausibleQuantities(t *testing.T) {
 	const web, heap = "spec.system.modules[0].", "spec.system.modules[0].jvm.heap.max: the heap of module \"web\" is "
 	testWorks(t, map[string]works{
 		"a heap in thousandths":      {old: heapLine, changed: "heap: {max: 512m}", fault: heap + "512m, which is 0.512 bytes: write 512Mi"},
@@ -137,7 +137,7 @@ func TestAmountsAreJudgedByTheirSense(t *testing.T) {
 	})
 }
 
-func TestMemoryHasRoom(t *testing.T) {
+func TestJVMMemoryFitsLimit(t *testing.T) {
 	const limit = "spec.system.modules[0].resources.limits.memory"
 	testWorks(t, map[string]works{
 		"metaspace beside the heap": {old: heapLine, changed: "heap: {max: 1800Mi}, metaspace: {max: 512Mi}", warning: `module "web" may use 1800Mi of heap and 512Mi of metaspace, together more than its memory limit of 2Gi`},
@@ -151,7 +151,7 @@ func TestMemoryHasRoom(t *testing.T) {
 	})
 }
 
-func TestJVMsStartWithTheirOptions(t *testing.T) {
+func TestJVMOptionsAreValid(t *testing.T) {
 	const option, jvmOption = "spec.system.modules[0].jvm.options[0]: module \"web\": jvm.options has ", "spec.system.modules[0].jvm.options[1]: module \"web\": jvm.options has "
 	withOptions := func(options string) string { return "options: [" + options + "]" }
 	testWorks(t, map[string]works{
@@ -187,7 +187,7 @@ func TestBiasedLockingByTheImage(t *testing.T) {
 	}
 }
 
-func TestNothingSetsTheHeapBehindJVM(t *testing.T) {
+func TestNoOptionOverridesJVMHeap(t *testing.T) {
 	const env = `spec.system.modules[0].env[0]: module "web": `
 	share := func(rest string) string { return `heap: {maxRAMPercentage: "50"}` + rest }
 	variable := func(name, value string) string { return `env: [{name: ` + name + `, value: "` + value + `"}]` }
@@ -223,7 +223,7 @@ func TestNothingSetsTheHeapBehindJVM(t *testing.T) {
 	})
 }
 
-func TestKafkaTakesTopicsAndCounts(t *testing.T) {
+func TestKafkaTopicsAndCountsAreValid(t *testing.T) {
 	const orders, config = "spec.system.kafka.topics[0]: ", "spec.system.kafka.config."
 	topics := func(declared string) string { return "{group: orders, " + declared + ", partitions: 2, replicas: 1}" }
 	long := strings.Repeat("a", 200)
@@ -269,7 +269,7 @@ func TestKafkaTakesTopicsAndCounts(t *testing.T) {
 }
 
 // The prefix of topics has the experiment's name in it.
-func TestTopicsAreTooLongWithTheirPrefix(t *testing.T) {
+func TestTopicNamesIncludePrefix(t *testing.T) {
 	made := experiment()
 	made.Name = strings.Repeat("e", 60)
 	made.Spec.System.Modules[0].Name = "m"
@@ -284,7 +284,7 @@ func TestTopicsAreTooLongWithTheirPrefix(t *testing.T) {
 	}
 }
 
-func TestPostgreSQLStartsWithItsParameters(t *testing.T) {
+func TestPostgreSQLParametersAreValid(t *testing.T) {
 	const place = "spec.system.postgres.parameters."
 	set := func(more string) string { return "parameters: {" + more + "}" }
 	testWorks(t, map[string]works{
@@ -323,7 +323,7 @@ func TestPostgreSQLStartsWithItsParameters(t *testing.T) {
 }
 
 // Arms are judged as they are built: with their patches.
-func TestPatchesAreJudgedByWhatTheyMake(t *testing.T) {
+func TestPatchedSystemIsValidated(t *testing.T) {
 	patch := func(kind, merge string) string {
 		return "patches: [{kind: " + kind + ", merge: {spec: " + merge + "}}]"
 	}

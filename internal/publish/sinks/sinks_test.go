@@ -72,7 +72,7 @@ func TestCloudEvents(t *testing.T) {
 	got := []string{one.SpecVersion(), one.ID(), one.Type(), one.Source(), one.Subject(), one.Time().Format(time.RFC3339), one.DataContentType(), string(one.Data())}
 	want := []string{"1.0", "id-1", "dev.perflab.series.changed", "/apis/x", "lab/heap", "2026-03-01T08:00:00Z", "application/json", `{"a":"b"}`}
 	expect.Equal(t, want, got)
-	if header := receiver.Asked()[0]; header.Get("Authorization") != "Bearer t0ken" || header.Get("X-Api-Key") != "k3y" || header.Get("Content-Type") != "application/cloudevents+json" {
+	if header := receiver.Requests()[0]; header.Get("Authorization") != "Bearer t0ken" || header.Get("X-Api-Key") != "k3y" || header.Get("Content-Type") != "application/cloudevents+json" {
 		t.Errorf("%v", header)
 	}
 }
@@ -90,7 +90,7 @@ func TestCredentialsAreReadAnew(t *testing.T) {
 		expect.NoError(t, all[0].Tell(t.Context(), told()))
 	}
 	var seen []string
-	for _, header := range receiver.Asked() {
+	for _, header := range receiver.Requests() {
 		seen = append(seen, header.Get("Authorization"))
 	}
 	expect.Equal(t, []string{"", "Bearer first", "Bearer second"}, seen)
@@ -194,7 +194,7 @@ func TestAnswersThatLeadAstray(t *testing.T) {
 			}
 		})
 	}
-	if asked := elsewhere.Asked(); len(asked) > 0 {
+	if asked := elsewhere.Requests(); len(asked) > 0 {
 		t.Errorf("the other address was asked: %v", asked)
 	}
 }
@@ -206,11 +206,11 @@ func TestGrafanaHasAnAnnotationOnce(t *testing.T) {
 		t.Error("Grafana is to be told of changes alone")
 	}
 	// The first answer is lost after it was kept.
-	grafana.Loses = true
+	grafana.LoseNext = true
 	if err := sink.Tell(t.Context(), told()); !errors.Is(err, sinks.ErrAway) {
 		t.Fatal(err)
 	}
-	grafana.Loses = false
+	grafana.LoseNext = false
 	another := told()
 	another.ID = "id-2"
 	for _, one := range []announcement.Announcement{told(), another, told()} {
@@ -245,7 +245,7 @@ func TestCredentialsThatAreNone(t *testing.T) {
 			}
 		})
 	}
-	if asked := receiver.Asked(); len(asked) > 0 {
+	if asked := receiver.Requests(); len(asked) > 0 {
 		t.Errorf("it was asked: %v", asked)
 	}
 }
@@ -297,7 +297,7 @@ func TestASinkWhereTheOperatorMayNotConnect(t *testing.T) {
 			t.Errorf("telling %s gave %v", address, err)
 		}
 	}
-	if asked := receiver.Asked(); len(asked) > 0 {
+	if asked := receiver.Requests(); len(asked) > 0 {
 		t.Errorf("it was told %d times", len(asked))
 	}
 }

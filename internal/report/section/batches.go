@@ -19,7 +19,7 @@ import (
 // beside them.
 type batch struct {
 	what  string
-	words kind.BatchWords
+	words kind.BatchTerms
 	// alone and beside are scenario and load; empty where there is none.
 	alone, beside [2]string
 }
@@ -28,7 +28,7 @@ type batch struct {
 // by itself.
 func batchTables(r *Record) []document.Block {
 	var blocks []document.Block
-	var listed []kind.BatchWords
+	var listed []kind.BatchTerms
 	all := batches(r)
 	for _, one := range all {
 		if !slices.Contains(listed, one.words) {
@@ -40,7 +40,7 @@ func batchTables(r *Record) []document.Block {
 }
 
 // batchKindTables are the tables of one kind of batches.
-func batchKindTables(r *Record, kind kind.BatchWords, all []batch) []document.Block {
+func batchKindTables(r *Record, kind kind.BatchTerms, all []batch) []document.Block {
 	durations := &document.Table{
 		Caption: kind.Durations,
 		Columns: slices.Concat(document.TextColumns(kind.Noun, "Arm"), document.NumberColumns("Alone, hh:mm:ss", "Alone, s", "With other load, hh:mm:ss", "With other load, s", "Difference, hh:mm:ss")),
@@ -82,7 +82,7 @@ func batches(r *Record) []batch {
 		// Batches one after another are alone all the same.
 		beside := slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
 		for _, load := range scenario.Loads {
-			found, isBatch := kinds.Of(load).(kind.Batch)
+			found, isBatch := kinds.ForLoad(load).(kind.Batch)
 			if !isBatch {
 				continue
 			}
@@ -90,7 +90,7 @@ func batches(r *Record) []batch {
 			at := slices.IndexFunc(all, func(one batch) bool { return one.what == what && *one.place(beside) == [2]string{} })
 			if at < 0 {
 				at = len(all)
-				all = append(all, batch{what: what, words: found.Words()})
+				all = append(all, batch{what: what, words: found.Terms()})
 			}
 			*all[at].place(beside) = [2]string{scenario.Name, load.Name}
 		}
@@ -111,15 +111,15 @@ func seriesTables(r *Record) []document.Block {
 	var blocks []document.Block
 	for _, under := range r.scenarios {
 		for _, load := range under.Loads {
-			if found, isBatch := kinds.Of(load).(kind.Batch); isBatch {
-				blocks = append(blocks, seriesTable(r, under, load.Name, found.Words()).Blocks()...)
+			if found, isBatch := kinds.ForLoad(load).(kind.Batch); isBatch {
+				blocks = append(blocks, seriesTable(r, under, load.Name, found.Terms()).Blocks()...)
 			}
 		}
 	}
 	return blocks
 }
 
-func seriesTable(r *Record, under *scenario, load string, words kind.BatchWords) *document.Table {
+func seriesTable(r *Record, under *scenario, load string, words kind.BatchTerms) *document.Table {
 	made := &document.Table{
 		Caption: fmt.Sprintf("%s of %s under %s one by one, and the difference from %s", words.Title, load, under.Name, r.answer.Baseline),
 		Columns: document.NumberColumns(words.Noun),

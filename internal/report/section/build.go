@@ -100,7 +100,7 @@ func newScenarios(r *Record) []*scenario {
 		scenarios = append(scenarios, &scenario{
 			Scenario: one, arms: r.arms, traces: r.Traces, marks: r.marks, cells: map[place]*values{},
 			runs:       r.CountedRuns().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
-			confidence: float64(analysisplan.Of(&r.Experiment.Spec).ConfidencePercent) / 100,
+			confidence: float64(analysisplan.New(&r.Experiment.Spec).ConfidencePercent) / 100,
 		})
 	}
 	return scenarios

@@ -95,13 +95,13 @@ func armsConfounded(r *Record) []string {
 	}
 	if spec.SystemRef != nil {
 		// A run of the baseline carries what the PerfSystem was.
-		system = arms.SystemOf(r.Runs, r.answer.Baseline)
+		system = arms.RecordedSystem(r.Runs, r.answer.Baseline)
 	}
 	if system == nil {
 		return nil
 	}
 	var sentences []string
-	for _, one := range arms.ConfoundedOf(spec, *system) {
+	for _, one := range arms.ConfoundedArms(spec, *system) {
 		sentences = append(sentences, capitalize(one.Warning())+".")
 	}
 	return sentences

@@ -47,7 +47,7 @@ func sameRows(a, b []document.Row) bool {
 }
 
 func moduleRows(r *Record, arm string) []document.Row {
-	system, effective := arms.SystemOf(r.Runs, arm), cmp.Or(r.journal.effectiveSystem(arm), &v1alpha1.EffectiveSystem{})
+	system, effective := arms.RecordedSystem(r.Runs, arm), cmp.Or(r.journal.effectiveSystem(arm), &v1alpha1.EffectiveSystem{})
 	if system == nil {
 		return nil
 	}

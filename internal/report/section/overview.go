@@ -79,7 +79,7 @@ func armRows(r *Record, of arm) []document.Row {
 // armChanges are the differences of an arm from the baseline, by what their runs were given. Without
 // such runs they are those of the status, which leaves some unlisted.
 func armChanges(r *Record, of arm) (changes []arms.Change, unlisted int) {
-	baseline, system := arms.SystemOf(r.Runs, r.answer.Baseline), arms.SystemOf(r.Runs, of.Name)
+	baseline, system := arms.RecordedSystem(r.Runs, r.answer.Baseline), arms.RecordedSystem(r.Runs, of.Name)
 	if baseline == nil || system == nil {
 		return arms.Changes(of.Differences), int(of.MoreDifferences)
 	}

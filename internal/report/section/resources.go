@@ -42,7 +42,7 @@ func hasKafka(system *v1alpha1.System) bool    { return system.Kafka != nil }
 func resources(r *Record) []document.Block {
 	// What the baseline's runs were given, or what is declared where there are
 	// none.
-	system := arms.SystemOf(r.Runs, r.answer.Baseline)
+	system := arms.RecordedSystem(r.Runs, r.answer.Baseline)
 	if system == nil {
 		system = &r.Experiment.Spec.System
 	}

@@ -32,7 +32,7 @@ func scripts(r *Record) []shownScript {
 			if status == nil {
 				continue
 			}
-			source := kinds.Of(load).Source()
+			source := kinds.ForLoad(load).Source()
 			one := shownScript{scenario: run.Spec.Scenario.Name, load: load.Name, sha256: status.SHA256, place: source.String()}
 			if !slices.ContainsFunc(all, one.isSameScript) {
 				one.text = cmp.Or(r.Traces[run.Name], emptyTrace).scripts[load.Name+"."+source.ConfigMap.Key]
@@ -49,7 +49,7 @@ func (s shownScript) isSameScript(other shownScript) bool {
 }
 
 func scriptStatus(run *v1alpha1.PerfRun, load v1alpha1.Load) *v1alpha1.ScriptStatus {
-	if kinds.Of(load).Source().ConfigMap == nil {
+	if kinds.ForLoad(load).Source().ConfigMap == nil {
 		return nil
 	}
 	for i := range run.Status.Loads {

@@ -146,7 +146,7 @@ func sizedMetrics(r *Record) []sized {
 	var all []sized
 	for _, under := range r.scenarios {
 		for _, load := range under.Loads {
-			if found, is := kinds.Of(load).(kind.Sized); is {
+			if found, is := kinds.ForLoad(load).(kind.Sized); is {
 				for _, statistic := range under.sizedStatistics(load) {
 					all = addSize(all, found, under, load, statistic)
 				}

@@ -170,7 +170,7 @@ func (j journal) hasNodeData() bool {
 func (j journal) judgesRequests() bool {
 	return slices.ContainsFunc(j, func(run *v1alpha1.PerfRun) bool {
 		return slices.ContainsFunc(run.Spec.Scenario.Loads, func(load v1alpha1.Load) bool {
-			return kinds.Of(load).JudgesRequests() && slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool {
+			return kinds.ForLoad(load).JudgesRequests() && slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool {
 				return status.Name == load.Name && status.Requests != nil
 			})
 		})

@@ -32,7 +32,7 @@ func describeScenario(scenario v1alpha1.Scenario) string {
 
 // describeLoad says in a few words what a load does.
 func describeLoad(load v1alpha1.Load) string {
-	text := kinds.Of(load).Describe()
+	text := kinds.ForLoad(load).Describe()
 	switch {
 	case load.Duration != nil:
 		text += ", " + prose.Duration(load.Duration.Duration)

@@ -62,7 +62,7 @@ func Recorded(experiment *v1alpha1.PerfExperiment) Plan {
 // has reports whether there is a place for the run. The system does not matter:
 // places follow from the names of arms and scenarios.
 func (p Plan) has(run *v1alpha1.PerfRunSpec) bool {
-	_, arm := arms.Named(arms.Of(p.spec, v1alpha1.System{}), run.Arm)
+	_, arm := arms.Named(arms.All(p.spec, v1alpha1.System{}), run.Arm)
 	scenario := slices.ContainsFunc(p.spec.Scenarios, func(known v1alpha1.Scenario) bool { return known.Name == run.Scenario.Name })
 	return arm && scenario && run.Block >= 1 && run.Block <= p.spec.DesignOrDefault().MostBlocks()
 }

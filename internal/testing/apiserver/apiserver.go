@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apiserver gives tests a real kube-apiserver with a real etcd. No
-// controller and no kubelet runs behind it: tests stand in for them.
+// Package apiserver gives tests a real kube-apiserver with a real etcd. No controller and
+// no kubelet runs: tests act in their place.
 package apiserver
 
 import (
@@ -37,38 +37,36 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// errNoAssets says what to do when the programs are not there.
+// errNoAssets says how to install missing programs.
 var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set, so there is no kube-apiserver to test against: " +
 	`run "make test-go", or export KUBEBUILDER_ASSETS="$(hack/cluster/envtest.sh)"`)
 
-// Server is an API server that starts when a test first asks for it.
+// Server is an API server that starts on first use.
 type Server struct {
-	// Paths hold the CRDs it serves from the beginning: directories or files, from the
+	// Paths of the CRDs that it serves from the beginning: directories or files, from the
 	// project's root.
 	Paths []string
-	// CRDs are further ones, made by the test.
+	// CRDs are further ones, built by the test.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// Webhooks are files, from the project's root, that tell the API server whom to ask
-	// before it stores something.
+	// Webhooks are files, from the project's root, with webhook configurations.
 	Webhooks []string
-	// Answers registers those who are asked. The configuration is that of the
-	// API server.
+	// Answers registers the webhooks. The configuration is that of the API server.
 	Answers func(webhook.Server, *rest.Config) error
 
 	once        sync.Once
 	environment envtest.Environment
 	config      *rest.Config
 	err         error
-	// hangUp ends the webhook's server.
+	// hangUp stops the webhook's server.
 	hangUp context.CancelFunc
-	// requests counts those of tests.
+	// requests counts the requests of tests.
 	requests atomic.Int64
 }
 
-// Requests is how often tests have asked the server so far: what a suite costs.
+// Requests returns the number of the tests' requests.
 func (s *Server) Requests() int64 { return s.requests.Load() }
 
-// counted sends requests on.
+// counted counts requests.
 type counted struct {
 	http.RoundTripper
 	requests *atomic.Int64
@@ -79,8 +77,8 @@ func (c counted) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(request)
 }
 
-// Config is the connection to the server as an administrator. The TestMain of a package
-// that asks for it calls Main, or a test Stop.
+// Config returns an administrator's connection to the server. The TestMain of the package
+// must call Main, or a test Stop.
 func (s *Server) Config(t *testing.T) *rest.Config {
 	t.Helper()
 	s.once.Do(s.start)
@@ -90,7 +88,7 @@ func (s *Server) Config(t *testing.T) *rest.Config {
 	return s.config
 }
 
-// Kubeconfig is the same connection for a program that a test starts.
+// Kubeconfig returns the same connection for a program.
 func (s *Server) Kubeconfig(t *testing.T) []byte {
 	t.Helper()
 	s.Config(t)
@@ -189,7 +187,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Scheme knows Kubernetes' kinds, ours, and further ones.
+// Scheme returns a scheme with Kubernetes' kinds, ours, and further ones.
 func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range append(further, clientgoscheme.AddToScheme, v1alpha1.AddToScheme) {
@@ -198,7 +196,7 @@ func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return scheme
 }
 
-// Client is one of a connection that knows Kubernetes' kinds, ours, and further ones.
+// Client returns a client with this scheme.
 func Client(tb testing.TB, config *rest.Config, further ...func(*runtime.Scheme) error) client.WithWatch {
 	tb.Helper()
 	made, err := client.NewWithWatch(config, client.Options{Scheme: Scheme(further...)})
@@ -206,7 +204,7 @@ func Client(tb testing.TB, config *rest.Config, further ...func(*runtime.Scheme)
 	return made
 }
 
-// Namespace makes a namespace for one test.
+// Namespace creates a namespace for one test.
 func Namespace(t *testing.T, c client.Client) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -232,13 +230,13 @@ func Root(elements ...string) string {
 	return filepath.Join(append([]string{directory}, elements...)...)
 }
 
-// isRoot tells the main module from those below it.
+// isRoot distinguishes the main module from those below it.
 func isRoot(directory string) bool {
 	text, err := os.ReadFile(filepath.Join(directory, "go.mod"))
 	return err == nil && bytes.HasPrefix(text, []byte("module perflab.dev/perflab\n"))
 }
 
-// ClusterRole is one that the project ships, by its file in config/rbac.
+// ClusterRole returns a role of the project, by its file in config/rbac.
 func ClusterRole(t *testing.T, file string) *rbacv1.ClusterRole {
 	t.Helper()
 	text, err := os.ReadFile(Root("config", "rbac", file))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package archives opens archives for tests, each in a directory of its own, and fills them.
+// Package archives opens and fills archives for tests, each in its own directory.
 package archives
 
 import (
@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Directory is where an empty archive is, and its bucket.
+// Directory returns an empty archive's location, and its bucket.
 func Directory(t *testing.T) (archive.Location, archive.Bucket) {
 	t.Helper()
 	location, err := archive.ParseLocation("file://" + t.TempDir())
@@ -23,14 +23,14 @@ func Directory(t *testing.T) (archive.Location, archive.Bucket) {
 	return location, opened
 }
 
-// New is an empty archive.
+// New returns an empty archive.
 func New(t *testing.T) *archive.Store {
 	t.Helper()
 	location, opened := Directory(t)
 	return archive.New(opened, location, archive.Options{})
 }
 
-// KeepRuns keeps the runs of an experiment, which are over, without their raw results.
+// KeepRuns archives the finished runs of an experiment, without their raw results.
 func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive.Reference {
 	t.Helper()
 	var references []archive.Reference
@@ -44,7 +44,7 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 	return references
 }
 
-// Keep keeps an experiment that rests on these runs. Its record may be altered before.
+// Keep archives an experiment with these runs. Edits may change its record before.
 func Keep(t *testing.T, store *archive.Store, input *report.Input, runs []archive.Reference, alter func(*archive.Record)) archive.Reference {
 	t.Helper()
 	record, err := contents.Experiment(*input, nil, runs)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package await is how tests wait for what comes about in its own time: in an API server,
-// a cluster, a browser.
+// Package await waits for conditions in tests: in an API server, a cluster, a browser.
 package await
 
 import (
@@ -16,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Until polls check until it is done, and fails the test with what it saw last when the limit
-// has passed. It polls every 50 ms for a short limit and every second for one of ten minutes.
+// Until polls check until it succeeds, and fails the test with the last state after the
+// limit. It polls every 50 ms for a short limit and every second for one of ten minutes.
 func Until(ctx context.Context, t *testing.T, limit time.Duration, what string, check func() (done bool, seen string)) {
 	t.Helper()
 	last := ""
@@ -32,8 +31,8 @@ func Until(ctx context.Context, t *testing.T, limit time.Duration, what string, 
 	}
 }
 
-// Page fetches a page until it is as wanted, and returns it; host is the name its server is
-// asked by, "" that of the URL. A server that does not answer yet is asked again.
+// Page fetches a page until it is as wanted, and returns it; host is the requested host, ""
+// for that of the URL. It retries while the server is unavailable.
 func Page(t *testing.T, url, host, what string, wanted func(page string) bool) string {
 	t.Helper()
 	page := ""

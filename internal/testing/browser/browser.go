@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package browser opens pages in a Chromium for tests and asks what is on them.
+// Package browser opens pages in a Chromium for tests.
 package browser
 
 import (
@@ -27,8 +27,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Text is the expression for what a reader sees of the page. A page that is just being
-// loaded has no body.
+// Text is the expression for the page's visible text. A page that is still loading has no
+// body.
 const Text = "(document.body?.innerText ?? '')"
 
 //go:embed axe/axe.min.js
@@ -37,20 +37,20 @@ var axe string
 // height of a tab, in pixels.
 const height = 800
 
-// Tab is a page in a browser, and what went wrong with it.
+// Tab is a page in a browser, with its problems.
 type Tab struct {
 	*testing.T
 	ctx context.Context
-	// own are the page's address and what it may fetch.
+	// own are the page's address and its allowed requests.
 	own      []string
 	mu       sync.Mutex
 	problems []string
 	offline  bool
 }
 
-// New opens an empty tab of a width for the page at an address, and skips the test without a
-// browser. The test fails if the page fetches anything but itself and the further addresses,
-// or if the browser reports an error or a warning.
+// New opens an empty tab for the page at an address, and skips the test without a browser.
+// The test fails if the page fetches anything except itself and the further addresses, or
+// if the browser reports an error or a warning.
 func New(t *testing.T, width int64, address string, further ...string) *Tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
@@ -117,7 +117,7 @@ func (p *Tab) report() {
 	}
 }
 
-// ExpectOffline says that nothing serves the page from now on: requests that fail are no problem.
+// ExpectOffline ignores failed requests from now on.
 func (p *Tab) ExpectOffline() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// Ask is the value of an expression.
+// Ask returns the value of an expression.
 func Ask[T any](p *Tab, expression string) T {
 	p.Helper()
 	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
@@ -201,8 +201,7 @@ func (p *Tab) Prefer(scheme string) {
 	Call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
-// Accessible fails the test for each rule of axe-core that the page breaks: what keeps people
-// from reading it.
+// Accessible fails the test for each axe-core rule that the page breaks.
 func (p *Tab) Accessible() {
 	p.Helper()
 	p.Eval(axe)

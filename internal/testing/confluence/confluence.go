@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package confluence stands in for a site of Confluence Cloud in tests: the part of
-// its REST API v2, and of v1 where v2 lacks it, that publishing a report needs. It is
-// made after https://developer.atlassian.com/cloud/confluence/rest/ and is stricter
-// than a site: what it does not know, it refuses. Like a site it gives lists in parts,
-// and its search learns of a label only later (Index). It is not Confluence: how a page
-// looks there, it can't tell.
+// Package confluence fakes a Confluence Cloud site for tests: the part of its REST API v2,
+// and of v1 where v2 lacks it, that publishing a report needs. It follows
+// https://developer.atlassian.com/cloud/confluence/rest/ and is stricter than a site: it
+// rejects unknown requests. Like a site it pages lists, and its search index lags (Index).
+// It does not render pages.
 package confluence
 
 import (
@@ -27,7 +26,7 @@ import (
 	"testing"
 )
 
-// Login that the site knows.
+// The accepted login.
 const (
 	User  = "jane@example.org"
 	Token = "s3cr3t-t0ken"
@@ -42,10 +41,10 @@ const (
 // Home is the space's first page.
 const Home = "Performance home"
 
-// part is how many things an answer lists.
+// part is the page size of lists.
 const part = 2
 
-// Page is one of the site's, as people see it.
+// Page is a page of the site.
 type Page struct {
 	ID, Title, Parent, Body string
 	Version                 int
@@ -72,7 +71,7 @@ type Property struct {
 // Site is a server with pages.
 type Site struct {
 	URL string
-	// Before looks at each request first; it says true where it has answered.
+	// Before handles each request first; it returns true if it has answered.
 	Before func(http.ResponseWriter, *http.Request) bool
 
 	t      *testing.T
@@ -82,7 +81,7 @@ type Site struct {
 	writes []string
 }
 
-// New starts a site that ends with the test.
+// New starts a site until the test ends.
 func New(t *testing.T) *Site {
 	t.Helper()
 	s := &Site{t: t, pages: map[string]*Page{}, last: 1000}
@@ -97,7 +96,7 @@ func New(t *testing.T) *Site {
 	return s
 }
 
-// Add makes a page by hand.
+// Add adds a page.
 func (s *Site) Add(title, body string) *Page {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -115,7 +114,7 @@ func (s *Site) next() string {
 	return strconv.Itoa(s.last)
 }
 
-// Index lets the search know of all labels.
+// Index updates the search index with all labels.
 func (s *Site) Index() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -124,7 +123,7 @@ func (s *Site) Index() {
 	}
 }
 
-// Titled is the page of that title; nil where there is none.
+// Titled returns the page of that title; nil if there is none.
 func (s *Site) Titled(title string) *Page {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -140,14 +139,14 @@ func (s *Site) titled(title string) *Page {
 	return nil
 }
 
-// Len is the number of pages.
+// Len returns the number of pages.
 func (s *Site) Len() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return len(s.pages)
 }
 
-// Written are the writes since the last time it was asked, each as method and path.
+// Written returns the writes since its last call, each as method and path.
 func (s *Site) Written() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -156,7 +155,7 @@ func (s *Site) Written() []string {
 	return writes
 }
 
-// refusal is how the site says no.
+// refusal is an error of the site.
 type refusal struct {
 	status int
 	title  string
@@ -168,11 +167,11 @@ func refuse(status int, format string, values ...any) error {
 	return &refusal{status, fmt.Sprintf(format, values...)}
 }
 
-// route is a path of the API with what it answers, of a page if it has {page}. No answer is
-// the status 204.
+// route is a path of the API and its handler, for a page if it has {page}. Without an
+// answer the status is 204.
 type route struct {
 	pattern string
-	// query are the parameters it knows.
+	// query are the accepted parameters.
 	query  []string
 	answer func(*Site, *http.Request, *Page) (any, error)
 }
@@ -197,7 +196,7 @@ var routes = []route{
 	}},
 }
 
-// serve answers as the site would, or refuses what it does not know.
+// serve answers as the site would, or rejects unknown requests.
 func (s *Site) serve(out http.ResponseWriter, asked *http.Request, of route) {
 	if s.Before != nil && s.Before(out, asked) {
 		return
@@ -246,7 +245,7 @@ func (s *Site) answer(asked *http.Request, of route) (any, error) {
 	return of.answer(s, asked, one)
 }
 
-// read takes a body that has nothing but what is known.
+// read decodes a body without unknown fields.
 func read(asked *http.Request, into any) error {
 	if kind, _, _ := mime.ParseMediaType(asked.Header.Get("Content-Type")); kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "not JSON but %q", kind)
@@ -259,7 +258,7 @@ func read(asked *http.Request, into any) error {
 	return nil
 }
 
-// listing gives a part of a list, with the way to the next.
+// listing returns a page of a list, with the link to the next.
 func listing[T any](asked *http.Request, all []T) (any, error) {
 	limit, err := strconv.Atoi(asked.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > 250 {
@@ -359,7 +358,7 @@ func (s *Site) update(asked *http.Request, one *Page) (any, error) {
 	return s.shown(one), nil
 }
 
-// check is what holds for each version of a page.
+// check validates a version of a page.
 func (s *Site) check(own *Page, status, title string, body body) error {
 	switch other := s.titled(title); {
 	case status != "current":
@@ -388,7 +387,7 @@ var (
 	macroElements = strings.Fields("image link link-body parameter plain-text-body rich-text-body structured-macro")
 )
 
-// CheckStorage says what is wrong with a page in storage format.
+// CheckStorage returns what is wrong with a page in storage format.
 func CheckStorage(page string) error {
 	decoder := xml.NewDecoder(strings.NewReader(`<page xmlns:ac="` + macros + `" xmlns:ri="` + resources + `">` + page + `</page>`))
 	decoder.Entity = map[string]string{"nbsp": "\u00a0"}
@@ -510,7 +509,7 @@ func (s *Site) attach(asked *http.Request, one *Page) (any, error) {
 	return map[string]any{"results": []map[string]any{{"id": file.ID, "type": "attachment", "title": file.Name}}}, nil
 }
 
-// readForm takes one file and the fields that are known.
+// readForm reads one file and the known fields.
 func readForm(asked *http.Request) (*Attachment, map[string]string, error) {
 	parts, err := asked.MultipartReader()
 	if err != nil {
@@ -550,7 +549,7 @@ func (s *Site) detach(asked *http.Request, _ *Page) (any, error) {
 		for name, file := range one.Attachments {
 			if file.ID == asked.PathValue("attachment") {
 				delete(one.Attachments, name)
-				return nil, nil //nolint:nilnil // There is nothing to tell.
+				return nil, nil //nolint:nilnil // There is no file.
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crds finds the definitions of the kinds that other operators serve and PerfLab
-// works with, so that tests speak to the schemas of the real ones.
+// Package crds finds the CRDs of third-party operators, so that tests use the real schemas.
 package crds
 
 import (
@@ -15,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
-// Strimzi is a directory with a directory of definitions for each release. A test that asks
-// for it is skipped where there is none.
+// Strimzi returns a directory with a directory of CRDs for each release. The test is
+// skipped if there is none.
 func Strimzi(t *testing.T) string {
 	t.Helper()
 	directory := os.Getenv("PERFLAB_CRDS")
@@ -29,8 +28,8 @@ func Strimzi(t *testing.T) string {
 	return directory
 }
 
-// CloudNativePG is the directory of CloudNativePG's definitions. A test that asks for it is
-// skipped where they can't be downloaded.
+// CloudNativePG returns the directory of CloudNativePG's CRDs. The test is skipped if they
+// can't be downloaded.
 func CloudNativePG(t *testing.T) string {
 	t.Helper()
 	directory, err := cloudNativePG()
@@ -40,7 +39,7 @@ func CloudNativePG(t *testing.T) string {
 	return directory
 }
 
-// Generated makes the definitions of a release of Strimzi and of k6-operator in dir, and
+// Generated generates the CRDs of a release of Strimzi and of k6-operator in dir, and
 // returns their paths.
 func Generated(dir, strimzi string) ([]string, error) {
 	generate := exec.Command(apiserver.Root("test", "emulators", "crds", "generate.sh"), dir)
@@ -51,8 +50,8 @@ func Generated(dir, strimzi string) ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "*"))
 }
 
-// All returns the paths of Strimzi's, k6-operator's, CloudNativePG's and Kueue's definitions.
-// Those that have to be made are put into dir.
+// All returns the paths of Strimzi's, k6-operator's, CloudNativePG's and Kueue's CRDs. It
+// generates missing ones in dir.
 func All(dir string) ([]string, error) {
 	paths, err := Generated(dir, "1.2.0")
 	if err != nil {
@@ -63,8 +62,8 @@ func All(dir string) ([]string, error) {
 		filepath.Join(postgres, "postgresql.cnpg.io_clusters.yaml"), filepath.Join(postgres, "postgresql.cnpg.io_poolers.yaml")), err
 }
 
-// cloudNativePG downloads the module with CloudNativePG's definitions, in the release that
-// the local cluster is built with. Our own module does not require it: its code is not wanted.
+// cloudNativePG downloads the module with CloudNativePG's CRDs, in the release of the local
+// cluster. This module does not require it, because its code is not needed.
 func cloudNativePG() (string, error) {
 	const path = "github.com/cloudnative-pg/cloudnative-pg"
 	download := exec.Command("go", "mod", "download", "-json", path)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package expect fails a test where something is not as the test expects. The optional last
-// arguments of each function say what is looked at: a format and its values.
+// Package expect fails a test if a value is not the expected one. The optional last
+// arguments of each function describe the value: a format and its values.
 package expect
 
 import (
@@ -28,7 +28,7 @@ func Equal[V any](tb testing.TB, want, got V, what ...any) {
 	}
 }
 
-// Contains fails the test for each part that a text does not have.
+// Contains fails the test for each part that a text lacks.
 func Contains(tb testing.TB, text string, parts []string, what ...any) {
 	tb.Helper()
 	for _, part := range parts {

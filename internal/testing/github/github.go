@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package github stands in for the part of GitHub's REST API that comments on issues
-// are read and written with. It is stricter than GitHub: it refuses what is not
-// documented, requests of another version, and bodies that are too long.
+// Package github fakes the part of GitHub's REST API for issue comments. It is stricter
+// than GitHub: it rejects undocumented requests, other versions, and too long bodies.
 package github
 
 import (
@@ -17,13 +16,13 @@ import (
 	"testing"
 )
 
-// Token that the stand-in knows, and the limit of a body in characters.
+// The accepted token, and the limit of a body in characters.
 const (
 	Token   = "ghs_secret0123456789"
 	maxBody = 65536
 )
 
-// Comment as the API tells of it.
+// Comment of the API.
 type Comment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
@@ -40,11 +39,11 @@ type Site struct {
 	mutex    sync.Mutex
 	comments []Comment
 	writes   []string
-	// refuse is the status that writes are answered with; zero: they are done.
+	// refuse is the status of writes; zero if they succeed.
 	refuse int
 }
 
-// Start a site that ends with the test.
+// Start starts a site until the test ends.
 func Start(t *testing.T) *Site {
 	t.Helper()
 	site := &Site{}
@@ -58,8 +57,8 @@ func Start(t *testing.T) *Site {
 	return site
 }
 
-// Say that somebody else wrote comments.
-func (s *Site) Say(bodies ...string) {
+// AddComment adds comments of another user.
+func (s *Site) AddComment(bodies ...string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, body := range bodies {
@@ -67,21 +66,21 @@ func (s *Site) Say(bodies ...string) {
 	}
 }
 
-// Refuse writes with a status from now on.
+// Refuse makes writes fail with a status.
 func (s *Site) Refuse(status int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.refuse = status
 }
 
-// Comments that there are, and Writes that were done, in order.
+// Comments returns all comments, in order.
 func (s *Site) Comments() []Comment {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return append([]Comment(nil), s.comments...)
 }
 
-// Writes are the methods of all that changed something.
+// Writes returns the methods of all successful writes.
 func (s *Site) Writes() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -96,7 +95,7 @@ func (s *Site) add(body string) *Comment {
 	return &s.comments[len(s.comments)-1]
 }
 
-// known answers who has the token and asks in the way that is documented.
+// known checks the token and the documented headers.
 func (s *Site) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

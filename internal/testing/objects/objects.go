@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package objects makes PerfExperiments and PerfRuns for tests, as the operator makes and
-// finds them. Each call makes another one, which the edits and the test may change.
+// Package objects builds PerfExperiments and PerfRuns for tests. Edits and tests may change
+// each result.
 package objects
 
 import (
@@ -12,8 +12,9 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Experiment is one of namespace "lab" whose UID is its name: one block of the arms "one",
-// which is the baseline, and "two" under the scenario "search", with up to three attempts.
+// Experiment returns one of namespace "lab" whose UID is its name: one block of the arms
+// "one", which is the baseline, and "two" under the scenario "search", with up to three
+// attempts.
 func Experiment(name string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	made := &v1alpha1.PerfExperiment{}
 	made.Namespace, made.Name, made.UID = "lab", name, types.UID(name)
@@ -23,7 +24,7 @@ func Experiment(name string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.
 	return edited(made, edits)
 }
 
-// Run is the first attempt at the first run of an experiment, which owns it.
+// Run returns the first attempt at the first run of an experiment, which owns it.
 func Run(of *v1alpha1.PerfExperiment, name string, edits ...func(*v1alpha1.PerfRun)) *v1alpha1.PerfRun {
 	made := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{
 		Experiment: of.Name, PlanHash: of.Status.PlanHash, Block: 1, Position: 1, Attempt: 1,

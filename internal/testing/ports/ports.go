@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ports finds ports for programs that a test or a bench starts and that
-// have to be told theirs.
+// Package ports finds free ports for programs of a test or a benchmark.
 package ports
 
 import (
@@ -14,21 +13,20 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Systems hand out ports from 32768 on, or 49152, to whoever asks for any and to
-// each outgoing connection: one of those may be gone before the program takes it.
+// Systems allocate ephemeral ports from 32768 or 49152: such a port may be taken before the
+// program uses it.
 const (
 	lowest = 20000
 	count  = 10000
 )
 
-// share is how many ports lie between those of two processes in a row, which
-// look at the same time: the packages of one go test.
+// share is the distance between the first ports of processes with consecutive ids, which
+// may search at the same time: the packages of one go test.
 const share = 67
 
 var taken atomic.Int64
 
-// Free returns a port of the loopback address that nobody listens to, another
-// one at each call.
+// Free returns a free loopback port, another at each call.
 func Free() (int, error) {
 	for range count {
 		port := lowest + (int64(os.Getpid())*share+taken.Add(1))%count
@@ -40,7 +38,7 @@ func Free() (int, error) {
 	return 0, fmt.Errorf("no port from %d to %d is free on 127.0.0.1", lowest, lowest+count-1)
 }
 
-// For is Free for a test, which ends where there is none.
+// For is Free for a test, which fails if there is none.
 func For(tb testing.TB) int {
 	tb.Helper()
 	port, err := Free()

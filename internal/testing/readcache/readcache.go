@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package readcache answers the reads of a test from memory. It lists the objects of a
-// kind in a namespace once, and from then on reads only those that were written. A test
-// sees what the API server holds as long as every writer uses the same Cache.
+// Package readcache serves a test's reads from memory. It lists the objects of a kind in a
+// namespace once, and then rereads only written ones. The cache is consistent as long as
+// every writer uses it.
 package readcache
 
 import (
@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// Cache holds what was read from one API server.
+// Cache holds objects of one API server.
 type Cache struct {
 	mutex   sync.Mutex
 	shelves map[shelfKey]*shelf
@@ -37,24 +37,24 @@ type shelfKey struct {
 	namespace string
 }
 
-// shelf holds the objects of one kind in one namespace. Its lock is held while the API
-// server is asked, so that no read overtakes a write.
+// shelf holds the objects of one kind in one namespace. Its lock is held during requests,
+// so that no read overtakes a write.
 type shelf struct {
 	mutex sync.Mutex
-	// versions of the API that were listed, each with its objects by name.
+	// versions are the listed API versions, each with its objects by name.
 	versions map[string]*version
 }
 
 type version struct {
 	objects map[string]*unstructured.Unstructured
-	// written are the names of objects that were written since they were read.
+	// written are names of objects that were written since they were read.
 	written map[string]bool
 	// resourceVersion is that of the list.
 	resourceVersion string
 }
 
-// Client reads through the cache, and writes with the rights of the writer. Reads of all
-// namespaces, of cluster-scoped objects and of further pages go to the API server.
+// Client reads through the cache, and writes with the writer. Reads of all namespaces, of
+// cluster-scoped objects and of further pages go to the API server.
 func (c *Cache) Client(uncached, writer client.WithWatch) client.WithWatch {
 	return interceptor.NewClient(writer, interceptor.Funcs{
 		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -144,7 +144,7 @@ func (c *Cache) list(ctx context.Context, u client.WithWatch, list client.Object
 	return fill(u, kind, list, chosen)
 }
 
-// chosen are the objects that selectors choose, by name as the API server sorts them.
+// chosen returns the objects that match selectors, sorted by name.
 func (v *version) chosen(which *client.ListOptions) []*unstructured.Unstructured {
 	var chosen []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(v.objects)) {
@@ -159,8 +159,7 @@ func (v *version) chosen(which *client.ListOptions) []*unstructured.Unstructured
 	return chosen
 }
 
-// selectable are the fields that a selector asks for. Those that the API server serves are
-// called by their paths.
+// selectable returns the fields of field selectors, by their paths.
 func selectable(object *unstructured.Unstructured, selector fields.Selector) fields.Set {
 	found := fields.Set{}
 	for _, requirement := range selector.Requirements() {
@@ -169,7 +168,7 @@ func selectable(object *unstructured.Unstructured, selector fields.Selector) fie
 	return found
 }
 
-// current reads what is not known, or was written since.
+// current reads unknown and written objects.
 func (s *shelf) current(ctx context.Context, u client.WithWatch, kind schema.GroupVersionKind, namespace string) (*version, error) {
 	known := s.versions[kind.Version]
 	if known == nil {
@@ -217,7 +216,7 @@ func (v *version) read(ctx context.Context, u client.WithWatch, kind schema.Grou
 	return nil
 }
 
-// convert copies an object into one of the reader's own type, as a client would.
+// convert copies an object into the reader's type, as a client does.
 func convert(found *unstructured.Unstructured, into client.Object) error {
 	if raw, is := into.(*unstructured.Unstructured); is {
 		raw.Object = found.DeepCopy().Object
@@ -257,7 +256,7 @@ func fill(u client.Client, kind schema.GroupVersionKind, list client.ObjectList,
 	return meta.SetList(list, items)
 }
 
-// blank is an empty item of a list.
+// blank returns an empty item of a list.
 func blank(u client.Client, kind schema.GroupVersionKind, list client.ObjectList) (client.Object, error) {
 	if _, partial := list.(*metav1.PartialObjectMetadataList); partial {
 		return &metav1.PartialObjectMetadata{}, nil
@@ -277,8 +276,8 @@ func notFound(u client.Client, kind schema.GroupVersionKind, name string) error 
 	return apierrors.NewNotFound(mapping.Resource.GroupResource(), name)
 }
 
-// write has the object read again, whatever becomes of the write: one that fails may
-// have taken effect.
+// write marks the object as written, whatever the result: a failed write may have taken
+// effect.
 func (c *Cache) write(u client.Client, object any, do func() error) error {
 	kind, namespace, err := identity(u, object)
 	if err != nil {
@@ -288,7 +287,7 @@ func (c *Cache) write(u client.Client, object any, do func() error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	defer func() {
-		// A name may have been given only now.
+		// The API server may have generated the name.
 		name := object.(interface{ GetName() string }).GetName()
 		for _, known := range s.versions {
 			known.written[name] = true
@@ -297,7 +296,7 @@ func (c *Cache) write(u client.Client, object any, do func() error) error {
 	return do()
 }
 
-// identity tells what is written. What is applied is unstructured.
+// identity returns the key of a written object. Applied objects are unstructured.
 func identity(u client.Client, object any) (schema.GroupVersionKind, string, error) {
 	if applied, is := object.(runtime.ApplyConfiguration); is {
 		asked := applied.(interface {
@@ -311,7 +310,7 @@ func identity(u client.Client, object any) (schema.GroupVersionKind, string, err
 	return kind, typed.GetNamespace(), err
 }
 
-// forget has everything of a kind listed again.
+// forget drops all objects of a kind.
 func (c *Cache) forget(u client.Client, object client.Object, options []client.DeleteAllOfOption) {
 	kind, err := u.GroupVersionKindFor(object)
 	if err != nil {

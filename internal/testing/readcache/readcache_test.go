@@ -91,7 +91,7 @@ func TestRepeatedReadsAreAnsweredFromMemory(t *testing.T) {
 	}
 }
 
-func TestAWriteIsSeen(t *testing.T) {
+func TestWriteInvalidatesCache(t *testing.T) {
 	for name, write := range map[string]func(context.Context, client.Client) error{
 		"create": func(ctx context.Context, c client.Client) error { return c.Create(ctx, configMap("a", "two", "2")) },
 		"update": func(ctx context.Context, c client.Client) error { return c.Update(ctx, configMap("a", "one", "2")) },
@@ -117,7 +117,7 @@ func TestAWriteIsSeen(t *testing.T) {
 	}
 }
 
-func TestAWriteElsewhereIsNoReasonToReadAgain(t *testing.T) {
+func TestOtherWritesKeepCache(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"))
 	s.get(t, "a", "one")
 	for _, object := range []client.Object{configMap("b", "one", "1"), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "one"}}} {
@@ -129,7 +129,7 @@ func TestAWriteElsewhereIsNoReasonToReadAgain(t *testing.T) {
 	}
 }
 
-func TestWhatAReaderChangesIsItsOwn(t *testing.T) {
+func TestReadsReturnCopies(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"))
 	found := &corev1.ConfigMap{}
 	for range 2 {
@@ -142,7 +142,7 @@ func TestWhatAReaderChangesIsItsOwn(t *testing.T) {
 }
 
 // A list is filtered here as the server would, and read by metadata alone.
-func TestListsAreChosenByLabel(t *testing.T) {
+func TestListsSelectLabels(t *testing.T) {
 	labelled := configMap("a", "two", "2")
 	labelled.Labels = map[string]string{"team": "shop"}
 	s := newServer(configMap("a", "one", "1"), labelled)
@@ -155,7 +155,7 @@ func TestListsAreChosenByLabel(t *testing.T) {
 }
 
 // What is read twice is the same, whether the server or the cache has answered.
-func TestAnAnswerIsTheServers(t *testing.T) {
+func TestErrorsComeFromServer(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"))
 	key := client.ObjectKey{Namespace: "a", Name: "one"}
 	raw := &unstructured.Unstructured{}
@@ -169,7 +169,7 @@ func TestAnAnswerIsTheServers(t *testing.T) {
 }
 
 // Reads that the cache can't answer reach the server each time.
-func TestWhatGoesToTheServer(t *testing.T) {
+func TestUncachedReads(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"), configMap("b", "one", "1"), configMap("b", "two", "1"))
 	for range 2 {
 		if got := s.count(t); got != 3 {

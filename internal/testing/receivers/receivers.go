@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package receivers stands in for the servers that announcements go to: a receiver of
-// CloudEvents, which is the SDK's own, and a fake of the part of Grafana's HTTP API that
-// keeps annotations. Both can be away, or refuse.
+// Package receivers provides fake servers for announcements: a CloudEvents receiver, which
+// is the SDK's, and the part of Grafana's HTTP API for annotations. Both can be
+// unavailable, or reject requests.
 package receivers
 
 import (
@@ -21,32 +21,32 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Server is what both have in common.
+// Server is the common part of both.
 type Server struct {
-	// URL it is reached at.
+	// URL of the server.
 	URL string
 
 	mutex sync.Mutex
-	// status it answers with, and keeps nothing; 0: it works.
+	// status of every answer, without storing anything; 0 while it works.
 	status  int
 	headers []http.Header
 }
 
-// Fail lets it answer with this status and keep nothing; 0 lets it work again.
+// Fail makes the server answer with this status and store nothing; 0 makes it work again.
 func (s *Server) Fail(status int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.status = status
 }
 
-// Asked are the headers of all requests so far.
-func (s *Server) Asked() []http.Header {
+// Requests returns the headers of all requests so far.
+func (s *Server) Requests() []http.Header {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return slices.Clone(s.headers)
 }
 
-// serve through a handler, unless it is to fail.
+// serve calls the handler, unless the server fails.
 func (s *Server) serve(t *testing.T, handler http.Handler) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,8 +70,8 @@ type CloudEvents struct {
 	events []event.Event
 }
 
-// NewCloudEvents serves one until the test ends. What is no CloudEvent by the SDK it
-// refuses.
+// NewCloudEvents starts a receiver until the test ends. It rejects events that the SDK
+// rejects.
 func NewCloudEvents(t *testing.T) *CloudEvents {
 	t.Helper()
 	made := &CloudEvents{}
@@ -106,12 +106,12 @@ type Annotation struct {
 // Grafana keeps annotations.
 type Grafana struct {
 	Server
-	// Loses lets the answer to a post be lost after it was done.
-	Loses bool
-	kept  []Annotation
+	// LoseNext drops the answer to a successful post.
+	LoseNext bool
+	kept     []Annotation
 }
 
-// NewGrafana serves one until the test ends, which asks for this token.
+// NewGrafana starts a server until the test ends, which requires this token.
 func NewGrafana(t *testing.T, token string) *Grafana {
 	t.Helper()
 	made := &Grafana{}
@@ -136,7 +136,7 @@ func (g *Grafana) Annotations() []Annotation {
 	return slices.Clone(g.kept)
 }
 
-// find those that have all of the tags, in a time.
+// find returns annotations with all of the tags, in a time range.
 func (g *Grafana) find(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	from, errFrom := strconv.ParseInt(asked.Get("from"), 10, 64)
@@ -168,7 +168,7 @@ func (g *Grafana) add(w http.ResponseWriter, r *http.Request) {
 	defer g.mutex.Unlock()
 	posted.ID = int64(len(g.kept) + 1)
 	g.kept = append(g.kept, posted)
-	if g.Loses {
+	if g.LoseNext {
 		panic(http.ErrAbortHandler)
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"message": "Annotation added", "id": posted.ID})

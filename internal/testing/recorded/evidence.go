@@ -31,7 +31,7 @@ func WithEvidence(seed uint64) report.Input {
 	return input
 }
 
-// must is for what is made up here, which always encodes.
+// must unwraps the encoding of generated data, which always succeeds.
 func must(text string, err error) string {
 	if err != nil {
 		panic(err)

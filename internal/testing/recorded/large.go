@@ -15,12 +15,12 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// Large makes up an experiment of so many arms, scenarios and blocks, each run after
-// the pattern of one of Experiment's beside users. Of the first block all is kept, so
-// that each arm has its line in each chart; of the others only what the status holds.
+// Large generates an experiment of any number of arms, scenarios and blocks, with runs like
+// those of Experiment under concurrent users. It keeps all data of the first block, so that
+// each arm has a line in each chart, and only the status of the others.
 func Large(seed uint64, arms, scenarios, blocks int) report.Input {
-	pattern := besideUsers(Experiment(seed))
-	g := &generator{random: rand.New(rand.NewPCG(seed, 11)), at: began}
+	pattern := hasConcurrentUsers(Experiment(seed))
+	g := &generator{random: rand.New(rand.NewPCG(seed, 11)), at: startTime}
 	g.input.Experiment = largeExperiment(pattern, arms, scenarios, blocks)
 	spec := &g.input.Experiment.Spec
 	for block := range blocks {
@@ -34,11 +34,11 @@ func Large(seed uint64, arms, scenarios, blocks int) report.Input {
 	return g.input
 }
 
-// besideUsers keeps the valid runs beside users.
-func besideUsers(input report.Input) report.Input {
+// hasConcurrentUsers keeps the valid runs under concurrent users.
+func hasConcurrentUsers(input report.Input) report.Input {
 	pattern := report.Input{Experiment: input.Experiment, Raw: input.Raw}
 	for _, run := range input.Runs {
-		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Scenario.Name == Beside {
+		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Scenario.Name == ConcurrentScenario {
 			pattern.Runs = append(pattern.Runs, run)
 		}
 	}
@@ -63,7 +63,7 @@ func largeExperiment(pattern report.Input, arms, scenarios, blocks int) v1alpha1
 	return made
 }
 
-// repeat a run under another name, with values that differ by a factor and by chance.
+// repeat copies a run under another name, with values that differ by a factor and noise.
 func (g *generator) repeat(pattern report.Input, from v1alpha1.PerfRun, block int, arm string, scenario v1alpha1.Scenario, factor float64) {
 	run := *from.DeepCopy()
 	position := int32(len(g.input.Runs) + 1) //nolint:gosec // Some thousands.

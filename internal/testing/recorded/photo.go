@@ -8,11 +8,11 @@ import (
 	"image/png"
 )
 
-// Photo is a PNG that a note may show.
-func Photo() []byte {
+// Image returns a PNG for notes.
+func Image() []byte {
 	var out bytes.Buffer
 	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
-		// A buffer takes every write.
+		// Writes to a buffer succeed.
 		panic(err)
 	}
 	return out.Bytes()

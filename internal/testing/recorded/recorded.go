@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recorded makes up what an experiment of two arms and a twin, two
-// scenarios and six blocks would have recorded, for tests: the same for the
-// same seed. One attempt did not count.
+// Package recorded generates the record of an experiment with two arms and an A/A control,
+// two scenarios and six blocks, for tests: deterministic for a seed. One attempt is
+// invalid.
 package recorded
 
 import (
@@ -35,14 +35,14 @@ const (
 	Baseline  = "xmx"
 	Twin      = "xmx-twin"
 	Arm       = "maxram-66"
-	// Alone has an import and nothing else, Beside the same beside users.
-	Alone  = "create-5k"
-	Beside = "create-5k-under-cico"
+	// AloneScenario has only an import, ConcurrentScenario has it under concurrent users.
+	AloneScenario      = "create-5k"
+	ConcurrentScenario = "create-5k-under-cico"
 )
 
-var began = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+var startTime = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// module is a service and what it uses.
+// module is a service and its usage.
 type module struct {
 	name                string
 	cores, memory       float64
@@ -59,7 +59,7 @@ var modules = []module{
 	{"mod-authtoken", 0.21, 540, "1440Mi", "1152Mi", "922Mi"},
 }
 
-// generator draws what was measured.
+// generator generates measured data.
 type generator struct {
 	random *rand.Rand
 	input  report.Input
@@ -71,7 +71,7 @@ var (
 	making sync.Mutex
 )
 
-// Experiment makes it up; tests may change what they get.
+// Experiment generates the record; tests may change the result.
 func Experiment(seed uint64) report.Input {
 	making.Lock()
 	defer making.Unlock()
@@ -90,7 +90,7 @@ func Experiment(seed uint64) report.Input {
 }
 
 func draw(seed uint64) report.Input {
-	g := &generator{random: rand.New(rand.NewPCG(seed, 7)), at: began}
+	g := &generator{random: rand.New(rand.NewPCG(seed, 7)), at: startTime}
 	g.input.Experiment = experiment()
 	position := int32(0)
 	for block := int32(1); block <= g.input.Experiment.Spec.Design.Blocks; block++ {
@@ -124,7 +124,7 @@ func draw(seed uint64) report.Input {
 func experiment() v1alpha1.PerfExperiment {
 	made := v1alpha1.PerfExperiment{}
 	made.Name, made.Namespace, made.UID = Name, Namespace, "3b8f0b1e-53a1-4b65-9d2f-0a4f3a1d7c11"
-	made.CreationTimestamp = metav1.NewTime(began.Add(-time.Minute))
+	made.CreationTimestamp = metav1.NewTime(startTime.Add(-time.Minute))
 	spec := &made.Spec
 	spec.System = system()
 	var share []string
@@ -139,8 +139,8 @@ func experiment() v1alpha1.PerfExperiment {
 	}
 	imported := &v1alpha1.DataImport{RecordType: v1alpha1.RecordBibliographic, Operation: v1alpha1.ImportCreate, Records: 5000, Imports: 1}
 	spec.Scenarios = []v1alpha1.Scenario{
-		{Name: Alone, Loads: []v1alpha1.Load{{Name: "create-5k", DataImport: imported}}},
-		{Name: Beside, Loads: []v1alpha1.Load{
+		{Name: AloneScenario, Loads: []v1alpha1.Load{{Name: "create-5k", DataImport: imported}}},
+		{Name: ConcurrentScenario, Loads: []v1alpha1.Load{
 			{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8, RampUp: &metav1.Duration{Duration: 80 * time.Second}}, Duration: &metav1.Duration{Duration: 20 * time.Minute}},
 			{Name: "create-5k", StartAfter: &metav1.Duration{Duration: 8 * time.Minute}, DataImport: imported},
 		}},
@@ -151,9 +151,9 @@ func experiment() v1alpha1.PerfExperiment {
 	spec.Validity = v1alpha1.Validity{MaxErrorPercent: ptr.To[int32](1), MaxRestarts: ptr.To[int32](0), MaxAttempts: 3}
 	made.Status = v1alpha1.PerfExperimentStatus{
 		Phase: v1alpha1.ExperimentComplete, Progress: "36/36", Seed: ptr.To[int64](893), PlanHash: "5d1c0e7b3a9f4c21",
-		StartTime: stamp(began),
+		StartTime: stamp(startTime),
 	}
-	all := arms.Of(spec, spec.System)
+	all := arms.All(spec, spec.System)
 	for _, arm := range all {
 		made.Status.Arms = append(made.Status.Arms, v1alpha1.ArmStatus{
 			Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin, Differences: arms.Differences(all[0].System, arm.System),
@@ -185,14 +185,14 @@ func system() v1alpha1.System {
 	return made
 }
 
-// noise is a factor around 1.
+// noise returns a factor around 1.
 func (g *generator) noise(deviation float64) float64 {
 	return math.Exp(g.random.NormFloat64() * deviation)
 }
 
 func (g *generator) run(block, position, attempt int32, arm string, scenario v1alpha1.Scenario) *v1alpha1.PerfRun {
 	spec := &g.input.Experiment.Spec
-	configured, _ := arms.Named(arms.Of(spec, spec.System), arm)
+	configured, _ := arms.Named(arms.All(spec, spec.System), arm)
 	run := &v1alpha1.PerfRun{}
 	run.Name, run.Namespace = naming.Long.Run(Name, block, arm, scenario.Name, attempt), Namespace
 	run.Spec = v1alpha1.PerfRunSpec{
@@ -244,12 +244,12 @@ func (g *generator) invalid(run *v1alpha1.PerfRun) {
 func (g *generator) valid(run *v1alpha1.PerfRun, mood float64) {
 	run.Status.Phase = v1alpha1.RunSucceeded
 	pace := mood * g.noise(0.012)
-	// The heap's size decides how often the import waits for the collector.
+	// The heap's size determines the garbage collections of the import.
 	imports := 236.0 * pace * g.noise(0.01)
 	if run.Spec.Arm == Arm {
 		imports *= 0.91
 	}
-	beside := run.Spec.Scenario.Name == Beside
+	beside := run.Spec.Scenario.Name == ConcurrentScenario
 	from, length := 0.0, imports
 	if beside {
 		imports *= 1.31
@@ -274,7 +274,7 @@ func (g *generator) valid(run *v1alpha1.PerfRun, mood float64) {
 
 func seconds(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
 
-// stamp is a time as the cluster keeps it: in whole seconds.
+// stamp truncates a time to whole seconds, as the cluster does.
 func stamp(at time.Time) *metav1.Time { return ptr.To(metav1.NewTime(at.Truncate(time.Second))) }
 
 func (g *generator) status(run *v1alpha1.PerfRun, load string, from, to time.Time) {
@@ -283,7 +283,7 @@ func (g *generator) status(run *v1alpha1.PerfRun, load string, from, to time.Tim
 	})
 }
 
-// users check in and out; while the import is on, it takes longer.
+// users check in and out; during an import it takes longer.
 func (g *generator) users(run *v1alpha1.PerfRun, start time.Time, pace, from, imports float64) *payload.Payload {
 	p := payload.New("cico", run.Name, "1", start)
 	for second := 0.0; second < 1200; second += 0.55 {
@@ -390,13 +390,13 @@ func (g *generator) observe(run *v1alpha1.PerfRun, metric string, value float64,
 	run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: metric, Value: decimal.Format(value), Unit: unit, Samples: samples})
 }
 
-// sample keeps what two servers used over the run.
+// sample records the usage of two servers.
 func (g *generator) sample(run *v1alpha1.PerfRun, start time.Time, length, pace float64) {
 	samples := payload.NewSampleRecorder(run.Name, "collector", start)
 	for second := 0.0; second <= length; second += 15 {
 		at := start.Add(seconds(second))
 		busy := 0.35
-		if run.Spec.Scenario.Name == Alone || second > 480 && second < 790 {
+		if run.Spec.Scenario.Name == AloneScenario || second > 480 && second < 790 {
 			busy = 1
 		}
 		samples.Record("module/mod-inventory", "pod-1/main", "cpu", "cores", at, 1.9*busy*g.noise(0.06)/pace)

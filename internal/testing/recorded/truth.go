@@ -25,23 +25,23 @@ const (
 // Base is the baseline of a Truth.
 const Base = "base"
 
-// Truth is a small experiment whose true values are known.
+// Truth is a small experiment with known true values.
 type Truth struct {
 	Seed   uint64
 	Blocks int
 	// Baseline in ms, Spread of a run as a share.
 	Baseline, Spread float64
-	// Arms and their true ratios to the baseline; one called twin is its twin.
+	// Arms and their true ratios to the baseline; the one named twin is the A/A control.
 	Arms map[string]float64
 	// Users of the scenario's load.
 	Users int32
-	// Image of its only module.
+	// Image of its module.
 	Image string
-	// Began is when its first load did.
+	// Began is the start of its first load.
 	Began time.Time
 }
 
-// Draw makes the experiment and its runs, the same for the same seed.
+// Draw generates the experiment and its runs, deterministic for a seed.
 func (t Truth) Draw() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	random := rand.New(rand.NewPCG(t.Seed, 7))
 	experiment := &v1alpha1.PerfExperiment{}

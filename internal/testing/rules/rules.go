@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rules asks what a person is told who writes something wrong.
+// Package rules tests validation messages.
 package rules
 
 import (
@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Valid is an experiment that uses most of what one can write.
+// Valid is an experiment that uses most fields.
 const Valid = `
 apiVersion: perflab.dev/v1alpha1
 kind: PerfExperiment
@@ -60,7 +60,7 @@ spec:
     - {name: create-5k, startAfter: 1m, dataImport: {records: 5000}}
 `
 
-// Schedule is one that makes the valid experiment.
+// Schedule returns a PerfSchedule of the valid experiment.
 func Schedule(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	schedule := Object(t, `
@@ -86,8 +86,8 @@ func Object(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
-// Set sets the field at a path ("spec.arms.1.name") to a YAML value, or takes
-// it away where the value is empty.
+// Set sets the field at a path ("spec.arms.1.name") to a YAML value, or removes it if the
+// value is empty.
 func Set(t *testing.T, object *unstructured.Unstructured, path, value string) {
 	t.Helper()
 	changed, err := put(object.Object, strings.Split(path, "."), value)
@@ -128,8 +128,8 @@ func put(node any, path []string, value string) (any, error) {
 	}
 }
 
-// Verdict fails the test unless the answer is what is wanted: accepted where
-// the sentence is empty, else refused with the sentence at the place.
+// Verdict fails the test unless the answer is the wanted one: accepted if the sentence is
+// empty, else rejected with the sentence at the path.
 func Verdict(t *testing.T, answer error, place, sentence string) {
 	t.Helper()
 	switch {

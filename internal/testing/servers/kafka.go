@@ -28,8 +28,7 @@ group.initial.rebalance.delay.ms=0
 log.dirs=%[3]s
 `
 
-// Kafka starts a broker from the jars the emulators' image is made from and
-// returns its address.
+// Kafka starts a broker from the jars of the emulators' image and returns its address.
 func Kafka(t *testing.T) string {
 	t.Helper()
 	libs := apiserver.Root("bin", "kafka-libs")
@@ -44,7 +43,7 @@ func Kafka(t *testing.T) string {
 	port, control := ports.For(t), ports.For(t)
 	config := filepath.Join(dir, "server.properties")
 	expect.NoError(t, os.WriteFile(config, fmt.Appendf(nil, kafkaSettings, port, control, filepath.Join(dir, "data")), 0o644))
-	// The jars may be where only the test's own user gets to.
+	// Only the test's user may have access to the jars.
 	asUser := []string{"-cp", filepath.Join(libs, "*"), "-Xmx256m"}
 	format := exec.Command(java, append(asUser, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk", "-c", config)...)
 	if output, err := format.CombinedOutput(); err != nil {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package servers starts real servers on loopback for tests: PostgreSQL and
-// Prometheus as Debian packages them, Kafka from its jars. A test that finds none
-// is skipped with a sentence.
+// Package servers starts real servers on loopback for tests: PostgreSQL and Prometheus from
+// Debian's packages, Kafka from its jars. A test without them is skipped.
 package servers
 
 import (
@@ -22,13 +21,13 @@ import (
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
-// startTime is how long a server may take until it answers.
+// startTime is the startup limit of a server.
 const startTime = time.Minute
 
 // nobody runs servers that refuse to run as root.
 const nobody = 65534
 
-// find looks for a program, also where Debian keeps PostgreSQL's.
+// find looks for a program, including Debian's directories of PostgreSQL.
 func find(t *testing.T, program, install string) string {
 	t.Helper()
 	if path, err := exec.LookPath(program); err == nil {
@@ -42,7 +41,7 @@ func find(t *testing.T, program, install string) string {
 	return paths[len(paths)-1]
 }
 
-// directory is one that nobody may write to; it is removed with the test.
+// directory returns a directory that user nobody may write to; it is removed with the test.
 func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "perflab-server-") //nolint:usetesting // Nobody may not enter what t.TempDir makes for root, and sockets' names must be short.
@@ -76,7 +75,7 @@ func run(t *testing.T, dir, program string, arguments ...string) {
 	}
 }
 
-// start lets a server run until the test ends.
+// start runs a server until the test ends.
 func start(t *testing.T, dir, program string, arguments ...string) {
 	t.Helper()
 	startProcess(t, dir, command(t, dir, program, arguments...))
@@ -90,7 +89,7 @@ func startProcess(t *testing.T, dir string, server *exec.Cmd) {
 	server.Stdout, server.Stderr = log, log
 	expect.NoError(t, server.Start(), "starting %s", program)
 	t.Cleanup(func() {
-		// PostgreSQL ends its children on an interrupt, not when it is killed.
+		// PostgreSQL stops its children on an interrupt, not on a kill.
 		_ = server.Process.Signal(os.Interrupt)
 		_ = server.Wait()
 		_ = log.Close()
@@ -101,7 +100,7 @@ func startProcess(t *testing.T, dir string, server *exec.Cmd) {
 	})
 }
 
-// answers waits until something listens to a port.
+// answers waits until a port accepts connections.
 func answers(t *testing.T, what string, port int) {
 	t.Helper()
 	await.Until(t.Context(), t, startTime, what+" to answer", func() (bool, string) {
@@ -121,8 +120,8 @@ func dial(port int) error {
 // Scrape is a path of a target that is scraped as another instance.
 type Scrape struct{ Path, Instance string }
 
-// Prometheus starts one that takes samples from a target, as host:port, each
-// second and returns its URL.
+// Prometheus starts a server that scrapes a target, as host:port, each second and returns
+// its URL.
 func Prometheus(t *testing.T, target string, more ...Scrape) string {
 	t.Helper()
 	program := find(t, "prometheus", "apt-get install prometheus")

@@ -11,8 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Full is a system of two modules that uses most of what one can declare. Each
-// call makes another one, which the test may edit.
+// Full returns a system of two modules that uses most fields. The test may edit it.
 func Full() v1alpha1.System {
 	resources := corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{"cpu": resource.MustParse("500m"), "memory": resource.MustParse("1Gi")},

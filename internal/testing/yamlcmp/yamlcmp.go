@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package yamlcmp compares what a test got with YAML written in the test, the
-// form in which people know objects.
+// Package yamlcmp compares values with YAML in the test.
 package yamlcmp
 
 import (
@@ -13,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Equal fails the test when the value, as YAML, is not what is wanted.
+// Equal fails the test unless the value, as YAML, is the wanted one.
 func Equal(t *testing.T, got any, want string) {
 	t.Helper()
 	expect.Equal(t, canonical(t, []byte(want)), marshalled(t, got), "not as wanted")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decimal writes and reads the decimal strings in which the API holds
-// numbers.
+// Package decimal formats and parses the API's decimal strings.
 package decimal
 
 import (
@@ -9,18 +8,17 @@ import (
 	"strconv"
 )
 
-// Format writes a number without an exponent and with as many digits as a
-// reader can use: six significant ones.
+// Format formats a number without an exponent and with six significant digits.
 func Format(value float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 6, 64), 64)
 	if err != nil {
-		// The largest numbers, rounded, are none.
+		// Rounding the largest numbers overflows.
 		rounded = value
 	}
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// Parse reads what Format wrote.
+// Parse parses the output of Format.
 func Parse(text string) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package number reads numbers as people, spreadsheets and other tools write them:
-// with a decimal point or a decimal comma, thousands separators and exponents.
+// Package number parses numbers as users, spreadsheets and other tools write them: with a
+// decimal point or a decimal comma, thousands separators and exponents.
 package number
 
 import (
@@ -13,21 +13,21 @@ import (
 	"unicode"
 )
 
-// Errors of texts that are no number, or no certain one.
+// Errors for invalid and ambiguous numbers.
 var (
 	ErrSyntax    = errors.New("is not a finite number")
 	ErrAmbiguous = errors.New("is ambiguous")
 )
 
-// Number is a number as it is written.
+// Number is a parsed number.
 type Number struct {
 	Value float64
-	// Decimals is the place of the last digit: 1 for 12.5, -4 for 1.25e6.
+	// Decimals is the position of the last digit: 1 for 12.5, -4 for 1.25e6.
 	Decimals int
 }
 
-// Parse reads a finite number. It fails with ErrAmbiguous for one such as 1,234,
-// which is another number with a decimal comma than with a thousands separator.
+// Parse parses a finite number. It returns ErrAmbiguous for one such as 1,234, which has a
+// decimal comma or a thousands separator.
 func Parse(text string) (Number, error) {
 	mantissa, exponent, hasExponent := cutExponent(strings.TrimSpace(text))
 	shift, err := strconv.Atoi(exponent)
@@ -54,7 +54,7 @@ func cutExponent(text string) (mantissa, exponent string, found bool) {
 	return text[:at], text[at+1:], true
 }
 
-// plain is a number with a decimal point and nothing between the other digits.
+// plain returns a number with a decimal point and without separators.
 func plain(text string) (string, error) {
 	sign := ""
 	text = strings.Replace(text, "−", "-", 1)
@@ -79,9 +79,8 @@ func plain(text string) (string, error) {
 	return sign + whole + "." + decimals, nil
 }
 
-// decimalMark finds the point or comma before the decimals: the last of two
-// different ones, or the only one there is; -1 for none. Several of a kind separate
-// thousands.
+// decimalMark returns the index of the decimal point or comma: the last of two different
+// separators, or the only one; -1 for none. Repeated separators separate thousands.
 func decimalMark(text string) (int, error) {
 	at := strings.LastIndexAny(text, ".,")
 	if at < 0 || strings.Count(text, text[at:at+1]) > 1 {
@@ -96,7 +95,7 @@ func decimalMark(text string) (int, error) {
 	return at, nil
 }
 
-// ungroup takes the separators of thousands out; false where the groups are none.
+// ungroup removes thousands separators; false if the groups are invalid.
 func ungroup(whole string) (string, bool) {
 	at := strings.IndexFunc(whole, isSeparator)
 	if at < 0 {
@@ -112,7 +111,7 @@ func ungroup(whole string) (string, bool) {
 	return strings.Join(groups, ""), len(groups[0]) >= 1 && len(groups[0]) <= 3
 }
 
-// isSeparator tells what separates thousands somewhere.
+// isSeparator reports whether some locale uses this character as a thousands separator.
 func isSeparator(letter rune) bool {
 	return strings.ContainsRune(".,'’", letter) || unicode.Is(unicode.Zs, letter)
 }

@@ -4,8 +4,8 @@ package prose
 
 import "strings"
 
-// Closest is the name that somebody meant who wrote another, in sorted names; empty
-// where none is close. Two letters may differ, and fewer in a short name.
+// Closest returns the closest of the sorted names; empty if none is close. Two letters may
+// differ, and fewer in a short name.
 func Closest(written string, names []string) string {
 	closest, least := "", min(2, len(written)/4)+1
 	for _, name := range names {
@@ -16,8 +16,7 @@ func Closest(written string, names []string) string {
 	return closest
 }
 
-// distance is how many letters have to be put in, taken out or replaced to make one
-// text of another, as far as it is below a bound (Levenshtein).
+// distance returns the Levenshtein distance of two texts, up to a bound.
 func distance(a, b string, bound int) int {
 	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
 		return bound

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package prose writes what stands in a sentence: numbers with their nouns,
-// durations, lists of names, and what other programs say.
+// Package prose formats parts of sentences: counts, durations, lists of names, and messages
+// of other programs.
 package prose
 
 import (
@@ -12,8 +12,7 @@ import (
 	"unicode"
 )
 
-// Enumerate lists names in a sentence, cut to what a reader takes in at once:
-// "a, b, c and 4 more".
+// Enumerate lists at most three names: "a, b, c and 4 more".
 func Enumerate(names []string) string {
 	const most = 3
 	if len(names) <= most {
@@ -22,7 +21,7 @@ func Enumerate(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// List joins all names with commas, and the last one with a conjunction.
+// List joins all names with commas and a conjunction.
 func List(names []string, conjunction string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -31,7 +30,7 @@ func List(names []string, conjunction string) string {
 	return strings.Join(names[:last], ", ") + " " + conjunction + " " + names[last]
 }
 
-// Counted writes a number of things in a sentence: "1 broker", "3 brokers".
+// Counted formats a count: "1 broker", "3 brokers".
 func Counted[N int | int32 | int64](number N, noun string) string {
 	if number == 1 {
 		return "1 " + noun
@@ -39,7 +38,7 @@ func Counted[N int | int32 | int64](number N, noun string) string {
 	return fmt.Sprintf("%d %ss", number, noun)
 }
 
-// Verb is the form that goes with a number of things: one "is", several "are".
+// Verb returns the singular or plural form for a count.
 func Verb[N int | int32 | int64](number N, one, several string) string {
 	if number == 1 {
 		return one
@@ -47,8 +46,8 @@ func Verb[N int | int32 | int64](number N, one, several string) string {
 	return several
 }
 
-// Partly says how many of all things are as a sentence goes on to say: "2 of 3
-// modules are", "0 of 1 node is".
+// Partly formats a fraction as the subject of a sentence: "2 of 3 modules are", "0 of 1
+// node is".
 func Partly[N int | int32 | int64](part, all N, noun string) string {
 	number := part
 	if all == 1 {
@@ -57,8 +56,8 @@ func Partly[N int | int32 | int64](part, all N, noun string) string {
 	return fmt.Sprintf("%d of %s %s", part, Counted(all, noun), Verb(number, "is", "are"))
 }
 
-// Duration writes a duration without the zeros Go adds, 30m, not 30m0s, and from two
-// days on in days and hours: 12 days 5 hours, not 293h6m0s.
+// Duration formats a duration without redundant zeros, 30m, not 30m0s, and from two days on
+// in days and hours: 12 days 5 hours, not 293h6m0s.
 func Duration(duration time.Duration) string {
 	const day = 24 * time.Hour
 	if duration >= 2*day {
@@ -89,8 +88,8 @@ var (
 	spaces  = regexp.MustCompile(`\s+`)
 )
 
-// Sentence makes another program's message fit for a condition: one line, of
-// bounded length, and the same for each try at the same thing.
+// Sentence normalizes another program's message for a condition: one line, of bounded
+// length, and the same for each attempt.
 func Sentence(message string) string {
 	const most = 300
 	for _, volatile := range []*regexp.Regexp{backOff, pull, rpc, socket, podName, podUID} {
@@ -100,8 +99,8 @@ func Sentence(message string) string {
 	return Cut(message, most)
 }
 
-// Cut is a text of at most so many bytes. One that is longer ends in an ellipsis, and is
-// not cut within a character. What is no character is left out of it.
+// Cut truncates a text to at most this many bytes, with an ellipsis, between characters. It
+// removes invalid UTF-8.
 func Cut(text string, bytes int) string {
 	const end = "…"
 	switch {
@@ -113,7 +112,7 @@ func Cut(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes-len(end)], "") + end
 }
 
-// Ordinal is the position in a row as a sentence has it: "third", "14th".
+// Ordinal formats a position: "third", "14th".
 func Ordinal[N int | int32](position N) string {
 	words := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 	if 1 <= position && int(position) <= len(words) {
@@ -133,9 +132,8 @@ func Ordinal[N int | int32](position N) string {
 	return fmt.Sprintf("%d%s", position, suffix)
 }
 
-// Printable is a text without characters that steer a terminal, turn the direction
-// of writing or are not allowed in XML: what others called something may hold them.
-// Ends of lines and tabs stay.
+// Printable removes control characters for terminals and text direction, and characters
+// that XML does not allow. Newlines and tabs stay.
 func Printable(text string) string {
 	return strings.Map(func(letter rune) rune {
 		if letter != '\n' && letter != '\t' && (unicode.IsControl(letter) || unicode.Is(unicode.Bidi_Control, letter) || letter == '\ufffe' || letter == '\uffff') {

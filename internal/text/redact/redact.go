@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redact takes what might be a password out of what is made to be
-// passed on: reports, comparisons, messages. It is pure.
+// Package redact removes possible secrets from shared output: reports, comparisons,
+// messages. It is pure.
 package redact
 
 import "regexp"
@@ -12,20 +12,17 @@ var (
 	secretive = regexp.MustCompile(`(?i)(passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)`)
 	ofModule  = regexp.MustCompile(`modules\[[^]]*\]`)
 	userInURL = regexp.MustCompile(`://[^/@\s"']+@`)
-	// inConnection is a password in what says how to connect, as JDBC, libpq and
-	// ODBC write it.
+	// inConnection matches a password in a connection string of JDBC, libpq or ODBC.
 	inConnection = regexp.MustCompile(`(?i)((?:^|[?&;\s"'` + "`" + `])(?:ssl)?(?:password|passwd|pwd)=)(?:\(not shown\)|'(?:[^'\\]|\\.)*'|[^&;\s"'` + "`" + `]+)`)
 )
 
-// hideInAddress takes users and passwords out of addresses and connection
-// strings.
+// hideInAddress removes users and passwords from addresses and connection strings.
 func hideInAddress(text string) string {
 	return inConnection.ReplaceAllString(userInURL.ReplaceAllString(text, "://"+leftOut+"@"), "${1}"+leftOut)
 }
 
-// Hide returns a setting's value, unless the setting looks secret. The name of
-// the module it belongs to says nothing: mod-authtoken has settings like any
-// other.
+// Hide returns a setting's value, or a placeholder if the setting's name looks secret. The
+// module's name does not count: mod-authtoken has ordinary settings.
 func Hide(setting, value string) string {
 	if value != "" && secretive.MatchString(ofModule.ReplaceAllString(setting, "")) {
 		return leftOut
@@ -33,18 +30,17 @@ func Hide(setting, value string) string {
 	return hideInAddress(value)
 }
 
-// literal is what source code assigns to something with a secretive name.
+// literal matches assignments to secret names in source code.
 var literal = regexp.MustCompile(`(?i)([\w.-]*(?:passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)[\w.-]*["']?\]?\s*[:=]\s*)(?:"[^"\n]*"|'[^'\n]*'|` + "`[^`]*`" + `)`)
 
-// HideInText takes what may be secret out of a script: literals that something
-// with a secretive name is set to, users in URLs, and passwords in connection
-// strings.
+// HideInText removes possible secrets from a script: literals assigned to secret names,
+// users in URLs, and passwords in connection strings.
 func HideInText(text string) string {
 	return hideInAddress(literal.ReplaceAllString(text, "${1}"+leftOut))
 }
 
-// HideIn takes secret values out of a tree of decoded YAML, in place: those
-// under a secretive key, and the value of a variable with a secretive name.
+// HideIn removes secrets from decoded YAML, in place: values of secret keys, and of
+// variables with secret names.
 func HideIn(node any) any {
 	switch node := node.(type) {
 	case map[string]any:

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package unit knows the units of time and memory in the spellings that people and
-// tools use, and how many of one are in another.
+// Package unit converts units of time and memory, in the spellings of users and tools.
 package unit
 
 import "strings"
 
-// known is a unit of time or memory. A factor of 0 is that of a unit which is not
-// converted.
+// known is a unit of time or memory. A factor of 0 means that the unit is not converted.
 type known struct {
-	// names it goes by, the first of which is the one that is written.
+	// names of the unit; the first is canonical.
 	names  []string
 	isTime bool
-	// factor of seconds or bytes.
+	// factor to seconds or bytes.
 	factor float64
 }
 
@@ -37,7 +35,7 @@ var all = []known{
 	{[]string{"%", "percent", "pct"}, false, 0},
 }
 
-// byName are all units by their names.
+// byName maps names to units.
 var byName = map[string]known{}
 
 func init() {
@@ -48,8 +46,8 @@ func init() {
 	}
 }
 
-// find a unit. Words and units of time are the same in capitals, and the sign for
-// micro may be a Greek letter; MB and Mb are not the same.
+// find returns a unit. Words and units of time are case-insensitive, and the micro sign may
+// be a Greek letter; MB and Mb differ.
 func find(text string) (known, bool) {
 	text = strings.TrimSpace(text)
 	if one, found := byName[text]; found {
@@ -62,8 +60,8 @@ func find(text string) (known, bool) {
 	return known{names: []string{text}}, false
 }
 
-// Canonical spelling of a unit, or of one per another: sec is s, [ms] is ms, bytes/sec and
-// bytes per second are B/s. What is not known stays as it is.
+// Canonical returns the canonical spelling of a unit, or of one per another: sec is s, [ms]
+// is ms, bytes/sec and bytes per second are B/s. Unknown units stay unchanged.
 func Canonical(text string) string {
 	text = strings.Replace(bare(text), " per ", "/", 1)
 	numerator, denominator, isRate := strings.Cut(text, "/")
@@ -74,7 +72,7 @@ func Canonical(text string) string {
 	return one.names[0] + "/" + Canonical(denominator)
 }
 
-// bare is a unit without the brackets in which headings put it.
+// bare removes the brackets of units in headings.
 func bare(text string) string {
 	text = strings.TrimSpace(text)
 	for _, brackets := range []string{"[]", "()"} {
@@ -85,8 +83,7 @@ func bare(text string) string {
 	return text
 }
 
-// Factor is what a value in one unit is multiplied by to be in another. It is false
-// for units that do not measure the same.
+// Factor returns the factor between two units; false if they measure different quantities.
 func Factor(from, to string) (float64, bool) {
 	from, to = Canonical(from), Canonical(to)
 	if from == to {
@@ -102,7 +99,7 @@ func Factor(from, to string) (float64, bool) {
 	return a.factor / b.factor, true
 }
 
-// IsTime tells the units of time.
+// IsTime reports whether a unit is one of time.
 func IsTime(text string) bool {
 	one, _ := find(text)
 	return one.isTime

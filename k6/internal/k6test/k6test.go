@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package k6test runs our k6 in tests. A test binary that calls Main is k6
-// itself when started again, so that tests never meet a stale build.
+// Package k6test runs our k6 in tests. A test binary that calls Main becomes k6 when it
+// restarts itself, so that tests never use a stale build.
 package k6test
 
 import (
@@ -29,10 +29,10 @@ import (
 
 const isK6 = "PERFLAB_TEST_IS_K6"
 
-// limit is the time after which a k6 that does not end is killed.
+// limit is the time after which k6 is killed.
 const limit = 2 * time.Minute
 
-// Main is what TestMain calls: it runs k6 or the tests.
+// Main runs k6 or the tests; TestMain calls it.
 func Main(m *testing.M) {
 	if os.Getenv(isK6) == "" {
 		os.Exit(m.Run())
@@ -48,7 +48,7 @@ func NoError(tb testing.TB, err error) {
 	}
 }
 
-// arguments are those of the operator, with more of a test's own.
+// arguments returns the operator's arguments, plus the test's.
 func arguments(address, script string, more []string) []string {
 	args := []string{"run", "--address", address, "--summary-mode=disabled", "--no-thresholds", "--no-color", "--log-output=stderr", "--quiet"}
 	if !slices.ContainsFunc(more, func(arg string) bool { return strings.HasPrefix(arg, "--out=") }) {
@@ -57,7 +57,7 @@ func arguments(address, script string, more []string) []string {
 	return append(append(args, more...), script)
 }
 
-// Process is a k6 that runs.
+// Process is a running k6.
 type Process struct {
 	t       *testing.T
 	command *exec.Cmd
@@ -66,7 +66,7 @@ type Process struct {
 	stderr  lockedBuffer
 }
 
-// Result is what a k6 left behind.
+// Result is the output of k6.
 type Result struct {
 	Code           int
 	Stdout, Stderr string
@@ -93,11 +93,11 @@ func Run(t *testing.T, script string, env []string, args ...string) Result {
 	return Start(t, script, env, args...).Wait()
 }
 
-// interrupted is the exit code of a k6 that was told to end.
+// interrupted is the exit code of a stopped k6.
 const interrupted = 105
 
-// RunUntil ends a script that would run for longer as soon as enough was seen of it,
-// so that a test which counts does not count what the machine has time for.
+// RunUntil stops a script as soon as enough is true, so that tests that count do not depend
+// on the machine's speed.
 func RunUntil(t *testing.T, enough func() bool, script string, env []string, args ...string) Result {
 	t.Helper()
 	p := Start(t, script, env, args...)
@@ -133,7 +133,7 @@ func (p *Process) Wait() Result {
 	return result
 }
 
-// MaxMemory is the most memory, in bytes, that a k6 which ended was resident in.
+// MaxMemory returns the peak resident memory of a finished k6, in bytes.
 func (p *Process) MaxMemory() int64 {
 	p.t.Helper()
 	usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)
@@ -164,7 +164,7 @@ func (p *Process) Patch(attribute string, value bool) {
 	}
 }
 
-// Payload reads the payload a k6 printed.
+// Payload parses the printed payload.
 func (r Result) Payload(t *testing.T) *payload.Payload {
 	t.Helper()
 	p, err := payload.Read(strings.NewReader(r.Stdout))
@@ -174,7 +174,7 @@ func (r Result) Payload(t *testing.T) *payload.Payload {
 	return p
 }
 
-// Script writes a script into a directory of its own.
+// Script writes a script into its own directory.
 func Script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.js")

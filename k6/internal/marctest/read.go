@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package marctest reads MARC files in tests, by nothing but the standard:
-// it shares no code with what makes them.
+// Package marctest parses MARC files in tests by the standard alone: it shares no code with
+// the generator.
 package marctest
 
 import (
@@ -11,16 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// Field is a field as a reader of ISO 2709 sees it: indicators, subfield codes
-// and their marks are part of the value.
+// Field is a field of ISO 2709: indicators, subfield codes and their delimiters are part of
+// the value.
 type Field struct{ Tag, Value string }
 
 // Count counts record terminators.
 func Count(file string) int { return strings.Count(file, "\x1d") }
 
-// Read takes a file apart by its lengths and positions alone, which is how
-// every reader does it, and checks all that the lengths and terminators say
-// against each other. Kind is what its leaders say in positions 05 to 07.
+// Read parses a file only by its lengths and positions, as every reader does, and checks
+// that lengths and terminators agree. kind is positions 05 to 07 of its leaders.
 func Read(file, kind string) ([][]Field, error) {
 	var records [][]Field
 	for n := 1; file != ""; n++ {
@@ -104,13 +103,13 @@ func number(text string, from, to int) (int, error) {
 	return strconv.Atoi(text[from:to])
 }
 
-// Value is what a field, or its subfield a, says; "" if the record lacks it.
+// Value returns the value of a field, or of its subfield a; "" if the record lacks it.
 func Value(fields []Field, tag string) string {
 	return Subfield(fields, tag, "a")
 }
 
-// Subfield is what the first subfield of a code says, or a field without
-// subfields; "" if the record lacks it.
+// Subfield returns the first subfield of a code, or a field without subfields; "" if the
+// record lacks it.
 func Subfield(fields []Field, tag, code string) string {
 	for _, f := range fields {
 		if f.Tag != tag {

@@ -37,7 +37,7 @@ type execution struct {
 
 var errTold = errors.New("the execution is told")
 
-// tell is an output that tells the execution instead of letting the test begin.
+// tell returns an output that tells the execution instead of letting the test begin.
 func tell(params output.Params) (output.Output, error) {
 	told, err := executionOf(params.ScriptOptions.Scenarios)
 	if err != nil {
@@ -104,7 +104,7 @@ type executionCase struct {
 	Want      execution         `json:"want"`
 }
 
-func TestExecutionsAreThoseOfTheTable(t *testing.T) {
+func TestExecutionsMatchTable(t *testing.T) {
 	text, err := os.ReadFile("testdata/executions.json")
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func (tc executionCase) run(t *testing.T) (execution, string) {
 // flagLine is a flag in what k6 says of itself, with the name of its value.
 var flagLine = regexp.MustCompile(`(?m)^\s+(?:(-\w), |\s+)--([a-z0-9-]+)( \S+)?\s`)
 
-func TestFlagsAreThoseOfTheList(t *testing.T) {
+func TestFlagsMatchList(t *testing.T) {
 	want, err := os.ReadFile("testdata/flags.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestSpareLetsGarbageGatherAndTakesNoRoom(t *testing.T) {
+func TestSpareReducesCollections(t *testing.T) {
 	before := resident(t)
 	held := spare(map[string]string{})
 	runtime.GC()
@@ -25,7 +25,7 @@ func TestSpareLetsGarbageGatherAndTakesNoRoom(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-func TestWhoHasToldTheCollectorIsHeard(t *testing.T) {
+func TestSpareHonorsUserSettings(t *testing.T) {
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
 		if held := spare(map[string]string{name: "200"}); held != nil {
 			t.Errorf("with %s there are %d bytes to spare", name, len(held))
@@ -33,7 +33,7 @@ func TestWhoHasToldTheCollectorIsHeard(t *testing.T) {
 	}
 }
 
-// resident is this process's memory, in bytes.
+// resident returns this process's memory, in bytes.
 func resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

@@ -16,14 +16,14 @@ import (
 	"perflab.dev/perflab/k6/tail"
 )
 
-// execute is what cmd.Execute calls. k6 lets nobody in before the script has
-// been read, and what goes wrong until then is what people need to be told most:
-// an output comes too late for it. A k6 without this function does not link.
+// execute is what cmd.Execute calls. k6 has no hook before it has read the script, and
+// errors until then matter most: an output starts too late. A k6 without this function does
+// not link.
 //
 //go:linkname execute go.k6.io/k6/v2/internal/cmd.ExecuteWithGlobalState
 func execute(*state.GlobalState)
 
-// Execute is k6, from its arguments to its exit code.
+// Execute runs k6, from its arguments to its exit code.
 func Execute() {
 	k6 := state.NewGlobalState(context.Background())
 	kept := tail.New(k6.Env)

@@ -7,8 +7,7 @@
 //	const file = marc.file({ kind: 'Bibliographic', seed: '1', run: 'r', import: 1, records: 100000 });
 //	for (let part = file.next(5 << 20); part; part = file.next(5 << 20)) …   // or file.rest()
 //
-// Parts are ArrayBuffers of whole records. What is made is held only by the
-// script that asked for it.
+// Parts are ArrayBuffers of whole records. Only the script holds them.
 package jsmodule
 
 import (
@@ -26,19 +25,19 @@ func init() { modules.Register("k6/x/perflab/marc", module{}) }
 
 type module struct{}
 
-// NewModuleInstance gives each user one of its own.
+// NewModuleInstance returns an instance per user.
 func (module) NewModuleInstance(vu modules.VU) modules.Instance { return &instance{vu} }
 
 type instance struct{ vu modules.VU }
 
-// Exports are what a script can import.
+// Exports returns what a script can import.
 func (i *instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{
 		"file": i.file, "count": i.count, "maxRecords": marc.MaxRecords, "maxImports": marc.MaxImports,
 	}}
 }
 
-// order is marc.Order as scripts write it.
+// order is marc.Options as scripts write it.
 type order struct {
 	Kind      string   `js:"kind"`
 	Seed      string   `js:"seed"`
@@ -58,7 +57,7 @@ func (i *instance) file(wanted sobek.Value) *file {
 	if err := runtime.ExportTo(wanted, &o); err != nil {
 		common.Throw(runtime, err)
 	}
-	made, err := marc.NewFile(marc.Order{
+	made, err := marc.NewFile(marc.Options{
 		Kind: marc.Kind(o.Kind), Seed: o.Seed, Run: o.Run, Import: o.Import, Records: o.Records,
 		Instances: o.Instances, Location: o.Location,
 	})
@@ -79,11 +78,11 @@ type file struct {
 	made *marc.File
 }
 
-// slack is room for the record that ends a part.
+// slack is space for the last record of a part.
 const slack = 8 << 10
 
-// Next is the next part of at least so many bytes, less only at the end, or
-// null after it.
+// Next returns the next part of at least this many bytes, less only at the end, or null
+// after it.
 func (f *file) Next(atLeast int) sobek.Value {
 	if atLeast < 1 {
 		common.Throw(f.vu.Runtime(), errors.New("a part of a MARC file needs at least 1 byte"))
@@ -91,7 +90,7 @@ func (f *file) Next(atLeast int) sobek.Value {
 	return f.buffer(f.made.Next(make([]byte, 0, atLeast+slack), atLeast))
 }
 
-// Rest is all that is left of the file, or null.
+// Rest returns the rest of the file, or null.
 func (f *file) Rest() sobek.Value { return f.buffer(f.made.Rest()) }
 
 func (f *file) buffer(part []byte) sobek.Value {

@@ -18,9 +18,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The archive that is measured is one: it is read as any is, and has the series that it
-// is to have.
-func TestWhatIsFilledIsAnArchive(t *testing.T) {
+// The measured archive is a valid archive with the specified series.
+func TestFilledArchiveIsValid(t *testing.T) {
 	root := t.TempDir()
 	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 8, Deep: 40, Modules: 10}
 	expect.NoError(t, fill(t.Context(), root, of, func(int) {}))
@@ -44,8 +43,8 @@ func TestWhatIsFilledIsAnArchive(t *testing.T) {
 	}
 }
 
-// Whoever keeps what somebody else is keeping at the same time finds it whole.
-func TestWhatIsKeptByTwoIsWhole(t *testing.T) {
+// Two writers of the same record don't disturb each other.
+func TestConcurrentWritersOfOneRecord(t *testing.T) {
 	root := t.TempDir()
 	store, err := open(t.Context(), root)
 	expect.NoError(t, err)
@@ -61,31 +60,31 @@ func TestWhatIsKeptByTwoIsWhole(t *testing.T) {
 	}
 }
 
-// Runs are written by a pattern, and as the operator writes them.
-func TestPatternsAreRecords(t *testing.T) {
+// Runs written by the pattern equal those written by the operator.
+func TestPatternsMatchRecords(t *testing.T) {
 	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 30, Deep: 40, Modules: 10}
 	for nth := range 9 {
 		input := draw(of, 0, nth)
-		alike, err := patternOf(&input.Experiment, &input.Runs[0])
+		alike, err := newPattern(&input.Experiment, &input.Runs[0])
 		expect.NoError(t, err)
 		for i := range input.Runs {
 			want, err := contents.Run(&input.Experiment, &input.Runs[i], nil)
 			expect.NoError(t, err)
-			if diff := cmp.Diff(want, alike.of(&input.Runs[i])); diff != "" {
+			if diff := cmp.Diff(want, alike.newRecord(&input.Runs[i])); diff != "" {
 				t.Fatalf("run %d (-as it is kept +by the pattern):\n%s", i, diff)
 			}
 		}
 	}
 }
 
-func TestGoalsAreMissed(t *testing.T) {
+func TestMissedGoals(t *testing.T) {
 	found := result{rows: []row{
 		{what: "slow", took: 3 * time.Second, within: 2 * time.Second, most: 10},
 		{what: "large", took: time.Second, peak: 20 * megabyte, within: 2 * time.Second, most: 10 * megabyte},
 		{what: "without a goal", took: time.Hour, peak: 1 << 40},
 	}}
 	missed := strings.Join(found.missed(), "\n")
-	if len(found.missed()) != 2 || !strings.Contains(missed, "slow takes 3.00 s, and is to take 2") || !strings.Contains(missed, "large takes 20 MB, and is to take 10") {
+	if len(found.missed()) != 2 || !strings.Contains(missed, "slow takes 3.00 s, goal 2") || !strings.Contains(missed, "large takes 20 MB, goal 10") {
 		t.Errorf("missed are\n%s", missed)
 	}
 }

@@ -36,12 +36,12 @@ import (
 type size struct {
 	// Experiments in all namespaces, and runs of each.
 	Experiments, Runs int
-	// Namespaces share them alike.
+	// Namespaces have equal shares of them.
 	Namespaces int
 	// Series of a namespace: the first has four in ten of its experiments, the others
 	// share the rest.
 	Series int
-	// Observations of a run; those of the series that is told of have Deep.
+	// Observations of a run; those of the reported series have Deep.
 	Observations, Deep int
 	// Modules of a system of that series; others have a thirtieth.
 	Modules int
@@ -52,9 +52,9 @@ const (
 	primary         = "cico/Check-In/average"
 )
 
-// told are the experiments of the series that is told of: the last ones of the first
-// series of the first namespace, as many as a history looks at.
-func (s size) isTold(namespace, nth int) bool {
+// isReported: the reported series' experiments are the last ones of the first series of the
+// first namespace, as many as a history reads.
+func (s size) isReported(namespace, nth int) bool {
 	return namespace == 0 && nth < s.first() && nth >= s.first()-releases.MostPoints
 }
 
@@ -69,8 +69,8 @@ func (s size) series(nth int) int {
 	return 1 + nth%(s.Series-1)
 }
 
-// unsynced is a directory whose writes nobody waits for: a bench may be filled again.
-// What was just written is read from memory.
+// unsynced is a directory without fsync: a benchmark can be filled again. Recent writes are
+// read from memory.
 type unsynced struct {
 	archive.Bucket
 	root string
@@ -80,7 +80,7 @@ type unsynced struct {
 	order  []string
 }
 
-// mostRecent are the objects that are read from memory.
+// mostRecent is the number of objects that are read from memory.
 const mostRecent = 4096
 
 func (u *unsynced) Write(_ context.Context, key string, body []byte, how archive.Writing) error {
@@ -118,8 +118,8 @@ func (u *unsynced) known(key string) ([]byte, bool) {
 	return body, known
 }
 
-// remember what is about to be written, before its file is there: who comes meanwhile
-// reads it from memory, and no half of it.
+// remember keeps an object before its file is written: concurrent readers read it from
+// memory, and never half of it.
 func (u *unsynced) remember(key string, body []byte) (isNew bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -134,7 +134,7 @@ func (u *unsynced) remember(key string, body []byte) (isNew bool) {
 	return true
 }
 
-// open a directory as an archive whose writes nobody waits for.
+// open opens a directory as an archive without fsync.
 func open(ctx context.Context, root string) (*archive.Store, error) {
 	if err := os.MkdirAll(root, 0o750); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func open(ctx context.Context, root string) (*archive.Store, error) {
 	return archive.New(&unsynced{Bucket: opened, root: root, recent: map[string][]byte{}}, location, archive.Options{}), nil
 }
 
-// fill a directory with an archive, by the code that the operator keeps records by.
+// fill fills a directory with an archive, with the operator's code for records.
 func fill(ctx context.Context, root string, of size, tell func(done int)) error {
 	store, err := open(ctx, root)
 	if err != nil {
@@ -171,17 +171,17 @@ func fill(ctx context.Context, root string, of size, tell func(done int)) error 
 	return group.Wait()
 }
 
-// keep an experiment and its runs.
+// keep stores an experiment and its runs.
 func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int) error {
 	input := draw(of, namespace, nth)
-	alike, err := patternOf(&input.Experiment, &input.Runs[0])
+	alike, err := newPattern(&input.Experiment, &input.Runs[0])
 	if err != nil {
 		return err
 	}
 	references := make([]archive.Reference, 0, len(input.Runs))
 	for i := range input.Runs {
-		record := alike.of(&input.Runs[i])
-		// All runs share one object as their raw results: what is in it nobody reads here.
+		record := alike.newRecord(&input.Runs[i])
+		// All runs share one object as their raw results: nothing here reads it.
 		record.Items = append(record.Items, archive.Item{Kind: "ConfigMap", Name: input.Runs[i].Name + "-raw", MediaType: "application/yaml", Bytes: raw})
 		reference, err := store.Keep(ctx, record)
 		if err != nil {
@@ -199,13 +199,13 @@ func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int
 
 var raw = []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: raw}\n")
 
-// draw makes an experiment up, with a step in its truth two thirds through the series.
+// draw generates an experiment, with a step in its true value two thirds through the series.
 func draw(of size, namespace, nth int) report.Input {
 	random := rand.New(rand.NewPCG(uint64(namespace), uint64(nth)))
-	told := of.isTold(namespace, nth)
+	found := of.isReported(namespace, nth)
 	observations, modules := of.Observations, max(1, of.Modules/30)
 	truth := 400.0
-	if told {
+	if found {
 		observations, modules = of.Deep, of.Modules
 		if nth >= of.first()-releases.MostPoints/3 {
 			truth = 420
@@ -226,10 +226,10 @@ func draw(of size, namespace, nth int) report.Input {
 		experiment.Status.Arms = append(experiment.Status.Arms, v1alpha1.ArmStatus{Name: fmt.Sprintf("arm-%d", at+1), Baseline: at == 0})
 	}
 	blocks := of.Runs / arms / scenarios
-	system := systemOf(modules, nth)
+	system := newSystem(modules, nth)
 	input := report.Input{Experiment: experiment}
 	for n := range blocks * arms * scenarios {
-		run := runOf(&experiment, n, system, began.Add(time.Duration(n)*8*time.Minute))
+		run := newRun(&experiment, n, system, began.Add(time.Duration(n)*8*time.Minute))
 		run.Status.Observations = observe(random, observations, truth*(1+0.02*float64(n%arms)))
 		input.Runs = append(input.Runs, run)
 	}
@@ -238,7 +238,7 @@ func draw(of size, namespace, nth int) report.Input {
 	return input
 }
 
-func runOf(experiment *v1alpha1.PerfExperiment, n int, system v1alpha1.System, began time.Time) v1alpha1.PerfRun {
+func newRun(experiment *v1alpha1.PerfExperiment, n int, system v1alpha1.System, began time.Time) v1alpha1.PerfRun {
 	run := v1alpha1.PerfRun{}
 	run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), "PerfRun"
 	arm, scenario, block := n%arms, n/arms%scenarios, n/arms/scenarios
@@ -255,8 +255,8 @@ func runOf(experiment *v1alpha1.PerfExperiment, n int, system v1alpha1.System, b
 	return run
 }
 
-// systemOf so many modules; one of them has another image from time to time.
-func systemOf(modules, nth int) v1alpha1.System {
+// newSystem has this many modules; one of them has another image from time to time.
+func newSystem(modules, nth int) v1alpha1.System {
 	var system v1alpha1.System
 	for at := range modules {
 		module := v1alpha1.Module{Name: fmt.Sprintf("mod-%02d", at), Image: fmt.Sprintf("example.org/mod-%02d:20.%d.0", at, cmp.Or(at, nth/50))}
@@ -271,7 +271,7 @@ func systemOf(modules, nth int) v1alpha1.System {
 	return system
 }
 
-// observe so many metrics: a quarter of loads, the rest of servers.
+// observe generates observations: a quarter of loads, the rest of servers.
 func observe(random *rand.Rand, count int, truth float64) []v1alpha1.Observation {
 	all := make([]v1alpha1.Observation, 0, count)
 	draw := func(name, unit string, center float64) {

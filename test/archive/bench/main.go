@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench fills a directory with an archive of years, and measures what perflab
-// takes to tell the history of one series of it, from the directory and from a real S3
-// server on loopback, and to make its index anew.
+// Command bench fills a directory with an archive of years, and measures how perflab shows
+// the history of one of its series, from the directory and from a real S3 server on loopback,
+// and how it rebuilds the index.
 package main
 
 import (
@@ -23,10 +23,10 @@ import (
 type options struct {
 	size    size
 	perflab string
-	// directory to fill, or that was filled before.
+	// directory to fill, or that is already filled.
 	directory string
 	tries     int
-	// objects has the index made anew from the objects alone as well.
+	// objects rebuilds the index from the objects alone as well.
 	objects bool
 	strict  bool
 }
@@ -40,10 +40,10 @@ func main() {
 	flag.IntVar(&o.size.Namespaces, "namespaces", 4, "namespaces that share them")
 	flag.IntVar(&o.size.Series, "series", 16, "series of a namespace; the first has four in ten of its experiments")
 	flag.IntVar(&o.size.Observations, "observations", 8, "observations of a run")
-	flag.IntVar(&o.size.Deep, "deep", 400, "observations of a run of the series that is told of")
+	flag.IntVar(&o.size.Deep, "deep", 400, "observations of a run of the reported series")
 	flag.IntVar(&o.size.Modules, "modules", 60, "modules of a system of that series; others have a thirtieth")
-	flag.IntVar(&o.tries, "tries", 3, "how often each history is told; the slowest counts")
-	flag.BoolVar(&o.objects, "from-objects", false, "also lose all references and make them anew from the objects")
+	flag.IntVar(&o.tries, "tries", 3, "how often each history is shown; the slowest counts")
+	flag.BoolVar(&o.objects, "from-objects", false, "also delete all references and rebuild them from the objects")
 	flag.BoolVar(&o.strict, "strict", false, "fail where a goal is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -76,7 +76,7 @@ func run(ctx context.Context, o options) error {
 		defer func() { _ = os.RemoveAll(made) }()
 		o.directory = made
 	}
-	// Versity's buckets are the directories of its root: both ways read the same files.
+	// Versity's buckets are the directories of its root: both variants read the same files.
 	root := filepath.Join(o.directory, "s3", bucketName, prefix)
 	filled, err := filledOnce(ctx, o, root)
 	if err != nil {
@@ -99,7 +99,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// filledOnce fills the directory if it was not filled before, and says how long it took.
+// filledOnce fills the directory unless it is filled, and returns the duration.
 func filledOnce(ctx context.Context, o options, root string) (time.Duration, error) {
 	note := filepath.Join(o.directory, "size.json")
 	want, err := json.Marshal(o.size)

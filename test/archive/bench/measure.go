@@ -22,11 +22,11 @@ import (
 	"perflab.dev/perflab/test/archive/gateway"
 )
 
-// row is one figure; its goal is not asked for where it is zero.
+// row is one result; a goal of zero is not checked.
 type row struct {
 	what string
 	took time.Duration
-	// cpu of all its threads: what it takes on a machine that does something else beside.
+	// cpu of all its threads, which does not depend on other load of the machine.
 	cpu  time.Duration
 	peak int64
 	// goals: seconds and bytes.
@@ -43,7 +43,7 @@ type result struct {
 
 const megabyte = 1_000_000
 
-// measure both ways to the archive, one after the other.
+// measure measures the directory and the S3 server, one after the other.
 func measure(ctx context.Context, o options, root, address string) (*result, error) {
 	found := &result{size: o.size}
 	directory := "file://" + root
@@ -63,7 +63,7 @@ func measure(ctx context.Context, o options, root, address string) (*result, err
 				return nil, err
 			}
 			if points := min(300, o.size.first()); !strings.Contains(out, "rose by") && points == 300 || strings.Count(out, "2016-")+strings.Count(out, "2017-") < min(points, 10) {
-				return nil, fmt.Errorf("%s tells something else than the series that was made up:\n%.2000s", one.what, out)
+				return nil, fmt.Errorf("%s does not show the generated series:\n%.2000s", one.what, out)
 			}
 			one.took, one.cpu, one.peak = max(one.took, used.took), max(one.cpu, used.cpu), max(one.peak, used.peak)
 		}
@@ -77,16 +77,16 @@ func measure(ctx context.Context, o options, root, address string) (*result, err
 	return found, err
 }
 
-// rebuild the index, and everything, and compare it to what was there.
+// rebuild rebuilds the index, and all references, and compares them with the original.
 func (r *result) rebuild(ctx context.Context, o options, root, url string) error {
-	lost := map[string][]string{"index anew from the records": {"series"}}
-	steps := []string{"index anew from the records"}
+	lost := map[string][]string{"rebuilt index from the records": {"series"}}
+	steps := []string{"rebuilt index from the records"}
 	if o.objects {
-		lost["index and references anew from the objects alone"] = []string{"series", "experiments", "runs"}
-		steps = append(steps, "index and references anew from the objects alone")
+		lost["rebuilt index and references from the objects alone"] = []string{"series", "experiments", "runs"}
+		steps = append(steps, "rebuilt index and references from the objects alone")
 	}
 	for _, step := range steps {
-		want, err := digestOf(root, lost[step])
+		want, err := digestFiles(root, lost[step])
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (r *result) rebuild(ctx context.Context, o options, root, url string) error
 		if err != nil {
 			return err
 		}
-		got, err := digestOf(root, lost[step])
+		got, err := digestFiles(root, lost[step])
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func (r *result) rebuild(ctx context.Context, o options, root, url string) error
 	return nil
 }
 
-// digestOf the names and contents of all files of folders.
-func digestOf(root string, folders []string) (string, error) {
+// digestFiles hashes the names and contents of all files of folders.
+func digestFiles(root string, folders []string) (string, error) {
 	sum := sha256.New()
 	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
@@ -137,9 +137,8 @@ func digestOf(root string, folders []string) (string, error) {
 
 var highWater = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// child runs perflab and says how long it took and the most memory it had, which the
-// kernel is asked every few milliseconds: what it tells at the end has this process's
-// own memory in it.
+// child runs perflab and measures its duration and its peak memory, which it reads every few
+// milliseconds: the value at exit includes the memory of this process.
 func child(ctx context.Context, program string, arguments ...string) (used row, out string, err error) {
 	var printed, problems bytes.Buffer
 	command := exec.CommandContext(ctx, program, arguments...)
@@ -162,8 +161,8 @@ func child(ctx context.Context, program string, arguments ...string) (used row, 
 		case <-time.After(2 * time.Millisecond):
 		}
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", command.Process.Pid))
-		if told := highWater.FindSubmatch(text); err == nil && told != nil {
-			if kilobytes, err := strconv.ParseInt(string(told[1]), 10, 64); err == nil {
+		if found := highWater.FindSubmatch(text); err == nil && found != nil {
+			if kilobytes, err := strconv.ParseInt(string(found[1]), 10, 64); err == nil {
 				used.peak = max(used.peak, kilobytes<<10)
 			}
 		}
@@ -194,15 +193,15 @@ func (r *result) write(out io.Writer) {
 	_, _ = io.WriteString(out, text.String())
 }
 
-// missed goals, in sentences.
+// missed lists missed goals.
 func (r *result) missed() []string {
 	var all []string
 	for _, one := range r.rows {
 		if one.within > 0 && one.took > one.within {
-			all = append(all, fmt.Sprintf("%s takes %.2f s, and is to take %g", one.what, one.took.Seconds(), one.within.Seconds()))
+			all = append(all, fmt.Sprintf("%s takes %.2f s, goal %g", one.what, one.took.Seconds(), one.within.Seconds()))
 		}
 		if one.most > 0 && one.peak > one.most {
-			all = append(all, fmt.Sprintf("%s takes %d MB, and is to take %d", one.what, one.peak/megabyte, one.most/megabyte))
+			all = append(all, fmt.Sprintf("%s takes %d MB, goal %d", one.what, one.peak/megabyte, one.most/megabyte))
 		}
 	}
 	return all

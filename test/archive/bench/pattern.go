@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// pattern is the record of a run with marks where the runs of an experiment differ. To
-// write the YAML of half a million of them takes an hour; to replace marks, minutes.
+// pattern is the record of a run with marks where the runs of an experiment differ.
+// Writing the YAML of half a million of them takes an hour; replacing marks takes minutes.
 type pattern struct {
 	experiment *v1alpha1.PerfExperiment
 	record     archive.Record
@@ -33,8 +33,8 @@ func markedTime(second int) metav1.Time {
 	return metav1.NewTime(time.Date(2001, time.January, 1, 0, 0, second, 0, time.UTC))
 }
 
-// patternOf an experiment, made of one of its runs.
-func patternOf(experiment *v1alpha1.PerfExperiment, like *v1alpha1.PerfRun) (*pattern, error) {
+// newPattern builds the pattern of an experiment from one of its runs.
+func newPattern(experiment *v1alpha1.PerfExperiment, like *v1alpha1.PerfRun) (*pattern, error) {
 	run := like.DeepCopy()
 	run.Name, run.UID, run.Spec.Arm, run.Spec.Scenario.Name = "marked-name", "marked-uid", "marked-arm", "marked-scenario"
 	run.Spec.Block, run.Spec.Position = markedBlock, markedPosition
@@ -50,8 +50,8 @@ func patternOf(experiment *v1alpha1.PerfExperiment, like *v1alpha1.PerfRun) (*pa
 
 func markedValue(nth int) string { return fmt.Sprintf("7%06d.5", nth) }
 
-// of a run: its record, as archived.Run makes it.
-func (p *pattern) of(run *v1alpha1.PerfRun) archive.Record {
+// newRecord returns the record of a run, as archive.Run builds it.
+func (p *pattern) newRecord(run *v1alpha1.PerfRun) archive.Record {
 	pairs := []string{
 		"marked-name", run.Name, "marked-uid", string(run.UID), "marked-arm", run.Spec.Arm, "marked-scenario", run.Spec.Scenario.Name,
 		strconv.Itoa(markedBlock), fmt.Sprint(run.Spec.Block), strconv.Itoa(markedPosition), fmt.Sprint(run.Spec.Position),

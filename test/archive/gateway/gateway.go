@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gateway runs a real S3 server, Versity's gateway over a directory, for tests
-// and benches. There can be only one in a process.
+// and benchmarks. A process can have only one.
 package gateway
 
 import (
@@ -20,18 +20,18 @@ import (
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
-// Region that the server says it is in.
+// Region of the server.
 const Region = "eu-test-1"
 
-// Gateway that is up, on loopback.
+// Gateway is a running server, on loopback.
 type Gateway struct {
 	// Address is its host and port.
 	Address string
 	stop    func()
 }
 
-// Start a server whose buckets are the directories below a root; what S3 knows of objects
-// beside their bytes is in another directory, as not every file system has attributes.
+// Start starts a server whose buckets are the directories below a root. Metadata of
+// objects is in another directory, because not every file system has extended attributes.
 func Start(root, attributes, access, secret string) (*Gateway, error) {
 	if err := os.MkdirAll(attributes, 0o700); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func Start(root, attributes, access, secret string) (*Gateway, error) {
 	return made, nil
 }
 
-// Stop it.
+// Stop stops it.
 func (g *Gateway) Stop() { g.stop() }
 
 func (g *Gateway) up(ended <-chan error) error {
@@ -85,5 +85,5 @@ func (g *Gateway) up(ended <-chan error) error {
 			return connection.Close()
 		}
 	}
-	return errors.New("the S3 server does not come up in ten seconds")
+	return errors.New("the S3 server is not ready after ten seconds")
 }

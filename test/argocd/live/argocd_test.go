@@ -29,12 +29,12 @@ type argo struct {
 	logs        string
 }
 
-// startArgo installs Argo CD's kinds and settings in the cluster and starts its
-// programs. Redis, where they cache, is the one its own tests use.
+// startArgo installs Argo CD's kinds and settings in the cluster and starts its programs.
+// Their cache is the Redis of Argo CD's own tests.
 func startArgo(t *testing.T) *argo {
 	t.Helper()
 	crds := filepath.Join(module(t, "github.com/argoproj/argo-cd/v3"), "manifests", "crds")
-	// An Argo CD that somebody uses is left alone: this fails where there is one.
+	// This fails on a cluster with an Argo CD, which must not change.
 	kubectl(t, "create", "namespace", "argocd")
 	kubectl(t, "apply", "--server-side", "-k", crds)
 	eventually(t, time.Minute, "Argo CD's kinds to be served", func() (bool, string) {
@@ -58,27 +58,27 @@ func (a *argo) controller(t *testing.T) (stop func()) {
 	t.Helper()
 	return a.run(t, "argocd-application-controller", "--namespace", "argocd", "--kubeconfig", os.Getenv("KUBECONFIG"),
 		"--repo-server", a.repoServer, "--redis", a.cache, "--metrics-port", freePort(t),
-		// What each object's health says is looked at in the application's status.
+		// The application's status has each object's health.
 		"--persist-resource-health",
-		// What fails is tried again soon: a test's patience is shorter than a person's.
+		// Failures are retried soon, because a test waits less long than a user.
 		"--self-heal-backoff-cap-seconds", "5")
 }
 
-// run starts one of the programs that are one file under several names, and
-// ends it with the test.
+// run starts one of the programs, which are one file under several names, and ends it with
+// the test.
 func (a *argo) run(t *testing.T, name string, arguments ...string) (stop func()) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(a.logs, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It outlives the test's own context by its clean-up.
+	// It must still run in the test's clean-up, after the test's context has ended.
 	ctx, end := context.WithCancel(context.Background())
 	command := exec.CommandContext(ctx, required(t, "ARGOCD"), append(arguments, "--loglevel", "info")...)
 	command.Env = append(a.environment, "ARGOCD_BINARY_NAME="+name)
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// With what it started: git and helm.
+	// With its child processes: git and helm.
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	command.WaitDelay = 20 * time.Second
 	if err := command.Start(); err != nil {
@@ -93,7 +93,7 @@ func (a *argo) run(t *testing.T, name string, arguments ...string) (stop func())
 	return stop
 }
 
-// logs is where the programs' logs are written; they stay if the test fails.
+// logs is the directory of the programs' logs; they are kept if the test fails.
 func logs(t *testing.T) string {
 	t.Helper()
 	made, err := os.MkdirTemp("", "perflab-argocd-") //nolint:usetesting // read after a test that failed
@@ -110,11 +110,11 @@ func logs(t *testing.T) string {
 	return made
 }
 
-// loopback is where the programs listen.
+// loopback is the address of the programs.
 const loopback = "127.0.0.1"
 
-// freePort is one on this machine that nothing listens to, and that the system
-// hands out to nobody meanwhile: it does so from 32768 on.
+// freePort returns a free port that the system does not assign meanwhile: it assigns from
+// 32768 on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for nextPort < 30000 {
@@ -144,7 +144,7 @@ func required(t *testing.T, name string) string {
 	return value
 }
 
-// module is the directory of a Go module this one requires.
+// module is the directory of a Go module that this one requires.
 func module(t *testing.T, path string) string {
 	t.Helper()
 	return strings.TrimSpace(output(t, "", "go", "list", "-m", "-f", "{{.Dir}}", path))
@@ -155,7 +155,7 @@ func kubectl(t *testing.T, arguments ...string) string {
 	return output(t, "", required(t, "KUBECTL"), arguments...)
 }
 
-// output of a command that has to succeed.
+// output of a command that must succeed.
 func output(t *testing.T, directory, program string, arguments ...string) string {
 	t.Helper()
 	written, err := tried(directory, program, arguments...)
@@ -165,8 +165,8 @@ func output(t *testing.T, directory, program string, arguments ...string) string
 	return written
 }
 
-// tried runs a command in a directory, "" for this one. It is asked for by
-// clean-up, too, so it has a deadline of its own.
+// tried runs a command in a directory, "" for this one. Clean-up calls it too, so it has its
+// own deadline.
 func tried(directory, program string, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -181,7 +181,7 @@ func tried(directory, program string, arguments ...string) (string, error) {
 	return string(written), nil
 }
 
-// eventually asks until something holds. The last answer says how far it was.
+// eventually polls until a condition holds, and reports the last state on a timeout.
 func eventually(t *testing.T, limit time.Duration, what string, holds func() (bool, string)) {
 	t.Helper()
 	deadline := time.Now().Add(limit)

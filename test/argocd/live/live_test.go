@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// soon is how long Argo CD may take to act on what it was told.
+	// soon is how long Argo CD may take to act on a change.
 	soon = time.Minute
-	// runLimit is how long the experiment may take to build its first
-	// environment, and between any two runs.
+	// runLimit is how long the experiment may take to build its first environment, and
+	// between any two runs.
 	runLimit = 6 * time.Minute
 )
 
-// TestGitOps does with a repository what its owners do: everything from one
-// Application, changes by Git and by hand, an experiment taken away, all taken
-// away. Each step builds on those before.
+// TestGitOps does with a repository what its owners do: create everything from one
+// Application, change objects in Git and by hand, delete an experiment, delete everything.
+// Each step builds on the previous ones.
 func TestGitOps(t *testing.T) {
-	s := begin(t)
+	s := newStory(t)
 	t.Cleanup(func() {
 		if t.Failed() {
 			describe(t)
@@ -39,8 +39,8 @@ func TestGitOps(t *testing.T) {
 		what string
 		do   func(*testing.T)
 	}{
-		{"the waves come in order", s.wavesComeInOrder},
-		{"who runs is told", s.whoRunsIsTold},
+		{"the waves are synced in order", s.wavesSyncInOrder},
+		{"the active experiment is reported", s.activeIsReported},
 		{"reports alone start no comparison with Git", s.reportsStartNoComparison},
 		{"a sync, and restarts on both sides, leave the run alone", s.restartsLeaveTheRunAlone},
 		{"what was changed by hand is put back", s.changesByHandArePutBack},
@@ -48,10 +48,10 @@ func TestGitOps(t *testing.T) {
 		{"a changed question is refused, with the reason", s.changedQuestionIsRefused},
 		{"what a schedule makes stays, though Git does not have it", s.scheduledStays},
 		{"a template that is changed in Git holds for the next one", s.changedTemplateIsForTheNext},
-		{"a schedule that is taken out of Git takes along what it made", s.scheduleTakesAlong},
-		{"an experiment that is over is healthy", s.overIsHealthy},
-		{"who is taken out of Git is taken down", s.takenOutIsTakenDown},
-		{"deleting the first application takes all away, the experiments first", s.deletingTakesAllAway},
+		{"removing a schedule from Git deletes its experiments", s.scheduleIsPruned},
+		{"a finished experiment is healthy", s.finishedIsHealthy},
+		{"removing an experiment from Git deletes it", s.removedIsDeleted},
+		{"deleting the first application deletes all, the experiments first", s.deletingDeletesAll},
 	} {
 		if !t.Run(step.what, step.do) {
 			t.FailNow()
@@ -59,19 +59,19 @@ func TestGitOps(t *testing.T) {
 	}
 }
 
-// story is what the steps share.
+// story is the state of the steps.
 type story struct {
-	// whole is the test that all steps are of.
+	// whole is the parent test of all steps.
 	whole      *testing.T
 	repository *repository
 	argo       *argo
 	// stop ends the application controller.
 	stop func()
-	// loaded are the runs that were under load when nothing had been done yet.
+	// loaded are the runs that were under load before any change.
 	loaded map[string]string
 }
 
-func begin(t *testing.T) *story {
+func newStory(t *testing.T) *story {
 	t.Helper()
 	s := &story{whole: t, repository: newRepository(t), argo: startArgo(t)}
 	kubectl(t, "-n", "argocd", "apply", "--server-side", "--field-manager=perflab", "-f", filepath.Join(root, "config/argocd/argocd-cm.yaml"))
@@ -79,31 +79,31 @@ func begin(t *testing.T) *story {
 	return s
 }
 
-func (s *story) wavesComeInOrder(t *testing.T) {
+func (s *story) wavesSyncInOrder(t *testing.T) {
 	kubectl(t, "apply", "-f", filepath.Join(s.repository.directory, "config/argocd/root.yaml"))
 	comesAfter(t, "perflab-environment", "perflab-operator")
 	comesAfter(t, "perflab-experiments", "perflab-environment")
 }
 
-func (s *story) whoRunsIsTold(t *testing.T) {
+func (s *story) activeIsReported(t *testing.T) {
 	awaitLoad(t)
 	s.loaded = attempts(t)
 	synced(t, "perflab-experiments")
-	if heap := healthOf(t, "heap"); heap.Status != "Progressing" || !strings.Contains(heap.Message, "0/4 runs done; waiting for: Loading") {
+	if heap := experimentHealth(t, "heap"); heap.Status != "Progressing" || !strings.Contains(heap.Message, "0/4 runs done; waiting for: Loading") {
 		t.Errorf("the experiment is %+v", heap)
 	}
-	if parked := healthOf(t, "parked"); parked.Status != "Suspended" || !strings.Contains(parked.Message, "0/4 runs done; waiting for: spec.suspend") {
-		t.Errorf("the one held back is %+v", parked)
+	if parked := experimentHealth(t, "parked"); parked.Status != "Suspended" || !strings.Contains(parked.Message, "0/4 runs done; waiting for: spec.suspend") {
+		t.Errorf("the suspended one is %+v", parked)
 	}
 }
 
-// reportsStartNoComparison comes right after a comparison: the next one that
-// Argo CD makes by itself is two minutes away.
+// reportsStartNoComparison starts right after a comparison: Argo CD makes the next one by
+// itself two minutes later.
 func (s *story) reportsStartNoComparison(t *testing.T) {
 	compared := application(t, "perflab-experiments").Status.ReconciledAt
 	for range 3 {
 		told := resourceVersion(t, "heap")
-		eventually(t, soon, "the experiment to tell something new", func() (bool, string) {
+		eventually(t, soon, "the experiment's status to change", func() (bool, string) {
 			return resourceVersion(t, "heap") != told, told
 		})
 	}
@@ -116,8 +116,8 @@ func (s *story) restartsLeaveTheRunAlone(t *testing.T) {
 	kubectl(t, "-n", "perflab-system", "delete", "pod", "--all", "--wait=false")
 	s.stop()
 	s.stop = s.argo.controller(s.whole)
-	syncAnew(t, "perflab-experiments")
-	kept(t, s.loaded)
+	syncAgain(t, "perflab-experiments")
+	assertKept(t, s.loaded)
 }
 
 func (s *story) changesByHandArePutBack(t *testing.T) {
@@ -126,34 +126,34 @@ func (s *story) changesByHandArePutBack(t *testing.T) {
 		team := experiment(t, "heap").GetLabels()["team"]
 		return team == "circulation", team
 	})
-	kept(t, s.loaded)
+	assertKept(t, s.loaded)
 }
 
 func (s *story) unmentionedStays(t *testing.T) {
 	suspend(t, "true")
-	syncAnew(t, "perflab-experiments")
+	syncAgain(t, "perflab-experiments")
 	if suspended, _, _ := unstructured.NestedBool(experiment(t, "heap").Object, "spec", "suspend"); !suspended {
-		t.Error("the sync took suspend back")
+		t.Error("the sync reverted suspend")
 	}
 	suspend(t, "null")
 }
 
 func (s *story) changedQuestionIsRefused(t *testing.T) {
 	s.repository.edit(t, experiments, "max: 112Mi", "max: 144Mi")
-	s.repository.commit(t, "Ask something else")
+	s.repository.commit(t, "Change the question")
 	eventually(t, soon, "the sync to be refused", func() (bool, string) {
 		refresh(t, "perflab-experiments")
 		said := operation(t, "perflab-experiments")
 		return strings.Contains(said, "put spec.arms back, or give the changed experiment a new name"), said
 	})
 	s.repository.edit(t, experiments, "max: 144Mi", "max: 112Mi")
-	s.repository.commit(t, "Ask the same again")
+	s.repository.commit(t, "Restore the question")
 	synced(t, "perflab-experiments")
-	kept(t, s.loaded)
+	assertKept(t, s.loaded)
 }
 
-// scheduledStays: the schedule makes an experiment a minute, as soon as none is on. What it
-// makes is held back, and takes no turn.
+// scheduledStays: the schedule creates an experiment a minute, unless one is running. The
+// experiments are suspended, and don't queue.
 func (s *story) scheduledStays(t *testing.T) {
 	s.repository.append(t, experiments, read(t, "testdata/nightly.yaml"))
 	s.repository.commit(t, "Measure every night")
@@ -164,82 +164,82 @@ func (s *story) scheduledStays(t *testing.T) {
 		return made != "", kubectl(t, "-n", "lab", "get", "perfschedules")
 	})
 	before := experiment(t, made)
-	syncAnew(t, "perflab-experiments")
+	syncAgain(t, "perflab-experiments")
 	if after := experiment(t, made); after.GetUID() != before.GetUID() || after.GetDeletionTimestamp() != nil {
 		t.Errorf("%s was %s and is %s, deleted %v", made, before.GetUID(), after.GetUID(), after.GetDeletionTimestamp())
 	}
 	if health := healthIn(t, "PerfSchedule", "nightly"); health.Status != "Healthy" {
 		t.Errorf("the schedule is %+v", health)
 	}
-	if health := healthOf(t, made); health.Status != "" {
-		t.Errorf("%s is taken for one of the application's: %+v", made, health)
+	if health := experimentHealth(t, made); health.Status != "" {
+		t.Errorf("%s counts as one of the application's: %+v", made, health)
 	}
 }
 
 func (s *story) changedTemplateIsForTheNext(t *testing.T) {
 	earlier := scheduled(t)
 	s.repository.edit(t, experiments, "users: 3", "users: 4")
-	s.repository.commit(t, "Ask for more users every night")
+	s.repository.commit(t, "Use more users every night")
 	synced(t, "perflab-experiments")
-	if users := usersOf(t, earlier); users != "3" {
+	if users := loadUsers(t, earlier); users != "3" {
 		t.Errorf("the one that was made before has %s users", users)
 	}
-	// While one is on none is made.
+	// While one is running none is created.
 	kubectl(t, "-n", "lab", "delete", "perfexperiment", earlier)
 	eventually(t, 2*time.Minute, "the next one, of the new template", func() (bool, string) {
 		next := scheduled(t)
 		if next == "" || next == earlier {
 			return false, next
 		}
-		users := usersOf(t, next)
+		users := loadUsers(t, next)
 		return users == "4", users
 	})
 }
 
-func (s *story) scheduleTakesAlong(t *testing.T) {
+func (s *story) scheduleIsPruned(t *testing.T) {
 	s.repository.edit(t, experiments, strings.ReplaceAll(read(t, "testdata/nightly.yaml"), "users: 3", "users: 4"), "")
 	s.repository.commit(t, "Measure no more at night")
 	refresh(t, "perflab-experiments")
-	eventually(t, 2*time.Minute, "the schedule and what it made to be gone", func() (bool, string) {
+	eventually(t, 2*time.Minute, "the schedule and its experiments to be deleted", func() (bool, string) {
 		left := names(t, "lab", "perfschedules") + scheduled(t)
 		return left == "", left
 	})
 	synced(t, "perflab-experiments")
-	kept(t, s.loaded)
+	assertKept(t, s.loaded)
 }
 
-func (s *story) overIsHealthy(t *testing.T) {
+func (s *story) finishedIsHealthy(t *testing.T) {
 	eventually(t, 4*runLimit, "the experiment to complete", func() (bool, string) {
-		health := healthOf(t, "heap")
+		health := experimentHealth(t, "heap")
 		return health.Status == "Healthy" && strings.Contains(health.Message, "every planned run"), fmt.Sprint(health)
 	})
-	kept(t, s.loaded)
+	assertKept(t, s.loaded)
 	if all := attempts(t); len(all) != 4 {
 		t.Errorf("%d runs, want 4, none repeated: %v", len(all), all)
 	}
 	synced(t, "perflab-experiments")
 }
 
-func (s *story) takenOutIsTakenDown(t *testing.T) {
+func (s *story) removedIsDeleted(t *testing.T) {
 	if built := names(t, "lab", "deployments,clusters.postgresql.cnpg.io,kafkas.kafka.strimzi.io"); built == "" {
-		t.Error("nothing stands that could be taken down")
+		t.Error("nothing exists to delete")
 	}
 	s.repository.edit(t, experiments, read(t, "testdata/heap.yaml"), "")
 	s.repository.commit(t, "Have done with heap")
 	refresh(t, "perflab-experiments")
-	eventually(t, 4*time.Minute, "the experiment, its runs and what it built to be gone", func() (bool, string) {
+	eventually(t, 4*time.Minute, "the experiment, its runs and its environment to be deleted", func() (bool, string) {
 		left := names(t, "lab", "perfexperiments,perfruns,deployments,clusters.postgresql.cnpg.io,kafkas.kafka.strimzi.io,pods")
 		return left == "perfexperiment.perflab.dev/parked", left
 	})
 	synced(t, "perflab-experiments")
 }
 
-func (s *story) deletingTakesAllAway(t *testing.T) {
+func (s *story) deletingDeletesAll(t *testing.T) {
 	kubectl(t, "-n", "argocd", "delete", "application", "perflab", "--wait=false")
-	eventually(t, 4*time.Minute, "the applications to be gone", func() (bool, string) {
+	eventually(t, 4*time.Minute, "the applications to be deleted", func() (bool, string) {
 		left := names(t, "argocd", "applications")
 		if strings.Contains(left, "perflab-experiments") && !strings.Contains(left, "perflab-operator") {
-			t.Error("the operator went before the experiments")
+			t.Error("the operator was deleted before the experiments")
 		}
 		return left == "", left
 	})
@@ -251,8 +251,8 @@ func (s *story) deletingTakesAllAway(t *testing.T) {
 	}
 }
 
-// comesAfter waits for an application and sees to it that it was not made
-// before another was there and well.
+// comesAfter waits for an application and checks that it was not created before another one
+// existed and was healthy.
 func comesAfter(t *testing.T, later, earlier string) {
 	t.Helper()
 	eventually(t, 5*time.Minute, later+" to be made", func() (bool, string) {
@@ -273,7 +273,7 @@ func application(t *testing.T, name string) *v1alpha1.Application {
 	return found
 }
 
-// operation is how an application's last sync ended.
+// operation is the result of an application's last sync.
 func operation(t *testing.T, name string) string {
 	t.Helper()
 	state := application(t, name).Status.OperationState
@@ -289,8 +289,8 @@ func operation(t *testing.T, name string) string {
 	return said
 }
 
-// healthOf is what Argo CD says of an experiment.
-func healthOf(t *testing.T, experiment string) v1alpha1.HealthStatus {
+// experimentHealth is Argo CD's health of an experiment.
+func experimentHealth(t *testing.T, experiment string) v1alpha1.HealthStatus {
 	t.Helper()
 	return healthIn(t, "PerfExperiment", experiment)
 }
@@ -305,17 +305,17 @@ func healthIn(t *testing.T, kind, name string) v1alpha1.HealthStatus {
 	return v1alpha1.HealthStatus{}
 }
 
-// refresh asks Argo CD to read Git now.
+// refresh makes Argo CD read Git now.
 func refresh(t *testing.T, name string) {
 	t.Helper()
 	kubectl(t, "-n", "argocd", "annotate", "application", name, "--overwrite", "argocd.argoproj.io/refresh=hard")
 }
 
-// synced waits until the cluster is as Git says, as it says now.
+// synced waits until the cluster is in sync with Git's current state.
 func synced(t *testing.T, name string) {
 	t.Helper()
 	refresh(t, name)
-	// A sync that was refused is tried for some minutes before another begins.
+	// A refused sync is retried for some minutes before another starts.
 	eventually(t, 5*time.Minute, name+" to be synced", func() (bool, string) {
 		current := application(t, name)
 		_, asked := current.Annotations["argocd.argoproj.io/refresh"]
@@ -324,8 +324,8 @@ func synced(t *testing.T, name string) {
 	})
 }
 
-// syncAnew has everything applied, whether or not it differs.
-func syncAnew(t *testing.T, name string) {
+// syncAgain applies everything, whether or not it differs.
+func syncAgain(t *testing.T, name string) {
 	t.Helper()
 	asked := time.Now().Add(-time.Second)
 	kubectl(t, "-n", "argocd", "patch", "application", name, "--type=merge", "-p",
@@ -348,14 +348,14 @@ func experiment(t *testing.T, name string) *unstructured.Unstructured {
 	return found
 }
 
-// scheduled is the name of the experiment that the schedule has made; empty: there is none.
+// scheduled is the name of the experiment that the schedule has created; empty: none.
 func scheduled(t *testing.T) string {
 	t.Helper()
 	return strings.TrimPrefix(strings.TrimSpace(kubectl(t, "-n", "lab", "get", "perfexperiments", "-l", "perflab.dev/schedule=nightly", "-o", "name")), "perfexperiment.perflab.dev/")
 }
 
-// usersOf are the users that an experiment's load has.
-func usersOf(t *testing.T, experiment string) string {
+// loadUsers is the number of users of an experiment's load.
+func loadUsers(t *testing.T, experiment string) string {
 	t.Helper()
 	return kubectl(t, "-n", "lab", "get", "perfexperiment", experiment, "-o", "jsonpath={.spec.scenarios[0].loads[0].checkInCheckOut.users}")
 }
@@ -376,7 +376,7 @@ func suspend(t *testing.T, value string) {
 	kubectl(t, "-n", "lab", "patch", "perfexperiment", "heap", "--type=merge", "-p", `{"spec": {"suspend": `+value+`}}`)
 }
 
-// attempts are the runs that were under load, with what makes each the same one.
+// attempts are the runs that were under load, with their identity.
 func attempts(t *testing.T) map[string]string {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -390,7 +390,7 @@ func attempts(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		for _, load := range loads {
-			// When the load started is corrected once its results are read.
+			// The start of the load is corrected once its results are read.
 			if created, _, _ := unstructured.NestedString(load.(map[string]any), "createTime"); created != "" {
 				found[run.GetName()] = fmt.Sprintf("%s, loaded since %s", run.GetUID(), created)
 			}
@@ -399,11 +399,11 @@ func attempts(t *testing.T) map[string]string {
 	return found
 }
 
-// kept complains of runs that are gone or began anew.
-func kept(t *testing.T, loaded map[string]string) {
+// assertKept checks that no run was deleted or restarted.
+func assertKept(t *testing.T, loaded map[string]string) {
 	t.Helper()
 	if len(loaded) == 0 {
-		t.Fatal("there was no run to keep")
+		t.Fatal("no run was under load")
 	}
 	now := attempts(t)
 	for name, before := range loaded {
@@ -422,14 +422,14 @@ func awaitLoad(t *testing.T) {
 	})
 }
 
-// describe prints what a person would look at.
+// describe prints the applications' state after a failure.
 func describe(t *testing.T) {
 	t.Helper()
 	for _, name := range strings.Fields(names(t, "argocd", "applications")) {
 		_, name, _ = strings.Cut(name, "/")
 		for _, resource := range application(t, name).Status.Resources {
 			if resource.Status == v1alpha1.SyncStatusCodeOutOfSync {
-				t.Logf("of %s, %s %s is not as Git says", name, resource.Kind, resource.Name)
+				t.Logf("of %s, %s %s is out of sync", name, resource.Kind, resource.Name)
 			}
 		}
 	}

@@ -13,12 +13,12 @@ import (
 
 const (
 	root = "../../.."
-	// experiments is the file that config/argocd takes the experiments from.
+	// experiments is the file of the experiments in config/argocd.
 	experiments = "config/samples/demo.yaml"
 )
 
-// repository is a user's clone of this project: its own address is in it, and
-// its experiments are where config/argocd looks for them.
+// repository is a user's clone of this project: it has its own address, and the experiments
+// are where config/argocd expects them.
 type repository struct {
 	directory string
 }
@@ -42,9 +42,8 @@ func newRepository(t *testing.T) *repository {
 	return made
 }
 
-// withoutTheInternet leaves out what is fetched: the operators PerfLab works
-// with, which the cluster has already, as applications and as dependencies of
-// the chart.
+// withoutTheInternet leaves out what is downloaded: the other operators, which the cluster
+// already has, as applications and as dependencies of the chart.
 func (r *repository) withoutTheInternet(t *testing.T) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(r.directory, "config/argocd/applications/operators.yaml")); err != nil {
@@ -58,7 +57,7 @@ func (r *repository) withoutTheInternet(t *testing.T) {
 	r.write(t, "charts/perflab/Chart.yaml", before)
 }
 
-// edit replaces what has to be there.
+// edit replaces existing text.
 func (r *repository) edit(t *testing.T, file, before, after string) {
 	t.Helper()
 	content := read(t, filepath.Join(r.directory, file))
@@ -81,7 +80,7 @@ func (r *repository) write(t *testing.T, file, content string) {
 	}
 }
 
-// commit lets Argo CD see what was edited.
+// commit publishes the edits to Argo CD.
 func (r *repository) commit(t *testing.T, subject string) {
 	t.Helper()
 	r.git(t, "add", "--all")

@@ -23,7 +23,7 @@ func turns(milliseconds ...float64) []turn {
 	return all
 }
 
-func TestRatiosAreWithinRounds(t *testing.T) {
+func TestRatiosArePerRound(t *testing.T) {
 	base, own := turns(10, 20, 12, 40, 10, 16), turns(10.2, 20.4, 12.24, 40.8, 20, 16.32)
 	middle, low, high := interval(logRatios(own, base, cpu))
 	if math.Abs(middle-1.02) > 1e-6 || low > 1.02+1e-6 || high < 1.02 {
@@ -36,8 +36,8 @@ func TestRatiosAreWithinRounds(t *testing.T) {
 	}
 }
 
-// TestIntervalsHoldWhatTheySay draws benchmarks whose ratio is known.
-func TestIntervalsHoldWhatTheySay(t *testing.T) {
+// TestIntervalCoverage draws benchmarks whose ratio is known.
+func TestIntervalCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const benchmarks, truth = 2000, 0.02
 	for _, rounds := range []int{6, 14, 40} {
@@ -71,8 +71,8 @@ func TestVerdict(t *testing.T) {
 		return runs
 	}
 	for name, tt := range map[string]struct {
-		runs map[string][]turn
-		says string
+		runs    map[string][]turn
+		message string
 	}{
 		"little":          {compared(1.2, 1.01, 1.02, 1.00, 1.01), ""},
 		"too much":        {compared(1.2, 1.09, 1.10, 1.11, 1.10), "more than 1.03"},
@@ -81,13 +81,13 @@ func TestVerdict(t *testing.T) {
 		"little, but not": {compared(1.2, 1.035, 1.04, 1.02, 1.045), "quieter machine"},
 	} {
 		err := verdict(candidates, tt.runs)
-		if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %q", name, err, tt.says)
+		if (err == nil) != (tt.message == "") || err != nil && !strings.Contains(err.Error(), tt.message) {
+			t.Errorf("%s: %v, want %q", name, err, tt.message)
 		}
 	}
 }
 
-func TestTheTargetMarksRequests(t *testing.T) {
+func TestTargetMarksRequests(t *testing.T) {
 	target, err := startTarget()
 	expect.NoError(t, err)
 	defer target.stop()
@@ -106,7 +106,7 @@ func TestTheTargetMarksRequests(t *testing.T) {
 	}
 }
 
-func TestTheMeterSeesWhatIsUsed(t *testing.T) {
+func TestMeter(t *testing.T) {
 	m, err := newMeter(os.Getpid())
 	expect.NoError(t, err)
 	const spent = 100 * time.Millisecond
@@ -125,6 +125,6 @@ func TestTheMeterSeesWhatIsUsed(t *testing.T) {
 		t.Errorf("%v instructions in %v", u.instructions, u.cpu)
 	}
 	if _, err := newMeter(1 << 25); err == nil {
-		t.Error("a process that is not there has a CPU time")
+		t.Error("a missing process has a CPU time")
 	}
 }

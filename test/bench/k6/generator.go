@@ -19,18 +19,18 @@ import (
 //go:embed script.js
 var script []byte
 
-// requestsPerIteration is what the script makes.
+// requestsPerIteration is the number of the script's requests.
 const requestsPerIteration = 63
 
-// turn is what one k6 did.
+// turn is the cost of one k6 process.
 type turn struct {
-	used                     // over the iterations that are measured
+	used                     // over the measured iterations
 	iterations float64       // of these
 	end        time.Duration // CPU time from the last request to the end of the process
-	peak       float64       // the most memory it ever had, in bytes
+	peak       float64       // its maximum memory, in bytes
 }
 
-// take lets one k6 make its iterations, from start to end.
+// take runs one k6 with its iterations.
 func (b bench) take(ctx context.Context, dir string, c candidate, t *target) (turn, error) {
 	command, stderr, err := b.command(ctx, dir, c, t.url)
 	if err != nil {
@@ -51,7 +51,7 @@ func (b bench) take(ctx context.Context, dir string, c candidate, t *target) (tu
 	}
 	usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return turn{}, errors.New("this system does not tell what a process used")
+		return turn{}, errors.New("this system does not report a process's usage")
 	}
 	return turn{
 		used: w.used, iterations: float64(b.iterations),

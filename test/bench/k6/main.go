@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command k6 measures what PerfLab's k6 output costs, against no output and
-// against outputs that k6 brings along. In each round every output has one turn,
-// in random order: a k6 of its own, alone on one CPU, makes a fixed number of
-// iterations without pauses. What answers it has another CPU. The first figure is
-// the CPU time of an iteration, as a ratio to that without output in the same
-// round: what else the machine does slows both, and takes time, but not CPU time.
+// Command k6 measures the cost of PerfLab's k6 output, compared to no output and to k6's own
+// outputs. In each round every output has one turn, in random order: a k6 process, alone on
+// one CPU, runs a fixed number of iterations without pauses. The server has another CPU. The
+// main result is the CPU time of an iteration, as a ratio to that without output in the same
+// round: other load on the machine slows both, and costs time, but not CPU time.
 package main
 
 import (
@@ -20,14 +19,14 @@ import (
 	"time"
 )
 
-// fewest is the number of rounds below which there is no interval.
+// fewest is the minimum number of rounds for an interval.
 const fewest = 6
 
 func main() {
 	b := bench{}
 	flag.StringVar(&b.k6, "k6", "bin/k6", "k6 with PerfLab's output")
 	flag.IntVar(&b.rounds, "rounds", 0, "turns that each output has; 0 for as many as fit into the time")
-	flag.DurationVar(&b.time, "time", 9*time.Minute, "after which no round is begun, once there are six")
+	flag.DurationVar(&b.time, "time", 9*time.Minute, "after which no round starts, once there are six")
 	flag.IntVar(&b.warmUp, "warm-up", 150, "iterations before anything is measured")
 	flag.IntVar(&b.iterations, "iterations", 500, "iterations measured")
 	flag.IntVar(&b.users, "users", 20, "virtual users")
@@ -46,7 +45,7 @@ func main() {
 	}
 }
 
-// bench is what is to be measured.
+// bench has the settings of a benchmark.
 type bench struct {
 	k6                        string
 	rounds                    int
@@ -112,8 +111,7 @@ func (b bench) candidates(prometheus string) []candidate {
 	}, func(c candidate) bool { return !b.wants(c.name) })
 }
 
-// compare lets every candidate have its turns, checks what came of them, and says
-// how they did.
+// compare runs every candidate's turns, checks their output, and returns the verdict.
 func (b bench) compare(ctx context.Context, dir string, candidates []candidate, t *target, check func(context.Context) error) error {
 	from := loadAverage()
 	runs, err := b.rotate(ctx, dir, candidates, t)
@@ -150,7 +148,7 @@ func (b bench) rotate(ctx context.Context, dir string, candidates []candidate, t
 	return runs, nil
 }
 
-// more says whether there is another round.
+// more reports whether there is another round.
 func (b bench) more(done int, passed time.Duration) bool {
 	if b.rounds > 0 {
 		return done < b.rounds

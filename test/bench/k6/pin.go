@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpus are two CPUs that this process may use: one for the bench with the server
-// and prometheus, the other for k6 alone.
+// cpus are two CPUs that this process may use: one for the benchmark with the server and
+// prometheus, the other only for k6.
 type cpus struct{ server, generator int }
 
-// chosen is the variable by which a process that pinned itself tells its successor
-// which two there are.
+// chosen is the variable with which a process that pinned itself passes both CPUs to its
+// successor.
 const chosen = "BENCH_K6_CPUS"
 
-// pin makes the first CPU that is allowed this process's only one, and the second
-// k6's. It replaces the process, which returns here with the CPUs: Go asks once,
-// when it starts, how many there are.
+// pin restricts this process to the first allowed CPU, and reserves the second for k6. It
+// replaces the process, which returns here with the CPUs: Go reads the number of CPUs only at
+// its start.
 func pin() (cpus, error) {
 	var c cpus
 	if n, _ := fmt.Sscan(os.Getenv(chosen), &c.server, &c.generator); n == 2 {
@@ -47,7 +47,7 @@ func pin() (cpus, error) {
 func firstCPUs() (cpus, error) {
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
-		return cpus{}, fmt.Errorf("asking which CPUs there are: %w", err)
+		return cpus{}, fmt.Errorf("reading the allowed CPUs: %w", err)
 	}
 	var found []int
 	for cpu := 0; len(found) < min(2, allowed.Count()); cpu++ {
@@ -56,15 +56,15 @@ func firstCPUs() (cpus, error) {
 		}
 	}
 	if len(found) < 2 {
-		return cpus{}, errors.New("it takes two CPUs: one for k6 and one for what answers it")
+		return cpus{}, errors.New("two CPUs are required: one for k6 and one for the server")
 	}
 	return cpus{server: found[0], generator: found[1]}, nil
 }
 
 // start starts a command on the generator's CPU.
 func (c cpus) start(command *exec.Cmd) error {
-	// A process inherits what its parent's thread may use. This thread goes back to
-	// the server's CPU, or is not used again.
+	// A process inherits the CPUs of its parent's thread. This thread returns to the
+	// server's CPU, or is not used again.
 	runtime.LockOSThread()
 	if err := useOnly(c.generator); err != nil {
 		return err

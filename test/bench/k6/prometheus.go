@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// prometheus is a real one, on this machine only, that takes what is written to it.
+// prometheus is a real one, on this machine only, that receives remote writes.
 type prometheus struct {
 	url     string
 	command *exec.Cmd
@@ -27,7 +27,7 @@ type prometheus struct {
 func startPrometheus(ctx context.Context, dir string) (*prometheus, error) {
 	path, err := exec.LookPath("prometheus")
 	if err != nil {
-		return nil, errors.New("there is no prometheus: install Debian's package of this name, or leave it out with -outputs=perflab,json,csv")
+		return nil, errors.New("prometheus is missing: install Debian's package of this name, or leave it out with -outputs=perflab,json,csv")
 	}
 	config := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
@@ -69,11 +69,11 @@ func (p *prometheus) ready(ctx context.Context) error {
 	}
 }
 
-// received says whether k6's samples arrived: an output that only fails is fast.
+// received checks that k6's samples arrived: an output that only fails is fast.
 func (p *prometheus) received(ctx context.Context) error {
 	response, err := get(ctx, p.url+"/api/v1/query?query=count(last_over_time(k6_http_reqs_total[1h]))")
 	if err != nil {
-		return fmt.Errorf("asking prometheus: %w", err)
+		return fmt.Errorf("querying prometheus: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	var answer struct {
@@ -84,7 +84,7 @@ func (p *prometheus) received(ctx context.Context) error {
 		} `json:"data"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("asking prometheus: %w", err)
+		return fmt.Errorf("querying prometheus: %w", err)
 	}
 	if len(answer.Data.Result) != 1 || answer.Data.Result[0].Value[1] != fmt.Sprint(requestsPerIteration) {
 		return fmt.Errorf("prometheus has %v series of requests, want %d", answer.Data.Result, requestsPerIteration)
@@ -93,7 +93,7 @@ func (p *prometheus) received(ctx context.Context) error {
 }
 
 func (p *prometheus) stop() {
-	// It may have ended by itself; what remains is a directory that is taken away.
+	// It may have ended by itself; only its directory remains, which is deleted.
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	_ = p.command.Wait()
 }

@@ -12,8 +12,8 @@ import (
 
 const (
 	mib = 1 << 20
-	// mostCPU is what ours may take of the CPU time of an iteration without
-	// output, and surelyCPU where the interval has to end.
+	// mostCPU is the maximum ratio of ours to the CPU time of an iteration without output,
+	// and surelyCPU the maximum of the interval's upper bound.
 	mostCPU, surelyCPU = 1.03, 1.05
 )
 
@@ -37,7 +37,7 @@ func printTable(w io.Writer, candidates []candidate, runs map[string][]turn) {
 	_ = table.Flush()
 }
 
-// estimate is a ratio and its interval, for the table.
+// estimate formats a ratio and its interval for the table.
 func estimate(own, base []turn, of func(turn) float64) string {
 	middle, low, high := interval(logRatios(own, base, of))
 	if math.IsNaN(middle) {
@@ -58,8 +58,8 @@ func over(turns []turn, of func(turn) float64) float64 {
 	return median(values)
 }
 
-// logRatios are those within each round, which a machine that is slow for a
-// while does not change much.
+// logRatios are those within each round, which a machine that is slow for a while changes
+// little.
 func logRatios(own, base []turn, of func(turn) float64) []float64 {
 	values := make([]float64, len(own))
 	for i := range own {
@@ -68,9 +68,9 @@ func logRatios(own, base []turn, of func(turn) float64) []float64 {
 	return values
 }
 
-// interval is the ratio and where it would be found in 95 % of such benchmarks,
-// by Wilcoxon's signed ranks: the median of the means of all pairs of rounds
-// (Hodges and Lehmann, 1963), which a few rounds that were disturbed hardly move.
+// interval is the ratio and its 95 % confidence interval, by Wilcoxon's signed ranks: the
+// median of the means of all pairs of rounds (Hodges and Lehmann, 1963), which is robust
+// against a few disturbed rounds.
 func interval(logs []float64) (middle, low, high float64) {
 	var means []float64
 	for i := range logs {
@@ -84,15 +84,15 @@ func interval(logs []float64) (middle, low, high float64) {
 	return math.Exp(median(means)), math.Exp(means[aside]), math.Exp(means[len(means)-1-aside])
 }
 
-// verdict says nothing if ours surely costs little, and less than every other.
+// verdict returns nil if ours certainly costs little, and less than every other.
 func verdict(candidates []candidate, runs map[string][]turn) error {
 	middle, low, high := interval(logRatios(runs[ours], runs[without], cpu))
-	told := fmt.Sprintf("output %q takes %.3f of the CPU time without output (%.3f to %.3f)", ours, middle, low, high)
+	reported := fmt.Sprintf("output %q takes %.3f of the CPU time without output (%.3f to %.3f)", ours, middle, low, high)
 	if low > mostCPU {
-		return fmt.Errorf("%s, more than %.2f", told, mostCPU)
+		return fmt.Errorf("%s, more than %.2f", reported, mostCPU)
 	}
 	if middle > mostCPU || high > surelyCPU {
-		return fmt.Errorf("%s, which does not tell whether it is at most %.2f: repeat it on a quieter machine, or for longer", told, mostCPU)
+		return fmt.Errorf("%s, which does not show that it is at most %.2f: repeat it on a quieter machine, or for longer", reported, mostCPU)
 	}
 	for _, c := range candidates {
 		if c.name == without || c.name == ours {

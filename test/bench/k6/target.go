@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// target is a server that answers at once, and measures who asks it.
+// target is a server that answers at once, and measures its client.
 type target struct {
 	url    string
 	server *http.Server
@@ -29,14 +29,14 @@ func startTarget() (*target, error) {
 	t.server = &http.Server{Handler: http.HandlerFunc(t.answer)}
 	go func() {
 		if err := t.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			panic(err) // nothing that is measured from here on would mean anything
+			panic(err) // no later measurement would be valid
 		}
 	}()
 	return t, nil
 }
 
-// expect begins to count requests. What stands at a number is done before the
-// request of this number is answered.
+// expect starts to count requests. The function at a number runs before the request of this
+// number is answered.
 func (t *target) expect(marks map[int]func()) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -64,7 +64,7 @@ var answer = []byte(`{"totalRecords":0,"users":[]}`)
 func (t *target) answer(w http.ResponseWriter, _ *http.Request) {
 	t.count()
 	w.Header().Set("Content-Type", "application/json")
-	// A client that has gone away is not measured.
+	// A client that has disconnected is not measured.
 	_, _ = w.Write(answer)
 }
 

@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// meter tells what a process uses from the time it is made.
+// meter measures a process's usage from its creation on.
 type meter struct {
 	pid      int
 	from     time.Time
 	cpu      time.Duration
-	counters []int // file descriptors, one for each thread; none where they cannot be had
+	counters []int // file descriptors, one for each thread; none if unavailable
 }
 
-// used is what a process used over some time.
+// used is a process's usage over some time.
 type used struct {
 	cpu          time.Duration // in its own code and in the kernel
-	instructions float64       // in its own code; 0 where nobody counts them
+	instructions float64       // in its own code; 0 if not counted
 	took         time.Duration
 }
 
@@ -37,7 +37,7 @@ func newMeter(pid int) (*meter, error) {
 	return m, err
 }
 
-// read tells what was used, and ends the count of instructions.
+// read returns the usage, and ends the count of instructions.
 func (m *meter) read() (used, error) {
 	u := used{took: time.Since(m.from), instructions: m.instructions()}
 	cpu, err := cpuTime(m.pid)
@@ -45,10 +45,10 @@ func (m *meter) read() (used, error) {
 	return u, err
 }
 
-// cpuTime is the CPU time of a process: to the nanosecond, where getrusage and
-// /proc know hundredths of a second.
+// cpuTime is the CPU time of a process: to the nanosecond, where getrusage and /proc have
+// hundredths of a second.
 func cpuTime(pid int) (time.Duration, error) {
-	// clock_getcpuclockid(3): the process's number inverted, and which clock it is.
+	// clock_getcpuclockid(3): the inverted process id, and the kind of clock.
 	const ofScheduler = 2
 	var spent unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|ofScheduler), &spent); err != nil {
@@ -57,8 +57,8 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(spent.Nano()), nil
 }
 
-// countInstructions begins to count, with the CPU's own counters, on all threads
-// that there are and those they make. Virtual machines often have none.
+// countInstructions starts to count, with the CPU's own counters, on all existing threads
+// and those that they start. Virtual machines often have no counters.
 func countInstructions(pid int) []int {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
@@ -68,7 +68,7 @@ func countInstructions(pid int) []int {
 	for _, thread := range threads {
 		counter, err := countThread(thread.Name())
 		if errors.Is(err, unix.ESRCH) {
-			continue // it ended since
+			continue // it has ended
 		}
 		if err != nil {
 			closeAll(counters)
@@ -92,7 +92,7 @@ func countThread(name string) (int, error) {
 	return unix.PerfEventOpen(&event, thread, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 }
 
-// instructions are those counted, 0 if they were not.
+// instructions is the number counted, 0 if unavailable.
 func (m *meter) instructions() float64 {
 	defer closeAll(m.counters)
 	var sum uint64

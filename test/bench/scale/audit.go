@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// request is a kind of request: a verb and what it was about.
+// request is a kind of request: a verb and its resource.
 type request struct{ verb, resource string }
 
 func (r request) String() string { return r.verb + " " + r.resource }
 
-// writes reports whether the request changes something. Events, which tell people,
-// are told apart.
+// writes reports whether the request changes something. Events, which are for users, are
+// counted separately.
 func (r request) writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.verb)
 }
@@ -47,12 +47,12 @@ func (r requests) written() int {
 	return sum
 }
 
-// fill is the verb of a list of all namespaces: a page of what a cache is to hold. What
-// a pass asks for is in one.
+// fill is the verb of a list of all namespaces: a page of a cache. A reconcile lists in one
+// namespace.
 const fill = "fill"
 
-// reads are the requests that have the API server look something up each time:
-// all but writes, watches, which stay open, and what fills a cache before them.
+// reads are the requests for which the API server reads: all but writes, watches, which
+// stay open, and the lists that fill a cache before them.
 func (r requests) reads() int {
 	sum := 0
 	for kind, count := range r {
@@ -70,7 +70,7 @@ func (r requests) sorted() []request {
 	})
 }
 
-// auditEvent is a line of an audit log, as far as it counts.
+// auditEvent has the relevant fields of a line of an audit log.
 type auditEvent struct {
 	Stage     string `json:"stage"`
 	Verb      string `json:"verb"`
@@ -83,21 +83,21 @@ type auditEvent struct {
 	StageTimestamp           time.Time `json:"stageTimestamp"`
 }
 
-// took is how long the API server was at work on the request, in milliseconds.
+// took is how long the API server worked on the request, in milliseconds.
 func (e auditEvent) took() float64 {
 	return float64(e.StageTimestamp.Sub(e.RequestReceivedTimestamp).Microseconds()) / 1000
 }
 
-// of is the namespace the request was about; empty: none.
-func (e auditEvent) of() string {
+// namespace is the namespace of the request; empty: none.
+func (e auditEvent) namespace() string {
 	if e.ObjectRef == nil {
 		return ""
 	}
 	return e.ObjectRef.Namespace
 }
 
-// counts says of which kind an event is; a request may leave two, of which one
-// counts. Watches count when they begin, for they may never end.
+// counts returns the kind of an event. A request can have two events, of which one
+// counts. Watches count at their start, because they may never end.
 func (e auditEvent) counts() (request, bool) {
 	wanted := "ResponseComplete"
 	if e.Verb == "watch" {
@@ -113,14 +113,14 @@ func (e auditEvent) counts() (request, bool) {
 	if e.ObjectRef.Subresource != "" {
 		resource += "/" + e.ObjectRef.Subresource
 	}
-	if e.Verb == "list" && e.of() == "" {
+	if e.Verb == "list" && e.namespace() == "" {
 		return request{fill, resource}, true
 	}
 	return request{e.Verb, resource}, true
 }
 
-// readAudit reads the events behind a place in the log, and says where it ends
-// now. A line that is still being written is left for the next time.
+// readAudit reads the events from an offset of the log, and returns the offset of its end.
+// An incomplete line is left for the next read.
 func readAudit(log io.ReadSeeker, from int64, each func(auditEvent)) (end int64, err error) {
 	if _, err := log.Seek(from, io.SeekStart); err != nil {
 		return from, err
@@ -143,7 +143,7 @@ func readAudit(log io.ReadSeeker, from int64, each func(auditEvent)) (end int64,
 	}
 }
 
-// asked counts what the operator has asked the cluster behind a place in its log.
+// asked counts the operator's requests from an offset of the log.
 func (c *cluster) asked(from int64) (found requests, end int64, err error) {
 	found = requests{}
 	log, err := os.Open(c.audit)
@@ -162,7 +162,7 @@ func (c *cluster) asked(from int64) (found requests, end int64, err error) {
 	return found, end, err
 }
 
-// audited goes through all that the operator has asked so far.
+// audited reads all of the operator's requests so far.
 func (c *cluster) audited(each func(auditEvent)) error {
 	log, err := os.Open(c.audit)
 	if err != nil {

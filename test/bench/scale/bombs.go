@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// bombs are small as text: the bench has no webhook, which would refuse them. Six ended
-	// an operator with the chart's memory limit.
+	// bombs are small as text: the benchmark has no webhook, which would refuse them. Six
+	// crashed an operator with the chart's memory limit.
 	bombs = 6
 	// bombTerms take 1.3 MiB as text, and fifty times as much when they are decoded.
 	bombTerms = 430_000
-	// largest declarations that the webhook takes, with as many values as it lets one have.
+	// largest declarations that the webhook allows, with the maximum number of values.
 	largest, largestTerms = 20, 3_900
 
 	shippedMemory = "205MiB"
@@ -42,12 +42,12 @@ const (
 
 const imported = `, annotations: {perflab.dev/imported: "elsewhere/bomb 1 2026-03-02T08:00:00Z"}`
 
-// hostile measures an operator beside objects that are small as text and large in memory.
+// hostile measures an operator with objects that are small as text and large in memory.
 func (b *bench) hostile(ctx context.Context, c *cluster) error {
 	if err := c.namespace(ctx, lab); err != nil {
 		return err
 	}
-	b.tell("hostile: making %d records of 1.3 MiB, as many runs, and %d of the largest declarations", bombs, largest)
+	b.progress("hostile: making %d records of 1.3 MiB, as many runs, and %d of the largest declarations", bombs, largest)
 	for i := range bombs {
 		for kind, spec := range map[string]string{"PerfExperiment": experimentText, "PerfRun": runText} {
 			if err := c.declare(ctx, kind, fmt.Sprintf("bomb-%d", i), imported, spec, bombTerms); err != nil {
@@ -60,7 +60,7 @@ func (b *bench) hostile(ctx context.Context, c *cluster) error {
 			return err
 		}
 	}
-	// The chart gives the operator four fifths of its limit.
+	// The chart sets GOMEMLIMIT to four fifths of the memory limit.
 	before := b.memory
 	defer func() { b.memory = before }()
 	b.memory = shippedMemory
@@ -72,7 +72,7 @@ func (b *bench) hostile(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-// declare makes an object with an affinity of so many terms.
+// declare creates an object with an affinity of this many terms.
 func (c *cluster) declare(ctx context.Context, kind, name, annotations, spec string, terms int) error {
 	object := &unstructured.Unstructured{}
 	text := fmt.Sprintf(bombText, kind, name, annotations, spec, strings.Repeat("{},", terms))

@@ -30,9 +30,9 @@ const (
 	attic = "attic"
 )
 
-// nothing measures an operator with nothing to do: all else is beyond that.
+// nothing measures an idle operator without objects: the baseline of all others.
 func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
-	b.tell("measuring the operator with nothing to do")
+	b.progress("measuring the operator with nothing to do")
 	if b.table.empty, err = b.start(ctx, c, nil); err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
 		return fmt.Errorf("looking at the operator's program: %w", err)
 	}
 	b.table.add(row{key: "program", what: "the operator's program", unit: unitMiB, small: none, large: float64(program.Size()) / mib})
-	b.table.add(row{key: "empty.rss", what: "nothing at all: memory at rest", unit: unitMiB, small: none, large: b.table.empty.used.resident / mib})
-	b.table.add(row{key: "empty.peak", what: "nothing at all: most memory", unit: unitMiB, small: none, large: b.table.empty.used.peak / mib})
+	b.table.add(row{key: "empty.rss", what: "empty cluster: idle memory", unit: unitMiB, small: none, large: b.table.empty.used.resident / mib})
+	b.table.add(row{key: "empty.peak", what: "empty cluster: peak memory", unit: unitMiB, small: none, large: b.table.empty.used.peak / mib})
 	return nil
 }
 
@@ -64,29 +64,29 @@ func (b *bench) folios(ctx context.Context, c *cluster) error {
 	return b.experiments(ctx, c, declared, b.folio, b.folioRuns)
 }
 
-// experiments measures so many complete experiments, and twice as many.
+// experiments measures count complete experiments, and twice as many.
 func (b *bench) experiments(ctx context.Context, c *cluster, declared *declaration, count, runs int) error {
-	if err := declared.ask(runs); err != nil {
+	if err := declared.plan(runs); err != nil {
 		return err
 	}
 	filler, err := newFiller(ctx, c, declared)
 	if err != nil {
 		return err
 	}
-	pair := pairOf{name: declared.name, count: count, runs: runs}
+	pair := pair{name: declared.name, count: count, runs: runs}
 	bare, err := c.stored(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range pair.starts {
-		b.tell("%s: making %d complete experiments of %d runs", declared.name, count, runs)
+		b.progress("%s: making %d complete experiments of %d runs", declared.name, count, runs)
 		if err := filler.fill(ctx, lab, count); err != nil {
 			return err
 		}
 		if pair.stored[i], err = c.stored(ctx); err != nil {
 			return err
 		}
-		b.tell("%s: measuring the operator beside %d experiments", declared.name, filler.made)
+		b.progress("%s: measuring the operator beside %d experiments", declared.name, filler.made)
 		pair.starts[i], err = b.start(ctx, c, func(o *operator) error { return b.disturb(ctx, o, filler, &pair.events[i]) })
 		if err != nil {
 			return err
@@ -94,16 +94,16 @@ func (b *bench) experiments(ctx context.Context, c *cluster, declared *declarati
 	}
 	b.table.addExperiments(&pair)
 	if declared.name == "demo" {
-		// What FOLIO's leave is what fills an etcd.
+		// FOLIO's experiments are what fills an etcd.
 		return nil
 	}
 	return b.retained(ctx, c, filler, &pair, bare)
 }
 
-// retained measures what stays of experiments in etcd, which held so much without any:
-// where raw results go after a time, and where all goes that an archive has, be it that
-// there is one now, or that there was one from the beginning.
-func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pairOf, bare float64) error {
+// retained measures what remains of experiments in etcd, whose size was bare without any:
+// with raw results deleted after a time, and with everything archived deleted, with an
+// archive added later or from the beginning.
+func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair, bare float64) error {
 	defer func() { b.flags = nil }()
 	directory := filepath.Join(b.dir, "archive-"+pair.name)
 	if err := os.MkdirAll(directory, 0o700); err != nil {
@@ -127,13 +127,13 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pairO
 	if err != nil {
 		return err
 	}
-	b.tell("%s: making %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
+	b.progress("%s: making %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
 	f.tools.Archives.Standard = store
 	if err := f.fill(ctx, attic, pair.count); err != nil {
 		return err
 	}
-	// Raw results first: those of a run that goes are left to Kubernetes, whose garbage
-	// collector is not there.
+	// Raw results first: Kubernetes' garbage collector deletes those of a deleted run, and
+	// it is not running here.
 	b.flags = slices.Concat(thinned, []string{"--archive=" + location.String()})
 	if _, err := b.start(ctx, c, nil); err != nil {
 		return err
@@ -142,10 +142,10 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pairO
 	return err
 }
 
-// left adds what an operator with these flags leaves of so many experiments, beside what
-// was in etcd before, and says what there is then.
-func (b *bench) left(ctx context.Context, c *cluster, pair *pairOf, key, what string, flags []string, before float64, count int) (float64, error) {
-	b.tell("%s: measuring what stays of %d experiments: %s", pair.name, count, what)
+// left adds what an operator with these flags leaves of count experiments, compared to
+// etcd's size before, and returns the new size.
+func (b *bench) left(ctx context.Context, c *cluster, pair *pair, key, what string, flags []string, before float64, count int) (float64, error) {
+	b.progress("%s: measuring what stays of %d experiments: %s", pair.name, count, what)
 	b.flags = flags
 	kept, err := b.start(ctx, c, nil)
 	if err != nil {
@@ -159,9 +159,9 @@ func (b *bench) left(ctx context.Context, c *cluster, pair *pairOf, key, what st
 	return stored, nil
 }
 
-// started is what an operator that came to rest had taken.
+// started is the cost of an operator's start.
 type started struct {
-	// took is the time until it was at rest; late: it was not, after that time.
+	// took is the time until it was idle; late: it was not idle within that time.
 	took time.Duration
 	late bool
 	used usage
@@ -171,8 +171,8 @@ type started struct {
 	metrics families
 }
 
-// start starts an operator, waits until it is at rest, and says what that took.
-// What else is to be done with it before it is stopped, then does.
+// start starts an operator, waits until it is idle, and returns the cost. Before the
+// operator is stopped, it calls then.
 func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) error) (*started, error) {
 	began := time.Now()
 	o, err := b.startOperator(ctx, c)
@@ -187,7 +187,7 @@ func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) erro
 		return nil, err
 	}
 	made.took = time.Since(began)
-	if made.used, err = usageOf(o.command.Process.Pid); err != nil {
+	if made.used, err = readUsage(o.command.Process.Pid); err != nil {
 		return nil, o.gone(err)
 	}
 	if made.metrics, err = scrape(ctx, o.metrics); err != nil {
@@ -202,28 +202,28 @@ func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) erro
 	return made, err
 }
 
-// disturbances are what single events cost an operator at rest.
+// disturbances are the costs of single events for an idle operator.
 type disturbances struct {
-	// active is a change of the status of a run that is on, foreign and own are
-	// changes of a pod that is nobody's, and of one of an experiment. A scrape is
-	// Prometheus' look at the operator's metrics.
+	// active is a change of the status of an active run, foreign and own are changes of an
+	// unrelated pod and of one of an experiment. A scrape is Prometheus' read of the
+	// operator's metrics.
 	active, foreign, own, scrape *cost
 }
 
-// disturb measures single events beside the experiments that a filler has made.
+// disturb measures single events with the experiments that a filler has created.
 func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *disturbances) (err error) {
-	found.scrape, err = b.costOf(ctx, o, func(int) error {
+	found.scrape, err = b.measure(ctx, o, func(int) error {
 		_, err := scrape(ctx, o.metrics)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	stranger := podOf(lab, "stranger", nil)
+	stranger := newPod(lab, "stranger", nil)
 	if found.foreign, err = b.podEvents(ctx, o, stranger); err != nil {
 		return err
 	}
-	own := podOf(lab, "own", naming.ComponentLabels(f.declared.name+"-0001", environment.ComponentModule))
+	own := newPod(lab, "own", naming.ComponentLabels(f.declared.name+"-0001", environment.ComponentModule))
 	if found.own, err = b.podEvents(ctx, o, own); err != nil {
 		return err
 	}
@@ -231,11 +231,11 @@ func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *dist
 	if err != nil {
 		return err
 	}
-	// What merely tells how far it is is written at a pace.
-	if err := o.rest(ctx, told, time.Now().Add(b.patience)); err != nil {
+	// Writes that only report progress are rate-limited.
+	if err := o.rest(ctx, reported, time.Now().Add(b.patience)); err != nil {
 		return err
 	}
-	found.active, err = b.costOf(ctx, o, func(i int) error { return touchRun(ctx, o.cluster.admin, active, i) })
+	found.active, err = b.measure(ctx, o, func(i int) error { return touchRun(ctx, o.cluster.admin, active, i) })
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (b *bench) podEvents(ctx context.Context, o *operator, pod *corev1.Pod) (*c
 	if err := errors.Join(create(ctx, admin, pod), o.pause(ctx)); err != nil {
 		return nil, err
 	}
-	found, err := b.costOf(ctx, o, func(i int) error {
+	found, err := b.measure(ctx, o, func(i int) error {
 		before := pod.DeepCopy()
 		pod.Status.Message = fmt.Sprintf("event %d", i)
 		return admin.Status().Patch(ctx, pod, client.MergeFrom(before))
@@ -259,8 +259,8 @@ func (b *bench) podEvents(ctx context.Context, o *operator, pod *corev1.Pod) (*c
 	return found, admin.Delete(ctx, pod, client.GracePeriodSeconds(0))
 }
 
-// activate makes one more experiment and waits for its run to be on. It waits for
-// Kafka, which nobody makes here, and so does nothing more.
+// activate creates one more experiment and waits for its run to be active. The run waits
+// for Kafka, which nothing creates here, and so does nothing more.
 func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1.PerfRun, error) {
 	one, err := f.declare(ctx, lab, fmt.Sprintf("%s-active-%d", f.declared.name, f.made))
 	if err != nil {
@@ -281,7 +281,7 @@ func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1
 	return nil, fmt.Errorf("no run of experiment %q is on: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
 }
 
-// touchRun changes the status of a run in a way that the operator leaves alone.
+// touchRun changes the status of a run in a way that the operator ignores.
 func touchRun(ctx context.Context, admin client.Client, run *v1alpha1.PerfRun, i int) error {
 	if err := admin.Get(ctx, client.ObjectKeyFromObject(run), run); err != nil {
 		return err
@@ -293,19 +293,19 @@ func touchRun(ctx context.Context, admin client.Client, run *v1alpha1.PerfRun, i
 	return admin.Status().Patch(ctx, run, client.MergeFrom(before))
 }
 
-// cost is what one event cost, on average over several.
+// cost is the cost of one event, averaged over several.
 type cost struct {
 	// cpu is in seconds, allocated in bytes.
 	cpu, allocated float64
-	// passes of each controller.
+	// passes are the reconciles of each controller.
 	experimentPasses, runPasses float64
 	reads, writes               float64
 	asked                       requests
 }
 
-// costOf measures events, one after the other, each once the one before has been
-// dealt with. What the operator does in as much time without any is taken off.
-func (b *bench) costOf(ctx context.Context, o *operator, event func(int) error) (*cost, error) {
+// measure measures events, one after the other, each once the previous one has been
+// handled. The operator's cost of the same time without events is subtracted.
+func (b *bench) measure(ctx context.Context, o *operator, event func(int) error) (*cost, error) {
 	began := time.Now()
 	withEvents, err := b.observe(ctx, o, func() error {
 		for i := range b.events {
@@ -336,7 +336,7 @@ func (b *bench) costOf(ctx context.Context, o *operator, event func(int) error) 
 	return withEvents.less(without).each(b.events), nil
 }
 
-// observe says what the operator does while something goes on.
+// observe returns the operator's cost during an action.
 func (b *bench) observe(ctx context.Context, o *operator, during func() error) (*cost, error) {
 	before, err := b.snapshot(ctx, o)
 	if err != nil {
@@ -360,7 +360,7 @@ func (b *bench) observe(ctx context.Context, o *operator, during func() error) (
 	return found, nil
 }
 
-// snapshot is what the operator has used so far.
+// snapshot is the operator's cost so far.
 func (b *bench) snapshot(ctx context.Context, o *operator) (*cost, error) {
 	metrics, err := scrape(ctx, o.metrics)
 	if err != nil {
@@ -398,7 +398,7 @@ func (c *cost) less(other *cost) *cost {
 	return left
 }
 
-// each is what one of so many events cost.
+// each is the cost of one of count events.
 func (c *cost) each(count int) *cost {
 	n := float64(count)
 	return &cost{

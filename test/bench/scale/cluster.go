@@ -26,11 +26,11 @@ import (
 	"perflab.dev/perflab/internal/testing/crds"
 )
 
-// operatorUser is who the operator is to the API server: nobody else, so that
-// the audit log has its requests and no others.
+// operatorUser is the operator's user at the API server. Nothing else uses it, so that the
+// audit log has only its requests.
 const operatorUser = "perflab-operator"
 
-// auditPolicy writes down what the operator asks, and that it was answered.
+// auditPolicy logs the operator's requests when they are answered.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -39,20 +39,19 @@ rules:
 - {level: None}
 `
 
-// cluster is an API server with an etcd of its own. No kubelet and no controller
-// is behind it.
+// cluster is an API server with its own etcd, without kubelets and controllers.
 type cluster struct {
 	environment *envtest.Environment
 	config      *rest.Config
-	// admin is who fills the cluster.
+	// admin fills the cluster.
 	admin client.Client
-	// kubeconfig is a file for the operator, audit the log of what it asked.
+	// kubeconfig is a file for the operator, audit the log of its requests.
 	kubeconfig, audit string
 	// keep stores an object as it is, with its status.
 	keep func(ctx context.Context, object client.Object) error
 }
 
-// startCluster starts one whose files are in dir.
+// startCluster starts a cluster with its files in dir.
 func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, errors.New(`KUBEBUILDER_ASSETS is not set, so there is no kube-apiserver: run "make bench-scale", or export KUBEBUILDER_ASSETS="$(hack/cluster/envtest.sh)"`)
@@ -73,7 +72,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	if c.config, err = c.environment.Start(); err != nil {
 		return nil, fmt.Errorf("starting the API server: %w", errors.Join(err, c.environment.Stop()))
 	}
-	// The bench is not to wait for itself.
+	// The benchmark must not throttle itself.
 	c.config.QPS = -1
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.stop())
@@ -88,14 +87,14 @@ func (c *cluster) configure(dir string) error {
 	}
 	c.environment.ControlPlane.GetAPIServer().Configure().
 		Set("audit-policy-file", policy).Set("audit-log-path", c.audit).Set("audit-log-maxsize", "4096").
-		// What fills the cluster is let through all at once.
+		// The requests that fill the cluster are not throttled.
 		Set("max-requests-inflight", "0").Set("max-mutating-requests-inflight", "0").Set("enable-priority-and-fairness", "false")
 	c.environment.ControlPlane.Etcd = &envtest.Etcd{}
 	c.environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", fmt.Sprint(64<<30))
 	return nil
 }
 
-// open makes the clients, and lets the operator do what its role allows.
+// open creates the clients, and binds the operator's role.
 func (c *cluster) open(ctx context.Context) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -119,7 +118,7 @@ func (c *cluster) open(ctx context.Context) error {
 	return c.allow(ctx)
 }
 
-// allow grants the role that the project ships, and nothing beyond.
+// allow binds the role that the project ships, and nothing else.
 func (c *cluster) allow(ctx context.Context) error {
 	text, err := os.ReadFile(apiserver.Root("config", "rbac", "role.yaml"))
 	if err != nil {
@@ -143,13 +142,13 @@ func (c *cluster) namespace(ctx context.Context, name string) error {
 
 func (c *cluster) stop() error { return c.environment.Stop() }
 
-// stored is what etcd holds, in bytes: of each object its last version alone. It is
-// read until two readings agree, since the API server may still be writing what it
-// keeps for itself, and etcd frees pages only as it goes on writing.
+// stored is the size of etcd's database in bytes, with only the last version of each
+// object. It is read until two readings agree, since the API server may still be writing its
+// own objects, and etcd frees pages only with later writes.
 func (c *cluster) stored(ctx context.Context) (float64, error) {
 	const (
 		readings = 60
-		// The API server's leases come and go: some of etcd's pages of 4 KiB.
+		// The API server's leases change: some of etcd's pages of 4 KiB.
 		agree = 64 << 10
 	)
 	before := math.Inf(1)
@@ -160,13 +159,13 @@ func (c *cluster) stored(ctx context.Context) (float64, error) {
 		}
 		before = now
 	}
-	return 0, fmt.Errorf("what etcd holds did not come to rest in %d readings", readings)
+	return 0, fmt.Errorf("etcd's size did not settle in %d readings", readings)
 }
 
-// compacted is what etcd holds, in bytes, after it was told to forget old versions.
+// compacted compacts etcd and returns its size in bytes.
 func (c *cluster) compacted(ctx context.Context) (float64, error) {
 	url := c.etcd()
-	// A key of the bench's own, of the same size each time.
+	// A key of the benchmark, of the same size each time.
 	write := func(at any) error { return c.putBytes(ctx, "bench", []byte("x"), at) }
 	var at struct {
 		Header struct {
@@ -179,7 +178,7 @@ func (c *cluster) compacted(ctx context.Context) (float64, error) {
 	if err := post(ctx, url+"/v3/kv/compaction", fmt.Sprintf(`{"revision": %q, "physical": true}`, at.Header.Revision), nil); err != nil {
 		return 0, err
 	}
-	// Pages that a write let go are free at the next, and etcd's file is written ten times a second.
+	// Pages that a write frees are available at the next, and etcd writes its file ten times a second.
 	for range 4 {
 		time.Sleep(time.Second / 4)
 		if err := write(nil); err != nil {

@@ -25,24 +25,24 @@ import (
 //go:embed folio.yaml
 var folioExperiment []byte
 
-// declaration is an experiment with what it refers to.
+// declaration is an experiment with the objects that it refers to.
 type declaration struct {
 	// name of the kind of experiment: demo or folio.
 	name       string
 	experiment v1alpha1.PerfExperiment
-	// beside are the objects it needs in its namespace.
-	beside []client.Object
+	// related are the objects that it needs in its namespace.
+	related []client.Object
 	// scripts are the texts of its loads, by key.
 	scripts map[string]string
 }
 
-// demoDeclaration is what make demo applies.
+// demoDeclaration is the experiment of make demo.
 func demoDeclaration() (*declaration, error) {
 	text, err := os.ReadFile(apiserver.Root("config", "samples", "demo.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	return declarationOf("demo", text)
+	return parseDeclaration("demo", text)
 }
 
 // folioDeclaration is 90 modules with users who check in and out.
@@ -51,11 +51,11 @@ func folioDeclaration() (*declaration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return declarationOf("folio", append(append(text, "\n---\n"...), folioExperiment...))
+	return parseDeclaration("folio", append(append(text, "\n---\n"...), folioExperiment...))
 }
 
-// declarationOf reads an experiment and what stands beside it.
-func declarationOf(name string, text []byte) (*declaration, error) {
+// parseDeclaration reads an experiment and its related objects.
+func parseDeclaration(name string, text []byte) (*declaration, error) {
 	made := &declaration{name: name, scripts: map[string]string{}}
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	for {
@@ -67,27 +67,27 @@ func declarationOf(name string, text []byte) (*declaration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading experiment %s: %w", name, err)
 		}
-		if err := made.take(raw); err != nil {
+		if err := made.add(raw); err != nil {
 			return nil, fmt.Errorf("reading experiment %s: %w", name, err)
 		}
 	}
 	if made.experiment.Name == "" {
-		return nil, fmt.Errorf("there is no PerfExperiment in what is to be experiment %s", name)
+		return nil, fmt.Errorf("experiment %s has no PerfExperiment", name)
 	}
 	return made, nil
 }
 
-func (d *declaration) take(raw map[string]any) error {
+func (d *declaration) add(raw map[string]any) error {
 	switch raw["kind"] {
 	case "PerfExperiment":
 		return into(raw, &d.experiment)
 	case "PerfSystem":
 		system := &v1alpha1.PerfSystem{}
-		d.beside = append(d.beside, system)
+		d.related = append(d.related, system)
 		return into(raw, system)
 	case "ConfigMap":
 		scripts := &corev1.ConfigMap{}
-		d.beside = append(d.beside, scripts)
+		d.related = append(d.related, scripts)
 		err := into(raw, scripts)
 		for key, text := range scripts.Data {
 			d.scripts[key] = text
@@ -95,17 +95,17 @@ func (d *declaration) take(raw map[string]any) error {
 		return err
 	case "Secret":
 		login := &corev1.Secret{}
-		d.beside = append(d.beside, login)
+		d.related = append(d.related, login)
 		return into(raw, login)
 	case nil:
-		// A comment alone.
+		// Only a comment.
 		return nil
 	default:
 		return fmt.Errorf("a %v is of no use here", raw["kind"])
 	}
 }
 
-// into decodes a document and refuses what the kind does not have.
+// into decodes a document and refuses unknown fields.
 func into(raw map[string]any, object any) error {
 	text, err := json.Marshal(raw)
 	if err != nil {
@@ -114,14 +114,14 @@ func into(raw map[string]any, object any) error {
 	return sigsyaml.UnmarshalStrict(text, object)
 }
 
-// runs are those of each experiment.
+// runs is the number of runs of each experiment.
 func (d *declaration) runs() int {
 	spec := &d.experiment.Spec
 	return len(spec.Arms) * len(spec.Scenarios) * int(spec.DesignOrDefault().Blocks)
 }
 
-// ask plans so many runs for each experiment: whole blocks.
-func (d *declaration) ask(runs int) error {
+// plan sets the number of runs of each experiment: whole blocks.
+func (d *declaration) plan(runs int) error {
 	spec := &d.experiment.Spec
 	each := len(spec.Arms) * len(spec.Scenarios)
 	if runs <= 0 || runs%each != 0 {

@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// put has etcd keep an object as the API server would have stored it, and spares it nine
-// tenths of the work: it hears of the object, as of one that another API server has written.
+// put stores an object in etcd as the API server would, with a tenth of the API server's
+// work: it only sees the object in its watch, as one that another API server has written.
 func (c *cluster) put(ctx context.Context, object client.Object) error {
 	key, value, err := stored(object)
 	if err != nil {
@@ -31,9 +31,9 @@ func (c *cluster) put(ctx context.Context, object client.Object) error {
 	return c.putBytes(ctx, key, value, nil)
 }
 
-// putBytes has etcd keep a value, and reads its answer.
+// putBytes stores a value in etcd, and reads its answer.
 func (c *cluster) putBytes(ctx context.Context, key string, value []byte, answer any) error {
-	// Bytes are in base64 there, as they are in Go's JSON.
+	// The gateway uses base64 for bytes, as Go's JSON does.
 	body, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": value})
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *cluster) putBytes(ctx context.Context, key string, value []byte, answer
 
 func (c *cluster) etcd() string { return c.environment.ControlPlane.Etcd.URL.String() }
 
-// stored is an object as it is in etcd: custom resources as JSON, and Kubernetes' own in
+// stored is an object as in etcd: custom resources as JSON, and Kubernetes' own in
 // protobuf.
 func stored(object client.Object) (key string, value []byte, err error) {
 	object.SetResourceVersion("")
@@ -56,7 +56,7 @@ func stored(object client.Object) (key string, value []byte, err error) {
 	case *corev1.ConfigMap:
 		plural, kind, encoder = "configmaps", corev1.SchemeGroupVersion.WithKind("ConfigMap"), inProtobuf
 	default:
-		return "", nil, fmt.Errorf("nobody has said how a %T is stored", object)
+		return "", nil, fmt.Errorf("unsupported kind %T", object)
 	}
 	object.GetObjectKind().SetGroupVersionKind(kind)
 	value, err = encoder(object)
@@ -67,10 +67,10 @@ func inProtobuf(object any) ([]byte, error) {
 	return runtime.Encode(protobuf.NewSerializer(clientgoscheme.Scheme, clientgoscheme.Scheme), object.(runtime.Object))
 }
 
-// gateway is etcd's, with a connection for each of those who write at the same time.
+// gateway is etcd's, with a connection for each parallel writer.
 var gateway = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: hands}}
 
-// post asks etcd's gateway.
+// post sends a request to etcd's gateway.
 func post(ctx context.Context, url, body string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {

@@ -26,65 +26,65 @@ import (
 )
 
 const (
-	// templates is the namespace in which the first experiment of a kind is done.
+	// templates is the namespace in which the first experiment of a kind runs.
 	templates = "templates"
-	// hands write at the same time.
+	// hands is the number of parallel writers.
 	hands = 8
-	// mostPasses bring an experiment whose runs are over to its end.
+	// mostPasses is the maximum number of reconciles to complete an experiment whose runs are finished.
 	mostPasses = 10
 )
 
-// filler fills a cluster with complete experiments of one kind. The first is done in
-// the cluster, its runs one after the other, by the operator's own reconciler. The others
-// have copies of its runs. What each experiment says of them, its report and its digests are
-// the reconciler's work again, called in a cluster in memory which holds that experiment
-// alone; then all of it is put where the API server stores it. Through the API server, which
-// looks at all there is for each list, filling would take six times as long.
+// filler fills a cluster with complete experiments of one kind. The first runs in the
+// cluster, its runs one after the other, with the operator's own reconciler. The others get
+// copies of its runs. Their statuses, reports and digests are again written by the
+// reconciler, in a cluster in memory with only that experiment; then all of it is put into
+// etcd. Through the API server, which reads all objects for each list, filling would take
+// six times as long.
 type filler struct {
 	cluster  *cluster
 	declared *declaration
 	tools    component.Tools
-	// first is the first experiment as it was stored, beside is what it refers to, runs are
-	// its runs, by position, and records what they gave.
+	// first is the first experiment as it was stored, related the objects that it refers to,
+	// runs are its runs, by position, and records their results.
 	first   *v1alpha1.PerfExperiment
-	beside  []client.Object
+	related []client.Object
 	runs    []v1alpha1.PerfRun
 	records []*record
-	// managed says who manages what of a ConfigMap.
+	// managed are the managed fields of a ConfigMap.
 	managed []metav1.ManagedFieldsEntry
-	// made experiments are numbered from 1, and in namespaces that were housed.
-	made   int
-	housed map[string]bool
+	// made is the number of experiments; namespaces lists those that exist.
+	made       int
+	namespaces map[string]bool
 }
 
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
-	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, tools: component.Tools{
+	f := &filler{cluster: c, declared: declared, namespaces: map[string]bool{}, tools: component.Tools{
 		OperatorNamespace: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
 		Events:      &events.FakeRecorder{},
 		ClusterInfo: component.ClusterInfo{Version: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}}
 	var err error
-	if f.beside, err = f.house(ctx, templates); err != nil {
+	if f.related, err = f.house(ctx, templates); err != nil {
 		return nil, err
 	}
 	return f, f.template(ctx)
 }
 
-// reconciler is the operator's, which reads past any cache.
+// reconciler is the operator's, reading without a cache.
 func (f *filler) reconciler(at client.Client) *experiment.Reconciler {
 	tools := f.tools
 	tools.Cluster, tools.Live = kube.Cluster{Client: at}, at
 	return experiment.New(tools, time.Now, nil, retention.Policy{})
 }
 
-// house makes a namespace with all that the experiment refers to, and gives that as it is
-// stored.
+// house creates a namespace with all that the experiment refers to, and returns these
+// objects as they are stored.
 func (f *filler) house(ctx context.Context, namespace string) ([]client.Object, error) {
 	if err := f.cluster.namespace(ctx, namespace); err != nil {
 		return nil, err
 	}
 	var beside []client.Object
-	for _, object := range f.declared.beside {
+	for _, object := range f.declared.related {
 		made := object.DeepCopyObject().(client.Object)
 		made.SetNamespace(namespace)
 		if err := f.cluster.admin.Create(ctx, made); err != nil {
@@ -95,8 +95,7 @@ func (f *filler) house(ctx context.Context, namespace string) ([]client.Object, 
 	return beside, nil
 }
 
-// template does an experiment. It is taken away again; what is left of it is what is known
-// of it here.
+// template runs an experiment, keeps its data here, and deletes it.
 func (f *filler) template(ctx context.Context) error {
 	one, err := f.declare(ctx, templates, f.declared.name)
 	if err != nil {
@@ -119,7 +118,7 @@ func (f *filler) template(ctx context.Context) error {
 	group.SetLimit(runtime.NumCPU())
 	for i := range f.runs {
 		group.Go(func() (err error) {
-			f.records[i], err = recordOf(&f.runs[i], f.declared.scripts)
+			f.records[i], err = newRecord(&f.runs[i], f.declared.scripts)
 			return err
 		})
 	}
@@ -130,7 +129,7 @@ func (f *filler) template(ctx context.Context) error {
 	return errors.Join(err, f.discard(ctx, one))
 }
 
-// complete gives the runs of the template what they gave, and keeps in mind how it was stored.
+// complete sets the results of the template's runs, and keeps it as it was stored.
 func (f *filler) complete(ctx context.Context, template client.ObjectKey) error {
 	for i := range f.runs {
 		status, kept, err := f.records[i].named(&f.runs[i])
@@ -152,7 +151,7 @@ func (f *filler) complete(ctx context.Context, template client.ObjectKey) error 
 	return errors.Join(f.settle(ctx, f.reconciler(f.cluster.admin), template), f.cluster.admin.Get(ctx, template, f.first))
 }
 
-// discard takes the template away. No operator is there who would.
+// discard deletes the template. No operator is running that would.
 func (f *filler) discard(ctx context.Context, one *v1alpha1.PerfExperiment) error {
 	in := client.InNamespace(templates)
 	if err := f.cluster.admin.Get(ctx, client.ObjectKeyFromObject(one), one); err != nil {
@@ -165,7 +164,7 @@ func (f *filler) discard(ctx context.Context, one *v1alpha1.PerfExperiment) erro
 	)
 }
 
-// declare makes an experiment, as somebody would who applies it.
+// declare creates an experiment, as a user would who applies it.
 func (f *filler) declare(ctx context.Context, namespace, name string) (*v1alpha1.PerfExperiment, error) {
 	one := f.declared.experiment.DeepCopy()
 	one.Namespace, one.Name = namespace, name
@@ -175,7 +174,7 @@ func (f *filler) declare(ctx context.Context, namespace, name string) (*v1alpha1
 	return one, nil
 }
 
-// next is the run that the operator makes next.
+// next is the next run that the operator creates.
 func (f *filler) next(ctx context.Context, r *experiment.Reconciler, one *v1alpha1.PerfExperiment) (*v1alpha1.PerfRun, error) {
 	for range mostPasses {
 		if err := f.pass(ctx, r, client.ObjectKeyFromObject(one)); err != nil {
@@ -190,10 +189,10 @@ func (f *filler) next(ctx context.Context, r *experiment.Reconciler, one *v1alph
 			return &runs.Items[begun], nil
 		}
 	}
-	return nil, fmt.Errorf("experiment %q begins no run: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
+	return nil, fmt.Errorf("experiment %q starts no run: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
 }
 
-// pass waits as a work queue would where another pass is in the way.
+// pass reconciles, and retries conflicts as a work queue would.
 func (f *filler) pass(ctx context.Context, r *experiment.Reconciler, key client.ObjectKey) error {
 	for {
 		result, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: key})
@@ -207,7 +206,7 @@ func (f *filler) pass(ctx context.Context, r *experiment.Reconciler, key client.
 	}
 }
 
-// explain tells what an experiment says of itself.
+// explain returns an experiment's conditions as an error.
 func explain(ctx context.Context, at client.Reader, key client.ObjectKey) error {
 	found := &v1alpha1.PerfExperiment{}
 	if err := at.Get(ctx, key, found); err != nil {
@@ -216,8 +215,8 @@ func explain(ctx context.Context, at client.Reader, key client.ObjectKey) error 
 	return fmt.Errorf("it is %s, waits for %q, and warns: %q", found.Status.Phase, found.Status.WaitingFor, found.Status.Warnings)
 }
 
-// settle has the operator's reconciler bring an experiment to its end whose runs
-// are over, until a pass changes nothing any more.
+// settle reconciles an experiment whose runs are finished until a reconcile changes
+// nothing.
 func (f *filler) settle(ctx context.Context, r *experiment.Reconciler, key client.ObjectKey) error {
 	version := ""
 	for range mostPasses {
@@ -236,13 +235,13 @@ func (f *filler) settle(ctx context.Context, r *experiment.Reconciler, key clien
 	return fmt.Errorf("experiment %q does not become complete: %w", key.Name, explain(ctx, r.Live, key))
 }
 
-// fill makes so many complete experiments in a namespace, beyond those it has.
+// fill adds complete experiments to a namespace.
 func (f *filler) fill(ctx context.Context, namespace string, count int) error {
-	if !f.housed[namespace] {
+	if !f.namespaces[namespace] {
 		if _, err := f.house(ctx, namespace); err != nil {
 			return err
 		}
-		f.housed[namespace] = true
+		f.namespaces[namespace] = true
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(hands)
@@ -254,7 +253,7 @@ func (f *filler) fill(ctx context.Context, namespace string, count int) error {
 	return group.Wait()
 }
 
-// one makes a complete experiment.
+// one creates a complete experiment.
 func (f *filler) one(ctx context.Context, namespace, name string) error {
 	made := &v1alpha1.PerfExperiment{Spec: *f.first.Spec.DeepCopy()}
 	made.Namespace, made.Name = namespace, name
@@ -263,7 +262,7 @@ func (f *filler) one(ctx context.Context, namespace, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, object := range f.beside {
+	for _, object := range f.related {
 		beside := object.DeepCopyObject().(client.Object)
 		beside.SetNamespace(namespace)
 		objects = append(objects, beside)
@@ -278,8 +277,8 @@ func (f *filler) one(ctx context.Context, namespace, name string) error {
 	return f.move(ctx, alone, namespace)
 }
 
-// copies are the runs of an experiment that is declared as the first was, and what is kept
-// beside them.
+// copies are the runs of an experiment with the spec of the first, and their related
+// objects.
 func (f *filler) copies(owner *v1alpha1.PerfExperiment) ([]client.Object, error) {
 	var objects []client.Object
 	for i := range f.runs {
@@ -298,7 +297,7 @@ func (f *filler) copies(owner *v1alpha1.PerfExperiment) ([]client.Object, error)
 	return objects, nil
 }
 
-// move puts into the cluster what is in memory, but for what is there already.
+// move puts the objects in memory into the cluster, except existing ones.
 func (f *filler) move(ctx context.Context, from client.Reader, namespace string) error {
 	in := client.InNamespace(namespace)
 	maps, runs, experiments := &corev1.ConfigMapList{}, &v1alpha1.PerfRunList{}, &v1alpha1.PerfExperimentList{}
@@ -329,9 +328,9 @@ func (f *filler) move(ctx context.Context, from client.Reader, namespace string)
 	return nil
 }
 
-// copied is a run of another experiment that is declared alike.
+// copied is a run of another experiment with the same spec.
 func copied(of *v1alpha1.PerfRun, owner *v1alpha1.PerfExperiment) *v1alpha1.PerfRun {
-	scheme := naming.SchemeOf(of)
+	scheme := naming.RunScheme(of)
 	run := &v1alpha1.PerfRun{Spec: *of.Spec.DeepCopy()}
 	run.Spec.Experiment = owner.Name
 	run.ObjectMeta = metav1.ObjectMeta{
@@ -343,8 +342,7 @@ func copied(of *v1alpha1.PerfRun, owner *v1alpha1.PerfExperiment) *v1alpha1.Perf
 	return run
 }
 
-// dissolve takes an experiment away with what it has built, the operator being
-// there.
+// dissolve deletes an experiment with what it has built, while the operator is running.
 func (f *filler) dissolve(ctx context.Context, key client.ObjectKey, patience time.Duration) error {
 	gone := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	if err := f.cluster.admin.Delete(ctx, gone); err != nil {

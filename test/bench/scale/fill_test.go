@@ -25,7 +25,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// memory is a cluster that is not there: what is written stays in the test.
+// memory is a fake cluster: its objects stay in the test.
 func memory(t *testing.T) *cluster {
 	t.Helper()
 	admin, err := inMemory()
@@ -40,7 +40,7 @@ func filled(t *testing.T, declare func() (*declaration, error), runs int) (*fill
 	t.Helper()
 	declared, err := declare()
 	expect.NoError(t, err)
-	expect.NoError(t, declared.ask(runs))
+	expect.NoError(t, declared.plan(runs))
 	c := memory(t)
 	f, err := newFiller(t.Context(), c, declared)
 	expect.NoError(t, err)
@@ -50,14 +50,14 @@ func filled(t *testing.T, declare func() (*declaration, error), runs int) (*fill
 	return f, found.Items
 }
 
-func bytesOf(t *testing.T, object any) int {
+func jsonSize(t *testing.T, object any) int {
 	t.Helper()
 	text, err := json.Marshal(object)
 	expect.NoError(t, err)
 	return len(text)
 }
 
-// recordedSizes are what real runs of the demo's kind took, and how much they told.
+// recordedSizes are the sizes of real runs of the demo, and their observations.
 func recordedSizes(t *testing.T) (bytes, observations int) {
 	t.Helper()
 	file, err := os.Open(apiserver.Root("docs", "examples", "injected-effect.yaml.gz"))
@@ -75,7 +75,7 @@ func recordedSizes(t *testing.T) (bytes, observations int) {
 		expect.NoError(t, err)
 		if run.Kind == "PerfRun" {
 			runs++
-			bytes += bytesOf(t, run)
+			bytes += jsonSize(t, run)
 			observations += len(run.Status.Observations)
 		}
 	}
@@ -85,12 +85,12 @@ func recordedSizes(t *testing.T) (bytes, observations int) {
 	return bytes / runs, observations / runs
 }
 
-// What is measured on objects that are too small tells of nothing.
-func TestRunsOfTheDemoAreAsLargeAsRealOnes(t *testing.T) {
+// Measurements with too small objects are worthless.
+func TestDemoRunsHaveRealSize(t *testing.T) {
 	f, runs := filled(t, demoDeclaration, 4)
 	wanted, observed := recordedSizes(t)
 	for _, run := range runs {
-		if size := bytesOf(t, run); size < wanted*8/10 || size > wanted*13/10 {
+		if size := jsonSize(t, run); size < wanted*8/10 || size > wanted*13/10 {
 			t.Errorf("run %s takes %d bytes, a real one %d", run.Name, size, wanted)
 		}
 		if got := len(run.Status.Observations); got < observed*6/10 || got > observed*14/10 {
@@ -100,25 +100,25 @@ func TestRunsOfTheDemoAreAsLargeAsRealOnes(t *testing.T) {
 	checkComplete(t, f, len(runs), 4)
 }
 
-func TestRunsOfFolioHaveAllThatNinetyModulesTell(t *testing.T) {
+func TestFolioRunsHaveNinetyModules(t *testing.T) {
 	f, runs := filled(t, folioDeclaration, 2)
 	for _, run := range runs {
 		if modules, observations := len(run.Status.Effective.Modules), len(run.Status.Observations); modules != 90 || observations != 1000 {
-			t.Errorf("run %s tells of %d modules in %d observations, want 90 and as many as a status holds", run.Name, modules, observations)
+			t.Errorf("run %s has %d modules in %d observations, want 90 and as many as a status holds", run.Name, modules, observations)
 		}
-		if size := bytesOf(t, run); size < 150<<10 || size > 300<<10 {
+		if size := jsonSize(t, run); size < 150<<10 || size > 300<<10 {
 			t.Errorf("run %s takes %d bytes", run.Name, size)
 		}
 	}
 	kept := &corev1.ConfigMap{}
 	expect.NoError(t, f.cluster.admin.Get(t.Context(), client.ObjectKey{Namespace: lab, Name: naming.RawResults(runs[0].Name)}, kept))
-	if size := bytesOf(t, kept); size < 300<<10 || size > 1<<20 {
+	if size := jsonSize(t, kept); size < 300<<10 || size > 1<<20 {
 		t.Errorf("raw results take %d bytes", size)
 	}
 	checkComplete(t, f, len(runs), 2)
 }
 
-// checkComplete says that the experiment is as the operator leaves one.
+// checkComplete checks that the experiment is complete.
 func checkComplete(t *testing.T, f *filler, runs, want int) {
 	t.Helper()
 	one := &v1alpha1.PerfExperiment{}
@@ -143,27 +143,27 @@ func checkComplete(t *testing.T, f *filler, runs, want int) {
 	}
 }
 
-func TestOnlyWholeBlocksCanBeAskedFor(t *testing.T) {
+func TestRunsMustBeWholeBlocks(t *testing.T) {
 	declared, err := demoDeclaration()
 	expect.NoError(t, err)
-	if err := declared.ask(50); err != nil || declared.runs() != 50 {
+	if err := declared.plan(50); err != nil || declared.runs() != 50 {
 		t.Errorf("50 runs: %d (%v)", declared.runs(), err)
 	}
 	for _, runs := range []int{0, 13} {
-		if err := declared.ask(runs); err == nil {
+		if err := declared.plan(runs); err == nil {
 			t.Errorf("%d runs are planned", runs)
 		}
 	}
 }
 
-func TestForeignPodsAreAsLargeAsRealOnes(t *testing.T) {
-	if size := bytesOf(t, podOf(elsewhere, podName("service-01", 1), nil)); size < 4<<10 || size > 12<<10 {
+func TestUnrelatedPodsHaveRealSize(t *testing.T) {
+	if size := jsonSize(t, newPod(elsewhere, podName("service-01", 1), nil)); size < 4<<10 || size > 12<<10 {
 		t.Errorf("a pod takes %d bytes", size)
 	}
 }
 
-// What is put into etcd is what the API server would find there.
-func TestObjectsAreStoredAsTheAPIServerStoresThem(t *testing.T) {
+// Objects in etcd are as the API server stores them.
+func TestStoredObjectsMatchAPIServer(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
 	run.Namespace, run.Name, run.ResourceVersion = lab, "one", "7"
 	run.Status.Phase = v1alpha1.RunSucceeded
@@ -186,6 +186,6 @@ func TestObjectsAreStoredAsTheAPIServerStoresThem(t *testing.T) {
 		t.Errorf("a ConfigMap is read as %v %v (%v)", kind, read, err)
 	}
 	if _, _, err := stored(&corev1.Pod{}); err == nil {
-		t.Error("a pod is stored, though nobody has said how")
+		t.Error("an unsupported pod is stored")
 	}
 }

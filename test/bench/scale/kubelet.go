@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// kubelet is as much of one as the API server asks for a pod's log.
+// kubelet serves only the logs of pods.
 type kubelet struct {
 	server *httptest.Server
 	port   int32
@@ -40,7 +40,7 @@ func startKubelet() (*kubelet, error) {
 	return k, nil
 }
 
-// print makes a text the log of a pod, in place of what it was.
+// print replaces the log of a pod.
 func (k *kubelet) print(pod client.ObjectKey, text []byte) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -60,7 +60,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// targets are what load is put on: one that answers, and one that never does.
+// targets are targets of load: one answers, and one never does.
 type targets struct {
 	answering, silent *httptest.Server
 	stop              context.CancelFunc
@@ -80,14 +80,14 @@ func startTargets() *targets {
 	}
 }
 
-// close ends them, and whoever waits for an answer.
+// close stops both servers, with their open requests.
 func (t *targets) close() {
 	t.stop()
 	t.answering.Close()
 	t.silent.Close()
 }
 
-// progressed is what a runner's log tells while its load is on.
+// progressed is a runner's log while its load is running.
 func progressed(began time.Time) ([]byte, error) {
 	seconds := int64(time.Since(began) / payload.ProgressEvery)
 	line, err := payload.Progress{
@@ -97,7 +97,7 @@ func progressed(began time.Time) ([]byte, error) {
 	return []byte(line), err
 }
 
-// printed is what a runner's log holds in the end.
+// printed is a runner's log at the end.
 func printed(pod *corev1.Pod, began time.Time) ([]byte, error) {
 	own := payload.New(pod.Labels[v1alpha1.LabelLoad], pod.Labels[v1alpha1.LabelRun], pod.Name, began)
 	own.Generator = "k6 v2.2.0"
@@ -112,7 +112,7 @@ func printed(pod *corev1.Pod, began time.Time) ([]byte, error) {
 	return log.Bytes(), err
 }
 
-// sampled is what a collector's log holds in the end.
+// sampled is a collector's log at the end.
 func sampled(pod *corev1.Pod, began time.Time) ([]byte, error) {
 	const every = 5 * time.Second
 	own := payload.NewSampleRecorder(pod.Labels[v1alpha1.LabelRun], pod.Name, began)

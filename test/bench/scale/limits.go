@@ -10,17 +10,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// limits are by the key of the row they are about.
+// limits are by the key of their row.
 type limits map[string]limit
 
-// limit is what a row may not exceed. The goal is what the operator is to reach:
-// a row over it is named. The limit is what fails: it stands where the operator
-// has got to, so that it does not fall back. Growth is the ratio of the larger
-// cluster's figure to the smaller one's.
+// limit has the bounds of a row. The goal is the target for the operator: a row above it is
+// named. The limit fails the benchmark: it is near today's value, so that it does not get
+// worse. Growth is the ratio of the larger cluster's value to the smaller one's.
 type limit struct {
 	Key string `json:"key"`
-	// At says what the goal is for, and From from which size on it, and the limit,
-	// can be judged; empty: from the smallest. Growth always can.
+	// At is the size that the goal is for, and From the smallest size from which the goal
+	// and the limit apply; empty: all. Growth always applies.
 	At          string   `json:"at,omitempty"`
 	From        string   `json:"from,omitempty"`
 	Goal        *float64 `json:"goal,omitempty"`
@@ -31,7 +30,7 @@ type limit struct {
 	Large *largeGoal `json:"large,omitempty"`
 }
 
-// largeGoal is a goal for the large size, and what that is for.
+// largeGoal is a goal for the large size, and its reason.
 type largeGoal struct {
 	At   string  `json:"at"`
 	Goal float64 `json:"goal"`
@@ -45,10 +44,10 @@ func parseLimits(text []byte) (limits, error) {
 	found := limits{}
 	for _, one := range all {
 		if _, twice := found[one.Key]; one.Key == "" || twice {
-			return nil, fmt.Errorf("reading the limits: key %q is missing, or there twice", one.Key)
+			return nil, fmt.Errorf("reading the limits: key %q is missing or duplicate", one.Key)
 		}
 		if one.From != "" && !slices.Contains(inOrder, one.From) {
-			return nil, fmt.Errorf("reading the limits: key %s is from size %q on, which there is none", one.Key, one.From)
+			return nil, fmt.Errorf("reading the limits: key %s: unknown size %q", one.Key, one.From)
 		}
 		found[one.Key] = one
 	}
@@ -58,28 +57,28 @@ func parseLimits(text []byte) (limits, error) {
 // inOrder are the sizes, the smallest first.
 var inOrder = []string{"small", "medium", "large"}
 
-// of is the limit with the goal of a size.
-func (l limit) of(size string) limit {
+// withGoal is the limit with the goal of a size.
+func (l limit) withGoal(size string) limit {
 	if size == "large" && l.Large != nil {
 		l.At, l.Goal = l.Large.At, &l.Large.Goal
 	}
 	return l
 }
 
-// in is the limit as far as a size can tell of it.
+// in is the limit as far as it applies to a size.
 func (l limit) in(size string) limit {
-	l = l.of(size)
+	l = l.withGoal(size)
 	if slices.Index(inOrder, size) < slices.Index(inOrder, l.From) {
 		l.Goal, l.Limit = nil, nil
 	}
 	return l
 }
 
-// finding is how a row does against its limits.
+// finding is the result of a row against its limits.
 type finding int
 
 const (
-	// unbounded: nothing is set.
+	// unbounded: no limit is set.
 	unbounded finding = iota
 	within
 	overGoal
@@ -90,7 +89,7 @@ func (f finding) String() string {
 	return [...]string{"", "within", "over the goal", "**over the limit**"}[f]
 }
 
-// judge says how a figure and its growth do.
+// judge compares a value and its growth with the limit.
 func (l limit) judge(value, growth float64) finding {
 	worst := unbounded
 	for _, one := range []struct {
@@ -102,7 +101,7 @@ func (l limit) judge(value, growth float64) finding {
 			continue
 		}
 		worst = max(worst, within)
-		// What is not a number was not measured, and is no proof.
+		// NaN was not measured, so it can't pass.
 		if math.IsNaN(one.is) || one.is > *one.bound {
 			worst = max(worst, one.over)
 		}

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command scale measures what the operator needs, and what it asks of the API
-// server, the more experiments, runs and foreign pods a cluster has: the program
-// of cmd/manager, as a process, against a real kube-apiserver with a real etcd.
-// Each case is measured at one size and at twice that, for it is growth that
-// tells what a larger cluster will take. It prints a table, and fails where a
-// limit is broken; see README.md.
+// Command scale measures what the operator uses, and its requests to the API server,
+// depending on the number of experiments, runs and unrelated pods in a cluster: the program of
+// cmd/manager, as a process, against a real kube-apiserver with a real etcd. Each case is
+// measured at one size and at twice that, because growth predicts the cost of a larger
+// cluster. It prints a table, and fails if a limit is exceeded; see README.md.
 package main
 
 import (
@@ -35,37 +34,37 @@ import (
 //go:embed limits.yaml
 var knownLimits []byte
 
-// size says how much of everything there is in the smaller of two clusters.
+// size is the number of objects in the smaller of two clusters.
 type size struct {
 	demo, demoRuns, folio, folioRuns, pods, events, namespaces int
 	// long is the length of the longer of two loads.
 	long time.Duration
 }
 
-// sizes are what one can choose. The large one is what the goals are about. The
-// small one is done for each change, and leaves out what takes long.
+// sizes are the available sizes. The goals apply to the large one. The small one runs for
+// each change, and leaves out slow cases.
 var sizes = map[string]size{
 	"small":  {demo: 15, demoRuns: 12, folio: 3, folioRuns: 6, pods: 500, events: 5, long: 15 * time.Second},
 	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
 	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
 }
 
-// bench is what is to be measured, and with what.
+// bench has the settings of a benchmark.
 type bench struct {
 	size
 	name string
-	// each of the experiments like the demo's has so many runs; 0: those of the size.
+	// runs of each experiment like the demo's; 0: those of the size.
 	each     int
 	dir      string
 	operator string
-	// memory is the operator's GOMEMLIMIT; empty: it takes what it needs.
+	// memory is the operator's GOMEMLIMIT; empty: no limit.
 	memory string
-	// patience is how long the operator may take to come to rest.
+	// patience is how long the operator may take to become idle.
 	patience time.Duration
 	// only these cases; none: all.
 	only   []string
 	starts int
-	// flags are given to the operator beyond the usual ones.
+	// flags are additional flags of the operator.
 	flags []string
 	table table
 }
@@ -79,7 +78,7 @@ func main() {
 	flag.IntVar(&b.each, "runs", 0, "runs of each experiment like the demo's; default: those of the size")
 	flag.StringVar(&b.memory, "gomemlimit", "", "GOMEMLIMIT of the operator, for example 256MiB; default: none")
 	flag.StringVar(&b.operator, "operator", "", "program to measure; default: build ./cmd/manager")
-	flag.DurationVar(&b.patience, "patience", 10*time.Minute, "how long the operator may take to come to rest")
+	flag.DurationVar(&b.patience, "patience", 10*time.Minute, "time limit for the operator to become idle")
 	flag.Parse()
 	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -97,11 +96,11 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// prepare reads what was asked for.
+// prepare reads the flags.
 func (b *bench) prepare(name, only, limits string) error {
 	chosen, known := sizes[name]
 	if !known {
-		return fmt.Errorf("there is no size %q: choose small, medium or large", name)
+		return fmt.Errorf("unknown size %q: choose small, medium or large", name)
 	}
 	b.size, b.name, b.table.size = chosen, name, name
 	b.demoRuns = cmp.Or(b.each, b.demoRuns)
@@ -122,7 +121,7 @@ func (b *bench) prepare(name, only, limits string) error {
 	return nil
 }
 
-// wanted reports whether a case is to be measured.
+// wanted reports whether to measure a case.
 func (b *bench) wanted(name string) bool { return len(b.only) == 0 || slices.Contains(b.only, name) }
 
 func (b *bench) run(ctx context.Context, strict bool) (err error) {
@@ -131,7 +130,7 @@ func (b *bench) run(ctx context.Context, strict bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
 	if b.operator == "" {
-		b.tell("building the operator")
+		b.progress("building the operator")
 		if b.operator, err = buildOperator(ctx, apiserver.Root(), b.dir); err != nil {
 			return err
 		}
@@ -140,7 +139,7 @@ func (b *bench) run(ctx context.Context, strict bool) (err error) {
 	for _, one := range []struct {
 		name    string
 		measure func(context.Context, *cluster) error
-	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.foreignPods}, {"runs", b.runs}, {"hostile", b.hostile}} {
+	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.unrelatedPods}, {"runs", b.runs}, {"hostile", b.hostile}} {
 		if !b.wanted(one.name) {
 			continue
 		}
@@ -149,18 +148,18 @@ func (b *bench) run(ctx context.Context, strict bool) (err error) {
 			break
 		}
 	}
-	// What was measured before something failed has taken long enough.
+	// Print the results before the failure: they took long enough.
 	b.table.print(os.Stdout, b.title(before, time.Since(began)))
 	return errors.Join(err, b.table.verdict(strict))
 }
 
-// in measures a case in a cluster of its own.
+// in measures a case in its own cluster.
 func (b *bench) in(ctx context.Context, name string, measure func(context.Context, *cluster) error) error {
 	dir := filepath.Join(b.dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	b.tell("%s: starting an API server", name)
+	b.progress("%s: starting an API server", name)
 	c, err := startCluster(ctx, dir)
 	if err != nil {
 		return err
@@ -173,12 +172,12 @@ func (b *bench) in(ctx context.Context, name string, measure func(context.Contex
 	return errors.Join(measure(ctx, c), c.stop())
 }
 
-// tell says what is done, to who waits.
-func (b *bench) tell(format string, arguments ...any) {
+// progress prints the current step.
+func (b *bench) progress(format string, arguments ...any) {
 	fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), fmt.Sprintf(format, arguments...))
 }
 
-// title says what was measured, and on what.
+// title is the table's title: what was measured, and on which machine.
 func (b *bench) title(before string, took time.Duration) string {
 	memory := "no GOMEMLIMIT"
 	if b.memory != "" {
@@ -188,7 +187,7 @@ func (b *bench) title(before string, took time.Duration) string {
 		b.name, commit(), memory, machine(), before, loadAverage(), took.Round(time.Second))
 }
 
-// commit names what was built.
+// commit is the commit that was built.
 func commit() string {
 	describe := exec.Command("git", "describe", "--always", "--abbrev=12", "--dirty")
 	describe.Dir = apiserver.Root()

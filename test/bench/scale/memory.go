@@ -23,8 +23,8 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// inMemory is a cluster in memory that has these objects: it has no schemas, and nobody is
-// at work in it.
+// inMemory is a fake cluster in memory with these objects: it has no schemas and no
+// controllers.
 func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	scheme, mapper, err := kinds()
 	if err != nil {
@@ -39,8 +39,8 @@ func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	return builder.Build(), nil
 }
 
-// kinds are those that a cluster in memory knows. Each has a scheme of its own: its client
-// adds to that what it comes upon.
+// kinds are those that a cluster in memory supports. Each has its own scheme: its client
+// adds the kinds that it meets.
 func kinds() (*runtime.Scheme, meta.RESTMapper, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
@@ -68,8 +68,7 @@ func testRun() *unstructured.Unstructured {
 	return made
 }
 
-// createWhole makes an object as the API server would have it: with what the schema of its
-// kind says where nothing else is said.
+// createWhole creates an object as the API server would: with the defaults of its schema.
 func createWhole(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 	if object.GetUID() == "" {
 		identify(object)
@@ -84,7 +83,7 @@ func createWhole(ctx context.Context, c client.WithWatch, object client.Object, 
 	return c.Create(ctx, object, options...)
 }
 
-// identify gives an object what the API server gives each.
+// identify sets an object's metadata that the API server sets.
 func identify(object client.Object) {
 	object.SetUID(uuid.NewUUID())
 	object.SetCreationTimestamp(metav1.Now().Rfc3339Copy())
@@ -93,8 +92,8 @@ func identify(object client.Object) {
 	}
 }
 
-// listKnown lists none of the kinds of other operators, which a cluster in memory does not
-// know.
+// listKnown returns an empty list for the kinds of other operators, which a cluster in
+// memory does not support.
 func listKnown(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 	err := c.List(ctx, list, options...)
 	if _, foreign := list.(*unstructured.UnstructuredList); foreign && runtime.IsMissingVersion(err) {
@@ -103,7 +102,7 @@ func listKnown(ctx context.Context, c client.WithWatch, list client.ObjectList, 
 	return err
 }
 
-// indexer lets the client that is being built find objects by their fields.
+// indexer adds indexes of fields to the client that is being built.
 type indexer struct{ builder *fake.ClientBuilder }
 
 func (i indexer) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {

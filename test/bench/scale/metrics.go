@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// families are metrics as one scrape gave them.
+// families are the metrics of one scrape.
 type families map[string]*dto.MetricFamily
 
 // scrape reads a page of metrics.
@@ -44,8 +44,8 @@ func parseMetrics(page io.Reader) (families, error) {
 	return found, nil
 }
 
-// sum adds up the series of a counter or gauge that have these labels. What is
-// not there is 0, as Prometheus has it.
+// sum adds up the series of a counter or gauge that have these labels. A missing metric is
+// 0, as in Prometheus.
 func (f families) sum(name string, labels map[string]string) float64 {
 	var sum float64
 	for _, series := range f[name].GetMetric() {
@@ -66,14 +66,14 @@ func has(series *dto.Metric, labels map[string]string) bool {
 	return found == len(labels)
 }
 
-// histogram is how many observations were at most so large, by bound.
+// histogram is the number of observations up to each bound.
 type histogram struct {
 	bounds []float64
 	counts []float64
 	all    float64
 }
 
-// times are how long passes with these labels took; the zero value: there was none.
+// times are the durations of reconciles with these labels; the zero value if there was none.
 func (f families) times(labels map[string]string) histogram {
 	for _, series := range f[timesMetric].GetMetric() {
 		if !has(series, labels) {
@@ -89,7 +89,7 @@ func (f families) times(labels map[string]string) histogram {
 	return histogram{}
 }
 
-// since is what was observed after an earlier look.
+// since is what was observed since an earlier scrape.
 func (h histogram) since(before histogram) (histogram, error) {
 	if len(before.bounds) == 0 {
 		return h, nil
@@ -104,9 +104,9 @@ func (h histogram) since(before histogram) (histogram, error) {
 	return later, nil
 }
 
-// quantile is where the share of the observations is at most so large, taken to
-// lie evenly within a bucket. It is not a number where there are none, and the
-// largest bound where it lies beyond.
+// quantile is the value below which this share of the observations is, interpolated
+// linearly within a bucket. It is NaN if there are none, and the largest bound if it is
+// above that.
 func (h histogram) quantile(share float64) float64 {
 	if h.all == 0 || len(h.bounds) == 0 {
 		return math.NaN()

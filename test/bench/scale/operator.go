@@ -17,27 +17,26 @@ import (
 )
 
 const (
-	// home is the namespace that the operator is told it runs in.
+	// home is the operator's own namespace.
 	home = "perflab-system"
-	// look is the time between two looks at what a process uses.
+	// look is the interval between two readings of a process.
 	look = 200 * time.Millisecond
-	// calm is how long an operator that has just started must have used next to
-	// nothing to be at rest, calmAfter one that was told of a single event, and busy
-	// is the share of a CPU that is more than that.
+	// calm is how long an operator that has just started must use almost no CPU to be
+	// idle, calmAfter the same after a single event, and busy is the share of a CPU that
+	// counts as work.
 	calm      = 2 * time.Second
 	calmAfter = 600 * time.Millisecond
 	busy      = 0.03
-	// told is longer than words about what is on may have to wait.
-	told = 6 * time.Second
-	// restless is how long it is waited for one that does not come to rest.
+	// reported is longer than the operator's rate limit for progress messages.
+	reported = 6 * time.Second
+	// restless is the time limit for an operator that does not become idle.
 	restless = 15 * time.Second
 )
 
-// errBusy says that the operator had still something to do.
-var errBusy = errors.New("the operator does not come to rest")
+// errBusy: the operator is still working.
+var errBusy = errors.New("the operator does not become idle")
 
-// workersStarted is what each of the three controllers logs once its caches are
-// filled.
+// workersStarted is what each of the three controllers logs once its caches are filled.
 const (
 	workersStarted = "Starting workers"
 	controllers    = 3
@@ -49,7 +48,7 @@ type operator struct {
 	log     string
 	metrics string
 	cluster *cluster
-	// asked is where the audit log ended when it was started.
+	// asked is the offset of the audit log's end at its start.
 	asked int64
 	ended chan struct{}
 }
@@ -64,7 +63,7 @@ func buildOperator(ctx context.Context, root, dir string) (string, error) {
 	return filepath.Join(dir, "manager"), nil
 }
 
-// startOperator starts it as a process of its own, as the user that is counted.
+// startOperator starts it as a process, as the user whose requests are counted.
 func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error) {
 	port, err := ports.Free()
 	if err != nil {
@@ -86,9 +85,9 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	flags := append([]string{
 		"--webhook=false", "--metrics-secure=false", "--zap-devel=false",
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace=" + home,
-		// Runs of all namespaces at once are what is measured.
+		// All namespaces run at once, because that is measured.
 		"--lanes=namespace",
-		// Targets are played on loopback.
+		// Targets are simulated on loopback.
 		"--allow-targets=127.0.0.1",
 		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1",
 	}, b.flags...)
@@ -108,7 +107,7 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	return o, nil
 }
 
-// stop ends it as Kubernetes would, and then by force.
+// stop ends it as Kubernetes would, and then kills it.
 func (o *operator) stop() {
 	_ = o.command.Process.Signal(syscall.SIGTERM)
 	select {
@@ -119,9 +118,9 @@ func (o *operator) stop() {
 	}
 }
 
-// idle waits until the operator works, and has nothing more to do: its caches are
-// filled, it has used next to no CPU for a while, and nothing waits in its queues.
-// It fails with errBusy if that takes longer than there is patience.
+// idle waits until the operator has started and has nothing more to do: its caches are
+// filled, it has used almost no CPU for a while, and its queues are empty. It fails with
+// errBusy if that takes longer than patience.
 func (o *operator) idle(ctx context.Context, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	for !o.working() {
@@ -139,12 +138,12 @@ func (o *operator) idle(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// rest waits until the operator has used next to no CPU for a while. It does not
-// ask the operator, which would cost more than what is measured.
+// rest waits until the operator has used almost no CPU for a while. It does not query the
+// operator, which would cost more than what is measured.
 func (o *operator) rest(ctx context.Context, calm time.Duration, deadline time.Time) error {
 	var used []float64
 	for {
-		now, err := usageOf(o.command.Process.Pid)
+		now, err := readUsage(o.command.Process.Pid)
 		if err != nil {
 			return o.gone(err)
 		}
@@ -158,8 +157,8 @@ func (o *operator) rest(ctx context.Context, calm time.Duration, deadline time.T
 	}
 }
 
-// pause waits until the operator has dealt with a single event. One that is always
-// at something is given no more than a while: what it does anyway is taken off.
+// pause waits until the operator has handled a single event. For an operator that is never
+// idle, the wait is bounded: its other work is subtracted.
 func (o *operator) pause(ctx context.Context) error {
 	if err := o.rest(ctx, calmAfter, time.Now().Add(restless)); !errors.Is(err, errBusy) {
 		return err
@@ -167,8 +166,8 @@ func (o *operator) pause(ctx context.Context) error {
 	return nil
 }
 
-// isCalm says whether the last of these readings, in CPU seconds, show rest for so
-// long. The kernel counts in hundredths of a second, so one of them is nothing.
+// isCalm reports whether the last of these readings, in CPU seconds, show that it is idle
+// for this long. The kernel counts in hundredths of a second, so one of them is ignored.
 func isCalm(used []float64, calm time.Duration) bool {
 	steps := int(calm / look)
 	if len(used) <= steps {
@@ -178,13 +177,13 @@ func isCalm(used []float64, calm time.Duration) bool {
 	return last[steps]-last[0] <= max(busy*calm.Seconds(), 1.5/ticks)
 }
 
-// working reports whether all controllers have begun.
+// working reports whether all controllers have started.
 func (o *operator) working() bool {
 	text, err := os.ReadFile(o.log)
 	return err == nil && bytes.Count(text, []byte(workersStarted)) >= controllers
 }
 
-// empty reports whether nobody works and nothing waits.
+// empty reports whether no worker is active and the queues are empty.
 func (o *operator) empty(ctx context.Context) (bool, error) {
 	found, err := scrape(ctx, o.metrics)
 	if err != nil {
@@ -207,7 +206,7 @@ func (o *operator) wait(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-// gone explains why nothing can be read of the operator any more.
+// gone explains why the operator can't be read.
 func (o *operator) gone(err error) error {
 	select {
 	case <-o.ended:

@@ -26,12 +26,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// reachable answers for every target.
+// reachable reaches every target.
 type reachable struct{}
 
 func (reachable) Reach(context.Context, string) error { return nil }
 
-// played are the logs of a cluster that is played.
+// played are the logs of a simulated cluster.
 type played struct{ kubelet *kubelet }
 
 func (p played) Log(_ context.Context, namespace, pod, _ string) (io.ReadCloser, error) {
@@ -44,18 +44,18 @@ func (p played) Recent(ctx context.Context, namespace, pod, container string, _ 
 	return p.Log(ctx, namespace, pod, container)
 }
 
-// deaf takes watches and never hears anything.
-type deaf struct{ controller.Controller }
+// noWatches accepts watches and never gets an event.
+type noWatches struct{ controller.Controller }
 
-func (deaf) Watch(source.Source) error { return nil }
+func (noWatches) Watch(source.Source) error { return nil }
 
-// reconcilers are the operator's, woken by the test and reading past any cache.
+// reconcilers are the operator's, called by the test and reading without a cache.
 type reconcilers struct {
 	experiments *experiment.Reconciler
 	runs        *run.Reconciler
 }
 
-func reconcilersOn(c *cluster, k *kubelet) reconcilers {
+func newReconcilers(c *cluster, k *kubelet) reconcilers {
 	cluster := kube.Cluster{Client: c.admin}
 	tools := component.Tools{
 		Cluster: cluster, Live: c.admin, OperatorNamespace: home, Events: &events.FakeRecorder{},
@@ -65,12 +65,12 @@ func reconcilersOn(c *cluster, k *kubelet) reconcilers {
 	}
 	return reconcilers{
 		experiment.New(tools, time.Now, nil, retention.Policy{}),
-		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ThirdPartyWatches{Cluster: cluster, Controller: deaf{}}},
+		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ThirdPartyWatches{Cluster: cluster, Controller: noWatches{}}},
 	}
 }
 
-// pass wakes the operator once for every object, and says how the experiment is.
-// What fails for now is tried again, as the operator would.
+// pass reconciles every object once, and returns the experiment. Temporary errors are
+// retried, as by the operator.
 func (r reconcilers) pass(t *testing.T, c *cluster) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
 	key := client.ObjectKey{Namespace: lab, Name: "live"}
@@ -88,17 +88,17 @@ func (r reconcilers) pass(t *testing.T, c *cluster) (*v1alpha1.PerfExperiment, [
 	return one, list.Items
 }
 
-func TestAnExperimentIsPlayedToItsEnd(t *testing.T) {
+func TestSimulatedExperimentCompletes(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	c := memory(t)
 	w, err := startWorld(t.Context(), c)
 	expect.NoError(t, err)
 	t.Cleanup(w.kubelet.server.Close)
-	declared, err := declarationOf("live", liveExperiment)
+	declared, err := parseDeclaration("live", liveExperiment)
 	expect.NoError(t, err)
 	l := &live{bench: &bench{}, cluster: c, world: w, declared: declared}
 	expect.NoError(t, l.begin(t.Context(), lab, "http://gateway.example.org", 3*time.Second, 1))
-	operator := reconcilersOn(c, w.kubelet)
+	operator := newReconcilers(c, w.kubelet)
 	for deadline := time.Now().Add(time.Minute); ; {
 		one, runs := operator.pass(t, c)
 		if one.Status.Phase == v1alpha1.ExperimentComplete {
@@ -112,7 +112,7 @@ func TestAnExperimentIsPlayedToItsEnd(t *testing.T) {
 		}
 		select {
 		case err := <-w.ended:
-			t.Fatalf("nobody plays any more: %v", err)
+			t.Fatalf("the simulation stopped: %v", err)
 		case <-time.After(turn):
 		}
 	}

@@ -16,18 +16,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// elsewhere is where the pods are that are nobody's business.
+// elsewhere is the namespace of unrelated pods.
 const elsewhere = "elsewhere"
 
-// foreignPods measures a cluster in which others run pods, and twice as many, and
-// then one complete experiment beside them.
-func (b *bench) foreignPods(ctx context.Context, c *cluster) error {
+// unrelatedPods measures a cluster with unrelated pods, with twice as many, and then with
+// one complete experiment in addition.
+func (b *bench) unrelatedPods(ctx context.Context, c *cluster) error {
 	if err := c.namespace(ctx, elsewhere); err != nil {
 		return err
 	}
 	var starts [2]*started
 	for i := range starts {
-		b.tell("pods: making %d foreign pods", b.pods)
+		b.progress("pods: creating %d unrelated pods", b.pods)
 		if err := b.makePods(ctx, c, i*b.pods); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (b *bench) foreignPods(ctx context.Context, c *cluster) error {
 	if err := filler.fill(ctx, lab, 1); err != nil {
 		return err
 	}
-	b.tell("pods: measuring the operator beside %d foreign pods and an experiment", 2*b.pods)
+	b.progress("pods: measuring the operator with %d unrelated pods and an experiment", 2*b.pods)
 	beside, err := b.start(ctx, c, nil)
 	if err != nil {
 		return err
@@ -56,18 +56,18 @@ func (b *bench) foreignPods(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-// makePods makes as many as the size asks for, numbered from one.
+// makePods creates as many as the size specifies, numbered from one.
 func (b *bench) makePods(ctx context.Context, c *cluster, from int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4 * hands)
 	for n := range b.pods {
 		name := podName(fmt.Sprintf("service-%02d", n%40), from+n)
-		group.Go(func() error { return create(ctx, c.admin, podOf(elsewhere, name, nil)) })
+		group.Go(func() error { return create(ctx, c.admin, newPod(elsewhere, name, nil)) })
 	}
 	return group.Wait()
 }
 
-// create makes a pod, and says that it runs as its kubelet would.
+// create creates a pod, and reports that it runs as its kubelet would.
 func create(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	if err := admin.Create(ctx, pod); err != nil {
@@ -80,9 +80,9 @@ func create(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
 	return nil
 }
 
-// podOf is a pod as a Deployment of a service makes them, and as it is once it
-// runs. It has a name of its own, and so has each of its parts.
-func podOf(namespace, name string, labels map[string]string) *corev1.Pod {
+// newPod returns a pod as a Deployment of a service would have it, while it runs. Its name
+// and those of its parts are unique.
+func newPod(namespace, name string, labels map[string]string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name, Labels: map[string]string{"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "shop", "pod-template-hash": digest(name)[:10]},

@@ -17,19 +17,19 @@ const (
 	kib = 1 << 10
 	mib = 1 << 20
 	gib = 1 << 30
-	// ticks are those of the kernel's clock in a second, for programs.
+	// ticks are the kernel clock's per second, for programs.
 	ticks = 100
 )
 
-// usage is what the kernel says of a process.
+// usage is the kernel's data of a process.
 type usage struct {
-	// cpu is in seconds, of all threads since it was started.
+	// cpu is in seconds, of all threads since the start.
 	cpu float64
-	// resident is its memory now, peak the most it ever was: bytes.
+	// resident is its memory now, peak its maximum: bytes.
 	resident, peak float64
 }
 
-func usageOf(pid int) (usage, error) {
+func readUsage(pid int) (usage, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return usage{}, err
@@ -43,7 +43,7 @@ func usageOf(pid int) (usage, error) {
 
 // parseUsage reads proc(5)'s stat and status.
 func parseUsage(stat, status string) (usage, error) {
-	// The name, in parentheses, may hold anything.
+	// The name, in parentheses, can contain anything.
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {
 		return usage{}, fmt.Errorf("reading what a process used: %q", stat)
@@ -71,12 +71,12 @@ func field(status, name string) (float64, error) {
 			return n * kib, err
 		}
 	}
-	return 0, fmt.Errorf("a process tells no %s", name)
+	return 0, fmt.Errorf("the process has no %s", name)
 }
 
-// threadSeconds are the CPU seconds of a process's threads, to the nanosecond,
-// where usageOf counts in hundredths of a second. Threads that have ended are
-// not in it: Go's hardly ever do.
+// threadSeconds are the CPU seconds of a process's threads, to the nanosecond, where
+// readUsage counts hundredths of a second. Threads that have ended are missing; Go's hardly
+// ever end.
 func threadSeconds(pid int) (float64, error) {
 	paths, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(paths) == 0 {
@@ -101,8 +101,8 @@ func threadSeconds(pid int) (float64, error) {
 	return sum, nil
 }
 
-// loadAverage is how many programs of this machine wanted a CPU in the last
-// minute.
+// loadAverage is the average number of programs of this machine that wanted a CPU in the
+// last minute.
 func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -111,7 +111,7 @@ func loadAverage() string {
 	return strings.Fields(string(text))[0]
 }
 
-// machine is what the figures hang on.
+// machine describes the machine.
 func machine() string {
 	model := "CPUs of an unknown model"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -20,32 +20,32 @@ import (
 )
 
 const (
-	// mostSamples is what the operator stores of a run's samples at most, in bytes.
+	// mostSamples is the maximum that the operator stores of a run's samples, in bytes.
 	mostSamples = 900 << 10
-	// mostLoad is what it stores of one load.
+	// mostLoad is the maximum that it stores of one load.
 	mostLoad = 512 << 10
-	// statements are named in a run's status.
+	// statements is the number of statements in a run's status.
 	statements = 10
-	// shortLoad is the length of a load that does not say how long it lasts: the
-	// demo's script runs for 11 seconds.
+	// shortLoad is the length of a load without a duration: the demo's script runs for 11
+	// seconds.
 	shortLoad = 11 * time.Second
 )
 
-// began is when the first run of a made-up experiment was.
+// began is the time of the first run of a generated experiment.
 var began = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// record is what one run gave: made up, but passed through what the operator
-// makes its observations with, so that it is as large as a real one. Several
-// runs of experiments that are alike may share it.
+// record has the results of one run: generated, but passed through the code that makes the
+// operator's observations, so that it is as large as a real one. Several runs of
+// experiments with the same spec can share it.
 type record struct {
-	// status lacks what bears the run's name.
+	// status lacks the fields with the run's name.
 	status v1alpha1.PerfRunStatus
-	// raw, samples and scripts are what is kept in ConfigMaps beside the run.
+	// raw, samples and scripts are stored in ConfigMaps of the run.
 	raw, samples map[string][]byte
 	scripts      map[string]string
 }
 
-// recorder makes up what one run gave.
+// recorder generates the results of one run.
 type recorder struct {
 	random   *rand.Rand
 	run      *v1alpha1.PerfRun
@@ -55,8 +55,8 @@ type recorder struct {
 	samples  *payload.SampleRecorder
 }
 
-// recordOf makes the record of a run, the same for the same run.
-func recordOf(run *v1alpha1.PerfRun, scripts map[string]string) (*record, error) {
+// newRecord generates the record of a run. The run determines it.
+func newRecord(run *v1alpha1.PerfRun, scripts map[string]string) (*record, error) {
 	r := &recorder{
 		random:   rand.New(rand.NewPCG(uint64(run.Spec.Seed), uint64(run.Spec.Position))),
 		run:      run,
@@ -64,7 +64,7 @@ func recordOf(run *v1alpha1.PerfRun, scripts map[string]string) (*record, error)
 		measured: map[string]results.Measured{},
 	}
 	for _, load := range run.Spec.Scenario.Loads {
-		r.length = max(r.length, lengthOf(load))
+		r.length = max(r.length, loadLength(load))
 		r.measured[load.Name] = results.FromHistograms(r.load(load))
 	}
 	r.servers()
@@ -80,7 +80,7 @@ func recordOf(run *v1alpha1.PerfRun, scripts map[string]string) (*record, error)
 	return made, nil
 }
 
-func lengthOf(load v1alpha1.Load) time.Duration {
+func loadLength(load v1alpha1.Load) time.Duration {
 	if load.Duration == nil {
 		return shortLoad
 	}
@@ -92,16 +92,16 @@ func (r *recorder) noise(deviation float64) float64 {
 	return math.Exp(r.random.NormFloat64() * deviation)
 }
 
-// transaction is what users do in a load, with the requests it takes.
+// transaction is what users do in a load, with its requests.
 type transaction struct {
 	name     string
 	took     time.Duration
 	requests []string
 }
 
-// transactionsOf are two with the 63 requests that FOLIO's check-in and check-out
-// make, or the one of a script.
-func transactionsOf(load v1alpha1.Load) []transaction {
+// transactions are two with the 63 requests of FOLIO's check-in and check-out, or the one of
+// a script.
+func transactions(load v1alpha1.Load) []transaction {
 	if load.CheckInCheckOut == nil {
 		return []transaction{{"Search", 70 * time.Millisecond, []string{"GET /instance-storage/instances"}}}
 	}
@@ -113,7 +113,7 @@ func transactionsOf(load v1alpha1.Load) []transaction {
 	return made
 }
 
-// load is what a load's users measured. An arm that is not the baseline takes
+// load generates the measurements of a load's users. An arm other than the baseline takes
 // somewhat longer.
 func (r *recorder) load(load v1alpha1.Load) *payload.Payload {
 	p := payload.New(load.Name, r.run.Name, "runner", r.start)
@@ -122,19 +122,19 @@ func (r *recorder) load(load v1alpha1.Load) *payload.Payload {
 	if r.run.Spec.Position%2 == 0 {
 		pace *= 1.04
 	}
-	users, all := 1, transactionsOf(load)
+	users, all := 1, transactions(load)
 	if load.CheckInCheckOut != nil {
 		users = int(load.CheckInCheckOut.Users)
 	}
-	// Users think between two transactions as long as those take.
+	// The think time between two transactions equals their duration.
 	every := 2 * all[0].took / time.Duration(users)
-	for at, i := r.start, 0; at.Before(r.start.Add(lengthOf(load))); at, i = at.Add(every), i+1 {
+	for at, i := r.start, 0; at.Before(r.start.Add(loadLength(load))); at, i = at.Add(every), i+1 {
 		one := all[i%len(all)]
 		r.transact(p, one, at, time.Duration(float64(one.took)*pace*r.noise(0.2)))
 	}
-	p.Count(payload.GeneratorCPU, r.start, 0.1*lengthOf(load).Seconds())
-	p.Count(payload.GeneratorCPULimit, r.start, lengthOf(load).Seconds())
-	p.End, p.Final = r.start.Add(lengthOf(load)), true
+	p.Count(payload.GeneratorCPU, r.start, 0.1*loadLength(load).Seconds())
+	p.Count(payload.GeneratorCPULimit, r.start, loadLength(load).Seconds())
+	p.End, p.Final = r.start.Add(loadLength(load)), true
 	return p
 }
 
@@ -146,7 +146,7 @@ func (r *recorder) transact(p *payload.Payload, one transaction, at time.Time, t
 	}
 }
 
-// observe turns what was measured into observations, as the operator does.
+// observe turns the measurements into observations, as the operator does.
 func (r *recorder) observe(made *record) error {
 	spec := r.run.Spec
 	whole := results.CountedWindow(spec.Scenario.Loads, r.measured, spec.Measurement)
@@ -171,7 +171,7 @@ func (r *recorder) observe(made *record) error {
 	return nil
 }
 
-// keep encodes what is stored beside the run.
+// keep encodes what is stored with the run.
 func (r *recorder) keep(made *record) error {
 	for name, own := range r.measured {
 		small, err := own.Histograms.Fit(mostLoad)
@@ -191,7 +191,7 @@ func (r *recorder) keep(made *record) error {
 	return err
 }
 
-// scripts notes in the status what the loads run, and gives the texts.
+// scripts records in the status what the loads run, and returns the texts.
 func (r *recorder) scripts(status *v1alpha1.PerfRunStatus, texts map[string]string) map[string]string {
 	var kept map[string]string
 	for i, load := range r.run.Spec.Scenario.Loads {
@@ -205,12 +205,12 @@ func (r *recorder) scripts(status *v1alpha1.PerfRunStatus, texts map[string]stri
 	return kept
 }
 
-// named is the record's status for one run, and the ConfigMaps beside it.
+// named is the record's status for one run, and its ConfigMaps.
 func (m *record) named(run *v1alpha1.PerfRun) (*v1alpha1.PerfRunStatus, []*corev1.ConfigMap, error) {
 	status := m.status.DeepCopy()
 	status.RawResults = naming.RawResults(run.Name)
 	status.Servers.RawSamples = naming.RawSamples(run.Name)
-	kept := []*corev1.ConfigMap{beside(run, status.RawResults), beside(run, status.Servers.RawSamples)}
+	kept := []*corev1.ConfigMap{related(run, status.RawResults), related(run, status.Servers.RawSamples)}
 	kept[0].BinaryData, kept[1].BinaryData = m.raw, m.samples
 	for i := range status.Loads {
 		load := &status.Loads[i]
@@ -220,7 +220,7 @@ func (m *record) named(run *v1alpha1.PerfRun) (*v1alpha1.PerfRunStatus, []*corev
 		}
 	}
 	if m.scripts != nil {
-		kept = append(kept, beside(run, naming.RawScripts(run.Name)))
+		kept = append(kept, related(run, naming.RawScripts(run.Name)))
 		kept[2].Data = m.scripts
 	}
 	for _, one := range kept {
@@ -233,15 +233,15 @@ func (m *record) named(run *v1alpha1.PerfRun) (*v1alpha1.PerfRunStatus, []*corev
 	return status, kept, nil
 }
 
-// beside is an empty ConfigMap that goes with a run.
-func beside(run *v1alpha1.PerfRun, name string) *corev1.ConfigMap {
+// newConfigMap is an empty ConfigMap of a run.
+func related(run *v1alpha1.PerfRun, name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: run.Namespace, Name: name, Labels: naming.RunLabels(run),
 		OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", run)},
 	}}
 }
 
-// digest stands for one: as long, and different for different words.
+// digest has the length of a digest, and depends on the words.
 func digest(words ...any) string { return naming.Hash(words...) }
 
 // uid looks like one of Kubernetes'.

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// liveExperiment is one that is done to its end.
+// liveExperiment is an experiment that is run to completion.
 //
 //go:embed live.yaml
 var liveExperiment []byte
@@ -27,8 +27,8 @@ const (
 	mutes = 5
 )
 
-// runs measures experiments that are done to their end: what they write, how long
-// passes take, and how long others wait while some ask targets that never answer.
+// runs measures experiments that run to completion: what they write, how long reconciles
+// take, and how long others wait while some call targets that never answer.
 func (b *bench) runs(ctx context.Context, c *cluster) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -39,7 +39,7 @@ func (b *bench) runs(ctx context.Context, c *cluster) error {
 	defer played.kubelet.server.Close()
 	targets := startTargets()
 	defer targets.close()
-	declared, err := declarationOf("live", liveExperiment)
+	declared, err := parseDeclaration("live", liveExperiment)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (b *bench) runs(ctx context.Context, c *cluster) error {
 	return l.others(ctx)
 }
 
-// live is a cluster in which experiments are done.
+// live is a cluster in which experiments run.
 type live struct {
 	*bench
 	cluster  *cluster
@@ -68,10 +68,10 @@ type live struct {
 	targets  *targets
 }
 
-// begin applies an experiment of so many blocks in a namespace of its own whose loads
-// last so long, and go to a target.
+// begin applies an experiment with blocks in its own namespace, with the length and the
+// target of its loads.
 func (l *live) begin(ctx context.Context, namespace, target string, length time.Duration, blocks int32) error {
-	l.world.last(namespace, length)
+	l.world.setLength(namespace, length)
 	if err := l.cluster.namespace(ctx, namespace); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (l *live) begin(ctx context.Context, namespace, target string, length time.
 	return l.cluster.admin.Create(ctx, one)
 }
 
-// complete waits until an experiment is.
+// complete waits until an experiment is complete.
 func (l *live) complete(ctx context.Context, namespace string) error {
 	one := &v1alpha1.PerfExperiment{}
 	for deadline := time.Now().Add(l.patience); time.Now().Before(deadline); {
@@ -109,10 +109,10 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 	return fmt.Errorf("the experiment in namespace %s is %s after %s: it waits for %q", namespace, one.Status.Phase, l.patience, one.Status.WaitingFor)
 }
 
-// lengths measures what a run writes, with a short load and with a long one, and what
-// one more run of the same experiment does.
+// lengths measures what a run writes, with a short load and with a long one, and what one
+// more run of the same experiment writes.
 func (l *live) lengths(ctx context.Context) error {
-	l.tell("runs: doing experiments with loads of %s and %s", shortRun, l.long)
+	l.progress("runs: doing experiments with loads of %s and %s", shortRun, l.long)
 	before, err := scrape(ctx, l.operator.metrics)
 	if err != nil {
 		return l.operator.gone(err)
@@ -130,7 +130,7 @@ func (l *live) lengths(ctx context.Context) error {
 		}
 		found := requests{}
 		err := l.cluster.audited(func(event auditEvent) {
-			if kind, counts := event.counts(); counts && event.of() == one.namespace() && kind.writes() {
+			if kind, counts := event.counts(); counts && event.namespace() == one.namespace() && kind.writes() {
 				found[kind]++
 			}
 		})
@@ -162,7 +162,7 @@ func (c *cluster) statuses() (map[string][]float64, error) {
 	return map[string][]float64{"experiment": took["perfexperiments/status"], "run": took["perfruns/status"]}, err
 }
 
-// trial is an experiment that is done to see what it writes.
+// trial is an experiment whose writes are measured.
 type trial struct {
 	name   string
 	length time.Duration
@@ -171,8 +171,8 @@ type trial struct {
 
 func (t trial) namespace() string { return "trial-" + t.name }
 
-// others measures how long runs wait for the operator while some targets never
-// answer, against none.
+// others measures how long runs wait for the operator with and without targets that never
+// answer.
 func (l *live) others(ctx context.Context) error {
 	if l.namespaces == 0 {
 		return nil
@@ -181,14 +181,14 @@ func (l *live) others(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.tell("runs: %d targets never answer", mutes)
+	l.progress("runs: %d targets never answer", mutes)
 	for n := range mutes {
 		namespace := fmt.Sprintf("mute-%d", n)
 		if err := l.begin(ctx, namespace, l.targets.silent.URL, shortRun, 1); err != nil {
 			return err
 		}
 	}
-	// Until their modules are up, they don't ask.
+	// Until their modules are ready, they don't call their targets.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -202,15 +202,14 @@ func (l *live) others(ctx context.Context) error {
 	return nil
 }
 
-// waited are medians over the experiments of many namespaces: of the time from
-// the making of a run until the operator writes its status first, which is how
-// long the run was in the queue, and from applying the experiment until there is
-// a TestRun.
+// waited are medians over the experiments of many namespaces: of the time from the creation
+// of a run to the operator's first write of its status, which is how long the run was in
+// the queue, and from applying the experiment to its first TestRun.
 type waited struct{ queued, begun float64 }
 
 // wave applies an experiment in each of many namespaces at once.
 func (l *live) wave(ctx context.Context, name string) (waited, error) {
-	l.tell("runs: doing experiments in %d namespaces, %s", l.namespaces, name)
+	l.progress("runs: doing experiments in %d namespaces, %s", l.namespaces, name)
 	applied := map[string]time.Time{}
 	for n := range l.namespaces {
 		namespace := fmt.Sprintf("%s-%d", name, n)
@@ -227,14 +226,14 @@ func (l *live) wave(ctx context.Context, name string) (waited, error) {
 	first := map[string]map[request]time.Time{}
 	err := l.cluster.audited(func(event auditEvent) {
 		kind, counts := event.counts()
-		if _, ours := applied[event.of()]; !counts || !ours {
+		if _, ours := applied[event.namespace()]; !counts || !ours {
 			return
 		}
-		if first[event.of()] == nil {
-			first[event.of()] = map[request]time.Time{}
+		if first[event.namespace()] == nil {
+			first[event.namespace()] = map[request]time.Time{}
 		}
-		if _, known := first[event.of()][kind]; !known {
-			first[event.of()][kind] = event.RequestReceivedTimestamp
+		if _, known := first[event.namespace()][kind]; !known {
+			first[event.namespace()][kind] = event.RequestReceivedTimestamp
 		}
 	})
 	if err != nil {
@@ -243,7 +242,7 @@ func (l *live) wave(ctx context.Context, name string) (waited, error) {
 	return waitedFor(applied, first)
 }
 
-// waitedFor sums up when the operator first asked what in each namespace.
+// waitedFor computes the waits from the operator's first requests in each namespace.
 func waitedFor(applied map[string]time.Time, first map[string]map[request]time.Time) (waited, error) {
 	var queued, begun []float64
 	for namespace, at := range applied {
@@ -261,7 +260,7 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
-// quantile is the smallest value that so great a share of them is not above; not a number:
+// quantile is the smallest value that at least this share of them does not exceed; NaN if
 // there are none.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {

@@ -24,7 +24,7 @@ const audited = `{"stage":"ResponseStarted","verb":"watch","objectRef":{"resourc
 {"stage":"ResponseComplete","verb":"get","requestURI":"/api"}
 {"stage":"ResponseComp`
 
-func TestAuditCountsEachRequestOnce(t *testing.T) {
+func TestAuditCountsRequestsOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.log")
 	expect.NoError(t, os.WriteFile(path, []byte(audited), 0o600))
 	c := &cluster{audit: path}
@@ -40,7 +40,7 @@ func TestAuditCountsEachRequestOnce(t *testing.T) {
 	if got := found.String(); got != "2 patch perfruns/status, 1 fill perfruns, 1 get discovery, 1 list perfruns, 1 watch pods" {
 		t.Errorf("listed as %q", got)
 	}
-	// The line that was being written is read once it ends, and nothing twice.
+	// The incomplete line is read once it is complete, and nothing is read twice.
 	expect.NoError(t, os.WriteFile(path, []byte(audited+`lete","verb":"create","objectRef":{"resource":"pods"}}`+"\n"), 0o600))
 	if later, _, err := c.asked(end); err != nil || !maps.Equal(later, requests{{"create", "pods"}: 1}) {
 		t.Errorf("counted %v later (%v), want one more", later, err)
@@ -62,14 +62,14 @@ controller_runtime_reconcile_time_seconds_sum{controller="perfrun"} 2
 controller_runtime_reconcile_time_seconds_count{controller="perfrun"} 100
 `
 
-func TestMetricsAreAddedUpByLabel(t *testing.T) {
+func TestMetricsSumByLabel(t *testing.T) {
 	found, err := parseMetrics(strings.NewReader(scraped))
 	expect.NoError(t, err)
 	if all, runs, depth := found.sum(passesMetric, nil), found.sum(passesMetric, ofRuns), found.sum("workqueue_depth", nil); all != 17 || runs != 12 || depth != 3 {
 		t.Errorf("%v passes, %v of runs, depth %v; want 17, 12 and 3", all, runs, depth)
 	}
 	if got := found.sum("no_such_metric", nil); got != 0 {
-		t.Errorf("a metric that is not there adds up to %v", got)
+		t.Errorf("a missing metric adds up to %v", got)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-func TestUsageIsReadBehindTheName(t *testing.T) {
+func TestUsageWithSpacesInName(t *testing.T) {
 	stat := "42 (a (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 9 0 100 1000 200 18446744073709551615"
 	used, err := parseUsage(stat, "Name:\ta\nVmHWM:\t   4096 kB\nVmRSS:\t    2048 kB\n")
 	expect.NoError(t, err)
@@ -95,31 +95,31 @@ func TestUsageIsReadBehindTheName(t *testing.T) {
 		t.Errorf("used %+v, want %+v", used, want)
 	}
 	if _, err := parseUsage(stat, "Name:\ta\n"); err == nil {
-		t.Error("a process without memory is taken for one")
+		t.Error("a status without memory is accepted")
 	}
-	if own, err := usageOf(os.Getpid()); err != nil || own.resident < mib || own.peak < own.resident {
+	if own, err := readUsage(os.Getpid()); err != nil || own.resident < mib || own.peak < own.resident {
 		t.Errorf("this process used %+v (%v)", own, err)
 	}
 }
 
-func TestThreadsAreCountedFinely(t *testing.T) {
+func TestThreadSecondsResolution(t *testing.T) {
 	before, err := threadSeconds(os.Getpid())
 	expect.NoError(t, err)
 	for began := time.Now(); time.Since(began) < 30*time.Millisecond; {
 		_ = digest(began)
 	}
-	// The kernel tells of a thread that runs when it is next interrupted.
+	// The kernel updates a running thread's time at the next interrupt.
 	time.Sleep(10 * time.Millisecond)
 	after, err := threadSeconds(os.Getpid())
 	if used := after - before; err != nil || used < 0.005 || used > 10 {
 		t.Errorf("30 ms of work took %v s of CPU (%v)", used, err)
 	}
 	if _, err := threadSeconds(1 << 30); err == nil {
-		t.Error("a process that is not there has threads")
+		t.Error("a missing process has threads")
 	}
 }
 
-func TestRestIsSeenInTheLastReadingsAlone(t *testing.T) {
+func TestIdleDependsOnLastReadings(t *testing.T) {
 	steps := int(calm / look)
 	working := make([]float64, steps)
 	for i := range working {
@@ -140,7 +140,7 @@ func TestRestIsSeenInTheLastReadingsAlone(t *testing.T) {
 	}
 }
 
-func TestQuantilesOfWhatWasTimed(t *testing.T) {
+func TestHistogramQuantiles(t *testing.T) {
 	log := `{"stage":"ResponseComplete","verb":"patch","requestReceivedTimestamp":"2026-03-02T08:00:00.100000Z","stageTimestamp":"2026-03-02T08:00:00.125500Z"}` + "\n"
 	if _, err := readAudit(strings.NewReader(log), 0, func(event auditEvent) {
 		if got := event.took(); got != 25.5 {
@@ -177,7 +177,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-func TestWaitsAreMediansOverNamespaces(t *testing.T) {
+func TestWaitsAreNamespaceMedians(t *testing.T) {
 	at := time.Now()
 	first := func(made, looked, loaded time.Duration) map[request]time.Time {
 		return map[request]time.Time{
@@ -198,27 +198,27 @@ func TestWaitsAreMediansOverNamespaces(t *testing.T) {
 
 func bound(value float64) *float64 { return &value }
 
-func TestLimitsFailAndGoalsAreNamed(t *testing.T) {
+func TestJudgeLimitsAndGoals(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limit         limit
 		value, growth float64
 		want          finding
 	}{
-		"nothing set":            {limit{}, 1, 1, unbounded},
-		"within both":            {limit{Goal: bound(10), Limit: bound(20)}, 10, 1, within},
-		"over the goal":          {limit{Goal: bound(10), Limit: bound(20)}, 15, 1, overGoal},
-		"over the limit":         {limit{Goal: bound(10), Limit: bound(20)}, 25, 1, broken},
-		"grows over the goal":    {limit{GrowthGoal: bound(2)}, 1, 2.5, overGoal},
-		"grows over the limit":   {limit{Goal: bound(10), GrowthLimit: bound(2)}, 1, 2.5, broken},
-		"not measured":           {limit{Limit: bound(10)}, none, 1, broken},
-		"growth not measured":    {limit{Goal: bound(10)}, 1, none, within},
-		"growth is no longer so": {limit{GrowthLimit: bound(2)}, 1, math.Inf(1), broken},
+		"nothing set":          {limit{}, 1, 1, unbounded},
+		"within both":          {limit{Goal: bound(10), Limit: bound(20)}, 10, 1, within},
+		"over the goal":        {limit{Goal: bound(10), Limit: bound(20)}, 15, 1, overGoal},
+		"over the limit":       {limit{Goal: bound(10), Limit: bound(20)}, 25, 1, broken},
+		"grows over the goal":  {limit{GrowthGoal: bound(2)}, 1, 2.5, overGoal},
+		"grows over the limit": {limit{Goal: bound(10), GrowthLimit: bound(2)}, 1, 2.5, broken},
+		"not measured":         {limit{Limit: bound(10)}, none, 1, broken},
+		"growth not measured":  {limit{Goal: bound(10)}, 1, none, within},
+		"growth is infinite":   {limit{GrowthLimit: bound(2)}, 1, math.Inf(1), broken},
 	} {
 		expect.Equal(t, tt.want, tt.limit.judge(tt.value, tt.growth), "%s", name)
 	}
 }
 
-// tableWith is a table in which something was measured of everything.
+// tableWith returns a table in which every row has a value.
 func tableWith(limits limits) *table {
 	made := &table{size: "small", limits: limits}
 	of := func(used usage) *started {
@@ -232,10 +232,10 @@ func tableWith(limits limits) *table {
 	made.add(row{key: "program", what: "the program", unit: unitMiB, small: none, large: 70})
 	made.add(row{key: "empty.rss", what: "nothing", unit: unitMiB, small: none, large: 60})
 	for _, name := range []string{"demo", "folio"} {
-		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
-		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "thinned", "20 experiments x 12 runs, thinned", mib, starts[1])
-		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "late", "20 experiments x 12 runs, archived later", mib/2, starts[1])
-		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "archived", "20 experiments x 12 runs, archived", mib/2, starts[1])
+		made.addExperiments(&pair{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
+		made.addRetained(&pair{name: name, count: 10, runs: 12}, "thinned", "20 experiments x 12 runs, thinned", mib, starts[1])
+		made.addRetained(&pair{name: name, count: 10, runs: 12}, "late", "20 experiments x 12 runs, archived later", mib/2, starts[1])
+		made.addRetained(&pair{name: name, count: 10, runs: 12}, "archived", "20 experiments x 12 runs, archived", mib/2, starts[1])
 	}
 	made.addPods(1000, starts, starts[1])
 	made.addHostile(starts[1])
@@ -245,8 +245,8 @@ func tableWith(limits limits) *table {
 	return made
 }
 
-// A limit on a row that is not there would never fail.
-func TestEveryLimitIsOnARow(t *testing.T) {
+// A limit on a missing row would never fail.
+func TestLimitsHaveRows(t *testing.T) {
 	found, err := parseLimits(knownLimits)
 	expect.NoError(t, err)
 	var keys []string
@@ -258,21 +258,21 @@ func TestEveryLimitIsOnARow(t *testing.T) {
 	}
 	for key := range found {
 		if !slices.Contains(keys, key) {
-			t.Errorf("no row has the key %s; there are %s", key, strings.Join(keys, ", "))
+			t.Errorf("no row has the key %s; the keys are %s", key, strings.Join(keys, ", "))
 		}
 	}
 	if _, err := parseLimits([]byte("[{key: a, from: huge}]")); err == nil {
-		t.Error("a limit from a size on that there is none is taken")
+		t.Error("a limit with an unknown size is accepted")
 	}
 	if _, err := parseLimits([]byte("[{key: a, golas: 1}]")); err == nil {
-		t.Error("a misspelt limit is taken")
+		t.Error("a misspelled limit is accepted")
 	}
 	if _, err := parseLimits([]byte("[{key: a}, {key: a}]")); err == nil {
-		t.Error("two limits on one row are taken")
+		t.Error("two limits on one row are accepted")
 	}
 }
 
-func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
+func TestTableFailsOnExceededLimit(t *testing.T) {
 	over := limits{"demo.rss": {Key: "demo.rss", Goal: bound(80), Limit: bound(150)}}
 	if err := tableWith(over).verdict(false); err != nil {
 		t.Errorf("a goal that is missed fails: %v", err)
@@ -296,8 +296,8 @@ func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
 	}
 }
 
-// The memory of an operator that was started twice differs by up to a MiB.
-func TestNoiseOfMemoryIsNoGrowth(t *testing.T) {
+// The memory of an operator differs by up to a MiB between two starts.
+func TestMemoryNoiseIsNotGrowth(t *testing.T) {
 	found, err := parseLimits(knownLimits)
 	expect.NoError(t, err)
 	for name, tt := range map[string]struct {
@@ -319,14 +319,14 @@ func TestNoiseOfMemoryIsNoGrowth(t *testing.T) {
 	}
 }
 
-func TestTheTableIsPrinted(t *testing.T) {
+func TestPrintTable(t *testing.T) {
 	var text strings.Builder
 	tableWith(limits{"demo.rss": {Key: "demo.rss", At: "at 100", Goal: bound(80)}}).print(&text, "Title.")
 	for _, want := range []string{
 		"Title.\n\n| what |",
 		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 1.95 | <= 80 MiB at 100 | over the goal |",
 		"| demo, 10 and 20 experiments x 12 runs: CPU to start | 4 s | 16 s | 4.00 |  |  |",
-		// 60 MiB with no runs, and 50 MiB for each 120.
+		// 60 MiB without runs, and 50 MiB for each 120.
 		"| 256 MiB | 470 | 470 | 3920 |",
 		"| 3 list pods |",
 		"| writes of one run for each further 10 s of load |  | 2.33 |",

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// nodes are what a made-up cluster consists of.
+// nodes is the number of nodes of a generated cluster.
 const nodes = 8
 
 // instance is a pod of the system as the collector sees it.
@@ -26,7 +26,7 @@ type instance struct {
 	resources                       corev1.ResourceRequirements
 }
 
-// podName is that of a pod of a Deployment.
+// podName generates the name of a pod of a Deployment.
 func podName(owner string, n int) string {
 	d := digest(owner, n)
 	return fmt.Sprintf("%s-%s-%s", owner, d[:10], d[10:15])
@@ -67,10 +67,10 @@ func replicas(module v1alpha1.Module) int {
 	return int(*module.Replicas)
 }
 
-// servers makes up what the collector saw.
+// servers generates the collector's samples.
 func (r *recorder) servers() {
 	r.samples = payload.NewSampleRecorder(r.run.Name, "collector", r.start)
-	// A short load is asked about at its beginning and end, too.
+	// A short load is sampled at its start and end, too.
 	every, all := min(r.run.Spec.Measurement.IntervalOrDefault(), r.length/4), instances(r.run.Spec.System)
 	for at := r.start; !at.After(r.start.Add(r.length)); at = at.Add(every) {
 		r.samples.Round(at, every)
@@ -96,7 +96,7 @@ func (r *recorder) servers() {
 	r.statements()
 }
 
-// statements are what PostgreSQL spent its time on.
+// statements generates the statements that took PostgreSQL's time.
 func (r *recorder) statements() {
 	period := payload.StatementPeriod{Component: metric.Primary, From: r.start, To: r.start.Add(r.length)}
 	texts := map[string]string{}
@@ -110,7 +110,7 @@ func (r *recorder) statements() {
 	r.samples.Samples.Statements, r.samples.Samples.Texts = []payload.StatementPeriod{period}, texts
 }
 
-// report writes what a run says beside its observations.
+// report writes the rest of a run's status.
 func (r *recorder) report(status *v1alpha1.PerfRunStatus) {
 	status.ObservedGeneration, status.Phase = 1, v1alpha1.RunSucceeded
 	after := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: r.start.Add(d)} }
@@ -129,8 +129,8 @@ func (r *recorder) report(status *v1alpha1.PerfRunStatus) {
 		tally := results.TallyOf(load, r.measured, r.run.Spec.Measurement)
 		status.Loads = append(status.Loads, v1alpha1.LoadStatus{
 			Name: load.Name, Stage: "started", Outcome: v1alpha1.LoadSucceeded,
-			CreateTime: after(-5 * time.Second), StartTime: after(0), FinishTime: after(lengthOf(load)),
-			Progress: &v1alpha1.LoadProgress{Time: *after(lengthOf(load) - 5*time.Second), Users: 20, RequestsPerSecond: "41.2", ErrorPercent: "0"},
+			CreateTime: after(-5 * time.Second), StartTime: after(0), FinishTime: after(loadLength(load)),
+			Progress: &v1alpha1.LoadProgress{Time: *after(loadLength(load) - 5*time.Second), Users: 20, RequestsPerSecond: "41.2", ErrorPercent: "0"},
 			Requests: tally.Requests.Status(), Checks: tally.Checks.Status(),
 		})
 	}
@@ -162,18 +162,18 @@ func (r *recorder) evidence() *v1alpha1.RunEvidence {
 	return kept
 }
 
-// effective is the system as it would be read back.
+// effective is the system as the operator would read it.
 func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
-	told := &v1alpha1.EffectiveSystem{KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1}
+	reported := &v1alpha1.EffectiveSystem{KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1}
 	modules, found := map[string][]v1alpha1.EffectivePod{}, map[string]int32{}
 	for _, one := range instances(system) {
 		pod := v1alpha1.EffectivePod{Name: one.pod, UID: types.UID(uid(one.pod)), Node: one.node}
 		found[one.node]++
 		switch one.container {
 		case "kafka":
-			told.KafkaPods, told.KafkaBrokers = append(told.KafkaPods, pod), told.KafkaBrokers+1
+			reported.KafkaPods, reported.KafkaBrokers = append(reported.KafkaPods, pod), reported.KafkaBrokers+1
 		case "postgres":
-			told.PostgresPods = append(told.PostgresPods, pod)
+			reported.PostgresPods = append(reported.PostgresPods, pod)
 		default:
 			modules[one.container] = append(modules[one.container], pod)
 		}
@@ -188,20 +188,20 @@ func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 		}
 		slices.Sort(own.Nodes)
 		own.Nodes = slices.Compact(own.Nodes)
-		told.Modules = append(told.Modules, own)
+		reported.Modules = append(reported.Modules, own)
 	}
 	for n := range min(nodes, len(found)) {
-		told.Nodes = append(told.Nodes, v1alpha1.EffectiveNode{Name: nodeName(n), InstanceType: "m7g.2xlarge", Pods: found[nodeName(n)]})
+		reported.Nodes = append(reported.Nodes, v1alpha1.EffectiveNode{Name: nodeName(n), InstanceType: "m7g.2xlarge", Pods: found[nodeName(n)]})
 	}
 	if system.Kafka != nil {
 		for _, group := range system.Kafka.Topics {
-			told.Topics = append(told.Topics, v1alpha1.EffectiveTopics{Group: group.Group, Topics: 4, Partitions: group.Partitions, Replicas: 1, Source: "broker metadata"})
+			reported.Topics = append(reported.Topics, v1alpha1.EffectiveTopics{Group: group.Group, Topics: 4, Partitions: group.Partitions, Replicas: 1, Source: "broker metadata"})
 		}
 	}
-	return told
+	return reported
 }
 
-// conditions are those of a run that counts.
+// conditions are those of a valid run.
 func conditions(at metav1.Time, modules int) []metav1.Condition {
 	all := []metav1.Condition{
 		{Type: v1alpha1.ConditionImagesAvailable, Reason: v1alpha1.ReasonReady, Message: "no image is known to be missing"},

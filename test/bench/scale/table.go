@@ -22,25 +22,24 @@ const (
 	unitCount   = ""
 )
 
-// none is a figure that was not measured.
+// none is a value that was not measured.
 var none = math.NaN()
 
-// row is one figure, in the smaller cluster and in one of twice the size.
+// row is one value, in the smaller cluster and in one of twice the size.
 type row struct {
 	key, what, unit string
 	small, large    float64
-	// base is what an empty cluster takes: growth is of what is beyond it.
+	// base is the value of an empty cluster: growth is without it.
 	base float64
-	// beyond: the operator did not come to rest, so that the figure is a lower
-	// bound.
+	// beyond: the operator did not become idle, so that the value is a lower bound.
 	beyond bool
-	// slack is added to both before they are divided: of what is next to nothing,
-	// twice as much is nothing either. So is less than nothing, which comes out where
-	// what an operator does meanwhile is taken off.
+	// slack is added to both before they are divided: twice a negligible value is still
+	// negligible. Negative values, which result when the operator's other work is
+	// subtracted, are negligible as well.
 	slack float64
 }
 
-// growth is how much more the larger cluster took. Twice is linear, once is flat.
+// growth is the ratio of the larger cluster's value to the smaller one's: 2 is linear, 1 is constant.
 func (r row) growth() float64 {
 	small, large := r.small-r.base, r.large-r.base
 	if r.slack > 0 {
@@ -49,36 +48,36 @@ func (r row) growth() float64 {
 	return large / small
 }
 
-// table is what was measured.
+// table has the results.
 type table struct {
 	size   string
 	limits limits
 	rows   []row
 	// empty is an operator with nothing to do.
 	empty *started
-	// asked are requests by what they were for.
+	// asked are requests by their purpose.
 	asked []asking
-	// carried is what memory limits carry.
+	// carried is what fits into memory limits.
 	carried []carried
 }
 
-// asking is what the operator asked in one case.
+// asking has the operator's requests in one case.
 type asking struct {
-	of    string
-	found requests
+	subject string
+	found   requests
 }
 
-// carried is a kind of thing, and what the operator's peak grows by with each.
+// carried is a kind of object, and the growth of the operator's peak memory with each.
 type carried struct {
-	of          string
+	subject     string
 	peak, empty float64
 }
 
 func (t *table) add(r row) { t.rows = append(t.rows, r) }
 
-// pairOf is a kind of experiment, measured in a cluster of so many and in one of
+// pair is a kind of experiment, measured in a cluster of count experiments and in one of
 // twice as many.
-type pairOf struct {
+type pair struct {
 	name        string
 	count, runs int
 	starts      [2]*started
@@ -87,7 +86,7 @@ type pairOf struct {
 }
 
 // addExperiments adds the rows of a kind of experiment.
-func (t *table) addExperiments(p *pairOf) {
+func (t *table) addExperiments(p *pair) {
 	at := fmt.Sprintf("%s, %d and %d experiments x %d runs", p.name, p.count, 2*p.count, p.runs)
 	t.addMemory(p.name, at, p.starts)
 	runs := float64(p.count * p.runs)
@@ -98,15 +97,15 @@ func (t *table) addExperiments(p *pairOf) {
 	t.add(row{key: p.name + ".etcd", what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * perExperiment / gib})
 }
 
-// addRetained adds what stays in etcd of experiments, in bytes for each, and the most
-// memory that it took the operator to get there.
-func (t *table) addRetained(p *pairOf, key, what string, each float64, kept *started) {
+// addRetained adds what remains of each experiment in etcd, in bytes, and the operator's
+// peak memory meanwhile.
+func (t *table) addRetained(p *pair, key, what string, each float64, kept *started) {
 	at := p.name + ", " + what
 	t.add(row{key: p.name + ".etcd." + key, what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * each / gib, beyond: kept.late})
 	t.add(row{key: p.name + ".peak." + key, what: at + ": most memory until then", unit: unitMiB, small: none, large: kept.used.peak / mib, beyond: kept.late})
 }
 
-// addMemory adds what an operator at rest holds.
+// addMemory adds the memory of an idle operator.
 func (t *table) addMemory(name, at string, starts [2]*started) {
 	of := func(read func(*started) float64) (small, large float64) { return read(starts[0]), read(starts[1]) }
 	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: t.empty.used.resident / mib, beyond: starts[1].late, slack: memoryNoise / mib}
@@ -120,8 +119,8 @@ func (t *table) addMemory(name, at string, starts [2]*started) {
 	t.add(r)
 }
 
-// live is the heap that the last collection of garbage left: it sets the goal of
-// the next one from it, by GOGC percent more.
+// live is the heap after the last garbage collection: the next collection's goal is that
+// plus GOGC percent.
 func (s *started) live() float64 {
 	percent := s.metrics.sum("go_gc_gogc_percent", nil)
 	if percent == 0 {
@@ -130,8 +129,8 @@ func (s *started) live() float64 {
 	return s.metrics.sum("go_memstats_next_gc_bytes", nil) / (1 + percent/100)
 }
 
-// addStart adds what starting takes.
-func (t *table) addStart(p *pairOf, at string) {
+// addStart adds the cost of starting.
+func (t *table) addStart(p *pair, at string) {
 	late := p.starts[1].late
 	pair := func(key, what, unit string, read func(*started) float64) {
 		t.add(row{key: p.name + "." + key, what: at + ": " + what, unit: unit, small: read(p.starts[0]), large: read(p.starts[1]), beyond: late})
@@ -151,18 +150,18 @@ func (t *table) addStart(p *pairOf, at string) {
 	t.asked = append(t.asked, asking{"start beside " + fmt.Sprintf("%d %s experiments", 2*p.count, p.name), p.starts[1].asked})
 }
 
-// addEvents adds what single events cost.
-func (t *table) addEvents(p *pairOf, at string) {
+// addEvents adds the costs of single events.
+func (t *table) addEvents(p *pair, at string) {
 	for _, one := range []struct {
 		key, what string
-		of        func(disturbances) *cost
+		subject   func(disturbances) *cost
 	}{
 		{"active", "a change of an active run", func(e disturbances) *cost { return e.active }},
-		{"foreign", "a change of a foreign pod", func(e disturbances) *cost { return e.foreign }},
+		{"foreign", "a change of an unrelated pod", func(e disturbances) *cost { return e.foreign }},
 		{"own", "a change of an experiment's pod", func(e disturbances) *cost { return e.own }},
 		{"scrape", "a scrape of the metrics", func(e disturbances) *cost { return e.scrape }},
 	} {
-		small, large := one.of(p.events[0]), one.of(p.events[1])
+		small, large := one.subject(p.events[0]), one.subject(p.events[1])
 		if small == nil || large == nil {
 			continue
 		}
@@ -183,13 +182,13 @@ func (t *table) addEvents(p *pairOf, at string) {
 	}
 }
 
-// addPods adds the rows of foreign pods.
+// addPods adds the rows of unrelated pods.
 func (t *table) addPods(count int, starts [2]*started, beside *started) {
-	at := fmt.Sprintf("%d and %d foreign pods", count, 2*count)
+	at := fmt.Sprintf("%d and %d unrelated pods", count, 2*count)
 	t.addMemory("pods", at, starts)
-	t.carry("foreign pods", starts, float64(count))
-	t.add(row{key: "pods.beside.rss", what: fmt.Sprintf("%d foreign pods and one complete experiment: memory at rest", 2*count), unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
-	t.asked = append(t.asked, asking{fmt.Sprintf("start beside %d foreign pods and an experiment", 2*count), beside.asked})
+	t.carry("unrelated pods", starts, float64(count))
+	t.add(row{key: "pods.beside.rss", what: fmt.Sprintf("%d unrelated pods and one complete experiment: idle memory", 2*count), unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
+	t.asked = append(t.asked, asking{fmt.Sprintf("start with %d unrelated pods and an experiment", 2*count), beside.asked})
 }
 
 func (t *table) addHostile(beside *started) {
@@ -199,8 +198,7 @@ func (t *table) addHostile(beside *started) {
 	t.asked = append(t.asked, asking{"start beside objects that are large in memory", beside.asked})
 }
 
-// addRuns adds the rows of experiments that were done to their end, of which each
-// block has so many runs.
+// addRuns adds the rows of completed experiments, whose blocks have this many runs.
 func (t *table) addRuns(long time.Duration, runs float64, written map[string]float64, before, after families) {
 	t.add(row{key: "runs.writes.one", what: fmt.Sprintf("writes of one more run, %s of load", shortRun), small: none, large: (written["twice"] - written["short"]) / runs})
 	t.add(row{key: "runs.writes.short", what: fmt.Sprintf("writes of an experiment of two runs, for each, %s of load", shortRun), small: none, large: written["short"] / runs})
@@ -220,7 +218,7 @@ func (t *table) addRuns(long time.Duration, runs float64, written map[string]flo
 	}
 }
 
-// addStatuses adds how long the API server took to write statuses, which is part of passes.
+// addStatuses adds how long the API server took to write statuses, which is part of reconciles.
 func (t *table) addStatuses(took map[string][]float64) {
 	for _, name := range []string{"experiment", "run"} {
 		for _, share := range []float64{0.5, 0.99} {
@@ -233,24 +231,24 @@ func (t *table) addStatuses(took map[string][]float64) {
 	}
 }
 
-// addOthers adds how long runs of many namespaces wait, without and beside targets
-// that never answer.
+// addOthers adds how long runs of many namespaces wait, without and with targets that never
+// answer.
 func (t *table) addOthers(namespaces int, alone, beside waited) {
 	at := fmt.Sprintf("%d namespaces, without and beside %d targets that never answer", namespaces, mutes)
 	t.add(row{key: "others.delay", what: at + ": wait of a new run, p50", unit: unitSeconds, small: alone.queued, large: beside.queued})
 	t.add(row{key: "others.begun", what: at + ": from an experiment to its first load, p50", unit: unitSeconds, small: alone.begun, large: beside.begun})
 }
 
-// memoryNoise is by how many bytes the memory of an operator may differ that was started twice.
+// memoryNoise is how much an operator's memory can differ between two starts, in bytes.
 const memoryNoise = 2 * mib
 
 func (t *table) carry(of string, starts [2]*started, count float64) {
 	if starts[1].used.peak-starts[0].used.peak < memoryNoise {
-		t.carried = append(t.carried, carried{of: of})
+		t.carried = append(t.carried, carried{subject: of})
 		return
 	}
 	each := (starts[1].used.peak - starts[0].used.peak) / count
-	t.carried = append(t.carried, carried{of: of, peak: each, empty: starts[0].used.peak - each*count})
+	t.carried = append(t.carried, carried{subject: of, peak: each, empty: starts[0].used.peak - each*count})
 }
 
 // print writes Markdown.
@@ -258,13 +256,13 @@ func (t *table) print(w io.Writer, title string) {
 	var text strings.Builder
 	text.WriteString(title + "\n\n| what | at the size | at twice the size | growth | goal | |\n|---|---:|---:|---:|---:|---|\n")
 	for _, r := range t.rows {
-		own := t.limits[r.key].of(t.size)
+		own := t.limits[r.key].withGoal(t.size)
 		fmt.Fprintf(&text, "| %s | %s | %s%s | %s | %s | %s |\n", r.what,
 			figure(r.small, r.unit), strings.Repeat("> ", btoi(r.beyond)), figure(r.large, r.unit), figure(r.growth(), "x"), own.goal(r.unit), own.in(t.size).judge(r.large, r.growth()))
 	}
 	text.WriteString("\n| memory limit |")
 	for _, one := range t.carried {
-		text.WriteString(" " + one.of + " |")
+		text.WriteString(" " + one.subject + " |")
 	}
 	text.WriteString("\n|---|" + strings.Repeat("---:|", len(t.carried)) + "\n")
 	for _, bound := range []float64{128, 256, 512, 1024, 2048} {
@@ -276,7 +274,7 @@ func (t *table) print(w io.Writer, title string) {
 	}
 	text.WriteString("\nRequests of the operator; of single events, of all that were made.\n\n| for | requests |\n|---|---|\n")
 	for _, one := range t.asked {
-		fmt.Fprintf(&text, "| %s | %s |\n", one.of, one.found)
+		fmt.Fprintf(&text, "| %s | %s |\n", one.subject, one.found)
 	}
 	_, _ = io.WriteString(w, text.String())
 }
@@ -299,7 +297,7 @@ func (r requests) String() string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// under is how many a limit carries.
+// under is how many fit into a limit.
 func (c carried) under(bound float64) string {
 	switch {
 	case c.peak <= 0:
@@ -311,7 +309,7 @@ func (c carried) under(bound float64) string {
 	}
 }
 
-// figure writes a number in as many digits as tell something.
+// figure formats a number with its significant digits.
 func figure(value float64, unit string) string {
 	switch {
 	case math.IsNaN(value) || math.IsInf(value, 0):
@@ -337,7 +335,7 @@ func (l limit) goal(unit string) string {
 	return strings.Join(parts, ", ")
 }
 
-// verdict fails where a limit is broken, or, if it is strict, a goal missed.
+// verdict fails if a limit is exceeded, or, if it is strict, a goal is missed.
 func (t *table) verdict(strict bool) error {
 	var failures []error
 	for _, r := range t.rows {

@@ -28,29 +28,29 @@ import (
 )
 
 const (
-	// turn is the time between two looks at what there is to do.
+	// turn is the polling interval.
 	turn = 150 * time.Millisecond
-	// playedNode is the one that all pods are on.
+	// playedNode is the node of all pods.
 	playedNode = "played"
 )
 
-// world plays everybody but the operator: the controllers of Deployments and Jobs,
-// the scheduler, the kubelet of one node, and k6-operator. It is the bench's own
-// and no emulator: it does what the operator waits for, at once, and nothing else.
+// world simulates everything but the operator: the controllers of Deployments and Jobs, the
+// scheduler, the kubelet of one node, and k6-operator. It is not an emulator: it does what the
+// operator waits for, immediately, and nothing else.
 type world struct {
 	cluster *cluster
 	kubelet *kubelet
 	// lengths of loads, by namespace.
 	mutex   sync.Mutex
 	lengths map[string]time.Duration
-	// began is when a pod was started, rolled what a Deployment's pods were made
-	// from.
+	// began is when a pod was started, rolled the template that a Deployment's pods were
+	// created from.
 	began  map[string]time.Time
 	rolled map[types.UID]string
 	ended  chan error
 }
 
-// startWorld plays until the context ends.
+// startWorld simulates until the context ends.
 func startWorld(ctx context.Context, c *cluster) (*world, error) {
 	w := &world{cluster: c, lengths: map[string]time.Duration{}, began: map[string]time.Time{}, rolled: map[types.UID]string{}, ended: make(chan error, 1)}
 	var err error
@@ -70,8 +70,8 @@ func startWorld(ctx context.Context, c *cluster) (*world, error) {
 	return w, nil
 }
 
-// last lets loads of a namespace last so long.
-func (w *world) last(namespace string, length time.Duration) {
+// setLength sets the length of a namespace's loads.
+func (w *world) setLength(namespace string, length time.Duration) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.lengths[namespace] = length
@@ -86,7 +86,7 @@ func (w *world) lengthIn(namespace string) time.Duration {
 func (w *world) play(ctx context.Context) error {
 	for {
 		for _, part := range []func(context.Context) error{w.images, w.deployments, w.collectors, w.testRuns} {
-			// Who was faster, the operator or this, is told by the next turn.
+			// The next turn resolves conflicts with the operator.
 			if err := part(ctx); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (w *world) play(ctx context.Context) error {
 	}
 }
 
-// images lets pods that only pull images end.
+// images ends pods that only pull images.
 func (w *world) images(ctx context.Context) error {
 	pods := &corev1.PodList{}
 	if err := w.cluster.admin.List(ctx, pods, client.MatchingLabels{v1alpha1.LabelComponent: environment.ComponentImages}); err != nil {
@@ -121,7 +121,7 @@ func (w *world) images(ctx context.Context) error {
 	return nil
 }
 
-// ended is a container that is over and has worked.
+// ended is a container that has succeeded.
 func ended(name string, began time.Time) corev1.ContainerStatus {
 	return corev1.ContainerStatus{
 		Name: name, ImageID: "example.org/any@sha256:" + digest(name),
@@ -129,7 +129,7 @@ func ended(name string, began time.Time) corev1.ContainerStatus {
 	}
 }
 
-// deployments have the pods their templates ask for, and no others.
+// deployments creates the pods of Deployments, and deletes outdated ones.
 func (w *world) deployments(ctx context.Context) error {
 	list := &appsv1.DeploymentList{}
 	if err := w.cluster.admin.List(ctx, list); err != nil {
@@ -145,7 +145,7 @@ func (w *world) deployments(ctx context.Context) error {
 	return w.collectGarbage(ctx, there)
 }
 
-// collectGarbage takes away the pods of Deployments that are gone.
+// collectGarbage deletes the pods of deleted Deployments.
 func (w *world) collectGarbage(ctx context.Context, there map[types.UID]bool) error {
 	pods := &corev1.PodList{}
 	if err := w.cluster.admin.List(ctx, pods, client.MatchingLabels{v1alpha1.LabelComponent: environment.ComponentModule}); err != nil {
@@ -196,7 +196,7 @@ func (w *world) deployment(ctx context.Context, deployment *appsv1.Deployment) e
 	return nil
 }
 
-// podFrom is a pod of a workload on the node that is played.
+// podFrom is a pod of a workload on the simulated node.
 func podFrom(template corev1.PodTemplateSpec, name string, owner client.Object, kind schema.GroupVersionKind) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
 	pod.Namespace, pod.Name, pod.Spec.NodeName = owner.GetNamespace(), name, playedNode
@@ -208,7 +208,7 @@ func podFrom(template corev1.PodTemplateSpec, name string, owner client.Object, 
 	return pod
 }
 
-// run makes a pod that is up and ready, unless it is there.
+// run creates a pod that is ready, unless it exists.
 func (w *world) run(ctx context.Context, pod *corev1.Pod) error {
 	err := w.cluster.admin.Create(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
@@ -229,7 +229,7 @@ func (w *world) run(ctx context.Context, pod *corev1.Pod) error {
 	return w.cluster.admin.Status().Update(ctx, pod)
 }
 
-// finish ends a pod that has worked.
+// finish ends a pod successfully.
 func (w *world) finish(ctx context.Context, pod *corev1.Pod) error {
 	pod.Status.Phase = corev1.PodSucceeded
 	for i := range pod.Status.ContainerStatuses {
@@ -238,7 +238,7 @@ func (w *world) finish(ctx context.Context, pod *corev1.Pod) error {
 	return w.cluster.admin.Status().Update(ctx, pod)
 }
 
-// collectors sample until they are told to end.
+// collectors run until the operator ends them.
 func (w *world) collectors(ctx context.Context) error {
 	of := client.MatchingLabels{v1alpha1.LabelComponent: collector.Container}
 	jobs, pods := &batchv1.JobList{}, &corev1.PodList{}
@@ -258,7 +258,7 @@ func (w *world) collectors(ctx context.Context) error {
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; !told || pod.Status.Phase != corev1.PodRunning {
+		if _, reported := pod.Annotations[v1alpha1.AnnotationEnd]; !reported || pod.Status.Phase != corev1.PodRunning {
 			continue
 		}
 		text, err := sampled(pod, w.began[client.ObjectKeyFromObject(pod).String()])
@@ -289,13 +289,13 @@ func (w *world) testRuns(ctx context.Context) error {
 		case contract.StageStarted:
 			failures = append(failures, w.endRunner(ctx, testRun))
 		default:
-			// It is over.
+			// It has finished.
 		}
 	}
 	return errors.Join(failures...)
 }
 
-// startRunner makes the Job and the pod of the one runner that a load has here.
+// startRunner creates the Job and the pod of a load's only runner.
 func (w *world) startRunner(ctx context.Context, testRun *unstructured.Unstructured) error {
 	name := naming.RunnerJob(testRun.GetName(), 1)
 	labels := map[string]string{contract.LabelTestRun: testRun.GetName(), contract.LabelRunner: "true", "app": "k6"}
@@ -323,7 +323,7 @@ func (w *world) stage(ctx context.Context, testRun *unstructured.Unstructured, s
 	return w.cluster.admin.Status().Update(ctx, testRun)
 }
 
-// endRunner ends a load that has lasted long enough, with its results in its log.
+// endRunner ends a load after its length, with its results in its log.
 func (w *world) endRunner(ctx context.Context, testRun *unstructured.Unstructured) error {
 	pod := &corev1.Pod{}
 	key := client.ObjectKey{Namespace: testRun.GetNamespace(), Name: naming.RunnerJob(testRun.GetName(), 1) + "-x"}

@@ -25,7 +25,7 @@ func playedPod() *corev1.Pod {
 	}}
 }
 
-func TestTheKubeletTellsLogs(t *testing.T) {
+func TestKubeletServesLogs(t *testing.T) {
 	k, err := startKubelet()
 	expect.NoError(t, err)
 	t.Cleanup(k.server.Close)
@@ -45,7 +45,7 @@ func TestTheKubeletTellsLogs(t *testing.T) {
 	}
 }
 
-func TestOneTargetAnswersAndOneNeverDoes(t *testing.T) {
+func TestTargets(t *testing.T) {
 	played := startTargets()
 	t.Cleanup(played.close)
 	for target, answers := range map[string]bool{played.silent.URL: false, played.answering.URL: true} {
@@ -63,7 +63,7 @@ func TestOneTargetAnswersAndOneNeverDoes(t *testing.T) {
 	}
 }
 
-func TestWhatPodsPrintCanBeRead(t *testing.T) {
+func TestPodLogsAreReadable(t *testing.T) {
 	began := time.Now().Add(-12 * time.Second)
 	text, err := printed(playedPod(), began)
 	expect.NoError(t, err)
@@ -86,8 +86,8 @@ func TestWhatPodsPrintCanBeRead(t *testing.T) {
 	}
 }
 
-func TestTheLiveExperimentIsRead(t *testing.T) {
-	declared, err := declarationOf("live", liveExperiment)
+func TestLiveExperimentIsValid(t *testing.T) {
+	declared, err := parseDeclaration("live", liveExperiment)
 	if err != nil || declared.runs() != 2 {
 		t.Errorf("%+v (%v)", declared, err)
 	}

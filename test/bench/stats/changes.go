@@ -11,9 +11,9 @@ import (
 	"perflab.dev/perflab/internal/inference/changepoint"
 )
 
-// course is a kind of history: points of several runs each, of which one may be
-// where it bends. Points have a deviation of 1, half of whose square is their
-// runs', which differ among themselves as well.
+// course is a kind of history: points of several runs each, with a change at one of them
+// or at none. Points have a deviation of 1. Half of its square is between their runs,
+// which differ as well.
 type course struct {
 	name   string
 	noise  noise
@@ -21,31 +21,31 @@ type course struct {
 	// step by which all points from at on are higher, in deviations of a point.
 	step float64
 	at   int
-	// drift from the first point to the last, and the correlation of neighbours.
+	// drift from the first point to the last, and the correlation of neighbors.
 	drift, correlation float64
-	// missing is the share of points that were never measured, spikes that of
-	// points that are out of line by themselves, by six deviations.
+	// missing is the share of points that were never measured, spikes that of single
+	// outliers, by six deviations.
 	missing, spikes float64
 	// fewer gives points from at on a quarter of the runs.
 	fewer bool
 }
 
-const runsOfPoint = 4
+const runsPerPoint = 4
 
-// draw makes one history and says where it bends, 0 for nowhere.
+// draw generates one history and returns the position of its change, 0 for none.
 func (c course) draw(random *rand.Rand) (points []changepoint.Point, at int) {
 	before := 0.0
 	for i := range c.points {
 		here := math.Sqrt(0.5)*(math.Sqrt(1-c.correlation*c.correlation)*c.noise.draw(random)) + c.correlation*before
 		before = here
 		lost, out := random.Float64() < c.missing, random.Float64() < c.spikes
-		runs := runsOfPoint
+		runs := runsPerPoint
 		if c.fewer && i >= c.at {
 			runs /= 4
 		}
 		var point changepoint.Point
 		for range runs {
-			value := here + math.Sqrt(0.5*runsOfPoint)*c.noise.draw(random) + c.drift*float64(i)/float64(c.points)
+			value := here + math.Sqrt(0.5*runsPerPoint)*c.noise.draw(random) + c.drift*float64(i)/float64(c.points)
 			if i >= c.at {
 				value += c.step
 			}
@@ -68,9 +68,9 @@ func (c course) draw(random *rand.Rand) (points []changepoint.Point, at int) {
 	return points, at
 }
 
-// found is what a procedure said of histories of a kind.
+// found are a procedure's results for histories of a kind.
 type found struct {
-	// place: the change was found, at most one point off. other: another change was told of.
+	// place: the change was found, at most one point off. other: another change was reported.
 	place, other share
 }
 
@@ -88,7 +88,7 @@ func near(change, at int) bool { return change >= at-1 && change <= at+1 }
 // procedure finds changes in many histories at once.
 type procedure func([][]changepoint.Point) ([][]int, error)
 
-// ours is PerfLab's at its usual error rate.
+// ours is PerfLab's at its default error rate.
 var ours = oursAt(alpha)
 
 // oursAt spreads the histories over the processors.
@@ -99,7 +99,7 @@ func oursAt(rate float64) procedure {
 func findAll(histories [][]changepoint.Point, rate float64) ([][]int, error) {
 	options := changepoint.Options{ErrorRate: rate, Permutations: max(999, int(40/rate))}
 	places := make([][]int, len(histories))
-	err := atOnce(len(histories), func(i int) error {
+	err := parallel(len(histories), func(i int) error {
 		changes, err := changepoint.Find(histories[i], options)
 		for _, change := range changes {
 			places[i] = append(places[i], change.At)
@@ -109,7 +109,7 @@ func findAll(histories [][]changepoint.Point, rate float64) ([][]int, error) {
 	return places, err
 }
 
-// histories draws the same for the same seed.
+// histories draws histories. The seed determines them.
 func (c course) histories(count int, seed uint64) (points [][]changepoint.Point, at []int) {
 	for i := range count {
 		one, bends := c.draw(rand.New(rand.NewPCG(seed, uint64(i))))
@@ -131,9 +131,9 @@ func (c course) judge(count int, seed uint64, by procedure) (found, error) {
 	return seen, nil
 }
 
-// without are histories in which nothing changes at any one place. Points of the last
-// three may not be exchanged for each other: they spread more from a place on, or
-// neighbours are alike, which no procedure that permutes points can bear.
+// without are histories without a change at any one place. Points of the last three are
+// not exchangeable: they spread more from a place on, or neighbors are correlated, which no
+// procedure that permutes points tolerates.
 var without = []course{
 	{name: "normal", noise: normal, points: 12},
 	{name: "normal", noise: normal, points: 24},
@@ -141,13 +141,13 @@ var without = []course{
 	{name: "skewed", noise: skewed, points: 24},
 	{name: "heavy-tailed", noise: heavy, points: 24},
 	{name: "20 % of points missing", noise: normal, points: 24, missing: 0.2},
-	{name: "10 % of points out of line", noise: normal, points: 24, spikes: 0.1},
+	{name: "10 % of points are outliers", noise: normal, points: 24, spikes: 0.1},
 	{name: "a quarter of the runs later", noise: normal, points: 24, at: 12, fewer: true},
-	{name: "neighbours correlate, 0.3", noise: normal, points: 24, correlation: 0.3},
+	{name: "neighbors correlate, 0.3", noise: normal, points: 24, correlation: 0.3},
 	{name: "drift of 2 deviations", noise: normal, points: 24, drift: 2},
 }
 
-// exchangeable counts those of without that the promise is for.
+// exchangeable is the number of those of without that the promise applies to.
 const exchangeable = 7
 
 // with are histories with one step, each for steps of 1 to 4 deviations.
@@ -158,10 +158,10 @@ var with = []course{
 	{name: "in the middle of 10", noise: normal, points: 10, at: 5},
 	{name: "heavy-tailed, in the middle of 24", noise: heavy, points: 24, at: 12},
 	{name: "20 % missing, in the middle of 24", noise: normal, points: 24, at: 12, missing: 0.2},
-	{name: "10 % out of line, in the middle of 24", noise: normal, points: 24, at: 12, spikes: 0.1},
+	{name: "10 % outliers, in the middle of 24", noise: normal, points: 24, at: 12, spikes: 0.1},
 }
 
-// changes sets the search for change points beside Otava's, on the same histories.
+// changes compares the search for change points with Otava's, on the same histories.
 func (s *suite) changes() error {
 	count := max(40, s.experiments/10)
 	others, err := s.otavas(count)
@@ -180,7 +180,7 @@ func (s *suite) changes() error {
 	return s.delays(max(20, count/4), others)
 }
 
-// rival is another procedure and what it is called.
+// rival is another procedure and its name.
 type rival struct {
 	name string
 	procedure
@@ -191,7 +191,7 @@ func (s *suite) alarms(count int, others []rival) error {
 	for _, other := range others {
 		header += "\t" + other.name + " %"
 	}
-	title := fmt.Sprintf("No change: histories in which one is told of all the same (%d histories per line)", count)
+	title := fmt.Sprintf("No change: false-positive rate (%d histories per line)", count)
 	return s.table(title, header, func(line func(string, ...any)) error {
 		for i, course := range without {
 			own, rest, err := s.besides(course, count, others)
@@ -227,7 +227,7 @@ func (s *suite) besides(of course, count int, others []rival) (own found, rest [
 	return own, rest, nil
 }
 
-// looks looks after each of so many points, as one does at each release.
+// looks analyzes after each of several points, as one does at each release.
 func (s *suite) looks(count int, others []rival) error {
 	const before, looks = 4, 20
 	rivals := append([]rival{{"ours, the rate at each look", ours}, {"ours, the rate shared", oursAt(alpha / looks)}}, others...)
@@ -237,7 +237,7 @@ func (s *suite) looks(count int, others []rival) error {
 	for i, by := range rivals {
 		alarmed := make([]bool, count)
 		for seen := before + 1; seen <= before+looks; seen++ {
-			changes, err := by.procedure(firstOf(points, seen))
+			changes, err := by.procedure(prefixes(points, seen))
 			if err != nil {
 				return err
 			}
@@ -245,25 +245,25 @@ func (s *suite) looks(count int, others []rival) error {
 				alarmed[at] = alarmed[at] || len(changes[at]) > 0
 			}
 		}
-		var told share
+		var reported share
 		for _, one := range alarmed {
-			told.add(one)
+			reported.add(one)
 		}
 		header += "\t" + by.name + " %"
-		text += fmt.Sprintf("\t%.1f", told.percent())
+		text += fmt.Sprintf("\t%.1f", reported.percent())
 		if i == 1 {
-			s.expect(told.percent() <= mostWrong+300*math.Sqrt(0.05*0.95/float64(count)), "change points, %d looks: %.1f %% false alarms", looks, told.percent())
+			s.expect(reported.percent() <= mostWrong+300*math.Sqrt(0.05*0.95/float64(count)), "change points, %d analyses: %.1f %% false positives", looks, reported.percent())
 		}
 	}
-	title := fmt.Sprintf("No change, but a look after each of %d points: histories in which any look tells of one (%d)", looks, count)
+	title := fmt.Sprintf("No change, analyzed after each of %d points: histories with any false positive (%d)", looks, count)
 	return s.table(title, "looks"+header, func(line func(string, ...any)) error {
 		line("%d%s", looks, text)
 		return nil
 	})
 }
 
-// firstOf are the first so many points of each history.
-func firstOf(histories [][]changepoint.Point, count int) [][]changepoint.Point {
+// prefixes are the first count points of each history.
+func prefixes(histories [][]changepoint.Point, count int) [][]changepoint.Point {
 	shown := make([][]changepoint.Point, len(histories))
 	for i := range histories {
 		shown[i] = histories[i][:count]
@@ -276,7 +276,7 @@ func (s *suite) steps(count int, others []rival) error {
 	for _, other := range others {
 		header += fmt.Sprintf("\t%s: found %%\tother %%", other.name)
 	}
-	return s.table("A step: found, at most one point off, and another change told of", header, func(line func(string, ...any)) error {
+	return s.table("A step: found, at most one point off, and another change reported", header, func(line func(string, ...any)) error {
 		for _, course := range with {
 			for _, course.step = range []float64{1, 2, 3, 4} {
 				own, rest, err := s.besides(course, count, others)
@@ -294,7 +294,7 @@ func (s *suite) steps(count int, others []rival) error {
 	})
 }
 
-// delays looks after each new point, and counts how many it takes.
+// delays analyzes after each new point, and counts how many it takes.
 func (s *suite) delays(count int, others []rival) error {
 	header := "deviations\tours: median\tnever %"
 	for _, other := range others {
@@ -308,7 +308,7 @@ func (s *suite) delays(count int, others []rival) error {
 			points, _ := of.histories(count, s.seed<<16+s.lines)
 			text := ""
 			for _, by := range append([]rival{{"ours", ours}}, others...) {
-				median, never, err := delayOf(points, of.at, by.procedure)
+				median, never, err := measureDelay(points, of.at, by.procedure)
 				if err != nil {
 					return err
 				}
@@ -322,10 +322,10 @@ func (s *suite) delays(count int, others []rival) error {
 
 const longestDelay = 12
 
-func delayOf(histories [][]changepoint.Point, at int, by procedure) (median string, never float64, err error) {
+func measureDelay(histories [][]changepoint.Point, at int, by procedure) (median string, never float64, err error) {
 	delays := make([]int, len(histories))
 	for seen := 1; seen <= longestDelay; seen++ {
-		changes, err := by(firstOf(histories, at+seen))
+		changes, err := by(prefixes(histories, at+seen))
 		if err != nil {
 			return "", 0, err
 		}

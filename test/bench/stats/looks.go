@@ -12,21 +12,21 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// lookedAt is a kind of experiment that stops as soon as every arm has a verdict.
-type lookedAt struct {
+// sequentialTrial is a kind of experiment that stops as soon as every arm has a verdict.
+type sequentialTrial struct {
 	trial
-	// looks after which it may stop; the trial has as many blocks as the last.
+	// looks are the interim analyses; the trial has as many blocks as the last.
 	looks stats.Looks
-	// naive asks at each look as if it were the only one.
+	// naive does not correct for repeated analyses.
 	naive bool
 }
 
-// stopped is what many of them showed, at the block after which each stopped.
+// stopped is the result of many of them, at the block after which each stopped.
 type stopped struct {
 	outcome
 	blocks int
-	// exaggerated is the sum of the estimated effects of arms that are told apart,
-	// as shares of the true ones.
+	// exaggerated is the sum of the estimated effects of arms that differ, as multiples
+	// of the true ones.
 	exaggerated float64
 	apart       int
 }
@@ -35,14 +35,14 @@ func (o stopped) plus(other stopped) stopped {
 	return stopped{o.outcome.plus(other.outcome), o.blocks + other.blocks, o.exaggerated + other.exaggerated, o.apart + other.apart}
 }
 
-// many makes the experiment that often, the same for the same seed.
-func (l lookedAt) many(experiments int, seed uint64) (stopped, error) {
-	return summed(experiments, seed, l.once, stopped.plus)
+// many simulates the experiment many times. The seed determines the result.
+func (l sequentialTrial) many(experiments int, seed uint64) (stopped, error) {
+	return repeat(experiments, seed, l.once, stopped.plus)
 }
 
-// once makes one experiment block by block, and stops at the first look at which no
-// verdict is missing.
-func (l lookedAt) once(random *rand.Rand) (stopped, error) {
+// once simulates one experiment block by block, and stops at the first interim analysis at
+// which every arm has a verdict.
+func (l sequentialTrial) once(random *rand.Rand) (stopped, error) {
 	options := l.options()
 	if !l.naive {
 		options.Looks = l.looks
@@ -64,10 +64,10 @@ func (l lookedAt) once(random *rand.Rand) (stopped, error) {
 			return l.seen(found, block+1), nil
 		}
 	}
-	return stopped{}, fmt.Errorf("no look after %d blocks", l.blocks)
+	return stopped{}, fmt.Errorf("no analysis after %d blocks", l.blocks)
 }
 
-func (l lookedAt) seen(found []comparison.Comparison, blocks int) stopped {
+func (l sequentialTrial) seen(found []comparison.Comparison, blocks int) stopped {
 	seen, falsely := stopped{blocks: blocks}, false
 	for i := range found {
 		c, effect := &found[i], l.effect(i+1)
@@ -81,7 +81,7 @@ func (l lookedAt) seen(found []comparison.Comparison, blocks int) stopped {
 	return seen
 }
 
-// way is how the experiments of a table end.
+// way is a stopping rule of a table's experiments.
 type way struct {
 	name  string
 	looks stats.Looks
@@ -91,15 +91,15 @@ type way struct {
 // otherLines is more than all other tables have.
 const otherLines = 1 << 12
 
-// ways to the same largest number of blocks.
+// ways have the same maximum number of blocks.
 var ways = []way{
 	{"all 20 blocks", stats.Looks{First: 20, Last: 20}, false},
-	{"looks after 6 to 20", stats.Looks{First: 6, Last: 20}, false},
-	{"naive looks", stats.Looks{First: 6, Last: 20}, true},
+	{"interim analyses, 6 to 20", stats.Looks{First: 6, Last: 20}, false},
+	{"naive interim analyses", stats.Looks{First: 6, Last: 20}, true},
 }
 
-// sequential makes experiments that stop as soon as every arm has a verdict, beside such
-// that do all blocks and such that look with one and the same level again and again.
+// sequential simulates experiments that stop as soon as every arm has a verdict, those that
+// do all blocks, and those with the same level at each interim analysis.
 func (s *suite) sequential() error {
 	title := fmt.Sprintf("Stopping at verdicts, margin 5 %%, CV 4 %% (%d experiments per line)", s.experiments)
 	header := "noise\tarms\teffect %\tdesign\tblocks\tcoverage %\tfalse differences %\tEquivalent %\tapart %\tundecided %\testimate / effect"
@@ -118,11 +118,11 @@ func (s *suite) sequential() error {
 	})
 }
 
-// endings are a line for each way of the same kind of experiment.
+// endings prints a line for each stopping rule of the same kind of experiment.
 func (s *suite) endings(of trial, effect float64, line func(string, ...any)) error {
 	for _, ending := range ways {
 		s.endingLines++
-		found, err := lookedAt{of, ending.looks, ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
+		found, err := sequentialTrial{of, ending.looks, ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
 		if err != nil {
 			return err
 		}
@@ -136,13 +136,13 @@ func (s *suite) endings(of trial, effect float64, line func(string, ...any)) err
 	return nil
 }
 
-// expectHeld: however often one looked, errors are as rare as promised.
+// expectHeld checks that errors stay within the promises with any number of analyses.
 func (s *suite) expectHeld(found stopped, effect, margin float64, named string) {
 	covered := found.covered.percent()
 	s.expect(covered >= leastCovered-s.slack(), "%s: coverage %.1f %%", named, covered)
 	if effect == 0 {
 		falsely := found.anyDifferent.percent()
-		s.expect(falsely <= mostWrong+s.chance(), "%s: %.1f %% find a difference where there is none", named, falsely)
+		s.expect(falsely <= mostWrong+s.chance(), "%s: %.1f %% have a false positive", named, falsely)
 	}
 	if 100*effect >= margin {
 		falsely := found.equivalent.percent()
@@ -150,8 +150,7 @@ func (s *suite) expectHeld(found stopped, effect, margin float64, named string) 
 	}
 }
 
-// exaggeration is how large effects that are told apart look, as a multiple of what they
-// are.
+// exaggeration is the estimated effect of arms that differ, as a multiple of the true one.
 func (o stopped) exaggeration() string {
 	if o.apart == 0 {
 		return "-"

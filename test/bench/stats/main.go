@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command stats makes thousands of synthetic experiments whose truth is known
-// and tells how often PerfLab's intervals and verdicts are right. It ends with
-// exit code 1 where they are not as right as promised.
+// Command stats simulates thousands of experiments whose true effects are known, and
+// reports how often PerfLab's intervals and verdicts are right. Its exit code is 1 if they
+// are wrong more often than promised.
 package main
 
 import (
@@ -45,7 +45,7 @@ type suite struct {
 	lines       uint64
 	endingLines uint64
 	python      string
-	// broken names the lines that are not as promised.
+	// broken names the lines that break a promise.
 	broken []string
 }
 
@@ -56,7 +56,7 @@ func (s *suite) table(title, header string, lines func(line func(format string, 
 	}
 	writer := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, values ...any) {
-		// The writer keeps everything until it is flushed.
+		// The writer buffers everything until it is flushed.
 		_, _ = fmt.Fprintf(writer, format+"\t\n", values...)
 	}
 	line("%s", header)
@@ -85,13 +85,12 @@ const (
 	powerApart                = 5
 )
 
-// chance is what counting itself may be off by: three standard errors of a
-// share near 5 %.
+// chance is the error of the count itself: three standard errors of a share near 5 %.
 func (s *suite) chance() float64 {
 	return 300 * 0.218 / math.Sqrt(float64(s.experiments))
 }
 
-// slack is what fewer experiments than promised for add to chance.
+// slack is the additional error with fewer experiments than the promises assume.
 func (s *suite) slack() float64 {
 	const promised = 4000
 	return math.Max(0, s.chance()-(&suite{experiments: promised}).chance())
@@ -113,7 +112,7 @@ var conditions = []condition{
 
 var spreads = []float64{0.02, 0.04, 0.10}
 
-// coverage makes experiments without any effect.
+// coverage simulates experiments without any effect.
 func (s *suite) coverage() error {
 	title := fmt.Sprintf("No effect: coverage of the 95 %% interval, and false differences (%d experiments per line)", s.experiments)
 	header := "noise\tCV %\tarms\tblocks\tcoverage %\thalf-width %\tfalse per comparison %\tfalse per experiment %\tverdict Equivalent %\tverdict false %"
@@ -128,11 +127,11 @@ func (s *suite) coverage() error {
 							return err
 						}
 						line("%s\t%.0f\t%d\t%d\t%.1f\t%.1f\t%s\t%s\t%s\t%s", under.name, 100*cv, arms, blocks, found.covered.percent(), found.meanHalfWidth(),
-							shown(found.different, blocks), shown(found.anyDifferent, blocks), shown(found.equivalent, blocks), shown(found.wrong, blocks))
+							formatShare(found.different, blocks), formatShare(found.anyDifferent, blocks), formatShare(found.equivalent, blocks), formatShare(found.wrong, blocks))
 						named := fmt.Sprintf("%s, CV %.0f %%, %d arms, %d blocks", under.name, 100*cv, arms, blocks)
 						covered, wrong := found.covered.percent(), found.anyDifferent.percent()
 						s.expect(covered >= leastCovered-s.slack() && covered <= mostCovered+s.slack(), "%s: coverage %.1f %%", named, covered)
-						s.expect(wrong <= mostWrong+s.chance(), "%s: %.1f %% of experiments find a difference where there is none", named, wrong)
+						s.expect(wrong <= mostWrong+s.chance(), "%s: %.1f %% of experiments have a false positive", named, wrong)
 					}
 				}
 			}
@@ -141,7 +140,7 @@ func (s *suite) coverage() error {
 	})
 }
 
-// edges makes experiments whose effect is just the margin.
+// edges simulates experiments whose effect equals the margin.
 func (s *suite) edges() error {
 	header := "noise\tCV %\tarms\tblocks\tfalse Equivalent at +5 %\tfalse Equivalent at -5 %"
 	return s.table("Effect at the margin's edge (5 %): false Equivalent, per comparison", header, func(line func(string, ...any)) error {
@@ -159,7 +158,7 @@ func (s *suite) edges() error {
 						falsely := found.equivalent.percent()
 						s.expect(!(falsely > mostWrong+s.chance()), "%s, CV %.0f %%, %d arms, %d blocks: %.1f %% Equivalent at the edge", under.name, 100*cv, size[0], size[1], falsely)
 					}
-					line("%s\t%.0f\t%d\t%d\t%s\t%s", under.name, 100*cv, size[0], size[1], shown(shares[0], size[1]), shown(shares[1], size[1]))
+					line("%s\t%.0f\t%d\t%d\t%s\t%s", under.name, 100*cv, size[0], size[1], formatShare(shares[0], size[1]), formatShare(shares[1], size[1]))
 				}
 			}
 		}
@@ -167,15 +166,15 @@ func (s *suite) edges() error {
 	})
 }
 
-// power makes experiments in which one arm has just the effect that planning
-// says is found with 80 %.
+// power simulates experiments in which one arm has the effect for which planning predicts
+// 80 % power.
 func (s *suite) power() error {
 	header := "noise\tCV %\tarms\tblocks\tdetectable effect %\tplanned power %\tfound %"
 	return s.table("Power: one arm has the smallest effect that planning promises to find", header, func(line func(string, ...any)) error {
 		for _, under := range conditions[:3] {
 			for _, cv := range spreads {
 				for _, size := range [][2]int{{2, 6}, {2, 8}, {2, 12}, {4, 6}, {4, 12}, {8, 6}, {8, 12}} {
-					effect, found, err := s.powerOf(under.noise, cv, size[0], size[1])
+					effect, found, err := s.measurePower(under.noise, cv, size[0], size[1])
 					if err != nil {
 						return err
 					}
@@ -190,16 +189,16 @@ func (s *suite) power() error {
 	})
 }
 
-func (s *suite) powerOf(under noise, cv float64, arms, blocks int) (effect, found float64, err error) {
+func (s *suite) measurePower(under noise, cv float64, arms, blocks int) (effect, found float64, err error) {
 	design := stats.Design{Arms: arms, Blocks: blocks, Deviation: math.Sqrt(math.Log1p(cv * cv)), Alpha: alpha, Family: arms - 1}
 	effect = math.Expm1(design.Detectable(0.8))
-	// A slower arm among arms that are as the baseline.
+	// A slower arm among arms that equal the baseline.
 	of := trial{noise: under, cv: cv, arms: arms, blocks: blocks, effects: []float64{effect, 0}}
 	seen, err := s.simulate(of)
 	return effect, seen.first.percent(), err
 }
 
-// practice sets one run per arm against blocks.
+// practice compares one run per arm with blocks.
 func (s *suite) practice() error {
 	header := "CV %\tdrift %\ttrue effect %\tone run, claims from 5 %: wrong %\tright %\tone run, claims from 2 %: wrong %\tright %\t6 blocks: wrong %\tright %\tEquivalent %\t12 blocks: wrong %\tright %\tEquivalent %"
 	return s.table("One run per arm, as practised, against blocks (4 arms, margin 5 %)", header, func(line func(string, ...any)) error {
@@ -227,8 +226,8 @@ func (s *suite) practice() error {
 	})
 }
 
-// decided makes experiments with arms that have an effect beside arms that have none,
-// and tells how many of the intervals beside Better and Worse miss the effect.
+// decided simulates experiments with arms that have an effect and arms that have none, and
+// reports how many of the intervals of Better and Worse verdicts miss the effect.
 func (s *suite) decided() error {
 	header := "noise\tCV %\tarms\tblocks\teffect %\tfound %\tintervals beside Better and Worse that miss %"
 	return s.table("Half of the arms have an effect: the intervals that decided", header, func(line func(string, ...any)) error {
@@ -252,8 +251,8 @@ func (s *suite) decided() error {
 	})
 }
 
-// weakness shows what the method can't bear: the residual is pooled, so that an
-// arm that spreads more than the others gets too narrow an interval.
+// weakness shows the method's limit: the residual is pooled, so that an arm that spreads
+// more than the others gets too narrow an interval.
 func (s *suite) weakness() error {
 	header := "arms\tblocks\tone arm spreads\tcoverage of that arm %\tcoverage of all %\tfalse per experiment %"
 	return s.table("Weakness: one arm spreads more than the others (normal noise, CV 4 %)", header, func(line func(string, ...any)) error {
@@ -270,8 +269,8 @@ func (s *suite) weakness() error {
 	})
 }
 
-// shown is a share, or a dash below the blocks that get a verdict.
-func shown(of share, blocks int) string {
+// formatShare formats a share, or a dash below the blocks that get a verdict.
+func formatShare(of share, blocks int) string {
 	if blocks < 6 || of.cases == 0 {
 		return "-"
 	}

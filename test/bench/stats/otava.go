@@ -15,19 +15,18 @@ import (
 //go:embed otava.py
 var otavaScript string
 
-// otavaDefault is the p-value below which Apache Otava takes a change for real
-// unless told otherwise.
+// otavaDefault is the default p-value below which Apache Otava reports a change.
 const otavaDefault = 0.001
 
-// otavas are Apache Otava as it comes, and with the p-value at which no more
-// than one in twenty histories without change has one. None where it is not installed.
+// otavas are Apache Otava with its defaults, and with the p-value at which at most one
+// in twenty histories without change has a false positive. None if it is not installed.
 func (s *suite) otavas(count int) ([]rival, error) {
 	if s.python == "" {
 		_, err := fmt.Fprintln(s.out, "\nApache Otava is not set beside: make bench-stats installs it; -python names a Python that has it")
 		return nil, err
 	}
 	rivals := []rival{{fmt.Sprintf("Otava, p %g", otavaDefault), s.otava(otavaDefault)}}
-	// Other histories than those it is judged by.
+	// Other histories than those that it is measured with.
 	points, _ := course{noise: normal, points: 24}.histories(count, s.seed<<16)
 	for _, p := range []float64{0.01, 0.005, 0.002, 0.0005, 0.0002, 0.0001, 0.00005} {
 		places, err := s.otava(p)(points)
@@ -47,7 +46,7 @@ func (s *suite) otavas(count int) ([]rival, error) {
 	return rivals, nil
 }
 
-// otava gives it the points' means: it knows of no runs.
+// otava passes it the points' means: it does not support runs.
 func (s *suite) otava(p float64) procedure {
 	return func(histories [][]changepoint.Point) ([][]int, error) {
 		asked := struct {
@@ -69,11 +68,11 @@ func (s *suite) otava(p float64) procedure {
 		}
 		command := exec.Command(s.python, "-c", otavaScript)
 		command.Stdin = bytes.NewReader(text)
-		var told bytes.Buffer
-		command.Stderr = &told
+		var reported bytes.Buffer
+		command.Stderr = &reported
 		answer, err := command.Output()
 		if err != nil {
-			return nil, fmt.Errorf("asking Apache Otava: %w\n%s", err, told.String())
+			return nil, fmt.Errorf("running Apache Otava: %w\n%s", err, reported.String())
 		}
 		var places [][]int
 		if err := json.Unmarshal(answer, &places); err != nil {

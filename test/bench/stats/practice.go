@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 )
 
-// practised is what comes of one run per arm, compared by eye: a delta of at
-// least the threshold is told as an effect.
+// practised is the result of one run per arm without statistics: a delta of at least the
+// threshold counts as an effect.
 type practised struct{ wrong, right share }
 
-// onceEach runs the baseline, then each arm once, and reads the deltas. What
-// drifts in between is taken for an effect.
+// onceEach runs the baseline, then each arm once, and reads the deltas. Drift counts as an
+// effect.
 func onceEach(of trial, thresholdPercent float64, experiments int, seed uint64) practised {
 	var seen practised
 	sigma := math.Sqrt(math.Log1p(of.cv * of.cv))
@@ -21,7 +21,7 @@ func onceEach(of trial, thresholdPercent float64, experiments int, seed uint64) 
 		var baseline float64
 		for arm := range of.arms {
 			slowed := math.Log1p(of.drift) * float64(arm) / float64(of.arms)
-			// Nothing is shared: the next arm is run on another day.
+			// Nothing is shared: the next arm runs on another day.
 			logarithm := math.Log1p(of.effect(arm)) + slowed + sigma*(random.NormFloat64()+of.noise.draw(random))
 			if arm == 0 {
 				baseline = logarithm

@@ -23,10 +23,10 @@ type noise struct {
 
 var (
 	normal = noise{"normal", (*rand.Rand).NormFloat64}
-	// skewed is a gamma distribution of shape 2: now and then a run is much
-	// slower, never much faster.
+	// skewed is a gamma distribution of shape 2: some runs are much slower, none is much
+	// faster.
 	skewed = noise{"skewed", func(r *rand.Rand) float64 { return (r.ExpFloat64() + r.ExpFloat64() - 2) / math.Sqrt2 }}
-	// heavy is Student's t with 3 degrees of freedom: outliers either way.
+	// heavy is Student's t with 3 degrees of freedom: outliers in both directions.
 	heavy = noise{"heavy-tailed", func(r *rand.Rand) float64 {
 		chi := 0.0
 		for range 3 {
@@ -37,20 +37,20 @@ var (
 	}}
 )
 
-// trial is a kind of experiment, to be made many times.
+// trial is a kind of experiment, to be simulated many times.
 type trial struct {
 	noise        noise
 	cv           float64
 	arms, blocks int
-	// effects are those of the arms beside the baseline, as ratios less one;
-	// the last holds for all further arms.
+	// effects are those of the arms other than the baseline, as ratios less one; the last
+	// applies to all further arms.
 	effects []float64
 	// missing is the share of runs that are lost.
 	missing float64
-	// drift is by how much the system slows over the whole experiment.
+	// drift is how much the system slows over the whole experiment.
 	drift float64
-	// uneven multiplies the spread of the first arm beside the baseline; 0
-	// counts as 1.
+	// uneven multiplies the spread of the first arm other than the baseline; 0 counts
+	// as 1.
 	uneven        float64
 	marginPercent float64
 }
@@ -72,25 +72,25 @@ func (s *share) add(hit bool) {
 	}
 }
 
-// percent is NaN where no case arose.
+// percent is NaN if there are no cases.
 func (s share) percent() float64 { return 100 * float64(s.hits) / float64(s.cases) }
 
 func (s share) plus(other share) share { return share{s.hits + other.hits, s.cases + other.cases} }
 
-// outcome is what many experiments of a kind showed.
+// outcome is the result of many experiments of a kind.
 type outcome struct {
-	// covered: the 95 % interval by itself holds the true effect; coveredFirst: that
-	// of the first arm beside the baseline.
+	// covered: the unadjusted 95 % interval contains the true effect; coveredFirst: that
+	// of the first arm other than the baseline.
 	covered, coveredFirst share
-	// missed adds up, over experiments, the share of the intervals beside Better and
-	// Worse that miss the true effect; none where there is no such verdict.
+	// missed adds up, over experiments, the share of the intervals of Better and Worse
+	// verdicts that miss the true effect; experiments without such a verdict are left out.
 	missed float64
-	// different: an arm is told apart from the baseline, by both tests and
-	// after Holm; anyDifferent: any arm of the experiment that is in truth as
-	// the baseline; first: the first arm beside the baseline.
+	// different: an arm differs from the baseline, by both tests and after Holm;
+	// anyDifferent: any arm of the experiment that truly equals the baseline; first: the
+	// first arm other than the baseline.
 	different, anyDifferent, first share
-	// equivalent, and those of verdicts that are wrong: Better or Worse
-	// without an effect or against its direction.
+	// equivalent, and wrong verdicts: Better or Worse without an effect or in the wrong
+	// direction.
 	equivalent, wrong, right, undecided share
 	halfWidth                           float64
 }
@@ -105,21 +105,21 @@ func (o outcome) plus(other outcome) outcome {
 	}
 }
 
-// missedPercent is the false coverage rate of the intervals beside Better and Worse.
+// missedPercent is the false coverage rate of the intervals of Better and Worse verdicts.
 func (o outcome) missedPercent() float64 { return 100 * o.missed / float64(o.anyDifferent.cases) }
 
 // meanHalfWidth of the intervals, in percent.
 func (o outcome) meanHalfWidth() float64 { return o.halfWidth / float64(o.covered.cases) }
 
-// simulate makes the experiment many times, the same for the same seed.
+// simulate simulates the experiment many times. The seed determines the result.
 func simulate(of trial, experiments int, seed uint64) (outcome, error) {
-	return summed(experiments, seed, of.once, outcome.plus)
+	return repeat(experiments, seed, of.once, outcome.plus)
 }
 
-// summed is what many experiments showed together, the same for the same seed.
-func summed[T any](experiments int, seed uint64, once func(*rand.Rand) (T, error), plus func(T, T) T) (total T, err error) {
+// repeat sums the results of many experiments. The seed determines the result.
+func repeat[T any](experiments int, seed uint64, once func(*rand.Rand) (T, error), plus func(T, T) T) (total T, err error) {
 	parts := make([]T, experiments)
-	err = atOnce(experiments, func(i int) (err error) {
+	err = parallel(experiments, func(i int) (err error) {
 		parts[i], err = once(rand.New(rand.NewPCG(seed, uint64(i))))
 		return err
 	})
@@ -132,9 +132,9 @@ func summed[T any](experiments int, seed uint64, once func(*rand.Rand) (T, error
 	return total, nil
 }
 
-// atOnce does the same so many times, spread over the processors. Each of them ends
-// with the first error it meets.
-func atOnce(times int, do func(i int) error) error {
+// parallel runs do for each i, spread over the processors. Each worker stops at its first
+// error.
+func parallel(times int, do func(i int) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	faults := make([]error, workers)
 	var group sync.WaitGroup
@@ -149,7 +149,7 @@ func atOnce(times int, do func(i int) error) error {
 	return errors.Join(faults...)
 }
 
-// once makes one experiment and compares its arms as perflab does.
+// once simulates one experiment and compares its arms as perflab does.
 func (t trial) once(random *rand.Rand) (outcome, error) {
 	table := comparison.NewTable()
 	for block, runs := range t.run(random) {
@@ -176,7 +176,7 @@ func (t trial) once(random *rand.Rand) (outcome, error) {
 	return seen, nil
 }
 
-// options are those that perflab compares with.
+// options are perflab's options of comparison.
 func (t trial) options() comparison.Options {
 	return comparison.Options{Baseline: "0", MarginPercent: t.marginPercent, ConfidencePercent: 95}
 }
@@ -204,7 +204,7 @@ func (t trial) run(random *rand.Rand) [][]float64 {
 	position := 0
 	for block := range blocks {
 		blocks[block] = make([]float64, t.arms)
-		// What all runs of a block share is as large as what tells them apart.
+		// The deviation between blocks is as large as that between runs.
 		shared := sigma * random.NormFloat64()
 		for _, arm := range random.Perm(t.arms) {
 			slowed := math.Log1p(t.drift) * float64(position) / float64(t.arms*t.blocks)
@@ -225,7 +225,7 @@ func (t trial) run(random *rand.Rand) [][]float64 {
 
 const alpha = 0.05
 
-// count adds one comparison and tells whether it falsely finds a difference.
+// count adds one comparison and reports whether it is a false positive.
 func (o *outcome) count(c *comparison.Comparison, effect float64, first bool) bool {
 	low, high := c.Interval(100 * (1 - alpha))
 	if math.IsNaN(low) {

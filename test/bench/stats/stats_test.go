@@ -12,10 +12,10 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// quick is enough experiments that a share near 5 % is sure to within a point.
+// quick is enough experiments to measure a share near 5 % to within a point.
 const quick = 1500
 
-func made(t *testing.T, of trial) outcome {
+func mustSimulate(t *testing.T, of trial) outcome {
 	t.Helper()
 	found, err := simulate(of, quick, 7)
 	expect.NoError(t, err)
@@ -29,8 +29,8 @@ func within(t *testing.T, what string, got, low, high float64) {
 	}
 }
 
-// The intervals cover, and no more than 5 % of the experiments without an
-// effect show one.
+// The intervals cover the effect, and at most 5 % of the experiments without an effect
+// show one.
 func TestNoEffect(t *testing.T) {
 	for _, of := range []trial{
 		{noise: normal, cv: 0.02, arms: 2, blocks: 3},
@@ -40,44 +40,44 @@ func TestNoEffect(t *testing.T) {
 		{noise: normal, cv: 0.02, arms: 4, blocks: 12, drift: 0.1},
 	} {
 		t.Run(fmt.Sprintf("%s_%d_arms_%d_blocks_missing_%v_drift_%v", of.noise.name, of.arms, of.blocks, of.missing, of.drift), func(t *testing.T) {
-			found := made(t, of)
+			found := mustSimulate(t, of)
 			within(t, "coverage", found.covered.percent(), 93.5, 96.5)
 			within(t, "the share of experiments with a false difference", found.anyDifferent.percent(), 0, 6)
 		})
 	}
 }
 
-// Of the intervals beside Better and Worse few miss the effect, however many arms are
-// told apart.
-func TestIntervalsThatDecidedCover(t *testing.T) {
+// Few of the intervals of Better and Worse verdicts miss the effect, for any number of
+// arms with verdicts.
+func TestVerdictIntervalsCover(t *testing.T) {
 	for _, effect := range []float64{0.06, 0.2} {
-		found := made(t, trial{noise: normal, cv: 0.04, arms: 8, blocks: 8, marginPercent: 2, effects: []float64{effect, 0, effect, 0, effect, 0, effect}})
+		found := mustSimulate(t, trial{noise: normal, cv: 0.04, arms: 8, blocks: 8, marginPercent: 2, effects: []float64{effect, 0, effect, 0, effect, 0, effect}})
 		within(t, "the share of intervals that miss", found.missedPercent(), 0.05, 6)
 	}
 }
 
-func TestEquivalentAtTheEdge(t *testing.T) {
+func TestEquivalentAtMargin(t *testing.T) {
 	for _, effect := range []float64{0.05, -0.05} {
-		found := made(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5, effects: []float64{effect}})
+		found := mustSimulate(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5, effects: []float64{effect}})
 		within(t, "false Equivalent", found.equivalent.percent(), 3, 6)
 	}
-	alike := made(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5})
+	alike := mustSimulate(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5})
 	within(t, "right Equivalent", alike.equivalent.percent(), 95, 100)
 }
 
-func TestPowerIsAsPlanned(t *testing.T) {
+func TestPowerMatchesPlan(t *testing.T) {
 	for _, size := range [][2]int{{2, 6}, {2, 10}, {4, 6}, {8, 8}} {
 		run := &suite{out: io.Discard, experiments: quick, seed: 7}
-		_, found, err := run.powerOf(normal, 0.04, size[0], size[1])
+		_, found, err := run.measurePower(normal, 0.04, size[0], size[1])
 		expect.NoError(t, err)
 		within(t, fmt.Sprintf("power of %d arms in %d blocks", size[0], size[1]), found, 75, 85)
 	}
 }
 
-// Who stops at verdicts errs no more often than who looks once, and needs fewer blocks;
-// who looks without allowing for it errs more often.
+// Stopping at verdicts has no more errors than a single analysis, and needs fewer blocks;
+// interim analyses without a correction have more errors.
 func TestStoppingAtVerdicts(t *testing.T) {
-	looks := lookedAt{looks: stats.Looks{First: 6, Last: 20}}
+	looks := sequentialTrial{looks: stats.Looks{First: 6, Last: 20}}
 	of := func(effect float64, naive bool) stopped {
 		looks.naive = naive
 		looks.trial = trial{noise: normal, cv: 0.04, arms: 2, blocks: 20, marginPercent: 5, effects: []float64{effect}}
@@ -91,29 +91,29 @@ func TestStoppingAtVerdicts(t *testing.T) {
 	within(t, "false Equivalent", edge.equivalent.percent(), 2, 6.5)
 	within(t, "false Equivalent of naive looks", of(0.05, true).equivalent.percent(), 7, 30)
 	if mean := float64(none.blocks) / quick; mean < 7 || mean > 15 {
-		t.Errorf("no effect takes %.1f blocks", mean)
+		t.Errorf("without an effect: %.1f blocks", mean)
 	}
 }
 
-// One run per arm finds effects where there are none, most of the time; this
-// also shows that the simulation can find fault.
-func TestOneRunPerArmIsWrong(t *testing.T) {
+// One run per arm finds effects where there are none, most of the time. This also shows
+// that the simulation detects errors.
+func TestOneRunPerArmHasFalsePositives(t *testing.T) {
 	found := onceEach(trial{noise: normal, cv: 0.04, arms: 4}, 5, quick, 7)
 	within(t, "false claims of one run per arm", found.wrong.percent(), 40, 60)
-	uneven := made(t, trial{noise: normal, cv: 0.04, arms: 8, blocks: 6, uneven: 3})
+	uneven := mustSimulate(t, trial{noise: normal, cv: 0.04, arms: 8, blocks: 6, uneven: 3})
 	within(t, "coverage of an arm that spreads three times as much", uneven.coveredFirst.percent(), 60, 90)
 }
 
 func TestSameSeedSameOutcome(t *testing.T) {
 	of := trial{noise: skewed, cv: 0.04, arms: 3, blocks: 6, missing: 0.1, marginPercent: 5}
-	if a, b := made(t, of), made(t, of); a != b {
+	if a, b := mustSimulate(t, of), mustSimulate(t, of); a != b {
 		t.Errorf("%+v became %+v", a, b)
 	}
 }
 
-// The planning and the synthetic experiments share no code for the noise, so
-// that each checks the other: twice the spread needs twice the effect.
-func TestDetectableFollowsTheSpread(t *testing.T) {
+// The planning and the synthetic experiments share no code for the noise, so that each
+// checks the other: twice the spread needs twice the effect.
+func TestDetectableEffectScalesWithSpread(t *testing.T) {
 	small := stats.Design{Arms: 3, Blocks: 8, Deviation: 0.02, Alpha: 0.05}
 	large := small
 	large.Deviation = 0.04
@@ -122,8 +122,8 @@ func TestDetectableFollowsTheSpread(t *testing.T) {
 	}
 }
 
-// Histories without change are told to have one as often as was asked for, and a
-// large step is found where it is.
+// The false-positive rate of histories without change is the specified one, and a large
+// step is found in its place.
 func TestChanges(t *testing.T) {
 	const count = 300
 	none, err := course{noise: heavy, points: 20}.judge(count, 3, ours)

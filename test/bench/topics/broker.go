@@ -20,10 +20,10 @@ import (
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
-// startTime is how long a broker may take until it answers.
+// startTime is the time limit for a broker to answer.
 const startTime = time.Minute
 
-// broker is a process of Kafka with a directory of its own.
+// broker is a process of Kafka with its own directory.
 type broker struct {
 	process *exec.Cmd
 	dir     string
@@ -87,7 +87,7 @@ func (b *broker) start(ctx context.Context, libs, heap string) error {
 	if output, err := format.CombinedOutput(); err != nil {
 		return fmt.Errorf("formatting the broker's storage: %w\n%s", err, output)
 	}
-	// Each partition keeps files open: take what this machine gives.
+	// Each partition keeps files open: raise the limit to this machine's maximum.
 	const run = `ulimit -n 100000 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec java "$@"`
 	arguments := append([]string{"-c", run, "java", "-Xms" + heap, "-Xmx" + heap}, java...)
 	b.process = exec.CommandContext(ctx, "bash", append(arguments, "kafka.Kafka", config)...)
@@ -114,16 +114,15 @@ func (b *broker) awaitAnswer(ctx context.Context) error {
 
 func (b *broker) stop() error {
 	if b.process != nil && b.process.Process != nil {
-		// A broker that tidies up would write out what is about to be deleted.
+		// A clean shutdown would write data that is deleted anyway.
 		_ = b.process.Process.Signal(syscall.SIGKILL)
 		_ = b.process.Wait()
 	}
 	return os.RemoveAll(b.dir)
 }
 
-// memory is what a broker uses, in bytes, and the processor time it has used
-// so far: other than the time that went by, that does not depend on what else
-// the machine does.
+// memory is what a broker uses, in bytes, and its processor time so far. Unlike elapsed
+// time, processor time does not depend on the machine's other load.
 type memory struct {
 	heap, resident int64
 	cpu            time.Duration
@@ -142,7 +141,7 @@ func (b *broker) memory(ctx context.Context) (memory, error) {
 	}
 	heap, err := exec.CommandContext(ctx, "jcmd", pid, "GC.heap_info").Output()
 	if err != nil {
-		return memory{}, fmt.Errorf("asking the broker for its heap: %w", err)
+		return memory{}, fmt.Errorf("reading the broker's heap: %w", err)
 	}
 	status, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	if err != nil {
@@ -156,14 +155,14 @@ func (b *broker) memory(ctx context.Context) (memory, error) {
 	return memory{heap: kibibytes(used[1]), resident: kibibytes(resident[1]), cpu: cpu}, err
 }
 
-// cpu is the processor time the broker has used.
+// cpu is the broker's processor time.
 func (b *broker) cpu() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.process.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	// The second field, the program's name, may have spaces in it. After it,
-	// utime and stime are the 12th and 13th, in hundredths of a second.
+	// The second field, the program's name, can contain spaces. After it, utime and
+	// stime are the 12th and 13th, in hundredths of a second.
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
@@ -180,7 +179,7 @@ func (b *broker) cpu() (time.Duration, error) {
 func kibibytes(digits string) int64 {
 	number, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		// Only digits come here, of a size a machine can have.
+		// The argument has only digits, of a possible size.
 		panic(err)
 	}
 	return number << 10

@@ -17,18 +17,17 @@ import (
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-// The operator's pace: how long a pass makes topics, and the time until the
+// The operator's batches: how long a reconcile creates topics, and the delay before the
 // next.
 const (
 	budget = 3 * time.Second
 	pause  = time.Second
 )
 
-// topics are as many, with as many partitions, as the cluster with KRaft had
-// in FOLIO's comparison of KRaft with ZooKeeper. How the partitions were spread
-// is not published; here it is as FOLIO's modules ask for them: 50 for domain
-// events of inventory, 10 for circulation and users, 2 for data import, 1 for
-// the rest.
+// topics has the number of topics and partitions of the cluster with KRaft in FOLIO's
+// comparison of KRaft with ZooKeeper. The partitions per topic are not published; here they
+// are those of FOLIO's modules: 50 for domain events of inventory, 10 for circulation and
+// users, 2 for data import, 1 for the rest.
 func topics() []kafka.Topic {
 	var wanted []kafka.Topic
 	for _, group := range []struct {
@@ -44,10 +43,10 @@ func topics() []kafka.Topic {
 	return wanted
 }
 
-// maker makes topics and returns when the broker serves all of them.
+// maker creates topics and returns when the broker serves all of them.
 type maker func(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (passes int, err error)
 
-// inBatches does what the operator does, with its pauses.
+// inBatches does what the operator does, with its delays.
 func inBatches(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (int, error) {
 	admin := kafkaadmin.Admin{Egress: loopback.Rules(), Hooks: []kgo.Hook{heard}}
 	for pass := 1; ; pass++ {
@@ -64,7 +63,7 @@ func inBatches(ctx context.Context, address string, wanted []kafka.Topic, heard 
 	}
 }
 
-// oneByOne asks for one topic after the other over one connection.
+// oneByOne requests one topic after the other over one connection.
 func oneByOne(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (int, error) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.WithHooks(heard))
 	if err != nil {
@@ -101,7 +100,7 @@ type calls struct {
 
 var _ kgo.HookBrokerWrite = (*calls)(nil)
 
-// OnBrokerWrite hears of each request that is written.
+// OnBrokerWrite counts each request that is written.
 func (c *calls) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -4,7 +4,7 @@ package main
 
 import "testing"
 
-func TestTheSetIsThePublishedOne(t *testing.T) {
+func TestTopicsMatchPublishedCounts(t *testing.T) {
 	names, partitions := map[string]bool{}, int32(0)
 	for _, topic := range topics() {
 		names[topic.Name] = true

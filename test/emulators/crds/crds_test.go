@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestTestRunIsASubset holds our TestRun against k6-operator's own CRD: each
-// field of ours is one of theirs, of the same type and with the same default.
+// TestTestRunIsASubset compares our TestRun with k6-operator's CRD: each field of
+// ours must be in theirs, with the same type and default.
 func TestTestRunIsASubset(t *testing.T) {
 	theirs := realTestRun(t)
 	ours := read(t, "k6.io_testruns.yaml")
@@ -27,12 +27,12 @@ func TestTestRunIsASubset(t *testing.T) {
 	if theirs.Spec.Scope != ours.Spec.Scope {
 		t.Errorf("scope %s, theirs is %s", ours.Spec.Scope, theirs.Spec.Scope)
 	}
-	for _, problem := range missing("", schemaOf(t, ours), schemaOf(t, theirs)) {
+	for _, problem := range missing("", crdSchema(t, ours), crdSchema(t, theirs)) {
 		t.Error(problem)
 	}
 }
 
-// TestMissing sees to it that the comparison finds what it looks for.
+// TestMissing checks the comparison.
 func TestMissing(t *testing.T) {
 	object := func(fields map[string]apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
 		return apiextensionsv1.JSONSchemaProps{Type: "object", Properties: fields}
@@ -59,7 +59,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestGenerate runs the script on directories that are given.
+// TestGenerate runs the script on given directories.
 func TestGenerate(t *testing.T) {
 	given, out := t.TempDir(), t.TempDir()
 	for _, file := range []string{"kafka.yaml", "kafkanodepool.yaml", "kafkatopic.yaml", "strimzipodset.yaml"} {
@@ -88,7 +88,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// missing lists what of ours is not in theirs, in order.
+// missing lists the fields of ours that are not in theirs, in order.
 func missing(path string, ours, theirs apiextensionsv1.JSONSchemaProps) []string {
 	if ours.Type != theirs.Type || ours.XIntOrString != theirs.XIntOrString {
 		return []string{fmt.Sprintf("%s is of type %q, theirs is %q", path, ours.Type, theirs.Type)}
@@ -140,7 +140,7 @@ func read(t *testing.T, path string) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-func schemaOf(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) apiextensionsv1.JSONSchemaProps {
+func crdSchema(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) apiextensionsv1.JSONSchemaProps {
 	t.Helper()
 	for _, version := range crd.Spec.Versions {
 		if version.Name == "v1alpha1" {

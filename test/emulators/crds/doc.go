@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crds holds what the emulators' custom resource definitions are made
-// of: generate.sh, which runs Strimzi's own generator, and the TestRun that is
-// generated from the Go types of the k6-operator emulator.
+// Package crds holds the sources of the emulators' CRDs: generate.sh, which runs
+// Strimzi's own generator, and the TestRun that is generated from the Go types of the
+// k6-operator emulator.
 package crds
 
 //go:generate ./testrun.sh

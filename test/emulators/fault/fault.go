@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fault reads from an object which failure an emulator shall fake.
-// A test asks for it with one annotation; everything without the annotation
-// behaves as the real operator would.
+// Package fault reads from an object which failure an emulator simulates. One
+// annotation selects it; an object without the annotation behaves as with the real
+// operator.
 package fault
 
 import (
@@ -12,31 +12,31 @@ import (
 	"strings"
 )
 
-// Annotation holds a comma separated list of faults, each a name with an
+// Annotation holds a comma-separated list of faults, each a name with an
 // optional argument: "pods-refused", "not-ready=RuntimeException".
 const Annotation = "emulator.perflab.dev/fail"
 
-// Faults by name. The comment says on which kind each works and what its argument is.
+// Faults by name, with the kind that each applies to and its argument.
 const (
 	// Ignore leaves the object alone, as if no operator were installed. Any kind.
 	Ignore = "ignore"
-	// GoneAfterFirstStatus leaves a Kafka at NotReady=True/Creating, as an operator that goes away then would.
+	// GoneAfterFirstStatus leaves a Kafka at NotReady=True/Creating, as if the operator stopped then.
 	GoneAfterFirstStatus = "gone-after-first-status"
 	// PodsRefused creates no Pods of a Kafka, as if admission refused them.
 	PodsRefused = "pods-refused"
-	// BrokerLost takes one Pod of a Kafka away, at once and with its disks; the argument is the
-	// node's id. It happens once: the fault is taken off the annotation when it is done.
+	// BrokerLost deletes one Pod of a Kafka with its disks, without a grace period; the
+	// argument is the node's id. It happens once: the emulator then removes it from the annotation.
 	BrokerLost = "broker-lost"
 	// NotReady fails a Kafka with NotReady=True; the argument is the exception class (default RuntimeException).
 	NotReady = "not-ready"
-	// StuckCreated leaves a TestRun in stage created for ever, its runners paused.
+	// StuckCreated leaves a TestRun in stage created, with its runners paused.
 	StuckCreated = "stuck-created"
 	// InitializerError ends a TestRun in stage error, as a script that does not parse would.
 	InitializerError = "initializer-error"
-	// RunnerExit lets runners of a TestRun exit with a code after k6 has run to its end;
+	// RunnerExit makes runners of a TestRun exit with a code after k6 has finished;
 	// the argument is "code" for all runners or "index:code" for one.
 	RunnerExit = "runner-exit"
-	// StarterMisses lets the starter of a TestRun leave one runner paused; the argument is its index, from 1.
+	// StarterMisses makes the starter of a TestRun leave one runner paused; the argument is its index, from 1.
 	StarterMisses = "starter-misses"
 )
 
@@ -49,7 +49,7 @@ var known = []string{
 type Faults map[string]string
 
 // Parse reads the faults from an object's annotations. An unknown name is an
-// error: a test that misspells a fault must not pass for the wrong reason.
+// error: a misspelled fault must not let a test pass.
 func Parse(annotations map[string]string) (Faults, error) {
 	faults := Faults{}
 	for item := range strings.SplitSeq(annotations[Annotation], ",") {
@@ -66,7 +66,7 @@ func Parse(annotations map[string]string) (Faults, error) {
 	return faults, nil
 }
 
-// Without returns annotations that ask for all but one of the faults.
+// Without returns the annotations without one of the faults.
 func Without(annotations map[string]string, name string) map[string]string {
 	left := slices.DeleteFunc(strings.Split(annotations[Annotation], ","), func(item string) bool {
 		found, _, _ := strings.Cut(strings.TrimSpace(item), "=")
@@ -80,7 +80,7 @@ func Without(annotations map[string]string, name string) map[string]string {
 	return all
 }
 
-// Has tells whether the fault is asked for.
+// Has reports whether the fault is set.
 func (f Faults) Has(name string) bool {
 	_, found := f[name]
 	return found

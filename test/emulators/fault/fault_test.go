@@ -14,10 +14,10 @@ func TestParse(t *testing.T) {
 		want       Faults
 		wantErr    bool
 	}{
-		"nothing asked":        {"", Faults{}, false},
+		"no annotation":        {"", Faults{}, false},
 		"one without argument": {"pods-refused", Faults{PodsRefused: ""}, false},
 		"several, with spaces": {" runner-exit=2:99 , starter-misses=1", Faults{RunnerExit: "2:99", StarterMisses: "1"}, false},
-		"a misspelt one":       {"pods-refussed", nil, true},
+		"a misspelled one":     {"pods-refussed", nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Parse(map[string]string{Annotation: tc.annotation})
@@ -34,9 +34,9 @@ func TestWithout(t *testing.T) {
 		before string
 		want   map[string]string
 	}{
-		"the only one":  {"broker-lost=1", map[string]string{"other": "x"}},
-		"one of two":    {"pods-refused, broker-lost=1", map[string]string{"other": "x", Annotation: "pods-refused"}},
-		"not asked for": {"pods-refused", map[string]string{"other": "x", Annotation: "pods-refused"}},
+		"the only one":          {"broker-lost=1", map[string]string{"other": "x"}},
+		"one of two":            {"pods-refused, broker-lost=1", map[string]string{"other": "x", Annotation: "pods-refused"}},
+		"not in the annotation": {"pods-refused", map[string]string{"other": "x", Annotation: "pods-refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := map[string]string{"other": "x", Annotation: tc.before}

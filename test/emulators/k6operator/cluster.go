@@ -20,15 +20,15 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// Cluster reads what is not in any object: a Pod's log and whether a runner answers.
+// Cluster reads what is not in an object: a Pod's log and whether a runner answers.
 type Cluster interface {
-	// Log returns all a container has printed.
+	// Log returns the whole log of a container.
 	Log(ctx context.Context, namespace, pod, container string) ([]byte, error)
 	// Answers returns nil when k6's REST API answers at the address of a Service.
 	Answers(ctx context.Context, address string) error
 }
 
-// InCluster is the Cluster seen from a Pod inside it.
+// InCluster is the Cluster as seen from one of its Pods.
 type InCluster struct {
 	Pods kubernetes.Interface
 }
@@ -44,32 +44,32 @@ func (c InCluster) Log(ctx context.Context, namespace, pod, container string) ([
 	return text, nil
 }
 
-// Answers asks for the status of k6.
+// Answers gets the status of k6.
 func (c InCluster) Answers(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	url := fmt.Sprintf("http://%s/v1/status", net.JoinHostPort(address, strconv.Itoa(apiPort)))
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("asking k6 at %s: %w", address, err)
+		return fmt.Errorf("getting the status of k6 at %s: %w", address, err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking k6 at %s: %w", address, err)
+		return fmt.Errorf("getting the status of k6 at %s: %w", address, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // Nothing was read, nothing can be lost.
+	defer resp.Body.Close() //nolint:errcheck // Nothing was read, so nothing can be lost.
 	if resp.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("asking k6 at %s: %s", address, resp.Status)
+		return fmt.Errorf("getting the status of k6 at %s: %s", address, resp.Status)
 	}
 	return nil
 }
 
-// requirements is what k6 inspect prints, as far as the operator needs it.
+// requirements are the fields of k6 inspect's output that the operator needs.
 type requirements struct {
 	MaxVUs int64 `json:"maxVUs"`
 }
 
-// inspect returns what the initializer found out; done is false while it works.
+// inspect returns the initializer's result; done is false while it runs.
 func (r *TestRunReconciler) inspect(ctx context.Context, run *k6v1alpha1.TestRun) (found requirements, done bool, err error) {
 	labels := runLabels(run.Name)
 	labels["job-name"] = initializerName(run.Name)
@@ -98,7 +98,7 @@ func (r *TestRunReconciler) inspect(ctx context.Context, run *k6v1alpha1.TestRun
 	return found, true, nil
 }
 
-// runningRunners returns the Pods of the runners that run.
+// runningRunners returns the Pods of the running runners.
 func (r *TestRunReconciler) runningRunners(ctx context.Context, run *k6v1alpha1.TestRun) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	if err := r.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabels(runnerLabels(run.Name))); err != nil {
@@ -107,9 +107,9 @@ func (r *TestRunReconciler) runningRunners(ctx context.Context, run *k6v1alpha1.
 	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning }), nil
 }
 
-// patience is the pause before runners that do not answer are asked again: as
-// long as they have been there, so that it doubles from one to the next.
-func patience(runners []corev1.Pod, now time.Time) time.Duration {
+// retryDelay is the delay before unreachable runners are retried: as long as they have
+// existed, so that it doubles each time.
+func retryDelay(runners []corev1.Pod, now time.Time) time.Duration {
 	var since time.Time
 	for _, pod := range runners {
 		if pod.CreationTimestamp.After(since) {
@@ -119,8 +119,8 @@ func patience(runners []corev1.Pod, now time.Time) time.Duration {
 	return min(max(now.Sub(since), startInterval), longestPause)
 }
 
-// answeringRunners returns the address of every runner, in their order, or an
-// error when one of them does not answer.
+// answeringRunners returns the address of every runner, in order, or an error if one of
+// them does not answer.
 func (r *TestRunReconciler) answeringRunners(ctx context.Context, run *k6v1alpha1.TestRun) ([]string, error) {
 	var addresses []string
 	for index := 1; index <= int(run.Spec.Parallelism); index++ {

@@ -13,15 +13,15 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// runIfPresent is the shell text around a script in the image: it looks for the
-// file, then becomes the command that follows as arguments.
+// runIfPresent is the shell text around a script in the image: it checks that the file
+// exists, then executes the command in its arguments.
 const runIfPresent = `test -f "$1" || { echo "LocalFile not found exiting..."; exit 1; }
 shift
 exec "$@"`
 
-// inspectScript is the initializer's shell text. Its output has to be the JSON
-// of k6 inspect and nothing else, for the operator parses the log; what k6 logs
-// is shown only when it holds an error.
+// inspectScript is the initializer's shell text. Its output must be the JSON of k6 inspect
+// and nothing else, because the operator parses the log. The log of k6 is printed only if
+// it has an error.
 const inspectScript = `archive=$1
 shift
 errors=/tmp/k6-errors
@@ -31,19 +31,19 @@ mkdir -p "$(dirname "$archive")" || exit 1
 k6 inspect --execution-requirements "$archive" 2>"$errors" || fail
 ! grep 'level.*error' "$errors"`
 
-// argumentsOf are k6's arguments one by one: args as they are, or arguments split at spaces.
-func argumentsOf(spec *k6v1alpha1.TestRunSpec) []string {
+// splitArguments returns k6's arguments one by one: args as they are, or arguments split at spaces.
+func splitArguments(spec *k6v1alpha1.TestRunSpec) []string {
 	if len(spec.Args) > 0 {
 		return slices.Clone(spec.Args)
 	}
 	return strings.Fields(spec.Arguments)
 }
 
-// interpreted tells whether a shell gets to see the arguments. Those of
-// spec.arguments do, those of spec.args do not.
+// interpreted reports whether a shell interprets the arguments: those of spec.arguments,
+// not those of spec.args.
 func interpreted(spec *k6v1alpha1.TestRunSpec) bool { return len(spec.Args) == 0 }
 
-// runnerCommand is what runner number index, from 1, executes.
+// runnerCommand is the command of runner number index, from 1.
 func runnerCommand(run *k6v1alpha1.TestRun, s script, index int) []string {
 	spec := &run.Spec
 	command := []string{"k6", "run"}
@@ -53,7 +53,7 @@ func runnerCommand(run *k6v1alpha1.TestRun, s script, index int) []string {
 	if spec.Parallelism > 1 {
 		command = append(command, segmentFlags(index, int(spec.Parallelism))...)
 	}
-	command = append(command, argumentsOf(spec)...)
+	command = append(command, splitArguments(spec)...)
 	command = append(command, s.path(), fmt.Sprintf("--address=0.0.0.0:%d", apiPort))
 	if isTrue(spec.Paused, true) {
 		command = append(command, "--paused")
@@ -78,19 +78,19 @@ func initializerCommand(spec *k6v1alpha1.TestRunSpec, s script, env []corev1.Env
 		command = append(command, "-e", fmt.Sprintf("%s=$(%s)", variable.Name, variable.Name))
 	}
 	command = append(command, "-O", archive)
-	command = append(command, archiveArguments(argumentsOf(spec))...)
+	command = append(command, archiveArguments(splitArguments(spec))...)
 	return append([]string{"sh", "-c", inspectScript, "sh", archive}, command...)
 }
 
-// Arguments k6 archive does not know, or that would spoil the output of k6
+// Arguments that k6 archive does not accept, or that would change the output of k6
 // inspect. Those with a value lose it too.
 var notForArchive = []string{
 	"-o", "--out", "-l", "--linger", "--no-usage-report", "-v", "--verbose",
 	"--log-output", "--block-hostnames", "--blacklist-ip", "--user-agent",
 }
 
-// archiveArguments keeps the arguments that k6 archive takes. An argument that
-// begins with a dash takes along those after it that do not.
+// archiveArguments keeps the arguments that k6 archive accepts. An argument that starts
+// with a dash includes those after it that do not.
 func archiveArguments(arguments []string) []string {
 	var kept []string
 	dropping := false
@@ -106,7 +106,7 @@ func archiveArguments(arguments []string) []string {
 	return kept
 }
 
-// checkArguments refuses what is no flag and no value of one.
+// checkArguments refuses anything but flags and their values.
 func checkArguments(arguments []string) error {
 	if len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
 		return fmt.Errorf("encountered an invalid value for k6 CLI argument: %q", arguments[0])
@@ -119,7 +119,7 @@ func checkArguments(arguments []string) error {
 	return nil
 }
 
-// segmentFlags give runner number index of total its share of the test.
+// segmentFlags returns the flags for the share of runner number index of total.
 func segmentFlags(index, total int) []string {
 	bounds := make([]string, total+1)
 	for i := range bounds {
@@ -132,7 +132,7 @@ func segmentFlags(index, total int) []string {
 	}
 }
 
-// isTrue reads the booleans that the API has as strings.
+// isTrue parses the booleans that the API has as strings.
 func isTrue(text string, whenEmpty bool) bool {
 	if text == "" {
 		return whenEmpty

@@ -85,7 +85,7 @@ func TestRunnerCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := makeRun("tr", 1)
 			tc.change(run)
-			s, err := scriptOf(run.Spec.Script)
+			s, err := findScript(run.Spec.Script)
 			expect.NoError(t, err)
 			expect.Equal(t, tc.want, runnerCommand(run, s, 1))
 		})
@@ -93,7 +93,7 @@ func TestRunnerCommand(t *testing.T) {
 }
 
 func TestScriptMissing(t *testing.T) {
-	if _, err := scriptOf(k6v1alpha1.Script{}); err == nil {
+	if _, err := findScript(k6v1alpha1.Script{}); err == nil {
 		t.Error("an empty script was accepted")
 	}
 }
@@ -101,7 +101,7 @@ func TestScriptMissing(t *testing.T) {
 func TestInitializerCommand(t *testing.T) {
 	run := makeRun("tr", 1)
 	run.Spec.Args = []string{"--out", "lab", "--tag", "a=b", "-v", "--linger"}
-	s, err := scriptOf(run.Spec.Script)
+	s, err := findScript(run.Spec.Script)
 	expect.NoError(t, err)
 	want := []string{
 		"sh", "-c", inspectScript, "sh", "/tmp/s.js.archived.tar",
@@ -129,7 +129,7 @@ func TestCheckArguments(t *testing.T) {
 	}
 }
 
-// TestInspectScript runs the initializer's shell text against a k6 of our own making.
+// TestInspectScript runs the initializer's shell text with a fake k6.
 func TestInspectScript(t *testing.T) {
 	for name, tc := range map[string]struct {
 		k6     string
@@ -178,11 +178,11 @@ func TestFaultyCommand(t *testing.T) {
 		code     int
 		wantErr  bool
 	}{
-		"all runners":          {"99", 2, 99, false},
-		"this runner":          {"2:107", 2, 107, false},
-		"another runner":       {"1:107", 2, 0, false},
-		"no number":            {"x", 1, 0, true},
-		"no code of a process": {"256", 1, 0, true},
+		"all runners":        {"99", 2, 99, false},
+		"this runner":        {"2:107", 2, 107, false},
+		"another runner":     {"1:107", 2, 0, false},
+		"no number":          {"x", 1, 0, true},
+		"no valid exit code": {"256", 1, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := faultyCommand(fault.Faults{fault.RunnerExit: tc.argument}, tc.index, command)

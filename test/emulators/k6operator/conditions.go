@@ -9,7 +9,7 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// Conditions of a run. All five are there from the first status on.
+// Conditions of a run. All five are present from the first status on.
 const (
 	conditionCloudRun   = "CloudTestRun"
 	conditionRunning    = "TestRunRunning"
@@ -20,7 +20,7 @@ const (
 	reasonUnknownTypeOf = "TestRunTypeUnknown"
 )
 
-// setInitialConditions is what is known before anything was done.
+// setInitialConditions sets the conditions of a new run.
 func setInitialConditions(status *k6v1alpha1.TestRunStatus) {
 	setCondition(status, conditionCloudRun, metav1.ConditionUnknown, reasonUnknownTypeOf)
 	setCondition(status, conditionRunning, metav1.ConditionUnknown, reasonPreparation)

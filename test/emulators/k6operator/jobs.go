@@ -20,14 +20,14 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// Labels on everything that belongs to a run.
+// Labels on all objects of a run.
 const (
 	labelApp    = "app"
 	labelRun    = "k6_cr"
 	labelRunner = "runner"
 )
 
-// Images k6-operator falls back to.
+// Default images of k6-operator.
 const (
 	defaultImage        = "grafana/k6:latest"
 	defaultStarterImage = "ghcr.io/grafana/k6-operator:latest-starter"
@@ -48,10 +48,9 @@ func runnerLabels(run string) map[string]string {
 	return labels
 }
 
-// initializerJob inspects the script. Without a word about it in the spec it
-// looks like a runner.
+// initializerJob inspects the script. By default, it has the settings of a runner.
 func initializerJob(run *k6v1alpha1.TestRun) (*batchv1.Job, error) {
-	s, err := scriptOf(run.Spec.Script)
+	s, err := findScript(run.Spec.Script)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func initializerJob(run *k6v1alpha1.TestRun) (*batchv1.Job, error) {
 	container.Env = slices.Clone(pod.Env)
 	container.EnvFrom = pod.EnvFrom
 	container.VolumeMounts = append(s.mounts(), pod.VolumeMounts...)
-	job := jobOf(run, initializerName(run.Name), runLabels(run.Name), pod, container)
+	job := newJob(run, initializerName(run.Name), runLabels(run.Name), pod, container)
 	job.Spec.Template.Spec.Volumes = append(s.volumes(), pod.Volumes...)
 	job.Spec.Template.Spec.InitContainers = initContainers(pod, s)
 	return job, nil
@@ -76,7 +75,7 @@ func initializerPod(run *k6v1alpha1.TestRun) *k6v1alpha1.Pod {
 
 // runnerJob runs k6, paused until the starter releases it.
 func runnerJob(run *k6v1alpha1.TestRun, index int) (*batchv1.Job, error) {
-	s, err := scriptOf(run.Spec.Script)
+	s, err := findScript(run.Spec.Script)
 	if err != nil {
 		return nil, err
 	}
@@ -88,19 +87,18 @@ func runnerJob(run *k6v1alpha1.TestRun, index int) (*batchv1.Job, error) {
 	container.VolumeMounts = append(s.mounts(), pod.VolumeMounts...)
 	container.LivenessProbe = probe(pod.LivenessProbe)
 	container.ReadinessProbe = probe(pod.ReadinessProbe)
-	job := jobOf(run, runnerName(run.Name, index), runnerLabels(run.Name), pod, container)
+	job := newJob(run, runnerName(run.Name, index), runnerLabels(run.Name), pod, container)
 	job.Spec.Template.Spec.Hostname = job.Name
 	job.Spec.Template.Spec.Volumes = append(s.volumes(), pod.Volumes...)
 	job.Spec.Template.Spec.InitContainers = initContainers(pod, s)
 	if run.Spec.Separate {
-		job.Spec.Template.Spec.Affinity = apart()
+		job.Spec.Template.Spec.Affinity = separateRunners()
 	}
 	return job, nil
 }
 
-// starterJob releases the runners one after the other. Its exit code is that of
-// the last request: a runner missed before it goes unnoticed. It takes no
-// environment and no volumes.
+// starterJob releases the runners one after the other. Its exit code is that of the last
+// request: a failure before it is not reported. It has no environment and no volumes.
 func starterJob(run *k6v1alpha1.TestRun, addresses []string) *batchv1.Job {
 	pod := &run.Spec.Starter
 	container := corev1.Container{
@@ -111,7 +109,7 @@ func starterJob(run *k6v1alpha1.TestRun, addresses []string) *batchv1.Job {
 		Resources:       starterResources(pod.Resources),
 		SecurityContext: &pod.ContainerSecurityContext,
 	}
-	return jobOf(run, starterName(run.Name), runLabels(run.Name), pod, container)
+	return newJob(run, starterName(run.Name), runLabels(run.Name), pod, container)
 }
 
 func starterResources(asked corev1.ResourceRequirements) corev1.ResourceRequirements {
@@ -174,7 +172,7 @@ func runnerService(run *k6v1alpha1.TestRun, index int) *corev1.Service {
 	}
 }
 
-// k6Container is what the initializer and the runners have in common.
+// k6Container has the common settings of the initializer and the runners.
 func k6Container(run *k6v1alpha1.TestRun, pod *k6v1alpha1.Pod) corev1.Container {
 	return corev1.Container{
 		Name:            "k6",
@@ -186,8 +184,8 @@ func k6Container(run *k6v1alpha1.TestRun, pod *k6v1alpha1.Pod) corev1.Container 
 	}
 }
 
-// jobOf wraps a container: one try, no restart.
-func jobOf(run *k6v1alpha1.TestRun, name string, labels map[string]string, pod *k6v1alpha1.Pod, container corev1.Container) *batchv1.Job {
+// newJob wraps a container: one attempt, no restart.
+func newJob(run *k6v1alpha1.TestRun, name string, labels map[string]string, pod *k6v1alpha1.Pod, container corev1.Container) *batchv1.Job {
 	all := withOwn(pod.Metadata.Labels, labels)
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -252,8 +250,8 @@ func probe(asked *corev1.Probe) *corev1.Probe {
 	}}}
 }
 
-// apart keeps runners on different nodes.
-func apart() *corev1.Affinity {
+// separateRunners keeps runners on different nodes.
+func separateRunners() *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: corev1.LabelHostname,

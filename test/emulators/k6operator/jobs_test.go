@@ -13,15 +13,15 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// shapeOf renders an object as YAML.
-func shapeOf(t *testing.T, object any) string {
+// toYAML renders an object as YAML.
+func toYAML(t *testing.T, object any) string {
 	t.Helper()
 	text, err := yaml.Marshal(object)
 	expect.NoError(t, err)
 	return string(text)
 }
 
-// TestRunnerJob writes out the whole Job of the second of two runners.
+// TestRunnerJob checks the whole Job of the second of two runners.
 func TestRunnerJob(t *testing.T) {
 	run := makeRun("tr", 2)
 	run.Spec.Runner.Env = []corev1.EnvVar{{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"}}
@@ -98,7 +98,7 @@ spec:
         name: k6-test-volume
 status: {}
 `
-	expect.Equal(t, strings.TrimPrefix(want, "\n"), shapeOf(t, job))
+	expect.Equal(t, strings.TrimPrefix(want, "\n"), toYAML(t, job))
 }
 
 func TestRunnerService(t *testing.T) {
@@ -121,7 +121,7 @@ spec:
 status:
   loadBalancer: {}
 `
-	expect.Equal(t, strings.TrimPrefix(want, "\n"), shapeOf(t, runnerService(makeRun("tr", 2), 1)))
+	expect.Equal(t, strings.TrimPrefix(want, "\n"), toYAML(t, runnerService(makeRun("tr", 2), 1)))
 }
 
 func TestStarterJob(t *testing.T) {
@@ -152,7 +152,7 @@ func TestStarterJob(t *testing.T) {
 	}
 }
 
-// TestInitializerJob has no words about the initializer in the spec: it is like a runner, but none.
+// TestInitializerJob has no initializer in the spec: its settings are a runner's.
 func TestInitializerJob(t *testing.T) {
 	run := makeRun("tr", 2)
 	run.Spec.Runner.Env = []corev1.EnvVar{{Name: "USERS", Value: "8"}}

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
-// TestRecording holds a run of two runners against what was seen of the real
-// operator, stage by stage.
+// TestRecording compares a run of two runners with a recording of the real operator, stage
+// by stage.
 func TestRecording(t *testing.T) {
 	b := newBench(t)
 	check := func(stage k6v1alpha1.Stage) {
@@ -46,9 +46,9 @@ func TestRecordingOfError(t *testing.T) {
 	testcluster.CheckFacts(t, b.Client, b.namespace, "testdata/1.6.0.yaml", "error")
 }
 
-// TestProbesAskedFor replace the operator's own, of which the liveness probe
-// kills a runner that is late three times.
-func TestProbesAskedFor(t *testing.T) {
+// TestSpecifiedProbes replace the operator's own, whose liveness probe kills a runner that
+// is late three times.
+func TestSpecifiedProbes(t *testing.T) {
 	b := newBench(t)
 	slow := &corev1.Probe{
 		ProbeHandler:     corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(apiPort)}},
@@ -68,9 +68,8 @@ func TestProbesAskedFor(t *testing.T) {
 	}
 }
 
-// TestPatience has the pauses between two questions grow with the time the
-// youngest runner has been there.
-func TestPatience(t *testing.T) {
+// TestRetryDelay: the delay between two attempts grows with the age of the youngest runner.
+func TestRetryDelay(t *testing.T) {
 	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	there := func(since time.Duration) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-since))}}
@@ -84,7 +83,7 @@ func TestPatience(t *testing.T) {
 		"there for long":      {[]corev1.Pod{there(time.Hour)}, 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect.Equal(t, tc.want, patience(tc.runners, now), "pause")
+			expect.Equal(t, tc.want, retryDelay(tc.runners, now), "pause")
 		})
 	}
 }

@@ -18,13 +18,13 @@ const (
 	scriptDefault   = "test.js"
 )
 
-// script is where k6 finds its script in a Pod.
+// script is the place of the script in a Pod.
 type script struct {
 	Directory string
 	File      string
-	// Source is the volume that holds it; nil when the image does.
+	// Source is the volume that holds it; nil if it is in the image.
 	Source *corev1.VolumeSource
-	// ReadOnly concerns the mount of Source.
+	// ReadOnly applies to the mount of Source.
 	ReadOnly bool
 }
 
@@ -33,8 +33,8 @@ func (s script) isLocal() bool { return s.Source == nil }
 
 var errNoScript = errors.New("script definition should contain one of: ConfigMap, VolumeClaim, LocalFile")
 
-// scriptOf finds the script: the volume claim first, then the ConfigMap, then the local file.
-func scriptOf(spec k6v1alpha1.Script) (script, error) {
+// findScript returns the script: the volume claim first, then the ConfigMap, then the local file.
+func findScript(spec k6v1alpha1.Script) (script, error) {
 	switch {
 	case spec.VolumeClaim.Name != "":
 		return claimedScript(spec.VolumeClaim), nil
@@ -54,7 +54,7 @@ func scriptOf(spec k6v1alpha1.Script) (script, error) {
 	return script{}, errNoScript
 }
 
-// claimedScript mounts the claim at /test, or where an absolute file name says.
+// claimedScript mounts the claim at /test, or in the directory of an absolute file name.
 func claimedScript(claim k6v1alpha1.VolumeClaimScript) script {
 	found := script{
 		Directory: scriptDirectory,

@@ -24,36 +24,35 @@ import (
 )
 
 const (
-	// startInterval is the time between two looks at runners that are coming up.
+	// startInterval is the polling interval for runners that are starting.
 	startInterval = time.Second
-	// longestPause is the longest time between two tries to reach runners that run.
+	// longestPause is the longest delay between two attempts to reach running runners.
 	longestPause = 5 * time.Minute
 )
 
-// TestRunReconciler takes a TestRun from stage to stage. Each stage has one
-// function, which does nothing until what it waits for has come, and then
-// writes the next stage.
+// TestRunReconciler takes a TestRun from stage to stage. Each stage has one function, which
+// does nothing until its condition is met, and then writes the next stage.
 type TestRunReconciler struct {
 	client.Client
-	// Cluster reads what the API server's objects do not tell.
+	// Cluster reads what no object has.
 	Cluster Cluster
-	// PollInterval is the time between two looks at running runners; the real
-	// operator takes 15 s.
+	// PollInterval is the polling interval for running runners; the real operator takes
+	// 15 s.
 	PollInterval time.Duration
 }
 
-// SetupWithManager wakes the reconciler on TestRuns, their Jobs and their Pods.
+// SetupWithManager watches TestRuns, their Jobs and their Pods.
 func (r *TestRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-testrun").
 		For(&k6v1alpha1.TestRun{}).
 		Owns(&batchv1.Job{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(runOf)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(runRequest)).
 		Complete(r)
 }
 
-// runOf names the TestRun a Pod belongs to by its label; the Pod's owner is a Job.
-func runOf(_ context.Context, pod client.Object) []reconcile.Request {
+// runRequest returns the TestRun of a Pod, from its label; the Pod's owner is a Job.
+func runRequest(_ context.Context, pod client.Object) []reconcile.Request {
 	name := pod.GetLabels()[labelRun]
 	if name == "" {
 		return nil
@@ -61,7 +60,7 @@ func runOf(_ context.Context, pod client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: name}}}
 }
 
-// Reconcile takes the run as far as it can go.
+// Reconcile advances the run as far as possible.
 func (r *TestRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	run := &k6v1alpha1.TestRun{}
 	if err := r.Get(ctx, req.NamespacedName, run); err != nil {
@@ -108,21 +107,21 @@ func (r *TestRunReconciler) step(ctx context.Context, run *k6v1alpha1.TestRun, f
 	return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("unknown stage %q", run.Status.Stage))
 }
 
-// begin writes the first status. A disabled initializer is skipped, and the
-// kind of the run then stays unknown.
+// begin writes the first status. A disabled initializer is skipped, and the kind of the run
+// then stays unknown.
 func (r *TestRunReconciler) begin(ctx context.Context, run *k6v1alpha1.TestRun) (ctrl.Result, error) {
 	stage := k6v1alpha1.StageInitialization
 	if run.Spec.Initializer != nil && run.Spec.Initializer.Disabled {
 		stage = k6v1alpha1.StageInitialized
 	}
-	if err := checkArguments(argumentsOf(&run.Spec)); err != nil {
+	if err := checkArguments(splitArguments(&run.Spec)); err != nil {
 		ctrl.LoggerFrom(ctx).Info("invalid TestRun", "reason", err.Error())
 		return ctrl.Result{}, r.advance(ctx, run, k6v1alpha1.StageError, nil)
 	}
 	return ctrl.Result{}, r.advance(ctx, run, stage, setInitialConditions)
 }
 
-// initialize waits for the initializer's verdict on the script.
+// initialize waits for the initializer's result.
 func (r *TestRunReconciler) initialize(ctx context.Context, run *k6v1alpha1.TestRun, faults fault.Faults) (ctrl.Result, error) {
 	job, err := initializerJob(run)
 	if err != nil {
@@ -139,7 +138,7 @@ func (r *TestRunReconciler) initialize(ctx context.Context, run *k6v1alpha1.Test
 		err = fmt.Errorf("parallelism %d is larger than the script's %d VUs", run.Spec.Parallelism, needed.MaxVUs)
 	}
 	if faults.Has(fault.InitializerError) {
-		err = errors.New("asked for by the annotation " + fault.Annotation)
+		err = errors.New("set by the annotation " + fault.Annotation)
 	}
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Info("script refused", "reason", err.Error())
@@ -150,8 +149,8 @@ func (r *TestRunReconciler) initialize(ctx context.Context, run *k6v1alpha1.Test
 	})
 }
 
-// createRunners creates all runners with their Services. A Job of the same name
-// that belongs to another run blocks this one for ever.
+// createRunners creates all runners with their Services. A Job of the same name that belongs
+// to another run blocks this one forever.
 func (r *TestRunReconciler) createRunners(ctx context.Context, run *k6v1alpha1.TestRun, faults fault.Faults) (ctrl.Result, error) {
 	for index := 1; index <= int(run.Spec.Parallelism); index++ {
 		job, err := runnerJob(run, index)
@@ -172,8 +171,8 @@ func (r *TestRunReconciler) createRunners(ctx context.Context, run *k6v1alpha1.T
 	return ctrl.Result{}, r.advance(ctx, run, k6v1alpha1.StageCreated, nil)
 }
 
-// start releases the runners once all of them run and answer. There is no
-// deadline: a runner that cannot start keeps the run here.
+// start releases the runners once all of them run and answer. It has no deadline: a runner
+// that can't start keeps the run here.
 func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, faults fault.Faults) (ctrl.Result, error) {
 	if faults.Has(fault.StuckCreated) {
 		return ctrl.Result{}, nil
@@ -187,7 +186,7 @@ func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, 
 	}
 	addresses, err := r.answeringRunners(ctx, run)
 	if err != nil {
-		pause := patience(running, time.Now())
+		pause := retryDelay(running, time.Now())
 		ctrl.LoggerFrom(ctx).V(1).Info("runner does not answer yet", "reason", err.Error(), "pause", pause)
 		return ctrl.Result{RequeueAfter: pause}, nil
 	}
@@ -202,7 +201,7 @@ func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, 
 	})
 }
 
-// awaitRunners ends the run when no runner is active any more, however they ended.
+// awaitRunners finishes the run when no runner is active, whatever their results.
 func (r *TestRunReconciler) awaitRunners(ctx context.Context, run *k6v1alpha1.TestRun) (ctrl.Result, error) {
 	jobs := &batchv1.JobList{}
 	if err := r.List(ctx, jobs, client.InNamespace(run.Namespace), client.MatchingLabels(runnerLabels(run.Name))); err != nil {
@@ -232,8 +231,8 @@ func (r *TestRunReconciler) cleanUp(ctx context.Context, run *k6v1alpha1.TestRun
 	return nil
 }
 
-// advance writes the next stage. A stage read from a stale cache is refused by
-// the API server, so that no run goes back.
+// advance writes the next stage. The API server refuses a stage from a stale cache, so no
+// run goes back.
 func (r *TestRunReconciler) advance(ctx context.Context, run *k6v1alpha1.TestRun, stage k6v1alpha1.Stage, set func(*k6v1alpha1.TestRunStatus)) error {
 	before := run.DeepCopy()
 	if set != nil {
@@ -248,8 +247,8 @@ func (r *TestRunReconciler) advance(ctx context.Context, run *k6v1alpha1.TestRun
 	return nil
 }
 
-// create makes an object the run owns. One that the run owns already is fine;
-// one that somebody else owns is an error.
+// create creates an object that the run owns. An existing one is fine if the run owns it, and
+// otherwise an error.
 func (r *TestRunReconciler) create(ctx context.Context, run *k6v1alpha1.TestRun, object client.Object) error {
 	if err := controllerutil.SetControllerReference(run, object, r.Scheme()); err != nil {
 		return fmt.Errorf("setting the owner of %q: %w", object.GetName(), err)

@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// fakeCluster plays what no API server has: logs, and runners that answer.
+// fakeCluster simulates what the API server of a test lacks: logs, and runners that answer.
 type fakeCluster struct {
 	log   string
 	lock  sync.Mutex
@@ -53,8 +53,8 @@ func (f *fakeCluster) Answers(_ context.Context, address string) error {
 	return nil
 }
 
-// bench is one test's namespace with the controller at work in it, and a hand
-// to play the Job controller and the kubelet.
+// bench is one test's namespace with the controller. Its methods act as the Job controller
+// and the kubelet.
 type bench struct {
 	*testing.T
 	client.Client
@@ -103,8 +103,8 @@ func (b *bench) awaitStage(run *k6v1alpha1.TestRun, want k6v1alpha1.Stage) {
 	})
 }
 
-// awaitJob waits for a Job and plays the Job controller: it makes the Job's Pod
-// in the given phase and says so in the Job's status.
+// awaitJob waits for a Job and acts as the Job controller: it creates the Job's Pod in the
+// given phase and updates the Job's status.
 func (b *bench) awaitJob(name string, phase corev1.PodPhase) {
 	b.Helper()
 	job := &batchv1.Job{}
@@ -140,7 +140,7 @@ func (b *bench) setPhase(name string, phase corev1.PodPhase) {
 	}
 }
 
-// starterCommand returns the shell text of the starter, or "" when there is no starter.
+// starterCommand returns the shell text of the starter, or "" if there is no starter.
 func (b *bench) starterCommand(run *k6v1alpha1.TestRun) string {
 	b.Helper()
 	job := &batchv1.Job{}
@@ -159,7 +159,7 @@ func (b *bench) address(run *k6v1alpha1.TestRun, index int) string {
 	return service.Spec.ClusterIP
 }
 
-// created brings a run of two runners to stage created with both Pods running.
+// created takes a run of two runners to stage created with both Pods running.
 func (b *bench) created(run *k6v1alpha1.TestRun) *k6v1alpha1.TestRun {
 	b.Helper()
 	b.apply(run)
@@ -168,7 +168,7 @@ func (b *bench) created(run *k6v1alpha1.TestRun) *k6v1alpha1.TestRun {
 	return run
 }
 
-func conditionsOf(run *k6v1alpha1.TestRun) string {
+func formatConditions(run *k6v1alpha1.TestRun) string {
 	var all []string
 	for _, c := range run.Status.Conditions {
 		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
@@ -181,13 +181,13 @@ func (b *bench) checkConditions(run *k6v1alpha1.TestRun, cloud, running string) 
 	b.Helper()
 	want := "CloudPLZTestRun=False/CloudPLZTestRunFalse CloudTestRun=" + cloud +
 		" CloudTestRunAborted=False/CloudTestRunAbortedFalse TeardownExecuted=False/TeardownExecutedFalse TestRunRunning=" + running
-	if got := conditionsOf(run); got != want {
+	if got := formatConditions(run); got != want {
 		b.Errorf("stage %s has conditions\n%s, want\n%s", run.Status.Stage, got, want)
 	}
 }
 
-// TestRunPasses follows a run through all stages. One runner fails: the run is
-// finished all the same.
+// TestRunPasses follows a run through all stages. One runner fails: the run still
+// finishes.
 func TestRunPasses(t *testing.T) {
 	b := newBench(t)
 	run := b.apply(makeRun("tr", 2))
@@ -219,7 +219,7 @@ func TestRunPasses(t *testing.T) {
 	b.checkConditions(run, "False/CloudTestRunFalse", "False/TestRunRunningFalse")
 }
 
-// TestInitializerDisabled goes straight on; what kind of run it is stays unknown.
+// TestInitializerDisabled skips the initializer; the kind of run stays unknown.
 func TestInitializerDisabled(t *testing.T) {
 	b := newBench(t)
 	run := makeRun("tr", 1)
@@ -229,11 +229,11 @@ func TestInitializerDisabled(t *testing.T) {
 	b.checkConditions(run, "Unknown/TestRunTypeUnknown", "Unknown/TestRunPreparation")
 	job := &batchv1.Job{}
 	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-initializer"}, job); !apierrors.IsNotFound(err) {
-		t.Errorf("reading the initializer: %v, want that there is none", err)
+		t.Errorf("reading the initializer: %v, want not found", err)
 	}
 }
 
-// TestErrors are the ways into stage error: no runner is made.
+// TestErrors: each case ends in stage error, without a runner.
 func TestErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*bench, *k6v1alpha1.TestRun)
@@ -262,8 +262,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestStuckInCreated has no deadline: a Pod that cannot start, a runner that
-// does not answer, and the fault all leave the run where it is, without a starter.
+// TestStuckInCreated has no deadline: a Pod that can't start, a runner that does not answer,
+// and the fault all keep the run in its stage, without a starter.
 func TestStuckInCreated(t *testing.T) {
 	for name, prepare := range map[string]func(*bench, *k6v1alpha1.TestRun){
 		"a runner is pending": func(b *bench, _ *k6v1alpha1.TestRun) {
@@ -285,7 +285,7 @@ func TestStuckInCreated(t *testing.T) {
 			b.checkStuck(run)
 		})
 	}
-	t.Run("faked", func(t *testing.T) {
+	t.Run("fault", func(t *testing.T) {
 		b := newBench(t)
 		run := makeRun("tr", 2)
 		run.Annotations = map[string]string{fault.Annotation: fault.StuckCreated}
@@ -298,7 +298,7 @@ func TestStuckInCreated(t *testing.T) {
 
 func (b *bench) checkStuck(run *k6v1alpha1.TestRun) {
 	b.Helper()
-	time.Sleep(3 * startInterval) // Several tries.
+	time.Sleep(3 * startInterval) // Several retries.
 	b.read(run)
 	if run.Status.Stage != k6v1alpha1.StageCreated || b.starterCommand(run) != "" {
 		b.Errorf("stage %s, starter %q; want created and none", run.Status.Stage, b.starterCommand(run))
@@ -324,7 +324,7 @@ func TestStarterMissesOne(t *testing.T) {
 	}
 }
 
-// TestSpecIsReadOnce changes the spec of a run that is created: nothing follows.
+// TestSpecIsReadOnce changes the spec of a created run: it has no effect.
 func TestSpecIsReadOnce(t *testing.T) {
 	b := newBench(t)
 	run := b.created(makeRun("tr", 1))
@@ -361,7 +361,7 @@ func TestCleanUp(t *testing.T) {
 	b.setPhase("tr-1", corev1.PodSucceeded)
 	testcluster.Eventually(t, func() string {
 		if err := b.Get(t.Context(), client.ObjectKeyFromObject(run), run); !apierrors.IsNotFound(err) {
-			return fmt.Sprintf("the run is still there, stage %s (%v)", run.Status.Stage, err)
+			return fmt.Sprintf("the run exists, stage %s (%v)", run.Status.Stage, err)
 		}
 		return ""
 	})

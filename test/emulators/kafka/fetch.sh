@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Copies the jars of Apache Kafka, as named in pom.xml, from Maven Central into
-# bin/kafka-libs, where the Dockerfile takes them from. Does nothing when the
-# directory already holds what pom.xml names. With STRIMZI=0.45.2 it does the
-# same for Kafka 3.9 and ZooKeeper: 3.9/pom.xml, bin/kafka-libs-3.9.
+# Downloads the jars of Apache Kafka in pom.xml from Maven Central into bin/kafka-libs, from
+# where the Dockerfile copies them. Does nothing if the directory is up to date. With
+# STRIMZI=0.45.2 it does the same for Kafka 3.9 and ZooKeeper: 3.9/pom.xml,
+# bin/kafka-libs-3.9.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

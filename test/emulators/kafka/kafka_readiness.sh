@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Tells whether this Kafka node has opened the last of its sockets: the one for
-# replication, or that of the control plane where the node is a controller alone.
+# Succeeds if this Kafka node has opened its last socket: that of replication, or that of the
+# control plane for a node that is only a controller.
 port=9091
 if grep -q '^process\.roles=controller$' /opt/kafka/custom-config/server.config; then
   port=9090

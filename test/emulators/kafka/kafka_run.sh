@@ -1,16 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs one Kafka node from what the Strimzi emulator mounts at
-# /opt/kafka/custom-config: formats its storage on the first start, unless its
-# metadata is in ZooKeeper, then becomes the broker. Read together with
-# test/emulators/strimzi.
+# Runs one Kafka node with the configuration that the Strimzi emulator mounts at
+# /opt/kafka/custom-config: formats its storage on the first start, unless its metadata is in
+# ZooKeeper, then executes the broker. See also test/emulators/strimzi.
 set -euo pipefail
 
 config=/opt/kafka/custom-config
 java=(java -cp '/opt/kafka/libs/*')
 
-# The JVM remembers for long that a name is unknown; the nodes of a new cluster
-# look each other up before their names exist, and a restarted one has a new address.
+# The JVM caches failed look-ups for long; the nodes of a new cluster resolve each other's
+# names before these exist, and a restarted node has a new address.
 dns=(-Dsun.net.inetaddr.negative.ttl=0 -Dsun.net.inetaddr.ttl=5)
 
 # Kafka 4 reads the second of these, Kafka 3 the first.
@@ -24,7 +23,7 @@ gc_log() {
 
 on_zookeeper() { grep -q '^zookeeper\.connect=' "$config/server.config"; }
 
-# formatted tells whether a start before this one got through format.
+# formatted: an earlier start has completed format.
 formatted() {
   local dir
   while read -r dir; do
@@ -41,10 +40,10 @@ format() {
 }
 
 main() {
-  # Each partition keeps files open: take what the container may have.
+  # Each partition keeps files open: raise the limit to the container's maximum.
   ulimit -Sn "$(ulimit -Hn)"
   on_zookeeper || formatted || format
-  # Several options in one variable: splitting them into words is meant.
+  # One variable has several options, which are split into words.
   # shellcheck disable=SC2046,SC2086
   exec "${java[@]}" ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \
     $(gc_log) "${dns[@]}" -XX:+ExitOnOutOfMemoryError -Djava.awt.headless=true \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Tells whether a JVM runs in this container.
+# Succeeds if a JVM runs in this container.
 for exe in /proc/[0-9]*/exe; do
   if [[ $(readlink "$exe") == */java ]]; then
     exit 0

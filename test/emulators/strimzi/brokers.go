@@ -12,14 +12,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// dialTimeout bounds one talk with the brokers, so that a cluster that does
-// not answer cannot hold up others.
+// dialTimeout bounds one connection to the brokers, so that a cluster that does not
+// answer does not block others.
 const dialTimeout = 10 * time.Second
 
-// Brokers talks to the brokers of a cluster.
+// Brokers queries the brokers of a cluster.
 type Brokers struct {
-	// Seeds replaces the bootstrap address a cluster has inside Kubernetes, for
-	// tests whose brokers are elsewhere. Nil means the address itself.
+	// Seeds replaces the bootstrap address of a cluster inside Kubernetes, for tests
+	// whose brokers run elsewhere. Nil means the address itself.
 	Seeds func(bootstrap string) []string
 }
 
@@ -42,7 +42,7 @@ func (b Brokers) connect(bootstrap string) (*kgo.Client, error) {
 }
 
 // Serving returns the id of the cluster when all brokers with the given ids are
-// registered and unfenced, and otherwise what is waited for as an error.
+// registered and unfenced, and otherwise an error with what is missing.
 func (b Brokers) Serving(ctx context.Context, bootstrap string, ids []int32) (clusterID string, err error) {
 	conn, err := b.connect(bootstrap)
 	if err != nil {

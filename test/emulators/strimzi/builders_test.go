@@ -70,8 +70,8 @@ func TestHeap(t *testing.T) {
 		resources corev1.ResourceRequirements
 		want      string
 	}{
-		"nothing asked":          {api.JvmOptions{}, corev1.ResourceRequirements{}, defaultHeap},
-		"both asked":             {api.JvmOptions{Xms: "1g", Xmx: "2g"}, limited("8Gi"), "-Xms1g -Xmx2g"},
+		"no options":             {api.JvmOptions{}, corev1.ResourceRequirements{}, defaultHeap},
+		"both options":           {api.JvmOptions{Xms: "1g", Xmx: "2g"}, limited("8Gi"), "-Xms1g -Xmx2g"},
 		"half of the limit":      {api.JvmOptions{}, limited("1Gi"), "-Xmx512m"},
 		"five gibibytes at most": {api.JvmOptions{}, limited("64Gi"), "-Xmx5120m"},
 	} {
@@ -88,7 +88,7 @@ func TestPerformanceOptions(t *testing.T) {
 	}
 }
 
-func TestNodesOf(t *testing.T) {
+func TestAssignNodes(t *testing.T) {
 	kafka := makeKafka("ns", "k")
 	pool := func(name string, replicas int32, recorded ...int32) api.KafkaNodePool {
 		p := *makePool(kafka, name, replicas, api.RoleBroker)
@@ -101,7 +101,7 @@ func TestNodesOf(t *testing.T) {
 		want   []string
 	}{
 		"new pools": {
-			reason: "ids go pool by pool in name order, whatever order the pools come in",
+			reason: "ids are assigned pool by pool in name order, not in the order of the pools",
 			pools:  []api.KafkaNodePool{pool("controller", 1), pool("broker", 2)},
 			want:   []string{"k-broker-0", "k-broker-1", "k-controller-2"},
 		},
@@ -111,7 +111,7 @@ func TestNodesOf(t *testing.T) {
 			want:   []string{"k-broker-0", "k-broker-2", "k-controller-1"},
 		},
 		"a pool shrinks": {
-			reason: "the highest id goes",
+			reason: "the highest id is removed",
 			pools:  []api.KafkaNodePool{pool("broker", 1, 0, 2), pool("controller", 1, 1)},
 			want:   []string{"k-broker-0", "k-controller-1"},
 		},
@@ -123,7 +123,7 @@ func TestNodesOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, n := range nodesOf(tc.pools) {
+			for _, n := range assignNodes(tc.pools) {
 				got = append(got, n.podName())
 			}
 			expect.Equal(t, tc.want, got, "%s", tc.reason)

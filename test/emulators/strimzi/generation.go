@@ -12,25 +12,25 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// Generation is a release of Strimzi the emulator can stand for, by what a
-// client sees of it.
+// Generation is a release of Strimzi that the emulator can simulate: what a client sees
+// of it.
 type Generation struct {
 	// OperatorVersion is the release.
 	OperatorVersion string
 	// APIVersion is the version of kafka.strimzi.io it serves.
 	APIVersion string
-	// KafkaVersion is the one version of Kafka the emulator has for it.
+	// KafkaVersion is the only version of Kafka that the emulator has for it.
 	KafkaVersion string
-	// MetadataVersion is that of a KRaft cluster which asks for none.
+	// MetadataVersion is the default of a KRaft cluster.
 	MetadataVersion string
-	// Image runs its nodes unless a Kafka names another one.
+	// Image runs its nodes unless a Kafka specifies another one.
 	Image string
-	// ZooKeeper tells that it runs clusters on ZooKeeper unless annotations ask
-	// for KRaft and node pools. Later releases know KRaft and node pools only.
+	// ZooKeeper: it runs clusters on ZooKeeper unless annotations turn on KRaft and node
+	// pools. Later releases have KRaft and node pools only.
 	ZooKeeper bool
-	// TimeoutClass is the reason it gives when the operation timeout is over.
+	// TimeoutClass is the reason that it reports after the operation timeout.
 	TimeoutClass string
-	// Linger is how long a Pod that is deleted goes on before it begins to end.
+	// Linger is how long a deleted Pod runs before it starts to terminate.
 	Linger time.Duration
 }
 
@@ -47,19 +47,19 @@ var generations = map[string]Generation{
 	},
 }
 
-// GenerationOf returns the generation of a release. It is an error to ask for
-// one that is not emulated.
-func GenerationOf(release string) (Generation, error) {
+// ParseGeneration returns the generation of a release. It returns an error for a release
+// that is not emulated.
+func ParseGeneration(release string) (Generation, error) {
 	generation, known := generations[release]
 	if !known {
-		return Generation{}, fmt.Errorf("there is no emulator of Strimzi %q: choose %s",
+		return Generation{}, fmt.Errorf("no emulator of Strimzi %q: choose %s",
 			release, strings.Join(slices.Sorted(maps.Keys(generations)), " or "))
 	}
 	return generation, nil
 }
 
-// metadataState tells where a cluster keeps its metadata. What it once was it
-// remains: the annotation alone moves no metadata.
+// metadataState returns the cluster's metadata state. KRaft is final: removing the
+// annotation moves no metadata.
 func (g Generation) metadataState(kafka *api.Kafka) string {
 	switch {
 	case !g.ZooKeeper:

@@ -16,15 +16,15 @@ import (
 const (
 	mebibyte = 1 << 20
 
-	// Strimzi sizes a heap nobody asked for as half the memory limit, 5 GiB at most.
+	// By default, Strimzi sizes the heap as half the memory limit, 5 GiB at most.
 	dynamicHeapPercent = 50
 	dynamicHeapMax     = 5 << 30
 
-	// Without a limit either, a small heap lets several clusters share a test machine.
+	// Without a limit, a small heap lets several clusters share a test machine.
 	defaultHeap = "-Xms256m -Xmx256m"
 )
 
-// jvmEnv gives the environment kafka_run.sh starts the JVM with. A pool's own
+// jvmEnv returns the environment of kafka_run.sh, which starts the JVM. A pool's
 // jvmOptions replace those of the Kafka.
 func jvmEnv(kafka *api.Kafka, pool *api.KafkaNodePool) []corev1.EnvVar {
 	options := &api.JvmOptions{}
@@ -35,15 +35,15 @@ func jvmEnv(kafka *api.Kafka, pool *api.KafkaNodePool) []corev1.EnvVar {
 		options = pool.Spec.JvmOptions
 	}
 	return []corev1.EnvVar{
-		{Name: "KAFKA_HEAP_OPTS", Value: heap(options, resourcesOf(kafka, pool))},
+		{Name: "KAFKA_HEAP_OPTS", Value: heap(options, poolResources(kafka, pool))},
 		{Name: "KAFKA_JVM_PERFORMANCE_OPTS", Value: performanceOptions(options.XX)},
 		{Name: "STRIMZI_JAVA_SYSTEM_PROPERTIES", Value: systemProperties(options.JavaSystemProperties)},
 		{Name: "STRIMZI_KAFKA_GC_LOG_ENABLED", Value: fmt.Sprint(options.GcLoggingEnabled)},
 	}
 }
 
-// resourcesOf gives a pool's own resources, or those of the Kafka when it has none.
-func resourcesOf(kafka *api.Kafka, pool *api.KafkaNodePool) corev1.ResourceRequirements {
+// poolResources returns a pool's own resources, or those of the Kafka if it has none.
+func poolResources(kafka *api.Kafka, pool *api.KafkaNodePool) corev1.ResourceRequirements {
 	own := pool.Spec.Resources
 	if len(own.Limits)+len(own.Requests) > 0 || slices.Contains(pool.Spec.Roles, roleZooKeeper) {
 		return own
@@ -70,8 +70,8 @@ func heap(options *api.JvmOptions, resources corev1.ResourceRequirements) string
 	return strings.Join(append(parts, fmt.Sprintf("-Xmx%dm", size/mebibyte)), " ")
 }
 
-// performanceOptions renders the -XX options in key order: booleans as a sign,
-// all else as name=value.
+// performanceOptions renders the -XX options in key order: booleans as a sign, others as
+// name=value.
 func performanceOptions(xx map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(xx)) {

@@ -26,46 +26,46 @@ import (
 )
 
 const (
-	// retryInterval is the time between two looks at something no watch tells of.
+	// retryInterval is the polling interval for state that no watch reports.
 	retryInterval = time.Second
-	// failedInterval is the time after which a failed cluster is tried again.
+	// failedInterval is how long after a failure a cluster is retried.
 	failedInterval = 2 * time.Minute
 )
 
-// KafkaReconciler is the cluster operator: it turns a Kafka and its pools into
-// running brokers and reports on them.
+// KafkaReconciler is the cluster operator: it turns a Kafka and its pools into running
+// brokers and reports their status.
 type KafkaReconciler struct {
 	client.Client
-	// Brokers asks Kafka itself whether it serves.
+	// Brokers checks with Kafka itself that it serves.
 	Brokers Brokers
-	// Generation is the release of Strimzi to stand for.
+	// Generation is the emulated release of Strimzi.
 	Generation Generation
 	// OperationTimeout is how long Pods and brokers may take to become ready
 	// before the cluster is reported as failed.
 	OperationTimeout time.Duration
-	// ReadyDelay is how long after its last Pod a cluster becomes ready; the real
-	// operator takes 10 to 30 s.
+	// ReadyDelay is how long after its last Pod a cluster becomes ready; the real operator
+	// takes 10 to 30 s.
 	ReadyDelay time.Duration
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// SetupWithManager wakes the reconciler on changes of the Kafka and its StrimziPodSets, its
-// Pods, and the specs, annotations and labels of its pools. The Kafka's own status wakes it
-// too, for a pass may have seen the Pods later than it saw the status.
+// SetupWithManager watches the Kafka and its StrimziPodSets, its Pods, and the specs,
+// annotations and labels of its pools. It also watches the Kafka's own status: a
+// reconcile may have read the Pods later than the status.
 func (r *KafkaReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-kafka").
 		For(&api.Kafka{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
-		Watches(&api.StrimziPodSet{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
-		Watches(&api.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(clusterOf), builder.WithPredicates(changed)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterRequest)).
+		Watches(&api.StrimziPodSet{}, handler.EnqueueRequestsFromMapFunc(clusterRequest)).
+		Watches(&api.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(clusterRequest), builder.WithPredicates(changed)).
 		Complete(r)
 }
 
-// clusterOf names the Kafka an object belongs to by its label.
-func clusterOf(_ context.Context, object client.Object) []reconcile.Request {
+// clusterRequest returns the Kafka of an object, from its label.
+func clusterRequest(_ context.Context, object client.Object) []reconcile.Request {
 	name := object.GetLabels()[api.LabelCluster]
 	if name == "" {
 		return nil
@@ -73,8 +73,8 @@ func clusterOf(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
 }
 
-// Reconcile brings one cluster a step further and reports where it stands.
-// While nodes roll, the status of before the change stays as it is.
+// Reconcile takes the next step of one cluster and reports its status. While nodes roll,
+// the status from before the change is kept.
 func (r *KafkaReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	kafka := &api.Kafka{}
 	if err := r.Get(ctx, req.NamespacedName, kafka); err != nil {
@@ -117,16 +117,16 @@ func (r *KafkaReconciler) fail(ctx context.Context, kafka *api.Kafka, cause inva
 		r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, warnings, r.Now()) })
 }
 
-// reconcileCluster returns an invalidSpec for what shall be reported as NotReady.
+// reconcileCluster returns an invalidSpec for an error to report as NotReady.
 func (r *KafkaReconciler) reconcileCluster(ctx context.Context, kafka *api.Kafka, faults fault.Faults) (ctrl.Result, error) {
 	if faults.Has(fault.NotReady) {
 		class := faults[fault.NotReady]
 		if class == "" {
 			class = "RuntimeException"
 		}
-		return ctrl.Result{}, invalidSpec{class, "asked for by the annotation " + fault.Annotation}
+		return ctrl.Result{}, invalidSpec{class, "set by the annotation " + fault.Annotation}
 	}
-	pools, err := r.poolsOf(ctx, kafka)
+	pools, err := r.listPools(ctx, kafka)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -134,7 +134,7 @@ func (r *KafkaReconciler) reconcileCluster(ctx context.Context, kafka *api.Kafka
 		return ctrl.Result{}, err
 	}
 	if !r.Generation.onZooKeeper(kafka) {
-		nodes := nodesOf(pools)
+		nodes := assignNodes(pools)
 		if err := r.recordPools(ctx, kafka, nodes, pools); err != nil {
 			return ctrl.Result{}, err
 		}
@@ -152,14 +152,14 @@ func (r *KafkaReconciler) serve(ctx context.Context, kafka *api.Kafka, faults fa
 	return r.bringUp(ctx, kafka, components...)
 }
 
-// bringUp does the next step of the components, each only when the one before
-// it is there, and asks the brokers when there is none left.
+// bringUp takes the next step of the components, each only when the one before it is
+// ready, and queries the brokers when none is left.
 func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, components ...[]node) (ctrl.Result, error) {
 	nodes := slices.Concat(components...)
 	var there []corev1.Pod
 	var since time.Time
 	for _, component := range components {
-		members, err := r.Generation.membersOf(kafka, component)
+		members, err := r.Generation.newMembers(kafka, component)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
@@ -167,41 +167,41 @@ func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, compone
 		if err != nil {
 			return ctrl.Result{}, err
 		}
-		pods, err := r.podsOf(ctx, kafka, component)
+		pods, err := r.listPods(ctx, kafka, component)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
 		since = latest(since, specified, youngest(pods))
 		there = append(there, pods...)
 		next := nextStep(members, pods)
-		if err := r.take(ctx, next); err != nil {
+		if err := r.applyStep(ctx, next); err != nil {
 			return ctrl.Result{}, err
 		}
 		if !next.settled() {
 			if err := r.reportScaling(ctx, kafka, component, next); err != nil {
 				return ctrl.Result{}, err
 			}
-			return r.wait(ctx, awaited(kafka, next), since, nodes)
+			return r.wait(ctx, awaitedPod(kafka, next), since, nodes)
 		}
 	}
 	if left := r.ReadyDelay - r.Now().Sub(readySince(there)); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	id, err := r.Brokers.Serving(ctx, internalBootstrap(kafka), idsOf(brokersOf(nodes)))
+	id, err := r.Brokers.Serving(ctx, internalBootstrap(kafka), nodeIDs(brokers(nodes)))
 	if err != nil {
 		return r.wait(ctx, err.Error(), since, nodes)
 	}
 	return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { r.Generation.setReady(s, kafka, nodes, id, r.Now()) })
 }
 
-// applyAll creates or updates what a component consists of, and returns when
-// its Pods were specified last.
+// applyAll creates or updates the objects of a component, and returns when its Pods were
+// last specified.
 func (r *KafkaReconciler) applyAll(ctx context.Context, kafka *api.Kafka, members []member) (time.Time, error) {
 	if err := r.applySupport(ctx, kafka, members); err != nil {
 		return time.Time{}, err
 	}
 	var last time.Time
-	for _, wanted := range podSetsOf(kafka, members) {
+	for _, wanted := range newPodSets(kafka, members) {
 		set, err := r.applyPodSet(ctx, kafka, members, wanted)
 		if err != nil {
 			return time.Time{}, err
@@ -211,7 +211,7 @@ func (r *KafkaReconciler) applyAll(ctx context.Context, kafka *api.Kafka, member
 	return last, r.removePodSets(ctx, kafka, members)
 }
 
-// applyPodSet makes sure of all that stands around the Pods before it names them.
+// applyPodSet creates the other objects of the Pods first.
 func (r *KafkaReconciler) applyPodSet(ctx context.Context, kafka *api.Kafka, members []member, wanted *api.StrimziPodSet) (*api.StrimziPodSet, error) {
 	set := &api.StrimziPodSet{ObjectMeta: wanted.ObjectMeta}
 	err := r.Get(ctx, client.ObjectKeyFromObject(wanted), set)
@@ -221,17 +221,17 @@ func (r *KafkaReconciler) applyPodSet(ctx context.Context, kafka *api.Kafka, mem
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading StrimziPodSet %q: %w", wanted.Name, err)
 	}
-	for _, object := range r.Generation.surroundingsOf(kafka, members) {
+	for _, object := range r.Generation.supportObjects(kafka, members) {
 		if err := r.createOwned(ctx, kafka, object); err != nil {
 			return nil, err
 		}
 	}
 	i := slices.IndexFunc(members, func(m member) bool { return m.podSetName() == wanted.Name })
 	set = &api.StrimziPodSet{ObjectMeta: wanted.ObjectMeta}
-	return set, r.apply(ctx, ownerOf(kafka, members[i].node), set, func() { set.Spec = wanted.Spec })
+	return set, r.apply(ctx, podSetOwner(kafka, members[i].node), set, func() { set.Spec = wanted.Spec })
 }
 
-// removePodSets deletes those of pools that are no more.
+// removePodSets deletes those of deleted pools.
 func (r *KafkaReconciler) removePodSets(ctx context.Context, kafka *api.Kafka, members []member) error {
 	sets := &api.StrimziPodSetList{}
 	labels := client.MatchingLabels(nodeSelector(kafka.Name, members[0].component()))
@@ -250,34 +250,34 @@ func (r *KafkaReconciler) removePodSets(ctx context.Context, kafka *api.Kafka, m
 	return nil
 }
 
-// awaited is the Pod the operator waits for, in its words.
-func awaited(kafka *api.Kafka, next step) string {
+// awaitedPod is the Pod that the operator waits for, in Strimzi's form.
+func awaitedPod(kafka *api.Kafka, next step) string {
 	if next.Wait == "" {
 		return ""
 	}
 	return fmt.Sprintf("Pods resource %s in namespace %s to be ready", next.Wait, kafka.Namespace)
 }
 
-// loseBroker takes a Pod away at once, and its claims with it. With an empty
-// directory the disk is gone when the Pod is.
+// loseBroker deletes a Pod without a grace period, and its claims. An emptyDir is deleted
+// with the Pod.
 func (r *KafkaReconciler) loseBroker(ctx context.Context, kafka *api.Kafka, nodes []node, id string) error {
 	i := slices.IndexFunc(nodes, func(n node) bool { return fmt.Sprint(n.ID) == id })
 	if i < 0 {
-		return reconcile.TerminalError(fmt.Errorf("fault %s=%s: there is no node of this id", fault.BrokerLost, id))
+		return reconcile.TerminalError(fmt.Errorf("fault %s=%s: no node has this id", fault.BrokerLost, id))
 	}
 	pod := &corev1.Pod{}
 	key := client.ObjectKey{Namespace: kafka.Namespace, Name: nodes[i].podName()}
 	if err := r.Get(ctx, key, pod); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	claims, err := claimsOf(kafka, nodes[i])
+	claims, err := newClaims(kafka, nodes[i])
 	if err != nil {
 		return err
 	}
-	// First, so that a late view of the fault loses no second broker.
+	// First, so that a stale read of the fault loses no second broker.
 	before := kafka.DeepCopy()
 	kafka.Annotations = fault.Without(kafka.Annotations, fault.BrokerLost)
-	if err := r.Patch(ctx, kafka, seenAs(before)); err != nil {
+	if err := r.Patch(ctx, kafka, patchFrom(before)); err != nil {
 		return fmt.Errorf("taking the fault off Kafka %q: %w", kafka.Name, err)
 	}
 	for _, c := range claims {
@@ -288,8 +288,8 @@ func (r *KafkaReconciler) loseBroker(ctx context.Context, kafka *api.Kafka, node
 	return deletePod(ctx, r.Client, pod, client.GracePeriodSeconds(0))
 }
 
-// reportScaling says of a new ensemble that is not there yet what the real
-// operator says: a failure that passes by itself.
+// reportScaling reports a new ensemble that is not ready as the real operator does: as a
+// temporary failure.
 func (r *KafkaReconciler) reportScaling(ctx context.Context, kafka *api.Kafka, nodes []node, next step) error {
 	if !nodes[0].isZooKeeper() || next.Wait == "" || kafka.Status.KafkaMetadataState != "" {
 		return nil
@@ -299,9 +299,9 @@ func (r *KafkaReconciler) reportScaling(ctx context.Context, kafka *api.Kafka, n
 	return r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, nil, r.Now()) })
 }
 
-// podsOf lists the Pods of the component that the nodes make up, those of
-// nodes that are no more included.
-func (r *KafkaReconciler) podsOf(ctx context.Context, kafka *api.Kafka, nodes []node) ([]corev1.Pod, error) {
+// listPods lists the Pods of the component that the nodes belong to, including those of
+// removed nodes.
+func (r *KafkaReconciler) listPods(ctx context.Context, kafka *api.Kafka, nodes []node) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	labels := client.MatchingLabels(nodeSelector(kafka.Name, nodes[0].component()))
 	if err := r.List(ctx, pods, client.InNamespace(kafka.Namespace), labels); err != nil {
@@ -310,8 +310,8 @@ func (r *KafkaReconciler) podsOf(ctx context.Context, kafka *api.Kafka, nodes []
 	return pods.Items, nil
 }
 
-// wait looks again soon, and gives up when nothing has come of it for longer
-// than the operation timeout. The warnings of the nodes stay beside that.
+// wait requeues soon, and fails after the operation timeout without progress. The
+// warnings of the nodes are kept.
 func (r *KafkaReconciler) wait(ctx context.Context, waitingFor string, since time.Time, nodes []node) (ctrl.Result, error) {
 	if waitingFor != "" && r.Now().Sub(since) > r.OperationTimeout {
 		return ctrl.Result{}, timedOut{invalidSpec{
@@ -319,11 +319,11 @@ func (r *KafkaReconciler) wait(ctx context.Context, waitingFor string, since tim
 			fmt.Sprintf("Exceeded timeout of %dms while waiting for %s", r.OperationTimeout.Milliseconds(), waitingFor),
 		}, warnings(nodes)}
 	}
-	ctrl.LoggerFrom(ctx).V(1).Info("cluster not there yet", "waitingFor", waitingFor)
+	ctrl.LoggerFrom(ctx).V(1).Info("cluster not ready yet", "waitingFor", waitingFor)
 	return ctrl.Result{RequeueAfter: retryInterval}, nil
 }
 
-func (r *KafkaReconciler) take(ctx context.Context, next step) error {
+func (r *KafkaReconciler) applyStep(ctx context.Context, next step) error {
 	for i := range next.Delete {
 		ctrl.LoggerFrom(ctx).Info("restarting Pod", "pod", next.Delete[i].Name)
 		if err := deletePod(ctx, r.Client, &next.Delete[i]); err != nil {
@@ -333,7 +333,7 @@ func (r *KafkaReconciler) take(ctx context.Context, next step) error {
 	return nil
 }
 
-func (r *KafkaReconciler) poolsOf(ctx context.Context, kafka *api.Kafka) ([]api.KafkaNodePool, error) {
+func (r *KafkaReconciler) listPools(ctx context.Context, kafka *api.Kafka) ([]api.KafkaNodePool, error) {
 	pools := &api.KafkaNodePoolList{}
 	err := r.List(ctx, pools, client.InNamespace(kafka.Namespace), client.MatchingLabels{api.LabelCluster: kafka.Name})
 	if err != nil {
@@ -342,8 +342,8 @@ func (r *KafkaReconciler) poolsOf(ctx context.Context, kafka *api.Kafka) ([]api.
 	return slices.DeleteFunc(pools.Items, func(p api.KafkaNodePool) bool { return p.DeletionTimestamp != nil }), nil
 }
 
-// recordPools writes the node ids down before any Pod is made from them, so
-// that a node keeps its id whatever pool comes later.
+// recordPools writes the node ids to the status before any Pod is created from them, so
+// that a node keeps its id when a pool is added.
 func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *api.Kafka, nodes []node, pools []api.KafkaNodePool) error {
 	for i := range pools {
 		pool := &pools[i]
@@ -353,7 +353,7 @@ func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *api.Kafka, nod
 		}
 		before := pool.DeepCopy()
 		pool.Status = wanted
-		if err := r.Status().Patch(ctx, pool, seenAs(before)); err != nil {
+		if err := r.Status().Patch(ctx, pool, patchFrom(before)); err != nil {
 			return fmt.Errorf("updating the status of KafkaNodePool %q: %w", pool.Name, err)
 		}
 	}
@@ -362,7 +362,7 @@ func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *api.Kafka, nod
 
 // applySupport creates or updates what Pods need: Services, ConfigMaps, claims.
 func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *api.Kafka, members []member) error {
-	for _, wanted := range servicesOf(kafka, members[0].component()) {
+	for _, wanted := range newServices(kafka, members[0].component()) {
 		service := &corev1.Service{ObjectMeta: wanted.ObjectMeta}
 		if err := r.apply(ctx, kafka, service, func() {
 			service.Spec.Selector = wanted.Spec.Selector
@@ -389,8 +389,8 @@ func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *api.Kafka, me
 	return nil
 }
 
-// apply creates or updates an object that goes with its owner. The object holds
-// the wanted metadata; set fills in the rest.
+// apply creates or updates an object that is deleted with its owner. The object holds the
+// wanted metadata; set fills in the rest.
 func (r *KafkaReconciler) apply(ctx context.Context, owner, object client.Object, set func()) error {
 	labels := object.GetLabels()
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, object, func() error {
@@ -404,9 +404,9 @@ func (r *KafkaReconciler) apply(ctx context.Context, owner, object client.Object
 	return nil
 }
 
-// createOwned creates an object that goes with the Kafka. One that is there becomes the
-// Kafka's: that of an earlier Kafka of its name would go when the garbage collector gets
-// to it.
+// createOwned creates an object that is deleted with the Kafka. An existing one gets the
+// Kafka as its owner: that of an earlier Kafka of the same name would otherwise be
+// garbage-collected.
 func (r *KafkaReconciler) createOwned(ctx context.Context, kafka *api.Kafka, object client.Object) error {
 	there := object.DeepCopyObject().(client.Object)
 	if err := controllerutil.SetOwnerReference(kafka, object, r.Scheme()); err != nil {
@@ -440,25 +440,25 @@ func (r *KafkaReconciler) updateStatus(ctx context.Context, kafka *api.Kafka, se
 	if equality.Semantic.DeepEqual(before.Status, kafka.Status) {
 		return nil
 	}
-	if err := client.IgnoreNotFound(r.Status().Patch(ctx, kafka, seenAs(before))); err != nil {
+	if err := client.IgnoreNotFound(r.Status().Patch(ctx, kafka, patchFrom(before))); err != nil {
 		return fmt.Errorf("updating the status of Kafka %q: %w", kafka.Name, err)
 	}
 	return nil
 }
 
-// seenAs is a change to what was read. One to what has changed meanwhile is refused: the
-// view of a pass may be older than what the pass before it wrote.
-func seenAs(read client.Object) client.Patch {
+// patchFrom patches only the version that was read: the cache of a reconcile may be older
+// than the previous reconcile's write.
+func patchFrom(read client.Object) client.Patch {
 	return client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
 }
 
-// internalBootstrap is the address for the operator's own connections. The
-// replication listener is always there, whatever listeners the user has.
+// internalBootstrap is the address of the operator's own connections. The replication
+// listener always exists.
 func internalBootstrap(kafka *api.Kafka) string {
 	return fmt.Sprintf("%s.%s.svc:%d", bootstrapServiceName(kafka.Name), kafka.Namespace, portReplication)
 }
 
-// youngest is when the last of the Pods was created: what is awaited since then.
+// youngest is when the last of the Pods was created, from which timeouts count.
 func youngest(pods []corev1.Pod) time.Time {
 	var last time.Time
 	for _, pod := range pods {

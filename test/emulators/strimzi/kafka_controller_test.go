@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
-// TestKafkaComesUp follows one controller and one broker from apply to Ready.
-func TestKafkaComesUp(t *testing.T) {
+// TestKafkaBecomesReady follows one controller and one broker from apply to Ready.
+func TestKafkaBecomesReady(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
 	b.create(kafka)
@@ -55,7 +55,7 @@ func TestKafkaComesUp(t *testing.T) {
 	expect.Equal(t, want, got, "status")
 }
 
-// TestFirstStatus sees the status of a cluster whose Pods are not ready yet.
+// TestFirstStatus checks the status of a cluster whose Pods are not ready yet.
 func TestFirstStatus(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
@@ -67,9 +67,9 @@ func TestFirstStatus(t *testing.T) {
 	}
 }
 
-// TestKafkaTakesOverWhatIsThere begins where an earlier Kafka of the name was deleted and
-// the garbage collector has not got to all of it.
-func TestKafkaTakesOverWhatIsThere(t *testing.T) {
+// TestKafkaTakesOverExistingObjects starts where an earlier Kafka of the same name was
+// deleted and the garbage collector has not deleted all of its objects.
+func TestKafkaTakesOverExistingObjects(t *testing.T) {
 	b := newBench(t, 1)
 	left := &corev1.ServiceAccount{}
 	left.Name, left.Namespace = "k-kafka", b.namespace
@@ -80,11 +80,11 @@ func TestKafkaTakesOverWhatIsThere(t *testing.T) {
 	taken := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: left.Name}}
 	b.read(taken)
 	if owners := taken.OwnerReferences; len(owners) != 1 || owners[0].UID != kafka.UID {
-		t.Errorf("the ServiceAccount goes with %+v, want Kafka %s alone", owners, kafka.UID)
+		t.Errorf("the ServiceAccount's owners are %+v, want Kafka %s alone", owners, kafka.UID)
 	}
 }
 
-// TestKafkaObjects compares what stands around a node with the real operator's.
+// TestKafkaObjects compares the other objects of a node with the real operator's.
 func TestKafkaObjects(t *testing.T) {
 	b := newBench(t, 1)
 	b.readyKafka()
@@ -128,9 +128,9 @@ func TestRollKeepsOldStatus(t *testing.T) {
 	b.edit(kafka, func() { kafka.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("4")} })
 	b.awaitRestart("k-dual-0", old)
 	b.read(kafka)
-	if observedOf(kafka) != 1 || conditionsOf(kafka.Status.Conditions)[2] != "Ready=True/" {
+	if observedGeneration(kafka) != 1 || formatConditions(kafka.Status.Conditions)[2] != "Ready=True/" {
 		t.Errorf("while rolling: %v, observedGeneration %d; want Ready of generation 1",
-			conditionsOf(kafka.Status.Conditions), observedOf(kafka))
+			formatConditions(kafka.Status.Conditions), observedGeneration(kafka))
 	}
 	b.markReady("k-dual-0")
 	b.awaitKafka(kafka, 2, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
@@ -144,11 +144,11 @@ func (b *bench) awaitRestart(name string, old types.UID) {
 				return ""
 			}
 		}
-		return fmt.Sprintf("Pod %s is not there again", name)
+		return fmt.Sprintf("Pod %s is not recreated", name)
 	})
 }
 
-// TestImpossibleSpec breaks a ready cluster: NotReady without Ready, the new generation observed.
+// TestImpossibleSpec breaks a ready cluster: NotReady without Ready, the new generation is observed.
 func TestImpossibleSpec(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := b.readyKafka()
@@ -160,7 +160,7 @@ func TestImpossibleSpec(t *testing.T) {
 	b.awaitKafka(kafka, 3, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }
 
-// TestBrokersMustAnswer has ready Pods, but one broker fewer in Kafka than wished.
+// TestBrokersMustAnswer has ready Pods, but one broker fewer in Kafka than specified.
 func TestBrokersMustAnswer(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
@@ -168,9 +168,9 @@ func TestBrokersMustAnswer(t *testing.T) {
 	b.awaitPods("k-dual-0", "k-dual-1")
 	b.markReady("k-dual-0")
 	b.markReady("k-dual-1")
-	time.Sleep(2 * retryInterval) // Long enough for the brokers to be asked.
+	time.Sleep(2 * retryInterval) // Long enough to query the brokers.
 	b.read(kafka)
-	expect.Equal(t, []string{"NotReady=True/Creating"}, conditionsOf(kafka.Status.Conditions), "broker 1 is not registered")
+	expect.Equal(t, []string{"NotReady=True/Creating"}, formatConditions(kafka.Status.Conditions), "broker 1 is not registered")
 	if _, _, err := b.brokers.AddNode(1, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestKafkaFaults(t *testing.T) {
 	}
 }
 
-// TestIgnoredKafka stays untouched beside a cluster that is served.
+// TestIgnoredKafka stays unchanged while another cluster is reconciled.
 func TestIgnoredKafka(t *testing.T) {
 	b := newBench(t, 1)
 	ignored := makeKafka(b.namespace, "ignored")
@@ -210,13 +210,13 @@ func TestIgnoredKafka(t *testing.T) {
 	b.readyKafka()
 	b.read(ignored)
 	if len(ignored.Status.Conditions) > 0 {
-		t.Errorf("the ignored Kafka has conditions %v", conditionsOf(ignored.Status.Conditions))
+		t.Errorf("the ignored Kafka has conditions %v", formatConditions(ignored.Status.Conditions))
 	}
 	b.awaitPods("k-dual-0")
 }
 
-// TestLateViewIsRefused has a pass write from what it read before another one wrote.
-func TestLateViewIsRefused(t *testing.T) {
+// TestStaleWriteIsRefused writes from what was read before another write.
+func TestStaleWriteIsRefused(t *testing.T) {
 	b := newBench(t, 1)
 	ready := b.readyKafka()
 	late := ready.DeepCopy()

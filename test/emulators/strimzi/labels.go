@@ -43,7 +43,7 @@ func clusterLabels(cluster, component string) map[string]string {
 	}
 }
 
-// nodeLabels are on what belongs to one node of the cluster.
+// nodeLabels are on objects of one node of the cluster.
 func nodeLabels(cluster string, n node) map[string]string {
 	labels := clusterLabels(cluster, n.component())
 	labels[api.LabelPodName] = n.podName()
@@ -56,18 +56,18 @@ func nodeLabels(cluster string, n node) map[string]string {
 	return labels
 }
 
-// podLabels are on the Pod of a node, beside those its pool hands down.
+// podLabels are on the Pod of a node, in addition to the labels of its pool.
 func podLabels(cluster string, n node) map[string]string {
 	own := merged(nodeLabels(cluster, n), map[string]string{
 		api.LabelController:     "strimzipodset",
 		api.LabelControllerName: n.podSetName(),
 	})
-	return merged(own, handedDown(n.Pool.Labels))
+	return merged(own, inheritedLabels(n.Pool.Labels))
 }
 
-// handedDown are the labels of an object that those made from it get as well:
-// all but Kubernetes' recommended ones.
-func handedDown(labels map[string]string) map[string]string {
+// inheritedLabels are the labels of an object that its children get: all but
+// Kubernetes' recommended ones.
+func inheritedLabels(labels map[string]string) map[string]string {
 	all := maps.Clone(labels)
 	maps.DeleteFunc(all, func(key, _ string) bool {
 		return strings.HasPrefix(key, "app.kubernetes.io/") && key != "app.kubernetes.io/part-of"
@@ -84,7 +84,7 @@ func podSetSelector(cluster string, n node) map[string]string {
 	return selector
 }
 
-// nodeSelector are the labels every node of a component has, whatever its pool and roles.
+// nodeSelector are the labels of every node of a component, in any pool and role.
 func nodeSelector(cluster, component string) map[string]string {
 	return map[string]string{
 		api.LabelCluster: cluster,
@@ -93,7 +93,7 @@ func nodeSelector(cluster, component string) map[string]string {
 	}
 }
 
-// merged returns base with more added; base wins.
+// merged returns base plus the labels of more; base wins.
 func merged(base, more map[string]string) map[string]string {
 	all := maps.Clone(more)
 	if all == nil {

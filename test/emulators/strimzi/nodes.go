@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// node is one node of Kafka, or of the ZooKeeper it runs on: a Pod to be.
+// node is one node of Kafka, or of its ZooKeeper: a wanted Pod.
 type node struct {
 	ID   int32
 	Pool *api.KafkaNodePool
@@ -24,8 +24,8 @@ func (n node) isBroker() bool     { return slices.Contains(n.Pool.Spec.Roles, ap
 func (n node) isKafka() bool      { return !n.isZooKeeper() }
 func (n node) isZooKeeper() bool  { return slices.Contains(n.Pool.Spec.Roles, roleZooKeeper) }
 
-// hasControlPlane tells that the node takes part in what a controller says to
-// brokers over a listener of its own.
+// hasControlPlane reports whether the node has the listener between controllers and
+// brokers.
 func (n node) hasControlPlane() bool { return n.isController() || n.ZooKeeper != "" }
 
 func (n node) component() string {
@@ -45,10 +45,10 @@ func (n node) podSetName() string {
 	return fmt.Sprintf("%s-%s", n.Pool.Labels[api.LabelCluster], n.Pool.Name)
 }
 
-// nodesOf gives every pool its node ids, pool by pool in name order. A pool
-// keeps the ids its status records, gives up its highest ones when it shrinks,
-// and takes the lowest free ids when it grows. The pools are not changed.
-func nodesOf(pools []api.KafkaNodePool) []node {
+// assignNodes gives every pool its node ids, pool by pool in name order. A pool keeps the
+// ids in its status, gives up its highest ones when it shrinks, and takes the lowest free
+// ids when it grows. The pools are not changed.
+func assignNodes(pools []api.KafkaNodePool) []node {
 	sorted := slices.SortedFunc(slices.Values(pools), func(a, b api.KafkaNodePool) int {
 		return cmp.Compare(a.Name, b.Name)
 	})
@@ -71,8 +71,8 @@ func nodesOf(pools []api.KafkaNodePool) []node {
 	return nodes
 }
 
-// withFreeIDs extends ids to the wanted number with the lowest ids not in used,
-// which it marks as used, and returns them in order.
+// withFreeIDs extends ids to the wanted number with the lowest ids not in used, which it
+// marks as used, and returns them in order.
 func withFreeIDs(ids []int32, wanted int, used map[int32]bool) []int32 {
 	all := slices.Clone(ids)
 	for id := int32(0); len(all) < wanted; id++ {
@@ -85,7 +85,7 @@ func withFreeIDs(ids []int32, wanted int, used map[int32]bool) []int32 {
 	return all
 }
 
-func idsOf(nodes []node) []int32 {
+func nodeIDs(nodes []node) []int32 {
 	var ids []int32
 	for _, n := range nodes {
 		ids = append(ids, n.ID)
@@ -93,8 +93,8 @@ func idsOf(nodes []node) []int32 {
 	return ids
 }
 
-func controllersOf(nodes []node) []node { return filtered(nodes, node.isController) }
-func brokersOf(nodes []node) []node     { return filtered(nodes, node.isBroker) }
+func controllers(nodes []node) []node { return filtered(nodes, node.isController) }
+func brokers(nodes []node) []node     { return filtered(nodes, node.isBroker) }
 
 func filtered(nodes []node, keep func(node) bool) []node {
 	var kept []node

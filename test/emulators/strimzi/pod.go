@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// annotationRevision carries the hash of all a Pod was made from. A Pod with
-// another revision than the wanted one has to be restarted.
+// annotationRevision has the hash of everything that a Pod is built from. A Pod with
+// another revision than the wanted one must be restarted.
 const annotationRevision = "strimzi.io/revision"
 
 const (
@@ -29,8 +29,8 @@ const (
 	tokenPath       = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-// logging is the same as Strimzi's default: everything of level INFO to the
-// console. Kafka 3 and ZooKeeper read the first version of this language.
+// logging is Strimzi's default: level INFO to the console. Kafka 3 and ZooKeeper use the
+// first version of this language.
 const logging = `status = error
 appender.stdout.type = Console
 appender.stdout.name = STDOUT
@@ -46,7 +46,7 @@ log4j.appender.CONSOLE.layout=org.apache.log4j.PatternLayout
 log4j.appender.CONSOLE.layout.ConversionPattern=%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n
 `
 
-// member is a node made concrete: what has to exist for it.
+// member is a node with the objects to create for it.
 type member struct {
 	node
 	config *corev1.ConfigMap
@@ -54,15 +54,15 @@ type member struct {
 	pod    *corev1.Pod
 }
 
-// membersOf builds all nodes of one component of a cluster.
-func (g Generation) membersOf(kafka *api.Kafka, nodes []node) ([]member, error) {
+// newMembers builds all nodes of one component of a cluster.
+func (g Generation) newMembers(kafka *api.Kafka, nodes []node) ([]member, error) {
 	var members []member
 	for _, n := range nodes {
 		config, err := g.nodeConfig(kafka, nodes, n)
 		if err != nil {
 			return nil, err
 		}
-		claims, err := claimsOf(kafka, n)
+		claims, err := newClaims(kafka, n)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (g Generation) nodeConfig(kafka *api.Kafka, nodes []node, n node) (*corev1.
 	}, nil
 }
 
-// files are what the programs of a node read.
+// files are the configuration files of a node's programs.
 func (g Generation) files(kafka *api.Kafka, nodes []node, n node) (map[string]string, error) {
 	data := map[string]string{"log4j2.properties": logging}
 	if g.ZooKeeper {
@@ -113,11 +113,11 @@ func (g Generation) files(kafka *api.Kafka, nodes []node, n node) (map[string]st
 }
 
 func (g Generation) nodePod(kafka *api.Kafka, n node) (*corev1.Pod, error) {
-	disks, mounts, err := g.volumesOf(n)
+	disks, mounts, err := g.nodeVolumes(n)
 	if err != nil {
 		return nil, err
 	}
-	template := templateOf(kafka, n.Pool)
+	template := nodeTemplate(kafka, n.Pool)
 	container := g.nodeContainer(kafka, n, template.KafkaContainer)
 	container.VolumeMounts = mounts
 	pod := template.Pod
@@ -155,9 +155,9 @@ func (g Generation) nodePod(kafka *api.Kafka, n node) (*corev1.Pod, error) {
 	return made, nil
 }
 
-// templateOf is that of the pool, or else that of the Kafka: a pool that has
+// nodeTemplate returns the template of the pool, or else that of the Kafka: a pool with
 // any template takes nothing from the Kafka's, as in Strimzi.
-func templateOf(kafka *api.Kafka, pool *api.KafkaNodePool) api.NodeTemplate {
+func nodeTemplate(kafka *api.Kafka, pool *api.KafkaNodePool) api.NodeTemplate {
 	if pool.Spec.Template != nil {
 		return *pool.Spec.Template
 	}
@@ -168,12 +168,12 @@ func (g Generation) nodeContainer(kafka *api.Kafka, n node, template api.Contain
 	liveness, readiness := probes(n)
 	container := corev1.Container{
 		Name:            n.component(),
-		Image:           cmp.Or(imageAsked(kafka, n), g.Image),
+		Image:           cmp.Or(nodeImage(kafka, n), g.Image),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Args:            []string{"/opt/kafka/" + n.component() + "_run.sh"},
 		Env:             append(jvmEnv(kafka, n.Pool), template.Env...),
 		Ports:           containerPorts(kafka, n),
-		Resources:       resourcesOf(kafka, n.Pool),
+		Resources:       poolResources(kafka, n.Pool),
 		LivenessProbe:   liveness,
 		ReadinessProbe:  readiness,
 		SecurityContext: template.SecurityContext,
@@ -189,8 +189,8 @@ func (g Generation) nodeContainer(kafka *api.Kafka, n node, template api.Contain
 	return container
 }
 
-// volumesOf are the disks of a node, and what all nodes have beside them.
-func (g Generation) volumesOf(n node) ([]corev1.Volume, []corev1.VolumeMount, error) {
+// nodeVolumes are the disks of a node and the volumes that all nodes have.
+func (g Generation) nodeVolumes(n node) ([]corev1.Volume, []corev1.VolumeMount, error) {
 	volumes := []corev1.Volume{
 		{Name: tmpVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
@@ -205,7 +205,7 @@ func (g Generation) volumesOf(n node) ([]corev1.Volume, []corev1.VolumeMount, er
 		volumes = append(volumes, tokenVolume())
 		mounts = append(mounts, corev1.VolumeMount{Name: tokenVolumeName, MountPath: tokenPath, ReadOnly: true})
 	}
-	for _, d := range disksOf(n.Pool) {
+	for _, d := range poolDisks(n.Pool) {
 		volume, err := d.volume(n.podName())
 		if err != nil {
 			return nil, nil, err
@@ -216,8 +216,8 @@ func (g Generation) volumesOf(n node) ([]corev1.Volume, []corev1.VolumeMount, er
 	return volumes, mounts, nil
 }
 
-// projectsToken tells that the Pods mount the token of their ServiceAccount by
-// a volume of their own. Before that, Kubernetes mounted it.
+// projectsToken: the Pods mount the token of their ServiceAccount from a projected
+// volume. In earlier releases, Kubernetes mounts it.
 func (g Generation) projectsToken() bool { return !g.ZooKeeper }
 
 func tokenVolume() corev1.Volume {
@@ -235,15 +235,15 @@ func tokenVolume() corev1.Volume {
 	}}}
 }
 
-func imageAsked(kafka *api.Kafka, n node) string {
+func nodeImage(kafka *api.Kafka, n node) string {
 	if n.isZooKeeper() {
 		return kafka.Spec.Zookeeper.Image
 	}
 	return kafka.Spec.Kafka.Image
 }
 
-// podSecurity is what is asked for and nothing else. Only where nothing is, a
-// disk that stays gets a group that may write to it.
+// podSecurity returns the specified context. Only if none is specified, a persistent disk
+// gets an fsGroup that can write to it.
 func podSecurity(asked *corev1.PodSecurityContext, pool *api.KafkaNodePool) *corev1.PodSecurityContext {
 	if asked != nil {
 		return asked
@@ -283,8 +283,8 @@ func containerPort(name string, port int32) corev1.ContainerPort {
 	return corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP}
 }
 
-// probes ask a script in the image. Whether the brokers really serve is asked
-// of Kafka itself before the cluster counts as ready.
+// probes run a script in the image. Whether the brokers serve is checked with Kafka
+// itself before the cluster counts as ready.
 func probes(n node) (liveness, readiness *corev1.Probe) {
 	script := "/opt/kafka/" + n.component()
 	return probe(script + "_liveness.sh"), probe(script + "_readiness.sh")

@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// podSetsOf gathers members of a component in StrimziPodSets, one for each pool.
-func podSetsOf(kafka *api.Kafka, members []member) []*api.StrimziPodSet {
+// newPodSets builds the StrimziPodSets of a component's members, one for each pool.
+func newPodSets(kafka *api.Kafka, members []member) []*api.StrimziPodSet {
 	var sets []*api.StrimziPodSet
 	for _, m := range members {
 		if len(sets) == 0 || sets[len(sets)-1].Name != m.podSetName() {
@@ -25,7 +25,7 @@ func podSetsOf(kafka *api.Kafka, members []member) []*api.StrimziPodSet {
 }
 
 func newPodSet(kafka *api.Kafka, n node) *api.StrimziPodSet {
-	labels := merged(clusterLabels(kafka.Name, n.component()), handedDown(n.Pool.Labels))
+	labels := merged(clusterLabels(kafka.Name, n.component()), inheritedLabels(n.Pool.Labels))
 	if !n.isZooKeeper() {
 		labels[api.LabelPoolName] = n.Pool.Name
 	}
@@ -37,15 +37,15 @@ func newPodSet(kafka *api.Kafka, n node) *api.StrimziPodSet {
 	}
 }
 
-// ownerOf is the pool, where there is one, and else the Kafka.
-func ownerOf(kafka *api.Kafka, n node) client.Object {
+// podSetOwner returns the pool if there is one, or else the Kafka.
+func podSetOwner(kafka *api.Kafka, n node) client.Object {
 	if n.Pool.UID != "" {
 		return n.Pool
 	}
 	return kafka
 }
 
-// specifiedAt is when an object's specification was written last.
+// specifiedAt is when an object's spec was last written.
 func specifiedAt(object client.Object) time.Time {
 	last := object.GetCreationTimestamp().Time
 	for _, entry := range object.GetManagedFields() {

@@ -26,27 +26,27 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// PodSetReconciler keeps the Pods of StrimziPodSets there. It changes none that
-// is there: that is the roll, which deletes them one by one. Without its Kafka a
-// StrimziPodSet is left alone; Kubernetes takes it away with its owner.
+// PodSetReconciler creates the missing Pods of StrimziPodSets. It changes no existing
+// one: the roll deletes outdated Pods one by one. It ignores a StrimziPodSet without its
+// Kafka; Kubernetes deletes it with its owner.
 type PodSetReconciler struct {
 	client.Client
 }
 
-// SetupWithManager wakes the reconciler on StrimziPodSets, their Pods and the
-// annotations of their Kafka. Its own status wakes it too, for a pass may have
-// seen the Pods later than it saw the status.
+// SetupWithManager watches StrimziPodSets, their Pods and the annotations of their
+// Kafka. It also watches its own status: a reconcile may have read the Pods later than
+// the status.
 func (r *PodSetReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-podset").
 		For(&api.StrimziPodSet{}).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(podSetOf)).
-		Watches(&api.Kafka{}, handler.EnqueueRequestsFromMapFunc(r.podSetsOfKafka), builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(podSetRequest)).
+		Watches(&api.Kafka{}, handler.EnqueueRequestsFromMapFunc(r.kafkaPodSetRequests), builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
 		Complete(r)
 }
 
-// podSetOf names the StrimziPodSet a Pod belongs to by its label.
-func podSetOf(_ context.Context, pod client.Object) []reconcile.Request {
+// podSetRequest returns the StrimziPodSet of a Pod, from its label.
+func podSetRequest(_ context.Context, pod client.Object) []reconcile.Request {
 	name := pod.GetLabels()[api.LabelControllerName]
 	if name == "" {
 		return nil
@@ -54,7 +54,7 @@ func podSetOf(_ context.Context, pod client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: name}}}
 }
 
-func (r *PodSetReconciler) podSetsOfKafka(ctx context.Context, kafka client.Object) []reconcile.Request {
+func (r *PodSetReconciler) kafkaPodSetRequests(ctx context.Context, kafka client.Object) []reconcile.Request {
 	sets := &api.StrimziPodSetList{}
 	if err := r.List(ctx, sets, client.InNamespace(kafka.GetNamespace()), client.MatchingLabels{api.LabelCluster: kafka.GetName()}); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "listing StrimziPodSets", "kafka", kafka.GetName())
@@ -67,14 +67,14 @@ func (r *PodSetReconciler) podSetsOfKafka(ctx context.Context, kafka client.Obje
 	return requests
 }
 
-// Reconcile makes the Pods that are missing. That one is refused is in the log
-// and in no object: the status counts 0 Pods, and that is all there is to see.
+// Reconcile creates missing Pods. A refused Pod is only logged, as by Strimzi: the status
+// counts 0 Pods.
 func (r *PodSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	set := &api.StrimziPodSet{}
 	if err := r.Get(ctx, req.NamespacedName, set); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	faults, served, err := r.faultsOf(ctx, set)
+	faults, served, err := r.podSetFaults(ctx, set)
 	if err != nil || !served || set.DeletionTimestamp != nil {
 		return ctrl.Result{}, err
 	}
@@ -86,7 +86,7 @@ func (r *PodSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 }
 
 func (r *PodSetReconciler) reconcileSet(ctx context.Context, set *api.StrimziPodSet, faults fault.Faults) (ctrl.Result, error) {
-	counted, err := r.keep(ctx, set, faults)
+	counted, err := r.reconcilePods(ctx, set, faults)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return ctrl.Result{}, err
 	}
@@ -99,9 +99,9 @@ func (r *PodSetReconciler) reconcileSet(ctx context.Context, set *api.StrimziPod
 	return result, r.updateStatus(ctx, set, counted)
 }
 
-// faultsOf are those asked of the Kafka the set belongs to. The set is not
-// served when that is gone, or when nobody shall be at work on it.
-func (r *PodSetReconciler) faultsOf(ctx context.Context, set *api.StrimziPodSet) (faults fault.Faults, served bool, err error) {
+// podSetFaults returns the faults of the set's Kafka. served is false if the Kafka does
+// not exist or is ignored.
+func (r *PodSetReconciler) podSetFaults(ctx context.Context, set *api.StrimziPodSet) (faults fault.Faults, served bool, err error) {
 	kafka := &api.Kafka{}
 	key := client.ObjectKey{Namespace: set.Namespace, Name: set.Labels[api.LabelCluster]}
 	if err := r.Get(ctx, key, kafka); err != nil {
@@ -114,9 +114,9 @@ func (r *PodSetReconciler) faultsOf(ctx context.Context, set *api.StrimziPodSet)
 	return faults, !faults.Has(fault.Ignore) && !faults.Has(fault.GoneAfterFirstStatus), nil
 }
 
-// keep stops at the first Pod that cannot be made. A Pod that was just made is
-// counted as ready and current when it is seen again.
-func (r *PodSetReconciler) keep(ctx context.Context, set *api.StrimziPodSet, faults fault.Faults) (counted api.StrimziPodSetStatus, err error) {
+// reconcilePods stops at the first Pod that can't be created. A new Pod counts as ready
+// and current only at the next reconcile.
+func (r *PodSetReconciler) reconcilePods(ctx context.Context, set *api.StrimziPodSet, faults fault.Faults) (counted api.StrimziPodSetStatus, err error) {
 	found := &corev1.PodList{}
 	if err := r.List(ctx, found, client.InNamespace(set.Namespace), client.MatchingLabels(set.Spec.Selector.MatchLabels)); err != nil {
 		return counted, fmt.Errorf("listing the Pods of StrimziPodSet %q: %w", set.Name, err)
@@ -131,7 +131,7 @@ func (r *PodSetReconciler) keep(ctx context.Context, set *api.StrimziPodSet, fau
 			}
 			continue
 		}
-		if err := r.tend(ctx, set, pod); err != nil {
+		if err := r.reconcilePod(ctx, set, pod); err != nil {
 			return counted, err
 		}
 		if isReady(*pod) {
@@ -147,7 +147,7 @@ func (r *PodSetReconciler) keep(ctx context.Context, set *api.StrimziPodSet, fau
 func (r *PodSetReconciler) create(ctx context.Context, set *api.StrimziPodSet, wanted *corev1.Pod, faults fault.Faults) error {
 	if faults.Has(fault.PodsRefused) {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, wanted.Name,
-			errors.New("asked for by the annotation "+fault.Annotation))
+			errors.New("set by the annotation "+fault.Annotation))
 	}
 	pod := wanted.DeepCopy()
 	if err := controllerutil.SetOwnerReference(set, pod, r.Scheme()); err != nil {
@@ -160,9 +160,9 @@ func (r *PodSetReconciler) create(ctx context.Context, set *api.StrimziPodSet, w
 	return nil
 }
 
-// tend deletes a Pod that has ended, an evicted one for instance, and adopts one
-// of the same name, though it be about to end: that of a Kafka before this one.
-func (r *PodSetReconciler) tend(ctx context.Context, set *api.StrimziPodSet, pod *corev1.Pod) error {
+// reconcilePod deletes a Pod that has ended, for example an evicted one, and adopts one
+// of the same name, even a terminating one of an earlier Kafka.
+func (r *PodSetReconciler) reconcilePod(ctx context.Context, set *api.StrimziPodSet, pod *corev1.Pod) error {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return r.delete(ctx, pod)
 	}
@@ -174,19 +174,19 @@ func (r *PodSetReconciler) tend(ctx context.Context, set *api.StrimziPodSet, pod
 		return fmt.Errorf("naming the owner of Pod %q: %w", pod.Name, err)
 	}
 	before := pod.DeepCopy()
-	// Beside the owner it has, which Kubernetes takes off when it is gone.
+	// In addition to its owner, which Kubernetes removes when it no longer exists.
 	pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: set.Name, UID: set.UID,
 	})
 	ctrl.LoggerFrom(ctx).Info("adopting Pod", "pod", pod.Name)
-	patch := seenAs(before)
+	patch := patchFrom(before)
 	if err := r.Patch(ctx, pod, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("adopting Pod %q: %w", pod.Name, err)
 	}
 	return nil
 }
 
-// removeSurplus deletes the Pods of nodes that are no more.
+// removeSurplus deletes the Pods of removed nodes.
 func (r *PodSetReconciler) removeSurplus(ctx context.Context, set *api.StrimziPodSet, pods []corev1.Pod) error {
 	for i := range pods {
 		if podNamed(set.Spec.Pods, pods[i].Name) == nil {
@@ -206,7 +206,7 @@ func (r *PodSetReconciler) delete(ctx context.Context, pod *corev1.Pod) error {
 	return deletePod(ctx, r.Client, pod)
 }
 
-// updateStatus writes all counts, those of 0 as well.
+// updateStatus writes all counts, including 0.
 func (r *PodSetReconciler) updateStatus(ctx context.Context, set *api.StrimziPodSet, status api.StrimziPodSetStatus) error {
 	if set.Status.ObservedGeneration != 0 && equality.Semantic.DeepEqual(set.Status, status) {
 		return nil
@@ -218,7 +218,7 @@ func (r *PodSetReconciler) updateStatus(ctx context.Context, set *api.StrimziPod
 	return nil
 }
 
-// deletePod deletes the Pod that was seen, not another one of its name.
+// deletePod deletes the observed Pod, not another one of its name.
 func deletePod(ctx context.Context, c client.Client, pod *corev1.Pod, more ...client.DeleteOption) error {
 	err := c.Delete(ctx, pod, append(more, client.Preconditions{UID: &pod.UID})...)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {

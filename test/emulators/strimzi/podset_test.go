@@ -21,9 +21,9 @@ import (
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
-// TestBrokerComesBack deletes the one broker. Nothing in the Kafka's status
-// tells; whether the data are there again is a matter of the disk.
-func TestBrokerComesBack(t *testing.T) {
+// TestBrokerIsRecreated deletes the only broker. The Kafka's status does not change;
+// the storage type determines whether the data is kept.
+func TestBrokerIsRecreated(t *testing.T) {
 	for name, tc := range map[string]struct {
 		volume api.StorageVolume
 		source func(corev1.VolumeSource) bool
@@ -50,7 +50,7 @@ func TestBrokerComesBack(t *testing.T) {
 			b.awaitPodSet("k-dual", api.StrimziPodSetStatus{ObservedGeneration: 1, Pods: 1, ReadyPods: 1, CurrentPods: 1})
 			b.read(kafka)
 			if diff := cmp.Diff(before, kafka.Status); diff != "" {
-				t.Errorf("the Kafka tells of it: -before +after\n%s", diff)
+				t.Errorf("the Kafka changed: -before +after\n%s", diff)
 			}
 			volumes := b.pods()[0].Spec.Volumes
 			if !tc.source(volumes[len(volumes)-1].VolumeSource) {
@@ -63,7 +63,7 @@ func TestBrokerComesBack(t *testing.T) {
 	}
 }
 
-// TestBrokerLost takes a broker's disk as well, once.
+// TestBrokerLost deletes a broker with its disk, once.
 func TestBrokerLost(t *testing.T) {
 	b := newBench(t, 1)
 	kafka, pod := b.readyOn(api.StorageVolume{ID: new(int32(0)), Type: api.StoragePersistentClaim, Size: "1Gi"})
@@ -73,22 +73,22 @@ func TestBrokerLost(t *testing.T) {
 	b.markReady("k-dual-0")
 	testcluster.Eventually(t, func() string {
 		if b.read(kafka); kafka.Annotations[fault.Annotation] != "" {
-			return "the fault is still asked for"
+			return "the fault is still set"
 		}
 		return ""
 	})
 	if diff := cmp.Diff(before, kafka.Status); diff != "" {
-		t.Errorf("the Kafka tells of it: -before +after\n%s", diff)
+		t.Errorf("the Kafka changed: -before +after\n%s", diff)
 	}
 	claim := &corev1.PersistentVolumeClaim{}
 	err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "data-0-k-dual-0"}, claim)
-	// What protects a claim in use is a controller that this API server lacks.
+	// This API server has no controller that protects claims in use.
 	if err != nil || claim.DeletionTimestamp == nil {
 		t.Errorf("the claim was not deleted (%v)", err)
 	}
 }
 
-// readyOn brings up one combined node with the given disk.
+// readyOn creates a ready combined node with the given disk.
 func (b *bench) readyOn(disk api.StorageVolume) (*api.Kafka, corev1.Pod) {
 	b.Helper()
 	kafka := makeKafka(b.namespace, "k")
@@ -97,10 +97,10 @@ func (b *bench) readyOn(disk api.StorageVolume) (*api.Kafka, corev1.Pod) {
 	b.create(pool, kafka)
 	pod := b.awaitPods("k-dual-0")[0]
 	b.markReady("k-dual-0")
-	// A Kafka that was seen before its pool has failed, and observed its generation, first.
+	// A Kafka that is reconciled before its pool exists fails and observes its generation first.
 	testcluster.Eventually(b.T, func() string {
 		b.read(kafka)
-		if got := conditionsOf(kafka.Status.Conditions); !slices.Contains(got, "Ready=True/") {
+		if got := formatConditions(kafka.Status.Conditions); !slices.Contains(got, "Ready=True/") {
 			return fmt.Sprintf("conditions %v", got)
 		}
 		return ""
@@ -108,7 +108,7 @@ func (b *bench) readyOn(disk api.StorageVolume) (*api.Kafka, corev1.Pod) {
 	return kafka, pod
 }
 
-// claims are the UIDs of the claims by name.
+// claims returns the UIDs of the claims by name.
 func (b *bench) claims() map[string]types.UID {
 	b.Helper()
 	list := &corev1.PersistentVolumeClaimList{}
@@ -120,8 +120,8 @@ func (b *bench) claims() map[string]types.UID {
 	return found
 }
 
-// TestAdoption replaces a Kafka by another of its name while the Pod of the
-// first takes its time to end.
+// TestAdoption replaces a Kafka by another of the same name while the Pod of the first
+// is terminating.
 func TestAdoption(t *testing.T) {
 	b := newBench(t, 1)
 	first := b.readyKafka()
@@ -152,14 +152,14 @@ func TestAdoption(t *testing.T) {
 	b.awaitKafka(second, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }
 
-// bind gives a Pod a node: from then on it ends only when its kubelet says so.
+// bind assigns a Pod to a node: from then on only its kubelet can end it.
 func (b *bench) bind(pod *corev1.Pod) {
 	b.Helper()
 	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "nowhere"}}
 	expect.NoError(b, b.SubResource("binding").Create(b.Context(), pod, binding))
 }
 
-// removeCluster deletes a Kafka with one pool, and plays the garbage collector.
+// removeCluster deletes a Kafka with one pool, and acts as the garbage collector.
 func (b *bench) removeCluster(kafka *api.Kafka, pool string) {
 	b.Helper()
 	meta := metav1.ObjectMeta{Namespace: b.namespace, Name: pool}
@@ -170,14 +170,14 @@ func (b *bench) removeCluster(kafka *api.Kafka, pool string) {
 	testcluster.Eventually(b.T, func() string {
 		err := b.Get(b.Context(), client.ObjectKey{Namespace: b.namespace, Name: set.Name}, &api.StrimziPodSet{})
 		if !apierrors.IsNotFound(err) {
-			return "the StrimziPodSet is still there"
+			return "the StrimziPodSet exists"
 		}
 		return ""
 	})
 }
 
-// TestReadyComesLater has a cluster become ready some time after its Pods.
-func TestReadyComesLater(t *testing.T) {
+// TestReadyDelay makes a cluster ready some time after its Pods.
+func TestReadyDelay(t *testing.T) {
 	const delay = 4 * time.Second
 	b := newBench(t, 1, func(r *KafkaReconciler) { r.ReadyDelay = delay })
 	kafka := b.readyKafka()
@@ -189,10 +189,10 @@ func TestReadyComesLater(t *testing.T) {
 	}
 }
 
-// TestLinger gives a Pod time to go on when it is deleted.
+// TestLinger gives a Pod time to run after its deletion.
 func TestLinger(t *testing.T) {
 	kafka := makeKafka("ns", "k")
-	nodes := nodesOf([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
+	nodes := assignNodes([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
 	for linger, want := range map[time.Duration]int64{0: 0, 1500 * time.Millisecond: 2, 19 * time.Second: 19} {
 		generation := newest
 		generation.Linger = linger
@@ -208,12 +208,12 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-// TestLabelsOfPool are on its Pods, too, but for those Strimzi has a word of its own for.
+// TestLabelsOfPool checks that its Pods have its labels, except those that Strimzi sets.
 func TestLabelsOfPool(t *testing.T) {
 	kafka := makeKafka("ns", "k")
 	pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
 	pool.Labels["mine"], pool.Labels["app.kubernetes.io/name"], pool.Labels["app.kubernetes.io/version"] = "yes", "mine", "1"
-	pod, err := newest.nodePod(kafka, nodesOf([]api.KafkaNodePool{*pool})[0])
+	pod, err := newest.nodePod(kafka, assignNodes([]api.KafkaNodePool{*pool})[0])
 	expect.NoError(t, err)
 	for label, want := range map[string]string{
 		"mine": "yes", "app.kubernetes.io/name": "kafka", "app.kubernetes.io/version": "", "strimzi.io/pool-name": "dual",
@@ -222,7 +222,7 @@ func TestLabelsOfPool(t *testing.T) {
 	}
 }
 
-// TestSecurityOfPods is what is asked for, and a group for disks that stay only where nothing is.
+// TestSecurityOfPods checks the security contexts: as specified, and with an fsGroup for persistent disks if nothing is specified.
 func TestSecurityOfPods(t *testing.T) {
 	asked := restricted()
 	claim := api.StorageVolume{ID: new(int32(0)), Type: api.StoragePersistentClaim, Size: "1Gi"}
@@ -231,7 +231,7 @@ func TestSecurityOfPods(t *testing.T) {
 		pod       corev1.PodSecurityContext
 		container corev1.SecurityContext
 	}{
-		"nothing asked": {func(*api.Kafka, *api.KafkaNodePool) {}, corev1.PodSecurityContext{}, corev1.SecurityContext{}},
+		"not specified": {func(*api.Kafka, *api.KafkaNodePool) {}, corev1.PodSecurityContext{}, corev1.SecurityContext{}},
 		"of the Kafka": {
 			func(k *api.Kafka, _ *api.KafkaNodePool) { k.Spec.Kafka.Template = *asked },
 			*asked.Pod.SecurityContext, *asked.KafkaContainer.SecurityContext,
@@ -247,7 +247,7 @@ func TestSecurityOfPods(t *testing.T) {
 			corev1.PodSecurityContext{},
 			corev1.SecurityContext{},
 		},
-		"nothing asked, on a claim": {
+		"not specified, on a claim": {
 			func(_ *api.Kafka, p *api.KafkaNodePool) { p.Spec.Storage.Volumes = []api.StorageVolume{claim} },
 			corev1.PodSecurityContext{FSGroup: new(int64(0))},
 			corev1.SecurityContext{},
@@ -263,7 +263,7 @@ func TestSecurityOfPods(t *testing.T) {
 			kafka := makeKafka("ns", "k")
 			pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
 			tc.change(kafka, pool)
-			pod, err := newest.nodePod(kafka, nodesOf([]api.KafkaNodePool{*pool})[0])
+			pod, err := newest.nodePod(kafka, assignNodes([]api.KafkaNodePool{*pool})[0])
 			expect.NoError(t, err)
 			got := []any{*pod.Spec.SecurityContext, *pod.Spec.Containers[0].SecurityContext}
 			expect.Equal(t, []any{tc.pod, tc.container}, got)
@@ -271,7 +271,7 @@ func TestSecurityOfPods(t *testing.T) {
 	}
 }
 
-// TestSecurityOnZooKeeper has templates for each of the two components.
+// TestSecurityOnZooKeeper has a template for each of the two components.
 func TestSecurityOnZooKeeper(t *testing.T) {
 	asked := restricted()
 	kafka := makeKafkaOnZooKeeper("ns", "z", 1, 1)
@@ -285,14 +285,14 @@ func TestSecurityOnZooKeeper(t *testing.T) {
 	} {
 		pod, err := zooKeepers.nodePod(kafka, tc.n)
 		expect.NoError(t, err)
-		expect.Equal(t, tc.secure, pod.Spec.SecurityContext.RunAsNonRoot != nil, "%s: the Pod is asked to be secure", component)
-		expect.Equal(t, tc.secure, pod.Spec.Containers[0].SecurityContext.Capabilities != nil, "%s: the container is asked to be secure", component)
+		expect.Equal(t, tc.secure, pod.Spec.SecurityContext.RunAsNonRoot != nil, "%s: the Pod has a security context", component)
+		expect.Equal(t, tc.secure, pod.Spec.Containers[0].SecurityContext.Capabilities != nil, "%s: the container has a security context", component)
 	}
 }
 
-// TestStatusIsCountedAgain overwrites both statuses, as a pass does that saw the Pods
-// later than it saw the status: what is counted is written again.
-func TestStatusIsCountedAgain(t *testing.T) {
+// TestStatusIsRecounted overwrites both statuses, as a reconcile does whose cache was
+// stale: the counts are corrected.
+func TestStatusIsRecounted(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := b.readyKafka()
 	set := &api.StrimziPodSet{}
@@ -304,7 +304,7 @@ func TestStatusIsCountedAgain(t *testing.T) {
 	b.awaitPodSet("k-dual", counted)
 
 	b.read(kafka)
-	conditions := conditionsOf(kafka.Status.Conditions)
+	conditions := formatConditions(kafka.Status.Conditions)
 	kafka.Status.Conditions = nil
 	expect.NoError(t, b.Status().Update(t.Context(), kafka))
 	b.awaitKafka(kafka, 1, conditions...)

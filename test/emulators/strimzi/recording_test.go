@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
-// checkFacts holds what is there against what was seen of the real operator.
+// checkFacts compares the namespace's objects with a recording of the real operator.
 func (b *bench) checkFacts(release, when string) {
 	b.Helper()
 	testcluster.CheckFacts(b.T, b.Client, b.namespace, "testdata/"+release+".yaml", when)
@@ -53,7 +53,7 @@ func TestRecordingOfStrimzi1(t *testing.T) {
 }
 
 func TestRecordingOfStrimzi045(t *testing.T) {
-	b := newBenchOf(t, zooKeepers, 1)
+	b := newGenerationBench(t, zooKeepers, 1)
 	kafka := makeKafka(b.namespace, "k")
 	kafka.Annotations = map[string]string{api.AnnotationKRaft: "enabled", api.AnnotationNodePools: "enabled"}
 	b.create(makePool(kafka, "broker", 1, api.RoleBroker), makePool(kafka, "controller", 1, api.RoleController), kafka)
@@ -68,8 +68,8 @@ func TestRecordingOfStrimzi045(t *testing.T) {
 	b.checkFacts("0.45.2", "ready")
 }
 
-// TestRecordingOfRefusal has a namespace that enforces what the Pods of a Kafka
-// without security contexts do not keep.
+// TestRecordingOfRefusal has a namespace whose Pod Security Standard the Pods of a Kafka
+// without security contexts violate.
 func TestRecordingOfRefusal(t *testing.T) {
 	var ahead atomic.Int64
 	b := newBench(t, 1, func(r *KafkaReconciler) {
@@ -92,7 +92,7 @@ func TestRecordingOfRefusal(t *testing.T) {
 	b.awaitKafka(kafka, 2, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }
 
-// TestPodsRefused fakes the same where nothing is enforced.
+// TestPodsRefused simulates the same without enforcement.
 func TestPodsRefused(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
@@ -105,8 +105,8 @@ func TestPodsRefused(t *testing.T) {
 	b.awaitPods("k-dual-0")
 }
 
-// TestTemplateOfPool has a pool with a template of its own: what the Kafka's
-// says of security does not reach the Pods of this pool.
+// TestTemplateOfPool has a pool with its own template: the Kafka's security contexts do
+// not reach the Pods of this pool.
 func TestTemplateOfPool(t *testing.T) {
 	b := newBench(t, 1)
 	b.enforce("restricted")
@@ -133,8 +133,8 @@ func restricted() *api.NodeTemplate {
 	}
 }
 
-// enforce has the API server refuse Pods that do not keep a standard. It knows of
-// it when it has seen its own namespace change, which takes it a moment.
+// enforce makes the API server refuse Pods that violate a standard. It waits until the
+// API server has noticed the change of the namespace.
 func (b *bench) enforce(standard string) {
 	b.Helper()
 	namespace := &corev1.Namespace{}
@@ -144,7 +144,7 @@ func (b *bench) enforce(standard string) {
 		bare := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "bare", Image: "example.org/bare:1"}}}}
 		bare.Namespace, bare.Name = b.namespace, "bare"
 		if err := b.Create(b.Context(), bare, client.DryRunAll); !apierrors.IsForbidden(err) {
-			return fmt.Sprintf("a Pod that does not keep %q is answered with %v", standard, err)
+			return fmt.Sprintf("creating a Pod that violates %q: %v", standard, err)
 		}
 		return ""
 	})

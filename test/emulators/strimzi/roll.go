@@ -8,21 +8,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// step is the next thing to do to bring the Pods where they should be. An empty
-// step means that they are there.
+// step is the next action of a roll. An empty step means that the roll is finished.
 type step struct {
 	Delete []corev1.Pod
-	// Wait is the name of the Pod that is awaited.
+	// Wait is the name of the Pod to wait for.
 	Wait string
 }
 
 func (s step) settled() bool { return len(s.Delete) == 0 && s.Wait == "" }
 
-// nextStep decides on one step. Missing Pods are awaited: the StrimziPodSets
-// make them, all together. Outdated ones are deleted one by one, controllers
-// before brokers, each only when all others are ready. An outdated Pod that is
-// not ready goes at once, for it may never become ready: the new specification
-// can be its remedy.
+// nextStep decides on one step. It waits for missing Pods: the StrimziPodSets create
+// them, all together. It deletes outdated ones one by one, controllers before brokers,
+// each only when all others are ready. An outdated Pod that is not ready is deleted at
+// once: it may never become ready, and the new specification may fix it.
 func nextStep(members []member, pods []corev1.Pod) step {
 	for _, pod := range pods {
 		if pod.DeletionTimestamp != nil {

@@ -17,16 +17,16 @@ import (
 func rollMembers(t *testing.T) (before, after []member) {
 	t.Helper()
 	kafka := makeKafka("ns", "k")
-	nodes := nodesOf([]api.KafkaNodePool{
+	nodes := assignNodes([]api.KafkaNodePool{
 		*makePool(kafka, "broker", 2, api.RoleBroker),
 		*makePool(kafka, "controller", 1, api.RoleController),
 	})
 	var err error
-	if before, err = newest.membersOf(kafka, nodes); err != nil {
+	if before, err = newest.newMembers(kafka, nodes); err != nil {
 		t.Fatal(err)
 	}
 	kafka.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("4")}
-	if after, err = newest.membersOf(kafka, nodes); err != nil {
+	if after, err = newest.newMembers(kafka, nodes); err != nil {
 		t.Fatal(err)
 	}
 	return before, after
@@ -42,16 +42,16 @@ func TestNextStep(t *testing.T) {
 		remove []string
 		wait   string
 	}{
-		"nothing there": {
+		"no Pods": {
 			reason: "the StrimziPodSets make all Pods, and the first one is awaited",
 			wait:   "k-broker-0",
 		},
-		"all there and ready": {
+		"all Pods ready": {
 			reason: "nothing is left to do",
 			pods:   []corev1.Pod{makePod(after[0], true), makePod(after[1], true), makePod(after[2], true)},
 		},
 		"all outdated": {
-			reason: "the controller goes first, alone",
+			reason: "the controller restarts first, alone",
 			pods:   []corev1.Pod{makePod(before[0], true), makePod(before[1], true), makePod(before[2], true)},
 			remove: []string{"k-controller-2"},
 		},
@@ -66,17 +66,17 @@ func TestNextStep(t *testing.T) {
 			wait:   "k-broker-0",
 		},
 		"outdated broker not ready": {
-			reason: "the new configuration may mend it",
+			reason: "the new configuration may fix it",
 			pods:   []corev1.Pod{makePod(after[0], false), makePod(before[1], false), makePod(after[2], true)},
 			remove: []string{"k-broker-1"},
 		},
 		"one terminating": {
-			reason: "nothing happens before it is gone",
+			reason: "the roll waits for its deletion",
 			pods:   []corev1.Pod{terminating, makePod(before[1], true), makePod(before[2], true)},
 			wait:   "k-broker-0",
 		},
 		"one missing among outdated ones": {
-			reason: "no more than one is away at a time",
+			reason: "at most one is unavailable at a time",
 			pods:   []corev1.Pod{makePod(before[0], true), makePod(before[1], true)},
 			wait:   "k-controller-2",
 		},
@@ -92,7 +92,7 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// TestRollEnds plays a whole roll: it restarts each node once and stops.
+// TestRollEnds simulates a whole roll: it restarts each node once and stops.
 func TestRollEnds(t *testing.T) {
 	before, after := rollMembers(t)
 	pods := []corev1.Pod{makePod(before[0], true), makePod(before[1], true), makePod(before[2], true)}

@@ -12,14 +12,14 @@ import (
 
 const portAgent = 8443
 
-func servicesOf(kafka *api.Kafka, component string) []*corev1.Service {
+func newServices(kafka *api.Kafka, component string) []*corev1.Service {
 	if component == componentZooKeeper {
 		return zooKeeperServices(kafka)
 	}
 	return []*corev1.Service{bootstrapService(kafka), brokersService(kafka)}
 }
 
-// bootstrapService is where clients begin; it selects brokers that are ready.
+// bootstrapService is the entry point of clients; it selects ready brokers.
 func bootstrapService(kafka *api.Kafka) *corev1.Service {
 	selector := nodeSelector(kafka.Name, componentKafka)
 	selector[api.LabelBrokerRole] = "true"
@@ -34,8 +34,8 @@ func bootstrapService(kafka *api.Kafka) *corev1.Service {
 	}
 }
 
-// brokersService gives every node a DNS name of its own, ready or not: nodes
-// have to find each other before any of them can be ready.
+// brokersService gives every node a DNS name, ready or not: nodes must find each
+// other before any of them can be ready.
 func brokersService(kafka *api.Kafka) *corev1.Service {
 	ports := append([]corev1.ServicePort{
 		servicePort("tcp-ctrlplane", portControlPlane),

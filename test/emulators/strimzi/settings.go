@@ -12,14 +12,14 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// Names of the listeners that nodes use among themselves.
+// Names of the listeners that nodes use internally.
 const (
 	listenerControlPlane = "CONTROLPLANE-9090"
 	listenerReplication  = "REPLICATION-9091"
 )
 
-// ownedPrefixes are the settings that Strimzi sets itself. A user's value for
-// one of them is dropped without an error, as Strimzi does.
+// ownedPrefixes are the settings that Strimzi sets itself. It drops a user's value
+// without an error.
 var ownedPrefixes = []string{
 	"listeners", "advertised.", "broker.", "listener.", "host.name", "port",
 	"inter.broker.listener.name", "sasl.", "ssl.", "security.", "password.",
@@ -62,14 +62,14 @@ func ownSettings(kafka *api.Kafka, nodes []node, n node) [][2]string {
 			{"zookeeper.connect", n.ZooKeeper},
 			{"control.plane.listener.name", listenerControlPlane},
 			{"inter.broker.listener.name", listenerReplication},
-		}, placeSettings(kafka, n)...)
+		}, addressSettings(kafka, n)...)
 	}
 	own := append([][2]string{
 		{"node.id", fmt.Sprint(n.ID)},
-		{"process.roles", strings.Join(rolesOf(n), ",")},
+		{"process.roles", strings.Join(nodeRoles(n), ",")},
 		{"controller.listener.names", listenerControlPlane},
 		{"controller.quorum.voters", voters(kafka, nodes)},
-	}, placeSettings(kafka, n)...)
+	}, addressSettings(kafka, n)...)
 	own = append(own, [2]string{"metadata.log.dir", metadataDir(n)})
 	if n.isBroker() {
 		own = append(own, [2]string{"inter.broker.listener.name", listenerReplication})
@@ -77,29 +77,29 @@ func ownSettings(kafka *api.Kafka, nodes []node, n node) [][2]string {
 	return own
 }
 
-// placeSettings say where a node is found and where it keeps its logs.
-func placeSettings(kafka *api.Kafka, n node) [][2]string {
-	listeners := listenersOf(kafka, n)
+// addressSettings are the addresses of a node and its log directories.
+func addressSettings(kafka *api.Kafka, n node) [][2]string {
+	listeners := nodeListeners(kafka, n)
 	return [][2]string{
 		{"listener.security.protocol.map", protocolMap(kafka)},
-		{"listeners", joined(listeners, func(l listener) string { return fmt.Sprintf("%s://0.0.0.0:%d", l.Name, l.Port) })},
-		{"advertised.listeners", joined(listeners, func(l listener) string {
+		{"listeners", joinText(listeners, func(l listener) string { return fmt.Sprintf("%s://0.0.0.0:%d", l.Name, l.Port) })},
+		{"advertised.listeners", joinText(listeners, func(l listener) string {
 			return fmt.Sprintf("%s://%s:%d", l.Name, advertisedHost(kafka, n), l.Port)
 		})},
 		{"log.dirs", strings.Join(logDirs(n), ",")},
 	}
 }
 
-// listener is one socket of a node under the name Kafka knows it by.
+// listener is one socket of a node, with Kafka's name for it.
 type listener struct {
 	Name string
 	Port int32
 }
 
-// listenersOf lists the sockets one node opens: controllers the control plane,
-// brokers replication and the user's; on ZooKeeper any broker may become the
-// controller, so that all have both.
-func listenersOf(kafka *api.Kafka, n node) []listener {
+// nodeListeners lists the sockets of one node: controllers have the control plane,
+// brokers have replication and the user's. On ZooKeeper any broker can become the
+// controller, so all have both.
+func nodeListeners(kafka *api.Kafka, n node) []listener {
 	var all []listener
 	if n.hasControlPlane() {
 		all = append(all, listener{listenerControlPlane, portControlPlane})
@@ -124,16 +124,16 @@ func protocolMap(kafka *api.Kafka) string {
 		{listenerControlPlane, portControlPlane},
 		{listenerReplication, portReplication},
 	}, clientListeners(kafka)...)
-	return joined(all, func(l listener) string { return l.Name + ":PLAINTEXT" })
+	return joinText(all, func(l listener) string { return l.Name + ":PLAINTEXT" })
 }
 
 func voters(kafka *api.Kafka, nodes []node) string {
-	return joined(controllersOf(nodes), func(n node) string {
+	return joinText(controllers(nodes), func(n node) string {
 		return fmt.Sprintf("%d@%s.cluster.local:%d", n.ID, advertisedHost(kafka, n), portControlPlane)
 	})
 }
 
-func rolesOf(n node) []string {
+func nodeRoles(n node) []string {
 	var roles []string
 	if n.isBroker() {
 		roles = append(roles, api.RoleBroker)
@@ -156,8 +156,8 @@ func isOwned(key string) bool {
 	return slices.ContainsFunc(ownedPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
-// properties turns configuration as written in YAML into Kafka's text: strings
-// as they are, lists joined by commas, null left out.
+// properties converts configuration from YAML to Kafka's text: strings are kept, lists
+// are joined by commas, null is left out.
 func properties(config api.Config) (map[string]string, error) {
 	all := make(map[string]string, len(config))
 	for key, raw := range config {
@@ -170,7 +170,7 @@ func properties(config api.Config) (map[string]string, error) {
 		case string:
 			all[key] = v
 		case []any:
-			all[key] = joined(v, func(item any) string { return fmt.Sprint(item) })
+			all[key] = joinText(v, func(item any) string { return fmt.Sprint(item) })
 		default:
 			// Numbers and booleans: JSON's own spelling, so that large integers stay integers.
 			all[key] = string(raw.Raw)
@@ -179,7 +179,7 @@ func properties(config api.Config) (map[string]string, error) {
 	return all, nil
 }
 
-func joined[T any](items []T, text func(T) string) string {
+func joinText[T any](items []T, text func(T) string) string {
 	parts := make([]string, len(items))
 	for i, item := range items {
 		parts[i] = text(item)

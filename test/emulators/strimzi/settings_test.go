@@ -17,8 +17,8 @@ func TestSettings(t *testing.T) {
 	brokers := makePool(kafka, "broker", 1, api.RoleBroker)
 	controllers := makePool(kafka, "controller", 1, api.RoleController)
 	combined := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
-	dedicated := nodesOf([]api.KafkaNodePool{*brokers, *controllers})
-	alone := nodesOf([]api.KafkaNodePool{*combined})
+	dedicated := assignNodes([]api.KafkaNodePool{*brokers, *controllers})
+	alone := assignNodes([]api.KafkaNodePool{*combined})
 
 	for name, tc := range map[string]struct {
 		nodes []node
@@ -83,7 +83,7 @@ func TestPropertiesOfUsers(t *testing.T) {
 		"log.dirs":                     apiextensionsv1.JSON{Raw: []byte(`"/x"`)},
 		"broker.heartbeat.interval.ms": apiextensionsv1.JSON{Raw: []byte(`2000`)},
 	}
-	nodes := nodesOf([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
+	nodes := assignNodes([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
 	text, err := settings(kafka, nodes, nodes[0])
 	expect.NoError(t, err)
 	_, user, _ := strings.Cut(text, "inter.broker.listener.name=REPLICATION-9091\n")

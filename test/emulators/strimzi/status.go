@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// withTimes returns the wanted conditions; one that was there before keeps the
-// time of its last transition.
+// withTimes returns the wanted conditions. A condition that has not changed keeps its
+// transition time.
 func withTimes(before, wanted []api.Condition, now time.Time) []api.Condition {
 	all := slices.Clone(wanted)
 	for i, condition := range all {
@@ -34,7 +34,7 @@ func condition(kind, reason, message string) api.Condition {
 	return api.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }
 
-// setCreating is the first status of all. It has observed no generation.
+// setCreating sets the first status. It has observed no generation.
 func setCreating(status *api.KafkaStatus, now time.Time) {
 	status.Conditions = withTimes(nil, []api.Condition{
 		condition(api.ConditionNotReady, "Creating", "Kafka cluster is being deployed"),
@@ -42,15 +42,15 @@ func setCreating(status *api.KafkaStatus, now time.Time) {
 	status.ObservedGeneration = new(int64(0))
 }
 
-// setFailed replaces Ready by NotReady, beside which warnings stay, and marks
-// the generation as seen.
+// setFailed replaces Ready by NotReady, keeps warnings, and marks the generation as
+// observed.
 func setFailed(status *api.KafkaStatus, generation int64, cause invalidSpec, warnings []api.Condition, now time.Time) {
 	wanted := append(slices.Clone(warnings), condition(api.ConditionNotReady, cause.Class, cause.Message))
 	status.Conditions = withTimes(status.Conditions, wanted, now)
 	status.ObservedGeneration = &generation
 }
 
-// setPaused says that the object is left alone because it asks for it.
+// setPaused reports that reconciliation is paused by annotation.
 func setPaused(status *api.KafkaStatus, generation int64, now time.Time) {
 	status.Conditions = withTimes(status.Conditions, []api.Condition{
 		condition(api.ConditionReconciliationPaused, "", ""),
@@ -58,7 +58,7 @@ func setPaused(status *api.KafkaStatus, generation int64, now time.Time) {
 	status.ObservedGeneration = &generation
 }
 
-// setReady is written only when every broker has answered; one of them tells the cluster's id.
+// setReady requires that every broker has answered; one of them reports the cluster's id.
 func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []node, clusterID string, now time.Time) {
 	wanted := append(warnings(nodes), condition(api.ConditionReady, "", ""))
 	status.Conditions = withTimes(status.Conditions, wanted, now)
@@ -68,9 +68,9 @@ func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []
 	status.OperatorLastSuccessfulVersion = g.OperatorVersion
 	status.Listeners = listenerStatus(kafka)
 	if g.ZooKeeper {
-		// Fields that went with v1beta2.
+		// Fields that v1 no longer has.
 		status.KafkaMetadataState = g.metadataState(kafka)
-		status.RegisteredNodeIDs = idsOf(filtered(nodes, node.isKafka))
+		status.RegisteredNodeIDs = nodeIDs(filtered(nodes, node.isKafka))
 	} else {
 		status.ClusterSecurity = &api.ClusterSecurity{Authentication: "strimzi-mtls", Encryption: "strimzi-tls"}
 	}
@@ -80,18 +80,18 @@ func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []
 	}
 }
 
-// warnings are conditions of type Warning that stand beside Ready.
+// warnings are conditions of type Warning, in addition to Ready.
 func warnings(nodes []node) []api.Condition {
 	var all []api.Condition
 	if ensemble := filtered(nodes, node.isZooKeeper); len(ensemble) > 0 {
 		all = append(all, condition(api.ConditionWarning, "ZooKeeperRemoval",
 			"Support for ZooKeeper-based Apache Kafka clusters will be removed in the next Strimzi release (0.46.0). Please migrate to KRaft."))
 	}
-	if brokers := brokersOf(nodes); len(brokers) == 1 && usesEphemeral(brokers[0].Pool) {
+	if brokers := brokers(nodes); len(brokers) == 1 && usesEphemeral(brokers[0].Pool) {
 		all = append(all, condition(api.ConditionWarning, "KafkaStorage",
 			"A Kafka cluster with a single broker node and ephemeral storage will lose topic messages after any restart or rolling update."))
 	}
-	if controllers := controllersOf(nodes); len(controllers) == 1 && usesEphemeral(controllers[0].Pool) {
+	if controllers := controllers(nodes); len(controllers) == 1 && usesEphemeral(controllers[0].Pool) {
 		all = append(all, condition(api.ConditionWarning, "KafkaStorage",
 			"A Kafka cluster with a single controller node and ephemeral storage will lose data after any restart or rolling update."))
 	}
@@ -122,12 +122,12 @@ func poolRefs(nodes []node) []api.NodePoolRef {
 	return refs
 }
 
-// poolStatus is what one pool's status should say.
+// poolStatus is the wanted status of one pool.
 func poolStatus(kafka *api.Kafka, nodes []node, pool *api.KafkaNodePool) api.KafkaNodePoolStatus {
 	return api.KafkaNodePoolStatus{
 		Conditions:         pool.Status.Conditions,
 		ObservedGeneration: pool.Generation,
-		NodeIDs:            idsOf(filtered(nodes, func(n node) bool { return n.Pool.Name == pool.Name })),
+		NodeIDs:            nodeIDs(filtered(nodes, func(n node) bool { return n.Pool.Name == pool.Name })),
 		ClusterID:          clusterID(kafka),
 		Roles:              pool.Spec.Roles,
 		Replicas:           pool.Spec.Replicas,
@@ -137,8 +137,8 @@ func poolStatus(kafka *api.Kafka, nodes []node, pool *api.KafkaNodePool) api.Kaf
 	}
 }
 
-// clusterID is Kafka's form of a UUID, taken from the object's own so that a
-// restarted emulator finds the same again.
+// clusterID is Kafka's form of a UUID, derived from the object's own, so that a
+// restarted emulator computes the same.
 func clusterID(kafka *api.Kafka) string {
 	id, err := uuid.Parse(string(kafka.UID))
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 
 const dataRoot = "/var/lib/"
 
-// disk is one volume of a node. Its name is "data" alone, or "data-<id>" in a jbod.
+// disk is one volume of a node. Its name is "data", or "data-<id>" in a jbod.
 type disk struct {
 	api.StorageVolume
 	Name string
-	// component is whose data it holds.
+	// component that stores its data on it.
 	component string
 }
 
-func disksOf(pool *api.KafkaNodePool) []disk {
+func poolDisks(pool *api.KafkaNodePool) []disk {
 	component := node{Pool: pool}.component()
 	storage := pool.Spec.Storage
 	if storage.Type != api.StorageJBOD {
@@ -51,20 +51,20 @@ func usesEphemeral(pool *api.KafkaNodePool) bool { return uses(pool, api.Storage
 func usesClaims(pool *api.KafkaNodePool) bool    { return uses(pool, api.StoragePersistentClaim) }
 
 func uses(pool *api.KafkaNodePool, kind string) bool {
-	return slices.ContainsFunc(disksOf(pool), func(d disk) bool { return d.Type == kind })
+	return slices.ContainsFunc(poolDisks(pool), func(d disk) bool { return d.Type == kind })
 }
 
 func logDirs(n node) []string {
 	var dirs []string
-	for _, d := range disksOf(n.Pool) {
+	for _, d := range poolDisks(n.Pool) {
 		dirs = append(dirs, d.logDir(n))
 	}
 	return dirs
 }
 
-// metadataDir is on the disk marked for it, else on the first one.
+// metadataDir is on the disk marked for metadata, or else on the first one.
 func metadataDir(n node) string {
-	disks := disksOf(n.Pool)
+	disks := poolDisks(n.Pool)
 	if len(disks) == 0 {
 		return ""
 	}
@@ -76,7 +76,7 @@ func metadataDir(n node) string {
 	return disks[0].logDir(n)
 }
 
-// volume is the disk as a Pod sees it.
+// volume returns the disk as a volume of a Pod.
 func (d disk) volume(pod string) (corev1.Volume, error) {
 	if d.Type == api.StoragePersistentClaim {
 		return corev1.Volume{Name: d.Name, VolumeSource: corev1.VolumeSource{
@@ -94,11 +94,11 @@ func (d disk) volume(pod string) (corev1.Volume, error) {
 	return corev1.Volume{Name: d.Name, VolumeSource: corev1.VolumeSource{EmptyDir: empty}}, nil
 }
 
-// claimsOf builds the PersistentVolumeClaims of one node. Only a claim with
-// deleteClaim goes with the cluster; the caller sets the owner of those.
-func claimsOf(kafka *api.Kafka, n node) ([]claim, error) {
+// newClaims builds the PersistentVolumeClaims of one node. Only a claim with
+// deleteClaim is deleted with the cluster; the caller sets the owner of those.
+func newClaims(kafka *api.Kafka, n node) ([]claim, error) {
 	var claims []claim
-	for _, d := range disksOf(n.Pool) {
+	for _, d := range poolDisks(n.Pool) {
 		if d.Type != api.StoragePersistentClaim {
 			continue
 		}
@@ -125,7 +125,7 @@ func claimsOf(kafka *api.Kafka, n node) ([]claim, error) {
 	return claims, nil
 }
 
-// claim is a PersistentVolumeClaim and whether it goes with the cluster.
+// claim is a PersistentVolumeClaim and whether it is deleted with the cluster.
 type claim struct {
 	*corev1.PersistentVolumeClaim
 	deleted bool

@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// bench is one test's namespace with the controller at work in it, brokers
-// that speak Kafka's protocol in memory, and a hand to play the kubelet.
+// bench is one test's namespace with the controller and brokers that serve Kafka's
+// protocol in memory. Its methods act as the kubelet.
 type bench struct {
 	*testing.T
 	client.Client
@@ -37,10 +37,10 @@ type bench struct {
 
 func newBench(t *testing.T, brokers int, adjust ...func(*KafkaReconciler)) *bench {
 	t.Helper()
-	return newBenchOf(t, newest, brokers, adjust...)
+	return newGenerationBench(t, newest, brokers, adjust...)
 }
 
-func newBenchOf(t *testing.T, generation Generation, brokers int, adjust ...func(*KafkaReconciler)) *bench {
+func newGenerationBench(t *testing.T, generation Generation, brokers int, adjust ...func(*KafkaReconciler)) *bench {
 	t.Helper()
 	config := testcluster.Config(t, generation.OperatorVersion)
 	c := apiserver.Client(t, config, api.AddToScheme(generation.APIVersion))
@@ -79,7 +79,7 @@ func (b *bench) create(objects ...client.Object) {
 	}
 }
 
-// edit changes an object as a user would, whatever the controllers do meanwhile.
+// edit changes an object as a user would, while the controllers run.
 func (b *bench) edit(object client.Object, change func()) {
 	b.Helper()
 	b.read(object)
@@ -118,7 +118,7 @@ func (b *bench) awaitPods(names ...string) []corev1.Pod {
 	return pods
 }
 
-// markReady plays the kubelet: the Pod's containers run and their probes succeed.
+// markReady acts as the kubelet: the Pod's containers run and their probes succeed.
 func (b *bench) markReady(name string) {
 	b.Helper()
 	pod := &corev1.Pod{}
@@ -129,8 +129,8 @@ func (b *bench) markReady(name string) {
 	expect.NoError(b, b.Status().Update(b.Context(), pod))
 }
 
-// conditionsOf renders conditions as "Type=Status/Reason" for comparison.
-func conditionsOf(conditions []api.Condition) []string {
+// formatConditions renders conditions as "Type=Status/Reason" for comparison.
+func formatConditions(conditions []api.Condition) []string {
 	var all []string
 	for _, c := range conditions {
 		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
@@ -138,8 +138,8 @@ func conditionsOf(conditions []api.Condition) []string {
 	return all
 }
 
-// observedOf is the observedGeneration, or -1 where there is none.
-func observedOf(kafka *api.Kafka) int64 {
+// observedGeneration returns the observedGeneration, or -1 if there is none.
+func observedGeneration(kafka *api.Kafka) int64 {
 	if kafka.Status.ObservedGeneration == nil {
 		return -1
 	}
@@ -151,7 +151,7 @@ func (b *bench) awaitKafka(kafka *api.Kafka, observed int64, conditions ...strin
 	b.Helper()
 	testcluster.Eventually(b.T, func() string {
 		b.read(kafka)
-		got := fmt.Sprint(conditionsOf(kafka.Status.Conditions), observedOf(kafka))
+		got := fmt.Sprint(formatConditions(kafka.Status.Conditions), observedGeneration(kafka))
 		want := fmt.Sprint(conditions, observed)
 		if got != want {
 			return fmt.Sprintf("Kafka conditions and observedGeneration %s, want %s", got, want)
@@ -160,7 +160,7 @@ func (b *bench) awaitKafka(kafka *api.Kafka, observed int64, conditions ...strin
 	})
 }
 
-// readyKafka makes a cluster of one combined node and brings it up.
+// readyKafka creates a cluster of one combined node and makes it ready.
 func (b *bench) readyKafka() *api.Kafka {
 	b.Helper()
 	kafka := makeKafka(b.namespace, "k")

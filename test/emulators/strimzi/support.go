@@ -12,17 +12,17 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// surroundingsOf is what stands around the nodes of a component before there is
-// any, in the order it comes. The Secrets have the names of real ones and hold
-// nothing: the nodes talk in the clear.
-func (g Generation) surroundingsOf(kafka *api.Kafka, members []member) []client.Object {
+// supportObjects are the objects that the nodes of a component need, in the order of
+// their creation. The Secrets have the names of real ones and are empty: the nodes use
+// plaintext.
+func (g Generation) supportObjects(kafka *api.Kafka, members []member) []client.Object {
 	labels := clusterLabels(kafka.Name, members[0].component())
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: kafka.Namespace, Name: name, Labels: labels}
 	}
 	name := componentName(kafka.Name, members[0].component())
 	objects := []client.Object{&corev1.ServiceAccount{ObjectMeta: meta(name)}}
-	for _, secret := range g.secretsOf(kafka.Name, members) {
+	for _, secret := range g.secretNames(kafka.Name, members) {
 		objects = append(objects, &corev1.Secret{ObjectMeta: meta(secret)})
 	}
 	return append(objects, &policyv1.PodDisruptionBudget{
@@ -34,9 +34,9 @@ func (g Generation) surroundingsOf(kafka *api.Kafka, members []member) []client.
 	})
 }
 
-// secretsOf are the certificate authorities, then those who have certificates:
-// all nodes of a component in one Secret before Strimzi 1.
-func (g Generation) secretsOf(cluster string, members []member) []string {
+// secretNames are the certificate authorities and the certificates: before Strimzi 1, one
+// Secret for all nodes of a component.
+func (g Generation) secretNames(cluster string, members []member) []string {
 	names := []string{
 		cluster + "-cluster-ca-cert", cluster + "-cluster-ca",
 		cluster + "-clients-ca-cert", cluster + "-clients-ca",

@@ -9,15 +9,15 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// invalidSpec is a wish that cannot be met. Class is what the operator puts in
-// the reason of its NotReady condition: the name of a Java exception.
+// invalidSpec is a spec that the operator can't fulfill. Class is the reason of its
+// NotReady condition: the name of a Java exception.
 type invalidSpec struct {
 	Class   string
 	Message string
 }
 
-// timedOut is what has not come about within the operation timeout, and the
-// conditions of type Warning to stand beside that.
+// timedOut is what was not ready within the operation timeout, and the conditions of
+// type Warning in addition.
 type timedOut struct {
 	invalidSpec
 
@@ -26,7 +26,7 @@ type timedOut struct {
 
 func (e invalidSpec) Error() string { return e.Class + ": " + e.Message }
 
-// check returns an invalidSpec for the first thing that makes the cluster impossible.
+// check returns an invalidSpec for the first error in the cluster's spec.
 func (g Generation) check(kafka *api.Kafka, pools []api.KafkaNodePool) error {
 	shape := g.checkPools
 	if g.onZooKeeper(kafka) {
@@ -57,7 +57,7 @@ func (g Generation) checkPools(kafka *api.Kafka, pools []api.KafkaNodePool) erro
 	if len(pools) == 0 {
 		return g.poolsMissing(kafka)
 	}
-	return checkRoles(kafka.Name, nodesOf(pools))
+	return checkRoles(kafka.Name, assignNodes(pools))
 }
 
 func (g Generation) poolsMissing(kafka *api.Kafka) error {
@@ -68,7 +68,7 @@ func (g Generation) poolsMissing(kafka *api.Kafka) error {
 	return invalidSpec{"InvalidConfigurationException", message}
 }
 
-// checkZooKeeper checks what the schema leaves optional because KRaft does not need it.
+// checkZooKeeper checks fields that the schema leaves optional because KRaft does not need them.
 func (g Generation) checkZooKeeper(kafka *api.Kafka, pools []api.KafkaNodePool) error {
 	usesPools := isEnabled(kafka, api.AnnotationNodePools)
 	var missing []string
@@ -105,8 +105,8 @@ func checkRoles(cluster string, nodes []node) error {
 		name  string
 		nodes []node
 	}{
-		{api.RoleBroker, brokersOf(nodes)},
-		{api.RoleController, controllersOf(nodes)},
+		{api.RoleBroker, brokers(nodes)},
+		{api.RoleController, controllers(nodes)},
 	} {
 		if len(role.nodes) == 0 {
 			missing = append(missing, fmt.Sprintf(
@@ -120,7 +120,7 @@ func checkRoles(cluster string, nodes []node) error {
 		"The Kafka cluster %s is invalid: [%s]", cluster, strings.Join(missing, ", "))}
 }
 
-// checkListeners refuses what only this emulator cannot do, in its own words.
+// checkListeners refuses listeners that Strimzi supports and this emulator does not.
 func checkListeners(listeners []api.Listener) error {
 	for _, listener := range listeners {
 		if listener.TLS || listener.Type != "internal" {

@@ -21,41 +21,41 @@ const (
 	portZooKeeperElection   = 3888
 )
 
-// roleZooKeeper is the role of the pool that the ensemble is to this emulator;
-// no KafkaNodePool can have it.
+// roleZooKeeper is the role of the pool that represents the ensemble here; no
+// KafkaNodePool can have it.
 const roleZooKeeper = "zookeeper"
 
-// zooKeeperNodes gives the nodes of the ensemble, numbered from 0.
+// zooKeeperNodes returns the nodes of the ensemble, numbered from 0.
 func zooKeeperNodes(kafka *api.Kafka) []node {
 	wanted := kafka.Spec.Zookeeper
 	pool := impliedPool(kafka, componentZooKeeper, roleZooKeeper)
 	pool.Spec.Replicas = wanted.Replicas
 	pool.Spec.Storage = wanted.Storage
 	pool.Spec.Resources = wanted.Resources
-	// Never nil: the options of the Kafka are not those of its ensemble.
+	// Never nil: the options of the Kafka do not apply to its ensemble.
 	pool.Spec.JvmOptions = &api.JvmOptions{}
 	if wanted.JvmOptions != nil {
 		pool.Spec.JvmOptions = wanted.JvmOptions
 	}
 	pool.Spec.Template = &api.NodeTemplate{Pod: wanted.Template.Pod, KafkaContainer: wanted.Template.ZookeeperContainer}
-	return nodesOf([]api.KafkaNodePool{pool})
+	return assignNodes([]api.KafkaNodePool{pool})
 }
 
-// brokersOnZooKeeper gives the brokers of a cluster without node pools.
+// brokersOnZooKeeper returns the brokers of a cluster without node pools.
 func brokersOnZooKeeper(kafka *api.Kafka) []node {
 	wanted := kafka.Spec.Kafka
 	pool := impliedPool(kafka, componentKafka, api.RoleBroker)
 	pool.Spec.Replicas = wanted.Replicas
 	pool.Spec.Storage = *wanted.Storage
 	pool.Spec.Resources = wanted.Resources
-	nodes := nodesOf([]api.KafkaNodePool{pool})
+	nodes := assignNodes([]api.KafkaNodePool{pool})
 	for i := range nodes {
 		nodes[i].ZooKeeper = fmt.Sprintf("%s.%s.svc:%d", zooKeeperClientServiceName(kafka.Name), kafka.Namespace, portZooKeeper)
 	}
 	return nodes
 }
 
-// impliedPool is a pool that exists in the operator's mind alone.
+// impliedPool is a pool without an object.
 func impliedPool(kafka *api.Kafka, name, role string) api.KafkaNodePool {
 	return api.KafkaNodePool{
 		ObjectMeta: metav1.ObjectMeta{
@@ -79,8 +79,8 @@ func zooKeeperSettings(kafka *api.Kafka, nodes []node, n node) (string, error) {
 		"clientPort":                fmt.Sprint(portZooKeeper),
 		"admin.enableServer":        "false",
 		"4lw.commands.whitelist":    "ruok,srvr",
-		"quorumListenOnAllIPs":      "true", // Its own name may not be known yet.
-		"electionPortBindRetry":     "0",    // For ever, likewise.
+		"quorumListenOnAllIPs":      "true", // Its own name may not resolve yet.
+		"electionPortBindRetry":     "0",    // Forever, for the same reason.
 		"cnxTimeout":                "5",
 		"autopurge.snapRetainCount": "3",
 	})
@@ -95,9 +95,9 @@ func zooKeeperSettings(kafka *api.Kafka, nodes []node, n node) (string, error) {
 	return out.String(), nil
 }
 
-func zooKeeperDataDir(n node) string { return disksOf(n.Pool)[0].mountPath() + "/version" }
+func zooKeeperDataDir(n node) string { return poolDisks(n.Pool)[0].mountPath() + "/version" }
 
-// zooKeeperServices are where brokers find the ensemble and its nodes each other.
+// zooKeeperServices are for the brokers, and between the nodes of the ensemble.
 func zooKeeperServices(kafka *api.Kafka) []*corev1.Service {
 	clients := servicePort("tcp-clients", portZooKeeper)
 	meta := func(name string) metav1.ObjectMeta {

@@ -24,10 +24,10 @@ func makeKafkaOnZooKeeper(namespace, name string, brokers, ensemble int32) *api.
 	return kafka
 }
 
-// TestZooKeeperComesUp follows a cluster from apply to Ready: no broker starts
-// before the ensemble is there, and what looks like a failure passes.
-func TestZooKeeperComesUp(t *testing.T) {
-	b := newBenchOf(t, zooKeepers, 1)
+// TestZooKeeperBecomesReady follows a cluster from apply to Ready: no broker starts
+// before the ensemble is ready, and the temporary NotReady passes.
+func TestZooKeeperBecomesReady(t *testing.T) {
+	b := newGenerationBench(t, zooKeepers, 1)
 	kafka := makeKafkaOnZooKeeper(b.namespace, "z", 1, 3)
 	b.create(kafka)
 	b.awaitPods("z-zookeeper-0", "z-zookeeper-1", "z-zookeeper-2")
@@ -97,7 +97,7 @@ func (b *bench) assertZooKeeperObjects() {
 
 // TestKRaftBeforeStrimzi1 has both annotations, and both kinds of pools.
 func TestKRaftBeforeStrimzi1(t *testing.T) {
-	b := newBenchOf(t, zooKeepers, 1)
+	b := newGenerationBench(t, zooKeepers, 1)
 	kafka := makeKafka(b.namespace, "k")
 	kafka.Annotations = map[string]string{api.AnnotationKRaft: "enabled", api.AnnotationNodePools: "enabled"}
 	b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
@@ -108,16 +108,16 @@ func TestKRaftBeforeStrimzi1(t *testing.T) {
 		t.Errorf("metadata state %q version %q, want KRaft 3.9-IV0", state, version)
 	}
 
-	// Taking the annotation off moves no metadata out of KRaft.
+	// Removing the annotation moves no metadata out of KRaft.
 	b.edit(kafka, func() { delete(kafka.Annotations, api.AnnotationKRaft) })
 	if got := zooKeepers.metadataState(kafka); got != "KRaft" {
-		t.Errorf("without the annotation the cluster is taken for one on %s", got)
+		t.Errorf("without the annotation the metadata state is %s", got)
 	}
 }
 
-// TestZooKeeperRolls changes the brokers' configuration: the ensemble stays.
+// TestZooKeeperRolls changes the brokers' configuration: the ensemble does not restart.
 func TestZooKeeperRolls(t *testing.T) {
-	b := newBenchOf(t, zooKeepers, 1)
+	b := newGenerationBench(t, zooKeepers, 1)
 	kafka := makeKafkaOnZooKeeper(b.namespace, "z", 1, 1)
 	b.create(kafka)
 	b.awaitPods("z-zookeeper-0")
@@ -167,11 +167,11 @@ offsets.topic.replication.factor=1
 `, "\n")
 	expect.Equal(t, want, files["server.config"], "server.config")
 	if _, formatted := files["cluster.id"]; formatted {
-		t.Error("a broker on ZooKeeper was given a cluster id to format its storage with")
+		t.Error("a broker on ZooKeeper has a cluster id to format its storage")
 	}
 }
 
-// TestJVMOfZooKeeper sees that each component has its own.
+// TestJVMOfZooKeeper checks that each component has its own options.
 func TestJVMOfZooKeeper(t *testing.T) {
 	kafka := makeKafkaOnZooKeeper("ns", "z", 1, 1)
 	kafka.Spec.Zookeeper.JvmOptions = &api.JvmOptions{Xmx: "96m", XX: map[string]string{"UseSerialGC": "true"}}
@@ -187,7 +187,7 @@ func TestJVMOfZooKeeper(t *testing.T) {
 	}
 }
 
-// TestRefusals has what each generation refuses, in the real operator's words.
+// TestRefusals checks the error of each generation, with the real operator's message.
 func TestRefusals(t *testing.T) {
 	annotated := func(kafka *api.Kafka, names ...string) *api.Kafka {
 		kafka.Annotations = map[string]string{}
@@ -211,11 +211,11 @@ func TestRefusals(t *testing.T) {
 			zooKeepers, annotated(makeKafka("ns", "k"), api.AnnotationKRaft),
 			"InvalidConfigurationException: The UseKRaft feature gate can be used only together with a Kafka cluster based on the KafkaNodePool resources.",
 		},
-		"0.45.2 KRaft with node pools enabled and none there": {
+		"0.45.2 KRaft with node pools enabled and none exist": {
 			zooKeepers, annotated(makeKafka("ns", "k"), api.AnnotationKRaft, api.AnnotationNodePools),
 			"InvalidConfigurationException: KafkaNodePools are enabled, but no KafkaNodePools found for Kafka cluster k",
 		},
-		"0.45.2 ZooKeeper with node pools enabled and none there": {
+		"0.45.2 ZooKeeper with node pools enabled and none exist": {
 			zooKeepers, annotated(makeKafkaOnZooKeeper("ns", "k", 1, 1), api.AnnotationNodePools),
 			"InvalidConfigurationException: KafkaNodePools are enabled, but no KafkaNodePools found for Kafka cluster k",
 		},
@@ -245,8 +245,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestUnknownGeneration(t *testing.T) {
-	_, err := GenerationOf("0.46.0")
-	if want := `there is no emulator of Strimzi "0.46.0": choose 0.45.2 or 1.2.0`; fmt.Sprint(err) != want {
+	_, err := ParseGeneration("0.46.0")
+	if want := `no emulator of Strimzi "0.46.0": choose 0.45.2 or 1.2.0`; fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

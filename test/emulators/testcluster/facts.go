@@ -19,23 +19,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// moment is what was seen of a real operator at one time.
-type moment struct {
+// recorded is the state recorded from a real operator at one time.
+type recorded struct {
 	When string `json:"when"`
-	// Objects have the fields that count, and null for one that is not there.
+	// Objects have the relevant fields, and null for an absent one.
 	Objects []map[string]any `json:"objects"`
-	// Lists name all objects of a kind, in the order they were made in.
+	// Lists name all objects of a kind, in order of creation.
 	Lists []struct {
 		metav1.TypeMeta `json:",inline"`
 		Names           []string `json:"names"`
 	} `json:"lists"`
 }
 
-// CheckFacts holds the objects of a namespace against what a file says was seen
-// of the real operator at that moment. In the file NAMESPACE stands for theirs.
+// CheckFacts compares the objects of a namespace with a file's recording of the real
+// operator. In the file, NAMESPACE stands for the namespace.
 func CheckFacts(t *testing.T, c client.Client, namespace, file, when string) {
 	t.Helper()
-	seen := readMoment(t, namespace, file, when)
+	seen := readRecorded(t, namespace, file, when)
 	for _, facts := range seen.Objects {
 		want := unstructured.Unstructured{Object: facts}
 		got := &unstructured.Unstructured{}
@@ -49,31 +49,31 @@ func CheckFacts(t *testing.T, c client.Client, namespace, file, when string) {
 		}
 	}
 	for _, list := range seen.Lists {
-		if diff := cmp.Diff(list.Names, namesOf(t, c, namespace, list.TypeMeta)); diff != "" {
+		if diff := cmp.Diff(list.Names, listNames(t, c, namespace, list.TypeMeta)); diff != "" {
 			t.Errorf("when %s: objects of kind %s: -want +got\n%s", when, list.Kind, diff)
 		}
 	}
 }
 
-func readMoment(t *testing.T, namespace, file, when string) moment {
+func readRecorded(t *testing.T, namespace, file, when string) recorded {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []moment
+	var all []recorded
 	if err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(string(text), "NAMESPACE", namespace)), &all); err != nil {
 		t.Fatalf("reading %s: %v", file, err)
 	}
-	i := slices.IndexFunc(all, func(m moment) bool { return m.When == when })
+	i := slices.IndexFunc(all, func(m recorded) bool { return m.When == when })
 	if i < 0 {
-		t.Fatalf("%s says nothing of %q", file, when)
+		t.Fatalf("%s has no entry %q", file, when)
 	}
 	return all[i]
 }
 
-// namesOf lists objects nobody has changed since they were made.
-func namesOf(t *testing.T, c client.Client, namespace string, kind metav1.TypeMeta) []string {
+// listNames lists objects in order of creation.
+func listNames(t *testing.T, c client.Client, namespace string, kind metav1.TypeMeta) []string {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind+"List"))
@@ -96,15 +96,15 @@ func namesOf(t *testing.T, c client.Client, namespace string, kind metav1.TypeMe
 	return names
 }
 
-// ofAPIServer tells an Event of the API server itself from those of an operator.
-// It tells of an address as lost whenever it hears of the Service first: of one
-// in twenty-five where much is made at once.
+// ofAPIServer reports whether an Event is from the API server itself, not from an
+// operator. When the API server sees a Service late, it reports its address as lost: for
+// one in twenty-five when many are created at once.
 func ofAPIServer(object unstructured.Unstructured) bool {
 	return object.GetKind() == "Event" && object.Object["reportingComponent"] == "ipallocator-repair-controller"
 }
 
-// Differences lists where got is not as want says. Fields that want does not
-// have may be anything; null stands for a field that is not there.
+// Differences lists the differences between got and want. Fields that are not in want can
+// have any value; null stands for an absent field.
 func Differences(path string, want, got any) []string {
 	switch wanted := want.(type) {
 	case map[string]any:
@@ -139,9 +139,9 @@ func differentFields(path string, want, got map[string]any) []string {
 		value, found := got[name]
 		switch {
 		case want[name] == nil && found:
-			all = append(all, fmt.Sprintf("%s.%s is %v, want that it is not there", path, name, value))
+			all = append(all, fmt.Sprintf("%s.%s is %v, want none", path, name, value))
 		case want[name] != nil && !found:
-			all = append(all, fmt.Sprintf("%s.%s is not there, want %v", path, name, want[name]))
+			all = append(all, fmt.Sprintf("%s.%s is missing, want %v", path, name, want[name]))
 		case found:
 			all = append(all, Differences(path+"."+name, want[name], value)...)
 		}

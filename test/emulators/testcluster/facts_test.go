@@ -13,18 +13,18 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestEventsOfAPIServer has the API server tell of an address beside an
-// operator that tells of its Kafka: only this one is what was seen, or not.
+// TestEventsOfAPIServer creates an event of the API server about an address and one of an
+// operator about its Kafka: only the operator's counts.
 func TestEventsOfAPIServer(t *testing.T) {
 	event := func(name, of string) *corev1.Event {
 		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}, ReportingController: of}
 	}
 	c := fake.NewFakeClient(event("address", "ipallocator-repair-controller"), event("kafka", "strimzi.io/cluster-operator"))
 	kind := metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
-	expect.Equal(t, []string{"kafka"}, namesOf(t, c, "n", kind))
+	expect.Equal(t, []string{"kafka"}, listNames(t, c, "n", kind))
 }
 
-// TestDifferences sees to it that the comparison finds what it looks for.
+// TestDifferences checks the comparison.
 func TestDifferences(t *testing.T) {
 	const got = `{labels: {a: "1"}, ports: [{port: 1, name: x}, {port: 2}], context: {user: 7}, empty: {}}`
 	for name, tc := range map[string]struct {
@@ -33,8 +33,8 @@ func TestDifferences(t *testing.T) {
 	}{
 		"some fields of it":       {`{labels: {a: "1"}, ports: [{port: 1}, {port: 2}]}`, nil},
 		"another value":           {`{labels: {a: "2"}}`, []string{".labels.a is 1, want 2"}},
-		"a field is missing":      {`{labels: {b: "1"}}`, []string{".labels.b is not there, want 1"}},
-		"a field too many":        {`{context: null, labels: {c: null}}`, []string{".context is map[user:7], want that it is not there"}},
+		"a field is missing":      {`{labels: {b: "1"}}`, []string{".labels.b is missing, want 1"}},
+		"a field too many":        {`{context: null, labels: {c: null}}`, []string{".context is map[user:7], want none"}},
 		"an element of a list":    {`{ports: [{port: 1}, {port: 3}]}`, []string{".ports[1].port is 2, want 3"}},
 		"a list of another size":  {`{ports: [{port: 1}]}`, []string{".ports is [map[name:x port:1] map[port:2]], want 1 elements"}},
 		"an object with nothing":  {`{context: {}, empty: {}}`, []string{".context is map[user:7], want nothing in it"}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package testcluster gives the emulators' tests a real API server with the
-// CRDs they serve, and stands in for the kubelet, which it lacks.
+// Package testcluster gives the emulators' tests a real API server with the CRDs that they
+// serve, and acts as the kubelet, which it lacks.
 package testcluster
 
 import (
@@ -20,15 +20,15 @@ import (
 )
 
 // servers are the API servers of the package, by the release of Strimzi whose CRDs they
-// have: the CRDs of two releases exclude each other.
+// have: one server can't have the CRDs of two releases.
 var (
 	lock    sync.Mutex
 	servers = map[string]*apiserver.Server{}
 )
 
-// Config returns the connection to the package's API server that has the CRDs
-// of a release of Strimzi, starting it on the first call. The TestMain of a package that
-// uses it calls apiserver.Main.
+// Config returns the connection to the package's API server that has the CRDs of a
+// release of Strimzi, and starts it on the first call. The TestMain of a package that uses
+// it calls apiserver.Main.
 func Config(t *testing.T, strimzi string) *rest.Config {
 	t.Helper()
 	lock.Lock()
@@ -41,8 +41,7 @@ func Config(t *testing.T, strimzi string) *rest.Config {
 	return servers[strimzi].Config(t)
 }
 
-// Eventually waits until check returns "", and fails the test with what it
-// returned last.
+// Eventually waits until check returns "", and fails the test with the last result.
 func Eventually(t *testing.T, check func() string) {
 	t.Helper()
 	await.Until(t.Context(), t, time.Minute, "what is missing", func() (bool, string) {

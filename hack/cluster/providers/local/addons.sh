@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Names, storage, metrics and PostgreSQL: what a kind node brings or pulls, and
-# we bring ourselves.
+# DNS, storage, metrics and PostgreSQL: a kind node has or pulls them; here they are built.
 
 ADDONS=(
   kube-system/coredns
@@ -18,7 +17,7 @@ addons_up() {
   cnpg_kustomization "$CONFIG/addons/cnpg" "$cnpg/install.yaml" "$(image_reference cloudnative-pg)"
   addon_apply -f "$CONFIG/addons/addons.yaml"
   addon_apply -k "$CONFIG/addons/cnpg"
-  load_images postgresql # the largest, and none of the addons runs it
+  load_images postgresql # the largest, and no addon runs it
   for addon in "${ADDONS[@]}"; do addon_ready "$addon"; done
   metrics_ready
 }

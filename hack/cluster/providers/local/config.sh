@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # The configuration files of containerd, the pod network and the node agents.
 
-# Caps: a root that may not lower an OOM score is enough (restrict_oom_score_adj
-# here, KubeletInUserNamespace for the kubelet).
+# Limits of a root that may not lower an OOM score (restrict_oom_score_adj here,
+# KubeletInUserNamespace for the kubelet).
 containerd_config() {
   cat <<EOF
 version = 2
@@ -64,7 +64,7 @@ clusterDomain: cluster.local
 resolvConf: $CONFIG/resolv.conf
 podLogsDir: /var/log/pods
 volumePluginDir: $STATE/volume-plugins
-# There is no registry to get a removed image from again.
+# Without a registry, a removed image can't be pulled again.
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}

@@ -8,7 +8,7 @@ control_plane_up() {
   controllers_up
 }
 
-# Only what runs in the sandbox itself reaches its loopback: etcd needs no more guard.
+# Only processes in the sandbox reach its loopback, so etcd needs no authentication.
 etcd_up() {
   daemon etcd "" "$ETCD/etcd" --name "$NODE" --data-dir "$STATE/etcd" --log-level warn \
     --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
@@ -32,7 +32,7 @@ api_server_up() {
     --proxy-client-cert-file="$PKI/front-proxy.crt" --proxy-client-key-file="$PKI/front-proxy.key" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true
 
-  # The way in from the host: its loopback, a socket both sides see, the sandbox.
+  # The way from the host: its loopback, a socket that both sides see, the sandbox.
   daemon api-inside "" /usr/bin/socat "UNIX-LISTEN:$RUN/api.sock,fork,unlink-early,mode=600" "TCP:$NODE_ADDRESS:6443"
   daemon_on_host_network api-outside "" /usr/bin/socat \
     "TCP-LISTEN:$(<"$STATE/port"),bind=127.0.0.1,fork,reuseaddr" "UNIX-CONNECT:$RUN/api.sock"

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Programs that run for as long as the cluster does.
+# Programs that run as long as the cluster does.
 #
-# Each leaves its process id in $RUN/NAME.pid, in the numbering of the sandbox,
-# and the command line it was started with in $RUN/NAME.spec. Both go with the
-# sandbox, so they can't outlive what they tell of.
+# Each has its process id in $RUN/NAME.pid, in the sandbox's numbering, and its command line in
+# $RUN/NAME.spec. Both are deleted with the sandbox, so they can't be stale.
 
 DAEMONS=(etcd kube-apiserver api-inside api-outside kube-controller-manager kube-scheduler containerd kubelet kube-proxy)
 
-# daemon_process NAME prints the /proc directory of the running daemon, as seen
-# from outside, nothing if it is not running.
+# daemon_process NAME prints the /proc directory of the running daemon, as seen from outside,
+# or nothing if it is not running.
 daemon_process() {
   local name=$1 sandbox pid process arguments
   sandbox=$(sandbox_pid)
@@ -17,16 +16,16 @@ daemon_process() {
   pid=$(<"$RUN/$name.pid")
   process=/proc/$sandbox/root/proc/$pid
   { mapfile -d '' -t arguments <"$process/cmdline"; } 2>/dev/null || return 0
-  # A number may have been given to another process since.
+  # The id may since belong to another process.
   [[ ${arguments[0]:-} == "$(head -n1 "$RUN/$name.spec")" ]] || return 0
   echo "$process"
 }
 
 daemon_alive() { [[ -n $(daemon_process "$1") ]]; }
 
-# daemon NAME CONFIG_FILES COMMAND... sees to it that COMMAND runs in the
-# sandbox as it is given here: it is started if it is not running, and started
-# anew if its command line or one of its configuration files has changed.
+# daemon NAME CONFIG_FILES COMMAND... makes COMMAND run in the sandbox with these arguments:
+# it starts it if it is not running, and restarts it if its command line or one of its
+# configuration files has changed.
 daemon() { daemon_on sandbox_run "$@"; }
 
 daemon_on_host_network() { daemon_on sandbox_run_on_host_network "$@"; }
@@ -49,7 +48,7 @@ daemon_on() {
   wait_for 10 "$name to start" daemon_started "$name"
 }
 
-# daemon_started tells that its process has become the daemon, or has ended already.
+# daemon_started: its process has become the daemon, or has already ended.
 daemon_started() {
   [[ -s $RUN/$1.pid ]] || return 1
   daemon_alive "$1" || [[ ! -d /proc/$(sandbox_pid)/root/proc/$(<"$RUN/$1.pid") ]]
@@ -64,8 +63,8 @@ daemon_stop() {
 
 daemon_stopped() { ! daemon_alive "$1"; }
 
-# daemon_ready NAME SECONDS COMMAND... waits until COMMAND succeeds; a daemon
-# that has ended meanwhile is not waited for.
+# daemon_ready NAME SECONDS COMMAND... waits until COMMAND succeeds. It fails at once if the
+# daemon has ended.
 daemon_ready() {
   local name=$1 seconds=$2
   shift 2

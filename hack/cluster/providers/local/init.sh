@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The first process of the sandbox: makes it fit for a node, then becomes the
-# process that holds it open. Started by sandbox.sh in fresh namespaces.
+# The first process of the sandbox: prepares it for a node, then becomes the process that keeps
+# it open. sandbox.sh starts it in new namespaces.
 set -euo pipefail
 
 state=$1 run=$2 node_address=$3 pause=$4 tag=$5
 
 prepare_mounts() {
-  # What daemons keep in fixed places must neither be seen by the host nor see
-  # what the host or another cluster has there.
+  # Fixed directories of daemons must be separate from those of the host and of other clusters.
   mkdir -p "$state"/{run,log,cni,kubelet} /var/lib/{cni,kubelet}
   mount --bind "$run" "$state/run"
   mount -t tmpfs -o mode=0755 tmpfs /run
@@ -18,7 +17,7 @@ prepare_mounts() {
   mount --bind "$state/cni" /var/lib/cni
   mount --bind "$state/kubelet" /var/lib/kubelet
 
-  # cAdvisor, inside the kubelet, looks for containerd in this place only.
+  # cAdvisor, in the kubelet, expects containerd only here.
   mkdir /run/containerd
   ln -s "$run/containerd.sock" /run/containerd/containerd.sock
 
@@ -29,12 +28,12 @@ prepare_mounts() {
   pretend_setting kernel/keys/root_maxkeys 1000000
   pretend_setting kernel/keys/root_maxbytes 25000000
 
-  # Pods may ask for mounts to be passed on to them.
+  # Pods can request mount propagation.
   mount --make-rshared /
 }
 
-# pretend_setting NAME VALUE: the kubelet insists on these values and would set
-# them for the whole machine; it is shown what it wants to see instead.
+# pretend_setting NAME VALUE: the kubelet requires these values and would otherwise set them
+# for the whole machine; it reads the wanted value instead.
 pretend_setting() {
   local file=/run/pretend/$1
   [[ -e /proc/sys/$1 ]] || return 0
@@ -49,7 +48,7 @@ prepare_network() {
   ip link add node0 type bridge
   ip address add "$node_address/24" dev node0
   ip link set node0 up
-  # Leads nowhere; programs that look for "the" address of the machine find it by this.
+  # A route to nowhere, with which programs find the machine's main address.
   ip route add default dev node0
   echo 1 >/proc/sys/net/ipv4/ip_forward
   echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables

@@ -8,7 +8,7 @@ node_up() {
   pod_network_config >"$CONFIG/cni/pods.conflist"
   kubelet_config >"$CONFIG/kubelet.yaml"
   kube_proxy_config >"$CONFIG/kube-proxy.yaml"
-  : >"$CONFIG/resolv.conf" # pods that don't ask the cluster's DNS ask none
+  : >"$CONFIG/resolv.conf" # pods that bypass the cluster's DNS have none
 
   daemon containerd "$CONFIG/containerd.toml" "$(command -v containerd)" --config "$CONFIG/containerd.toml" --log-level warn
   daemon_ready containerd 30 containerd_ctr version
@@ -27,7 +27,7 @@ node_ready() {
   [[ $(kubectl get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}') == True ]]
 }
 
-# load_images NAME... gives the node what it could get from no registry.
+# load_images NAME... loads images into the node, which has no registry.
 load_images() { "$ROOT/hack/images/images.sh" load "$@" >/dev/null; }
 
 containerd_ctr() { ctr --address "$RUN/containerd.sock" --namespace k8s.io "$@"; }
@@ -36,8 +36,8 @@ provider_image_identity() { containerd_ctr images ls 2>/dev/null | identity_in_l
 
 provider_load_archive() {
   [[ -S $RUN/containerd.sock ]] || die "cluster \"$CLUSTER\" is not running"
-  # In the sandbox: unpacking mounts, and what it mounts must go with it.
+  # In the sandbox, because unpacking creates mounts, which must end with it.
   sandbox_run ctr --address "$RUN/containerd.sock" --namespace k8s.io images import "$1" >/dev/null
-  # Nobody else forgets what was replaced; what still runs keeps its files.
+  # Nothing else deletes the replaced image; running containers keep its files.
   [[ -z ${2:-} ]] || containerd_ctr images rm "sha256:$2" >/dev/null 2>&1 || true
 }

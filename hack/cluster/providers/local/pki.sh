@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The cluster's certificates and the kubeconfigs that carry them.
+# The cluster's certificates and the kubeconfigs with them.
 
 PKI_DAYS=3650
 
-# pki_ensure makes everything once. It is made aside and moved into place, so
-# that there is all of it or nothing.
+# pki_ensure creates everything once, in a temporary directory that is then renamed, so that it
+# is complete or absent.
 pki_ensure() {
   [[ -d $PKI ]] || pki_make
   [[ -s $STATE/port ]] || api_port_choose >"$STATE/port"
@@ -58,7 +58,7 @@ pki_certificate() {
   rm "$directory/$name.csr" "$directory/$name.ext"
 }
 
-# kubeconfig_write FILE SERVER IDENTITY writes a kubeconfig that needs no other file.
+# kubeconfig_write FILE SERVER IDENTITY writes a self-contained kubeconfig.
 kubeconfig_write() {
   local file=$1 server=$2 identity=$3
   mkdir -p "$(dirname "$file")"
@@ -83,8 +83,8 @@ EOF
   mv "$file.partial" "$file"
 }
 
-# api_port_choose prints a free port of the host. It is looked for from a place
-# that depends on the name, so that a cluster tends to keep its port.
+# api_port_choose prints a free port of the host. The search starts at a number that depends
+# on the name, so that a cluster tends to keep its port.
 api_port_choose() {
   local port sum
   sum=$(cksum <<<"$CLUSTER")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The namespaces the cluster lives in, and the process that holds them open.
+# The namespaces of the cluster, and the process that keeps them open.
 
-# Its arguments are how the holder is known from outside: no file can be stale.
+# The holder is identified by its arguments, so no file can be stale.
 SANDBOX_TAG=perflab-cluster=$CLUSTER
 
-# sandbox_pid prints the holder's process id, nothing if there is none.
+# sandbox_pid prints the holder's process id, or nothing.
 sandbox_pid() {
   local directory arguments
   for directory in /proc/[0-9]*; do
@@ -21,11 +21,11 @@ sandbox_alive() { [[ -n $(sandbox_pid) ]]; }
 
 sandbox_ensure() {
   if sandbox_alive; then return; fi
-  cgroup_remove # pods of before a crash
+  cgroup_remove # pods from before a crash
   cgroup_make
   load_kernel_modules
   rm -rf "${RUN:?}"/*
-  # The holder is process 1 in there: it reaps, and its end is the end of all.
+  # The holder is process 1 in the sandbox: it reaps, and its end ends all others.
   setsid --fork unshare --mount --net --pid --fork --mount-proc --propagation private \
     bash "$ROOT/hack/cluster/providers/local/init.sh" "$STATE" "$RUN" "$NODE_ADDRESS" "$PAUSE/pause" "$SANDBOX_TAG" \
     </dev/null >"$LOGS/sandbox.log" 2>&1
@@ -35,8 +35,8 @@ sandbox_ensure() {
   }
 }
 
-# load_kernel_modules loads what is not built into the kernel. Where there is
-# no modprobe there are no modules to load.
+# load_kernel_modules loads modules that are not built into the kernel. A machine without
+# modprobe has none to load.
 load_kernel_modules() {
   have modprobe || return 0
   local module
@@ -45,7 +45,7 @@ load_kernel_modules() {
   done
 }
 
-# sandbox_end kills the holder; the kernel ends it only when all others have ended.
+# sandbox_end kills the holder; the kernel ends it only after all others.
 sandbox_end() {
   local pid
   pid=$(sandbox_pid)
@@ -56,10 +56,10 @@ sandbox_end() {
 
 sandbox_gone() { ! sandbox_alive; }
 
-# sandbox_run COMMAND... runs it among the cluster's processes, mounts and links.
+# sandbox_run COMMAND... runs it with the cluster's processes, mounts and links.
 sandbox_run() { sandbox_enter "$(sandbox_pid)" --net "$@"; }
 
-# sandbox_run_on_host_network is the same, but with the host's links.
+# sandbox_run_on_host_network is the same, with the host's links.
 sandbox_run_on_host_network() { sandbox_enter "$(sandbox_pid)" "$@"; }
 
 sandbox_enter() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bundle packs files so that the same files give the same bytes: sorted, all
-// of one time and one owner.
+// Package bundle packs files reproducibly: the same files give the same bytes, sorted, with
+// one time and one owner.
 package bundle
 
 import (
@@ -26,9 +26,9 @@ type Entry struct {
 	Mode int64
 	// Content of a file.
 	Content []byte
-	// Link is where a link leads.
+	// Link is the target of a link.
 	Link string
-	// Folder says that it is one.
+	// Folder: the entry is a folder.
 	Folder bool
 }
 
@@ -36,7 +36,7 @@ type Entry struct {
 const (
 	Plain      = 0o644
 	Executable = 0o755
-	// Shared is a folder where everybody may make files.
+	// Shared is a folder where everybody can create files.
 	Shared = 0o1777
 )
 
@@ -45,12 +45,12 @@ func File(name string, content []byte) Entry {
 	return Entry{Name: name, Mode: Plain, Content: content}
 }
 
-// Program is a file to be run.
+// Program is an executable file.
 func Program(name string, content []byte) Entry {
 	return Entry{Name: name, Mode: Executable, Content: content}
 }
 
-// Disk reads the files at a path of the disk, and gives them names below another.
+// Disk reads the files at a path of the disk, and names them below another path.
 func Disk(from, name string) ([]Entry, error) {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -75,7 +75,7 @@ func Disk(from, name string) ([]Entry, error) {
 	return entries, nil
 }
 
-// WithFolders adds the folders that the entries lie in.
+// WithFolders adds the parent folders of the entries.
 func WithFolders(entries []Entry) []Entry {
 	known := map[string]bool{".": true, "/": true}
 	for _, entry := range entries {
@@ -145,7 +145,7 @@ func TarGzip(entries []Entry, at time.Time) ([]byte, error) {
 	return Gzip(packed)
 }
 
-// Zip packs for those who have no tar.
+// Zip packs for systems without tar.
 func Zip(entries []Entry, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	packed := zip.NewWriter(&out)

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/bundle"
 )
 
-func TestTheOrderOfEntriesDoesNotMatter(t *testing.T) {
+func TestEntriesAreSorted(t *testing.T) {
 	entries := []bundle.Entry{
 		bundle.File("docs/a.md", []byte("a")), bundle.Program("bin/run", []byte("#!")), bundle.File("b", nil),
 		{Name: "bin/sh", Link: "/bin/run"},

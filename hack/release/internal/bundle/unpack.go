@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Unpack puts the files of a tar archive into a folder, and none beside it.
+// Unpack writes the files of a tar archive into a folder, and none outside it.
 func Unpack(file, folder string) error {
 	packed, err := os.Open(file)
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart makes the chart of a release from the one in the source.
+// Package chart builds the chart of a release from the one in the source.
 package chart
 
 import (
@@ -21,17 +21,17 @@ import (
 // Chart is what is released.
 type Chart struct {
 	Name, Version, Description string
-	// Metadata is Chart.yaml as JSON, as Helm puts it beside the archive.
+	// Metadata is Chart.yaml as JSON, as Helm stores it with the archive.
 	Metadata []byte
 	Archive  []byte
 }
 
-// operators are the values of the charts that the source's chart can bring along.
-// Those have to be fetched, so the released one does without.
+// operators are the values of the optional dependencies of the source's chart. These would
+// have to be downloaded, so the released chart has none.
 var operators = []string{"operators", "strimzi-kafka-operator", "cloudnative-pg", "k6-operator"}
 
-// Release makes the chart: without the charts of others, of a version, and with
-// images by their digests.
+// Release builds the chart: without dependencies, with a version, and with images by their
+// digests.
 func Release(source, version string, images map[string]string, at time.Time) (Chart, error) {
 	loaded, err := loader.LoadDir(source)
 	if err != nil {
@@ -91,10 +91,10 @@ func editValues(text []byte, images map[string]string) ([]byte, error) {
 		remove(root, operators...)
 		at := position(root, "images")
 		if at < 0 {
-			return fmt.Errorf("there are no images")
+			return fmt.Errorf("no images")
 		}
 		node := root.Content[at+1]
-		// The comment in the source says how to build them.
+		// The source's comment explains how to build them.
 		root.Content[at].HeadComment = "# The images of this release, each with its tag and its digest, which can't be moved to\n# another image."
 		if len(node.Content) != 2*len(images) {
 			return fmt.Errorf("it has %d images, the release %d", len(node.Content)/2, len(images))
@@ -141,15 +141,14 @@ func set(mapping *yaml.Node, values map[string]string) error {
 	for key, value := range values {
 		at := position(mapping, key)
 		if at < 0 {
-			return fmt.Errorf("there is no %s to set", key)
+			return fmt.Errorf("%s is missing", key)
 		}
 		mapping.Content[at+1].SetString(value)
 	}
 	return nil
 }
 
-// editSchema takes out the values that have no effect without the others' charts, so
-// that who sets them is told.
+// editSchema removes the values of the dependencies, so that setting them is an error.
 func editSchema(text []byte) ([]byte, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(text, &schema); err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gocommand calls the go command so that what it makes hangs on the source
-// and the version of Go alone.
+// Package gocommand calls the go command so that its result depends only on the source and
+// the version of Go.
 package gocommand
 
 import (
@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// Output runs go and returns what it prints. The zero platform is this machine's.
+// Output runs go and returns its output. The zero platform is this machine's.
 func Output(ctx context.Context, directory string, platform product.Platform, arguments ...string) ([]byte, error) {
 	var out, problems bytes.Buffer
 	command := exec.CommandContext(ctx, "go", arguments...)
@@ -27,7 +27,7 @@ func Output(ctx context.Context, directory string, platform product.Platform, ar
 	return out.Bytes(), nil
 }
 
-// environment leaves out what would change the result and differs between people.
+// environment leaves out variables that would change the result and differ between users.
 func environment(platform product.Platform) []string {
 	var kept []string
 	for _, variable := range os.Environ() {

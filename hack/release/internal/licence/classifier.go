@@ -10,11 +10,10 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// certain is how much of a licence's text has to be there. Below lie texts that
-// somebody has added a clause to.
+// certain is the minimum share of a licence's text. Texts with an added clause are below.
 const certain = 0.9
 
-// spdx gives SPDX's identifier where the classifier has another.
+// spdx has SPDX identifiers that differ from the classifier's.
 var spdx = map[string]string{"AGPL-3.0": "AGPL-3.0-only", "GPL-2.0": "GPL-2.0-only", "GPL-3.0": "GPL-3.0-only", "LGPL-3.0": "LGPL-3.0-only"}
 
 func newClassifier() (func([]byte) []string, error) {

@@ -26,20 +26,20 @@ func TestJudge(t *testing.T) {
 		"One":         {"manager", Module{Path: "example.org/a", Version: "v1.2.3", Expression: "GPL-2.0-only AND MIT"}, "manager links example.org/a v1.2.3, which is under GPL-2.0-only: it may link "},
 		"K6IsAGPL":    {"k6", Module{Path: "go.k6.io/k6/v2", Expression: "AGPL-3.0-only"}, ""},
 		"OthersAreNo": {"manager", Module{Path: "go.k6.io/k6/v2", Expression: "AGPL-3.0-only"}, "under AGPL-3.0-only"},
-		"NoFile":      {"manager", Module{Path: "a"}, "whose licence is not known (there is no file of a licence): read it"},
-		"Unknown":     {"manager", Module{Path: "a", Files: []File{{Name: "LICENSE"}}}, "(LICENSE: nothing known)"},
+		"NoFile":      {"manager", Module{Path: "a"}, "whose licence is unknown (no licence file): review it"},
+		"Unknown":     {"manager", Module{Path: "a", Files: []File{{Name: "LICENSE"}}}, "(LICENSE: unknown)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := policy.Judge(tc.program, []Module{tc.module})
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("it says %v, want %q", err, tc.want)
+				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
 	}
 }
 
-// A module of its own, in a folder: its program links nothing but Go's library and
-// what lies below.
+// scan scans a new module in its own folder: its program links only Go's library and the
+// packages below.
 func scan(t *testing.T, files map[string]string) []Module {
 	t.Helper()
 	root := t.TempDir()
@@ -67,7 +67,7 @@ func scan(t *testing.T, files map[string]string) []Module {
 	return modules[1:]
 }
 
-func TestLicencesAreThoseOfThePackagesThatAreLinked(t *testing.T) {
+func TestLicencesOfLinkedPackages(t *testing.T) {
 	apache, err := os.ReadFile("../../../../LICENSE")
 	if err != nil {
 		t.Fatal(err)

@@ -20,10 +20,10 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// Module is what a program links of a Go module.
+// Module is a linked Go module.
 type Module struct {
 	Path, Version string
-	// Expression is SPDX's, a conjunction; empty: not known.
+	// Expression is an SPDX expression, a conjunction; empty: unknown.
 	Expression string
 	// Files are the licences and notices of the packages that are linked, by path
 	// from the module's root.
@@ -33,18 +33,18 @@ type Module struct {
 // File is a licence or a notice.
 type File struct {
 	Name, Text string
-	// Licences found in it; none in a notice that states none.
+	// Licences found in it; none in a notice without one.
 	Licences []string
 }
 
-// findings say what the files hold, for who has to decide.
+// findings describes the licence files, for the reviewer.
 func (m Module) findings() string {
 	if len(m.Files) == 0 {
-		return "there is no file of a licence"
+		return "no licence file"
 	}
 	var names []string
 	for _, file := range m.Files {
-		names = append(names, file.Name+": "+cmp.Or(strings.Join(file.Licences, ", "), "nothing known"))
+		names = append(names, file.Name+": "+cmp.Or(strings.Join(file.Licences, ", "), "unknown"))
 	}
 	return strings.Join(names, "; ")
 }
@@ -63,7 +63,7 @@ type listedPackage struct {
 	Module   *listedModule
 }
 
-// Scanner finds modules; it remembers what it has read.
+// Scanner finds modules, and caches what it has read.
 type Scanner struct {
 	Policy          Policy
 	classify        func(text []byte) []string
@@ -71,17 +71,17 @@ type Scanner struct {
 	read            map[string]File
 }
 
-// NewScanner takes some seconds: it learns the licences.
+// NewScanner takes some seconds to load the licences.
 func NewScanner(ctx context.Context, policy Policy) (*Scanner, error) {
 	classify, err := newClassifier()
 	if err != nil {
 		return nil, err
 	}
-	told, err := gocommand.Output(ctx, ".", product.Platform{}, "env", "GOROOT", "GOVERSION")
+	printed, err := gocommand.Output(ctx, ".", product.Platform{}, "env", "GOROOT", "GOVERSION")
 	if err != nil {
 		return nil, err
 	}
-	goroot, version, _ := strings.Cut(strings.TrimSpace(string(told)), "\n")
+	goroot, version, _ := strings.Cut(strings.TrimSpace(string(printed)), "\n")
 	return &Scanner{Policy: policy, classify: classify, goroot: goroot, version: version, read: map[string]File{}}, nil
 }
 
@@ -127,7 +127,7 @@ func collect(listed []byte, folders map[listedModule]map[string]bool) error {
 		if err := packages.Decode(&one); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("reading what go list says: %w", err)
+			return fmt.Errorf("reading the output of go list: %w", err)
 		}
 		if one.Standard || one.Module == nil {
 			continue
@@ -145,7 +145,7 @@ func collect(listed []byte, folders map[listedModule]map[string]bool) error {
 	}
 }
 
-// describe reads the licences of the folders, or those that were decided on.
+// describe reads the licences of the folders, or the reviewed ones.
 func (s *Scanner) describe(module listedModule, folders []string) (Module, error) {
 	described := Module{Path: module.Path, Version: module.Version}
 	decision, decided := s.Policy.decision(module.Path)
@@ -167,11 +167,11 @@ func (s *Scanner) describe(module listedModule, folders []string) (Module, error
 	return described, nil
 }
 
-// licenceFiles lists the files that state a licence, or what has to be passed on.
+// licenceFiles lists files with a licence or a notice that must be passed on.
 func licenceFiles(root string, folders []string) []string {
 	var names []string
 	for _, folder := range folders {
-		entries, _ := os.ReadDir(folder) // go list has just named it.
+		entries, _ := os.ReadDir(folder) // go list has just returned it.
 		for _, entry := range entries {
 			if relative, err := filepath.Rel(root, filepath.Join(folder, entry.Name())); err == nil && entry.Type().IsRegular() && statesLicence(entry.Name()) {
 				names = append(names, relative)
@@ -208,8 +208,8 @@ func (s *Scanner) file(root, name string) (File, error) {
 	return file, nil
 }
 
-// expression joins what the files state. One that states nothing known leaves the
-// whole unknown.
+// expression joins the files' licences. A file with an unknown licence makes the whole
+// unknown.
 func expression(files []File) string {
 	stated := map[string]bool{}
 	for _, file := range files {

@@ -32,8 +32,8 @@ the file THIRD_PARTY_NOTICES.txt of each archive and image of a release. This fi
 written by "make notice", and "make licences" says when it is not current.
 `
 
-// Notice is the file NOTICE of the source: what each program links. Versions are left
-// to go.mod, so that not every update changes it; Go's own library has none at all.
+// Notice is the file NOTICE of the source: what each program links. It leaves versions to
+// go.mod, so that not every update changes it.
 func Notice(programs []product.Program, linked map[string][]Module) string {
 	var out strings.Builder
 	out.WriteString(heading)

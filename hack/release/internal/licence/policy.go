@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package licence finds the licences of what a program links, and judges them.
+// Package licence finds the licences of the modules that a program links, and checks them.
 package licence
 
 import (
@@ -23,7 +23,7 @@ type Policy struct {
 	Decided  []Decision          `yaml:"decided"`
 }
 
-// Decision is what people found out about a module.
+// Decision is a reviewed licence of a module.
 type Decision struct {
 	Module  string   `yaml:"module"`
 	Licence string   `yaml:"licence"`
@@ -48,13 +48,13 @@ func (p Policy) decision(module string) (Decision, bool) {
 	return p.Decided[at], true
 }
 
-// Judge refuses what a program may not link, each module with a sentence.
+// Judge refuses what a program may not link, with one error for each module.
 func (p Policy) Judge(program string, modules []Module) error {
 	may := slices.Concat(p.Allowed, p.Programs[program])
 	var refused []error
 	for _, module := range modules {
 		if module.Expression == "" {
-			refused = append(refused, fmt.Errorf("%s links %s %s, whose licence is not known (%s): read it, and write what it is into policy.yaml", program, module.Path, module.Version, module.findings()))
+			refused = append(refused, fmt.Errorf("%s links %s %s, whose licence is unknown (%s): review it, and add it to policy.yaml", program, module.Path, module.Version, module.findings()))
 			continue
 		}
 		for _, one := range strings.Split(module.Expression, " AND ") {

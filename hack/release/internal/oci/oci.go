@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package oci makes images and charts in the form registries keep them in, without a
-// registry and without running anything.
+// Package oci builds images and charts in the format of registries, without a registry and
+// without running anything.
 package oci
 
 import (
@@ -26,7 +26,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// The keys of what OCI has annotations for.
+// Keys of OCI annotations.
 const (
 	Title       = "org.opencontainers.image.title"
 	Version     = "org.opencontainers.image.version"
@@ -37,7 +37,7 @@ const (
 	reference   = "org.opencontainers.image.ref.name"
 )
 
-// Settings are what an image says of itself and how it is started.
+// Settings are an image's metadata and its command.
 type Settings struct {
 	Platform    product.Platform
 	Entrypoint  []string
@@ -47,11 +47,11 @@ type Settings struct {
 	Created     time.Time
 }
 
-// Image puts files on nothing, a layer for each list.
+// Image builds an image without a base, with a layer for each list.
 func Image(settings Settings, layers ...[]bundle.Entry) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	for _, entries := range layers {
-		layer, err := layerOf(entries, settings.Created)
+		layer, err := newLayer(entries, settings.Created)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func Image(settings Settings, layers ...[]bundle.Entry) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-func layerOf(entries []bundle.Entry, at time.Time) (v1.Layer, error) {
+func newLayer(entries []bundle.Entry, at time.Time) (v1.Layer, error) {
 	packed, err := bundle.Tar(bundle.WithFolders(entries), at)
 	if err != nil {
 		return nil, err
@@ -91,18 +91,18 @@ func Index(platforms []product.Platform, images []v1.Image, annotations map[stri
 	return mutate.Annotations(index, annotations).(v1.ImageIndex)
 }
 
-// Helm's types of what a chart consists of.
+// Helm's media types.
 const (
 	chartConfig  types.MediaType = "application/vnd.cncf.helm.config.v1+json"
 	chartContent types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// Chart makes one of its metadata and its archive.
+// Chart builds a chart from its metadata and its archive.
 func Chart(metadata, archive []byte, annotations map[string]string) (v1.Image, error) {
 	return newArtefact(v1.Manifest{Annotations: annotations}, chartConfig, metadata, static.NewLayer(archive, chartContent))
 }
 
-// The types and keys under which cosign looks for signatures of an image.
+// Types and keys with which cosign finds the signatures of an image.
 const (
 	signatureType types.MediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 	emptyConfig   types.MediaType = "application/vnd.oci.empty.v1+json"
@@ -110,7 +110,7 @@ const (
 	predicateKey                  = "dev.sigstore.bundle.predicateType"
 )
 
-// Signature makes a referrer to a subject of a Sigstore bundle with a statement on it.
+// Signature builds a referrer of a subject, with a Sigstore bundle of a statement about it.
 func Signature(subject v1.Descriptor, bundle []byte, predicateType string) (v1.Image, error) {
 	return newArtefact(v1.Manifest{
 		ArtifactType: string(signatureType),
@@ -119,13 +119,13 @@ func Signature(subject v1.Descriptor, bundle []byte, predicateType string) (v1.I
 	}, emptyConfig, []byte("{}"), static.NewLayer(bundle, signatureType))
 }
 
-// artefact is what registries keep beside images, with one layer.
+// artefact is an OCI artifact with one layer.
 type artefact struct {
 	config, manifest []byte
 	content          v1.Layer
 }
 
-// newArtefact completes a manifest with what it is of.
+// newArtefact completes a manifest with its content.
 func newArtefact(manifest v1.Manifest, configType types.MediaType, config []byte, content v1.Layer) (v1.Image, error) {
 	configured, err := partial.Descriptor(static.NewLayer(config, configType))
 	if err != nil {

@@ -34,7 +34,7 @@ func made(t *testing.T, platforms []product.Platform) v1.ImageIndex {
 	return oci.Index(platforms, images, map[string]string{oci.Version: "v1.0.0"})
 }
 
-func TestAnIndexHasEachPlatform(t *testing.T) {
+func TestIndexHasPlatforms(t *testing.T) {
 	platforms := product.Operator.Platforms
 	index := made(t, platforms)
 	manifest, err := index.IndexManifest()
@@ -49,7 +49,7 @@ func TestAnIndexHasEachPlatform(t *testing.T) {
 		}
 		config, err := image.ConfigFile()
 		if err != nil || config.Architecture != one.Platform.Architecture {
-			t.Errorf("the index says %+v, the image %+v, %v", one.Platform, config, err)
+			t.Errorf("the index has %+v, the image %+v, %v", one.Platform, config, err)
 		}
 		found = append(found, product.Platform{OS: one.Platform.OS, Arch: one.Platform.Architecture})
 	}
@@ -67,7 +67,7 @@ func TestAnIndexHasEachPlatform(t *testing.T) {
 	checkLayout(t, first)
 }
 
-// checkLayout reads a layout as it is on the disk: digests, sizes and media types hold.
+// checkLayout checks a layout on the disk: digests, sizes and media types.
 func checkLayout(t *testing.T, saved []byte) {
 	t.Helper()
 	file, folder := filepath.Join(t.TempDir(), "saved.tar"), t.TempDir()

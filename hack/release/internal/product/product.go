@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package product says what a release consists of: the programs, and the images
-// they are put into. What only the tests and the demo need is no product.
+// Package product defines the content of a release: the programs and their images. What
+// only the tests and the demo need is not part of it.
 package product
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Platform is a system a program runs on.
+// Platform is a target system.
 type Platform struct{ OS, Arch string }
 
 // String is the platform as OS/ARCH.
@@ -34,7 +34,7 @@ func ParsePlatform(text string) (Platform, error) {
 
 // Program is a Go program of the project.
 type Program struct {
-	// Name of the program, as people call it.
+	// Name of the program.
 	Name string
 	// Module is the folder of its Go module, under the root.
 	Module string
@@ -42,7 +42,7 @@ type Program struct {
 	Package string
 	// Platforms it is built for.
 	Platforms []Platform
-	// Licence the program is under as a whole.
+	// Licence of the program as a whole.
 	Licence string
 }
 
@@ -74,7 +74,7 @@ func (i Image) Programs() []Program {
 	return programs
 }
 
-// Apache is the project's licence, AGPL that of what links k6.
+// Apache is the project's licence, AGPL that of programs that link k6.
 const (
 	Apache = "Apache-2.0"
 	AGPL   = "AGPL-3.0-only"
@@ -96,8 +96,8 @@ var (
 // Programs are all of them, in the order of NOTICE.
 var Programs = []Program{CommandLine, Operator, Collector, K6, Shell}
 
-// Images are those of a release. Their users and variables are those of the
-// Dockerfiles, which a test compares.
+// Images are those of a release. Their users and variables are those of the Dockerfiles; a
+// test compares them.
 var Images = []Image{
 	{
 		Name: "operator", Title: "PerfLab operator", Licence: Apache, User: "65532:65532",

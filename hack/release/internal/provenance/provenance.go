@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package provenance states how a release was built, as SLSA provenance 1.0 in an
-// in-toto statement.
+// Package provenance records how a release was built, as SLSA provenance 1.0 in an in-toto
+// statement.
 package provenance
 
 import (
@@ -17,11 +17,11 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// PredicateType is the type of what is stated.
+// PredicateType is the type of the statement's predicate.
 const PredicateType = "https://slsa.dev/provenance/v1"
 
 const (
-	// builder is whoever runs make release. No service vouches for that machine.
+	// builder is the machine that runs make release. No service attests it.
 	builder = "https://perflab.dev/builders/make-release"
 	// buildType is make release, with its parameters.
 	buildType = "https://perflab.dev/build-types/make-release/v1"

@@ -21,7 +21,7 @@ func build() provenance.Build {
 	}
 }
 
-// The whole text: whoever builds again compares bytes.
+// The whole text, because a rebuild compares bytes.
 const want = `{
   "_type": "https://in-toto.io/Statement/v1",
   "subject": [
@@ -83,7 +83,7 @@ func TestStatementIsRefused(t *testing.T) {
 			of := build()
 			tc.change(&of)
 			if _, err := provenance.Statement(of); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("it says %v, want %q", err, tc.want)
+				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sbom lists what is in a program or an image, as SPDX 2.3.
+// Package sbom lists the content of a program or an image, as SPDX 2.3.
 package sbom
 
 import (
@@ -25,18 +25,18 @@ import (
 	"perflab.dev/perflab/hack/release/internal/licence"
 )
 
-// Subject is what a list is about.
+// Subject is the subject of a list.
 type Subject struct {
 	// Name of the archive or the image, with its platform.
 	Name, Version, Licence string
 	// Digest is the SHA-256 of the archive, or of the image's manifest.
 	Digest string
-	// Locator is its package URL; empty: it has none.
+	// Locator is its package URL; empty: none.
 	Locator string
 	Created time.Time
 }
 
-// Program is one in the subject.
+// Program is a program in the subject.
 type Program struct {
 	// Path in the archive or the image.
 	Path    string
@@ -50,7 +50,7 @@ const (
 	namespace = "https://perflab.dev/spdx/"
 )
 
-// Document is the list as JSON.
+// Document returns the list as JSON.
 func Document(of Subject, programs []Program) ([]byte, error) {
 	document := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT",
@@ -78,7 +78,7 @@ func Document(of Subject, programs []Program) ([]byte, error) {
 	return write(document)
 }
 
-// write refuses to write what the library finds against SPDX's rules.
+// write refuses a document that violates SPDX's rules.
 func write(document *spdx.Document) ([]byte, error) {
 	if err := spdxlib.ValidateDocument(document); err != nil {
 		return nil, fmt.Errorf("the document %s is not SPDX: %w", document.DocumentName, err)
@@ -106,14 +106,14 @@ func locator(url string) *spdx.PackageExternalReference {
 	return &spdx.PackageExternalReference{Category: common.CategoryPackageManager, RefType: "purl", Locator: url}
 }
 
-// add lists a program's file and what Go wrote into it about its modules.
+// add adds a program's file and the modules in its build information.
 func add(document *spdx.Document, number int, program Program, modules map[string]*spdx.Package, extracted map[string]string) error {
 	info, err := buildinfo.Read(bytes.NewReader(program.Content))
 	if err != nil {
 		return err
 	}
 	file := common.ElementID(fmt.Sprintf("File-%d", number))
-	document.Files = append(document.Files, fileOf(file, program))
+	document.Files = append(document.Files, programFile(file, program))
 	relate(document, subjectID, "CONTAINS", file)
 	licences := map[string]licence.Module{}
 	for _, linked := range program.Linked {
@@ -124,7 +124,7 @@ func add(document *spdx.Document, number int, program Program, modules map[strin
 		versions[dependency.Path] = dependency.Version
 	}
 	for _, path := range slices.Sorted(maps.Keys(versions)) {
-		described := packageOf(path, versions[path], licences[path])
+		described := modulePackage(path, versions[path], licences[path])
 		modules[string(described.PackageSPDXIdentifier)] = described
 		extract(licences[path], extracted)
 		relate(document, file, "DEPENDS_ON", described.PackageSPDXIdentifier)
@@ -132,7 +132,7 @@ func add(document *spdx.Document, number int, program Program, modules map[strin
 	return nil
 }
 
-func fileOf(id common.ElementID, program Program) *spdx.File {
+func programFile(id common.ElementID, program Program) *spdx.File {
 	short, long := sha1.Sum(program.Content), sha256.Sum256(program.Content) //nolint:gosec // As above.
 	return &spdx.File{
 		FileName: "./" + strings.TrimPrefix(program.Path, "/"), FileSPDXIdentifier: id, FileTypes: []string{"BINARY"},
@@ -144,10 +144,10 @@ func fileOf(id common.ElementID, program Program) *spdx.File {
 	}
 }
 
-// notInIDs: SPDX's identifiers are of letters, digits, dots and dashes.
+// notInIDs: SPDX identifiers have only letters, digits, dots and dashes.
 var notInIDs = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-func packageOf(path, version string, linked licence.Module) *spdx.Package {
+func modulePackage(path, version string, linked licence.Module) *spdx.Package {
 	return &spdx.Package{
 		PackageName: path, PackageVersion: version,
 		PackageSPDXIdentifier:   common.ElementID("Package-" + notInIDs.ReplaceAllString(path+"-"+version, "-")),
@@ -157,7 +157,7 @@ func packageOf(path, version string, linked licence.Module) *spdx.Package {
 	}
 }
 
-// extract keeps the text of a licence that SPDX's list does not have.
+// extract adds the text of a licence that is not in SPDX's list.
 func extract(linked licence.Module, extracted map[string]string) {
 	for _, file := range linked.Files {
 		for _, one := range file.Licences {

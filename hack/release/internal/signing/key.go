@@ -17,11 +17,11 @@ import (
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
 )
 
-// errKey: bundles name the algorithm, and this is the one that every verifier takes.
+// errKey: bundles name the algorithm, and every verifier accepts this one.
 var errKey = errors.New("it is not an ECDSA key on P-256: make one with cosign generate-key-pair")
 
-// WithKey reads a private key in PEM, as cosign or openssl writes it. Only an encrypted
-// one takes a password.
+// WithKey reads a private key in PEM, as cosign or openssl writes it. Only an encrypted key
+// needs a password.
 func WithKey(text, password []byte) (*Signer, error) {
 	read, err := cryptoutils.UnmarshalPEMToPrivateKey(text, cryptoutils.StaticPasswordFunc(password))
 	if err != nil {
@@ -38,7 +38,7 @@ func WithKey(text, password []byte) (*Signer, error) {
 	return &Signer{keypair: keypair{private, public}}, nil
 }
 
-// keypair signs for sigstore-go, whose own are made for one signature.
+// keypair signs for sigstore-go, whose own key pairs are for one signature only.
 type keypair struct {
 	private *ecdsa.PrivateKey
 	// public is the public key in DER.
@@ -53,7 +53,7 @@ func (k keypair) SignData(_ context.Context, data []byte) (signature, digest []b
 	return signature, sum[:], err
 }
 
-// GetHint names the key by the digest that cosign names it by.
+// GetHint returns the digest with which cosign names the key.
 func (k keypair) GetHint() []byte {
 	sum := sha256.Sum256(k.public)
 	return []byte(base64.StdEncoding.EncodeToString(sum[:]))
@@ -64,18 +64,18 @@ func (k keypair) GetPublicKeyPem() (string, error) {
 	return string(cryptoutils.PEMEncode(cryptoutils.PublicKeyPEMType, k.public)), nil
 }
 
-// GetPublicKey is what verifies.
+// GetPublicKey returns the key for verification.
 func (k keypair) GetPublicKey() crypto.PublicKey { return k.private.Public() }
 
-// GetKeyAlgorithm is its name for Fulcio.
+// GetKeyAlgorithm returns the name for Fulcio.
 func (k keypair) GetKeyAlgorithm() string { return "ECDSA" }
 
-// GetHashAlgorithm is that of what is signed.
+// GetHashAlgorithm returns the hash algorithm of the signature.
 func (k keypair) GetHashAlgorithm() protocommon.HashAlgorithm {
 	return protocommon.HashAlgorithm_SHA2_256
 }
 
-// GetSigningAlgorithm is the pair of key and hash.
+// GetSigningAlgorithm returns the combination of key and hash.
 func (k keypair) GetSigningAlgorithm() protocommon.PublicKeyDetails {
 	return protocommon.PublicKeyDetails_PKIX_ECDSA_P256_SHA_256
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/sign"
 )
 
-// Services reads a signing configuration from a file, or asks the public services where
-// they are.
+// Services reads a signing configuration from a file, or gets that of the public services.
 func Services(file string) (*root.SigningConfig, error) {
 	if file == "" {
 		return root.FetchSigningConfig()
@@ -19,9 +18,9 @@ func Services(file string) (*root.SigningConfig, error) {
 	return root.NewSigningConfigFromPath(file)
 }
 
-// Keyless signs in the name of an identity, which an OpenID Connect token holds: Fulcio
-// issues a certificate for it, and logs and clocks say that it was valid then. Which
-// these are, a signing configuration says.
+// Keyless signs with the identity of an OpenID Connect token: Fulcio issues a certificate
+// for it, and logs and timestamps prove that it was valid then. The signing configuration has
+// their addresses.
 func Keyless(services *root.SigningConfig, token string) (*Signer, error) {
 	now := time.Now()
 	authority, err := root.SelectService(services.FulcioCertificateAuthorityURLs(), sign.FulcioAPIVersions, now)

@@ -37,7 +37,7 @@ const (
 	issuer   = "https://issuer.example"
 )
 
-// fakes are a Fulcio and a Rekor, and what verifiers are to trust.
+// fakes are a Fulcio and a Rekor, and the roots of trust of verifiers.
 type fakes struct {
 	*ca.VirtualSigstore
 	authority *root.FulcioCertificateAuthority
@@ -63,7 +63,7 @@ func (f *fakes) FulcioCertificateAuthorities() []root.CertificateAuthority {
 	return []root.CertificateAuthority{f.authority}
 }
 
-// services says where they are.
+// services is the signing configuration with their addresses.
 func (f *fakes) services(t *testing.T) *root.SigningConfig {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -139,7 +139,7 @@ func answer(t *testing.T, w http.ResponseWriter, code int, what any) {
 	expectNoError(t, json.NewEncoder(w).Encode(what))
 }
 
-// token is one of an OpenID Connect provider, but for its signature, which Fulcio checks.
+// token is a token of an OpenID Connect provider, except its signature, which Fulcio checks.
 func token() string {
 	claims := `{"email":"` + identity + `","email_verified":true,"iss":"` + issuer + `"}`
 	return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2lnbmF0dXJl"

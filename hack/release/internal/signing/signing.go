@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package signing signs what is released: as Sigstore bundles, which cosign verifies.
+// Package signing signs releases as Sigstore bundles, which cosign verifies.
 package signing
 
 import (
@@ -15,13 +15,13 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// ImagePredicate is the type of the statement that cosign sign makes of an image.
+// ImagePredicate is the predicate type of cosign sign's statement about an image.
 const ImagePredicate = "https://sigstore.dev/cosign/sign/v1"
 
 // payloadType is that of in-toto statements in DSSE envelopes.
 const payloadType = "application/vnd.in-toto+json"
 
-// Signer signs with a key, or in the name of an identity.
+// Signer signs with a key, or with an identity.
 type Signer struct {
 	keypair sign.Keypair
 	options sign.BundleOptions
@@ -31,7 +31,7 @@ type Signer struct {
 type Signature struct {
 	// Raw is the signature alone, in ASN.1.
 	Raw []byte
-	// Bundle holds it with what else a verifier needs.
+	// Bundle contains it with the other verification material.
 	Bundle []byte
 }
 
@@ -58,7 +58,7 @@ func (s *Signer) Statement(ctx context.Context, statement []byte) ([]byte, error
 	return stable(protojson.Marshal(signed))
 }
 
-// Image signs what a registry keeps under a digest, a SHA-256.
+// Image signs the content of a registry with this digest, a SHA-256.
 func (s *Signer) Image(ctx context.Context, sha256 string) ([]byte, error) {
 	statement, err := stable(protojson.Marshal(&intoto.Statement{
 		Type: intoto.StatementTypeUri, PredicateType: ImagePredicate, Predicate: &structpb.Struct{},
@@ -70,7 +70,7 @@ func (s *Signer) Image(ctx context.Context, sha256 string) ([]byte, error) {
 	return s.Statement(ctx, statement)
 }
 
-// stable takes the spaces out, which protojson varies from program to program.
+// stable removes spaces, which protojson varies from program to program.
 func stable(written []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)

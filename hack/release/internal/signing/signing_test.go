@@ -37,7 +37,7 @@ func signer(t *testing.T, pair signingtest.Pair) *signing.Signer {
 	return made
 }
 
-func TestSigningAgainGivesTheSameBytes(t *testing.T) {
+func TestSigningIsReproducible(t *testing.T) {
 	key := signer(t, signingtest.Generate(t))
 	first, err := key.File(t.Context(), []byte("content"))
 	noError(t, err)
@@ -100,7 +100,7 @@ func TestImageSignatureVerifies(t *testing.T) {
 	}
 }
 
-// The whole bundle is covered: what it says of the image and how it is signed.
+// The whole bundle is covered: the statement about the image and its type.
 func TestChangedStatementIsRefused(t *testing.T) {
 	pair := signingtest.Generate(t)
 	signed, err := signer(t, pair).Image(t.Context(), digest)

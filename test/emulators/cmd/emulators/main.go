@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command emulators stands in for Strimzi and k6-operator on test clusters
-// where neither can be installed. It is a fake: never run it beside the real
-// operators, and never outside tests.
+// Command emulators replaces Strimzi and k6-operator on test clusters where neither can be
+// installed. It is a fake: never run it together with the real operators, and never outside
+// tests.
 package main
 
 import (
@@ -40,13 +40,13 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.release, "strimzi", "1.2.0", "release of Strimzi to stand for: 1.2.0 or 0.45.2")
+	flag.StringVar(&o.release, "strimzi", "1.2.0", "release of Strimzi to emulate: 1.2.0 or 0.45.2")
 	flag.StringVar(&o.kafkaImage, "kafka-image", "", "image of a Kafka node, if not that of the release")
 	flag.StringVar(&o.healthAddress, "health-address", ":8080", "address of /healthz and /readyz")
-	flag.DurationVar(&o.pollInterval, "poll-interval", 5*time.Second, "time between two looks at the runners of a TestRun (the real operator: 15s)")
+	flag.DurationVar(&o.pollInterval, "poll-interval", 5*time.Second, "polling interval for the runners of a TestRun (the real operator: 15s)")
 	flag.DurationVar(&o.operationTimeout, "operation-timeout", 5*time.Minute, "time after which a Kafka that does not become ready is reported as failed")
 	flag.DurationVar(&o.readyDelay, "ready-delay", 2*time.Second, "time from the last ready Pod of a Kafka to its Ready (the real operator: 10 to 30s)")
-	flag.DurationVar(&o.linger, "linger", 2*time.Second, "how long a Pod of a Kafka that is deleted goes on before it ends (the real one was seen for up to 19s)")
+	flag.DurationVar(&o.linger, "linger", 2*time.Second, "how long a deleted Pod of a Kafka runs before it terminates (observed with Strimzi: up to 19s)")
 	flag.Parse()
 	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
 	if err := run(o); err != nil {
@@ -56,7 +56,7 @@ func main() {
 }
 
 func run(o options) error {
-	generation, err := strimzi.GenerationOf(o.release)
+	generation, err := strimzi.ParseGeneration(o.release)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs one ZooKeeper node from what the Strimzi emulator mounts at
-# /opt/kafka/custom-config. Read together with test/emulators/strimzi.
+# Runs one ZooKeeper node with the configuration that the Strimzi emulator mounts at
+# /opt/kafka/custom-config. See also test/emulators/strimzi.
 set -euo pipefail
 
 config=/opt/kafka/custom-config
 data=$(sed -n 's/^dataDir=//p' "$config/zoo.cfg")
 
-# The nodes of a new ensemble look each other up before their names exist.
+# The nodes of a new ensemble resolve each other's names before these exist.
 dns=(-Dsun.net.inetaddr.negative.ttl=0 -Dsun.net.inetaddr.ttl=5)
 
 gc_log() {
@@ -18,7 +18,7 @@ gc_log() {
 
 mkdir -p "$data"
 cp "$config/myid" "$data/myid"
-# Several options in one variable: splitting them into words is meant.
+# One variable has several options, which are split into words.
 # shellcheck disable=SC2046,SC2086
 exec java -cp '/opt/kafka/libs/*' ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \
   $(gc_log) "${dns[@]}" -XX:+ExitOnOutOfMemoryError -Djava.awt.headless=true \

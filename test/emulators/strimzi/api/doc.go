@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package api holds as much of the kafka.strimzi.io and core.strimzi.io kinds as the Strimzi
-// emulator reads and writes, of v1 and v1beta2 alike: what is emulated has the
-// same names in both, and v1beta2 has some fields more. The schema the API
-// server enforces is Strimzi's own; these structs only decode the part of it
-// that is emulated, and a status is written as a merge patch, so fields that
-// are not listed here are never lost.
+// Package api has the fields of the kafka.strimzi.io and core.strimzi.io kinds that the
+// Strimzi emulator reads and writes, for both v1 and v1beta2: the emulated fields have
+// the same names in both, and v1beta2 has some more. The API server enforces Strimzi's
+// own schema. These structs decode only the emulated part, and a status is written as a
+// merge patch, so other fields are never lost.
 //
 // +kubebuilder:object:generate=true
 // +groupName=kafka.strimzi.io
@@ -18,7 +17,7 @@ import (
 )
 
 // AddToScheme registers Kafka, KafkaNodePool and StrimziPodSet under one version of
-// their groups, v1 or v1beta2. A scheme can have one of them only: a Strimzi serves one.
+// their groups, v1 or v1beta2. A scheme can have only one of them.
 func AddToScheme(version string) func(*runtime.Scheme) error {
 	groupVersion := schema.GroupVersion{Group: "kafka.strimzi.io", Version: version}
 	core := schema.GroupVersion{Group: "core.strimzi.io", Version: version}

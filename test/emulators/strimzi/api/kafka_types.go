@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Where a cluster keeps its metadata, as the status of v1beta2 calls it.
+// Metadata states of a cluster in the status of v1beta2.
 const (
 	MetadataStateZooKeeper = "ZooKeeper"
 	MetadataStateKRaft     = "KRaft"
@@ -33,13 +33,13 @@ type KafkaList struct {
 	Items           []Kafka `json:"items"`
 }
 
-// KafkaSpec is the wish.
+// KafkaSpec is the desired state of a Kafka.
 type KafkaSpec struct {
 	Kafka     KafkaClusterSpec `json:"kafka,omitempty"`
 	Zookeeper *ZookeeperSpec   `json:"zookeeper,omitempty"` // v1beta2
 }
 
-// KafkaClusterSpec is what all nodes of the cluster share.
+// KafkaClusterSpec has the settings of all nodes of the cluster.
 type KafkaClusterSpec struct {
 	Version         string       `json:"version,omitempty"`
 	MetadataVersion string       `json:"metadataVersion,omitempty"`
@@ -49,13 +49,13 @@ type KafkaClusterSpec struct {
 	JvmOptions      *JvmOptions  `json:"jvmOptions,omitempty"`
 	Template        NodeTemplate `json:"template,omitempty"`
 
-	// What a cluster without node pools says of its brokers; v1beta2.
+	// Brokers of a cluster without node pools; v1beta2.
 	Replicas  int32                       `json:"replicas,omitempty"`
 	Storage   *Storage                    `json:"storage,omitempty"`
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 }
 
-// ZookeeperSpec asks for the ensemble of a cluster that does not run on KRaft.
+// ZookeeperSpec is the ensemble of a cluster that does not run on KRaft.
 type ZookeeperSpec struct {
 	Replicas   int32                       `json:"replicas"`
 	Image      string                      `json:"image,omitempty"`
@@ -66,7 +66,7 @@ type ZookeeperSpec struct {
 	Template   ZookeeperTemplate           `json:"template,omitempty"`
 }
 
-// ZookeeperTemplate gathers the templates of a ZooKeeper node.
+// ZookeeperTemplate holds the templates of a ZooKeeper node.
 type ZookeeperTemplate struct {
 	Pod                PodTemplate       `json:"pod,omitempty"`
 	ZookeeperContainer ContainerTemplate `json:"zookeeperContainer,omitempty"`
@@ -83,7 +83,7 @@ type Listener struct {
 // KafkaStatus is what Strimzi reports of a cluster.
 type KafkaStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
-	// ObservedGeneration is written out in the first status, where it is 0.
+	// ObservedGeneration is present in the first status, where it is 0.
 	ObservedGeneration            *int64           `json:"observedGeneration,omitempty"`
 	Listeners                     []ListenerStatus `json:"listeners,omitempty"`
 	KafkaNodePools                []NodePoolRef    `json:"kafkaNodePools,omitempty"`
@@ -96,13 +96,13 @@ type KafkaStatus struct {
 	RegisteredNodeIDs             []int32          `json:"registeredNodeIds,omitempty"`  // v1beta2
 }
 
-// ClusterSecurity says how the nodes of a cluster trust each other.
+// ClusterSecurity is how the nodes of a cluster authenticate.
 type ClusterSecurity struct {
 	Authentication string `json:"authentication,omitempty"`
 	Encryption     string `json:"encryption,omitempty"`
 }
 
-// ListenerStatus says how to reach a listener.
+// ListenerStatus has the addresses of a listener.
 type ListenerStatus struct {
 	Name             string            `json:"name,omitempty"`
 	Addresses        []ListenerAddress `json:"addresses,omitempty"`

@@ -20,7 +20,7 @@ const (
 	StorageJBOD            = "jbod"
 )
 
-// KafkaNodePool is a set of like nodes of one Kafka cluster.
+// KafkaNodePool is a set of identical nodes of one Kafka cluster.
 //
 // +kubebuilder:object:root=true
 type KafkaNodePool struct {
@@ -40,7 +40,7 @@ type KafkaNodePoolList struct {
 	Items           []KafkaNodePool `json:"items"`
 }
 
-// KafkaNodePoolSpec is the wish.
+// KafkaNodePoolSpec is the desired state of a pool.
 type KafkaNodePoolSpec struct {
 	Replicas   int32                       `json:"replicas"`
 	Roles      []string                    `json:"roles"`
@@ -67,7 +67,7 @@ type StorageVolume struct {
 	KraftMetadata string `json:"kraftMetadata,omitempty"`
 }
 
-// KafkaNodePoolStatus is what Strimzi reports of a pool. It is no source of readiness.
+// KafkaNodePoolStatus is what Strimzi reports of a pool. It does not show readiness.
 type KafkaNodePoolStatus struct {
 	Conditions         []Condition `json:"conditions,omitempty"`
 	ObservedGeneration int64       `json:"observedGeneration,omitempty"`

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Labels and annotations of Strimzi that the emulator sets or obeys.
+// Labels and annotations of Strimzi that the emulator sets or reads.
 const (
 	LabelCluster        = "strimzi.io/cluster"
 	LabelKind           = "strimzi.io/kind"
@@ -37,8 +37,8 @@ const (
 	ConditionReconciliationPaused = "ReconciliationPaused"
 )
 
-// Condition is Strimzi's own condition: no per-condition observedGeneration,
-// the time a plain string, and reason and message absent when there is nothing to say.
+// Condition is Strimzi's own condition: no observedGeneration, the time a plain string,
+// and reason and message are optional.
 type Condition struct {
 	Type               string                 `json:"type,omitempty"`
 	Status             metav1.ConditionStatus `json:"status,omitempty"`
@@ -47,8 +47,8 @@ type Condition struct {
 	Message            string                 `json:"message,omitempty"`
 }
 
-// Config is Kafka configuration as people write it in YAML: strings, numbers,
-// booleans, or lists of them.
+// Config is Kafka configuration as written in YAML: strings, numbers, booleans, or lists
+// of them.
 type Config map[string]apiextensionsv1.JSON
 
 // JvmOptions are the settings of a JVM.
@@ -66,19 +66,19 @@ type SystemProperty struct {
 	Value string `json:"value,omitempty"`
 }
 
-// ObjectMetadata are labels and annotations to add to a child object.
+// ObjectMetadata are additional labels and annotations of a child object.
 type ObjectMetadata struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// ContainerTemplate is what a user may add to a container.
+// ContainerTemplate is what a user can add to a container.
 type ContainerTemplate struct {
 	Env             []corev1.EnvVar         `json:"env,omitempty"`
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }
 
-// PodTemplate is what a user may add to a Pod.
+// PodTemplate is what a user can add to a Pod.
 type PodTemplate struct {
 	Metadata                      ObjectMetadata                    `json:"metadata,omitempty"`
 	Affinity                      *corev1.Affinity                  `json:"affinity,omitempty"`
@@ -92,7 +92,7 @@ type PodTemplate struct {
 	TerminationGracePeriodSeconds *int64                            `json:"terminationGracePeriodSeconds,omitempty"`
 }
 
-// NodeTemplate gathers the templates of a Kafka node.
+// NodeTemplate holds the templates of a Kafka node.
 type NodeTemplate struct {
 	Pod            PodTemplate       `json:"pod,omitempty"`
 	KafkaContainer ContainerTemplate `json:"kafkaContainer,omitempty"`

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StrimziPodSet is a set of Pods, each written out in full.
+// StrimziPodSet is a set of Pods, each with its full manifest.
 //
 // +kubebuilder:object:root=true
 type StrimziPodSet struct {
@@ -27,13 +27,13 @@ type StrimziPodSetList struct {
 	Items           []StrimziPodSet `json:"items"`
 }
 
-// StrimziPodSetSpec is the wish.
+// StrimziPodSetSpec is the desired state of a set.
 type StrimziPodSetSpec struct {
 	Selector *metav1.LabelSelector `json:"selector"`
 	Pods     []corev1.Pod          `json:"pods"`
 }
 
-// StrimziPodSetStatus counts the Pods. A count of 0 is written out.
+// StrimziPodSetStatus counts the Pods. A count of 0 is present.
 type StrimziPodSetStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration"`
 	Pods               int32 `json:"pods"`

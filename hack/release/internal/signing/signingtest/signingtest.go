@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package signingtest makes keys, and verifies signatures by the library that cosign
-// verifies them by.
+// Package signingtest generates keys, and verifies signatures with cosign's library.
 package signingtest
 
 import (
@@ -22,7 +21,7 @@ import (
 // Pair is a pair of keys in PEM.
 type Pair struct{ Private, Public []byte }
 
-// Generate makes a pair. The private key is not encrypted, since that takes long.
+// Generate generates a pair. The private key is not encrypted, since that takes long.
 func Generate(t *testing.T) Pair {
 	t.Helper()
 	private, public, err := cryptoutils.GeneratePEMEncodedECDSAKeyPair(elliptic.P256(), nil)
@@ -57,7 +56,7 @@ func Verify(t *testing.T, public, signed []byte, of verify.ArtifactPolicyOption)
 	return verifier.Verify(&read, verify.NewPolicy(of, verify.WithKey()))
 }
 
-// Digest is what a signature is to be of, by its SHA-256.
+// Digest is the subject of a signature, by its SHA-256.
 func Digest(t *testing.T, sha256 string) verify.ArtifactPolicyOption {
 	t.Helper()
 	sum, err := hex.DecodeString(sha256)
@@ -71,6 +70,6 @@ func Digest(t *testing.T, sha256 string) verify.ArtifactPolicyOption {
 func Expect(t *testing.T, err error, want string) {
 	t.Helper()
 	if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
-		t.Errorf("it says %v, want %q", err, want)
+		t.Errorf("error %v, want %q", err, want)
 	}
 }

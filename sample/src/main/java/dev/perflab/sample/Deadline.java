@@ -4,7 +4,7 @@ package dev.perflab.sample;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A point in time after which waiting ends with a sentence about what was waited for. */
+/** A time limit of waiting, whose error has what was waited for. */
 public final class Deadline {
   private final Instant end;
   private final Duration allowed;
@@ -32,7 +32,7 @@ public final class Deadline {
     }
   }
 
-  /** Nothing came in time. */
+  /** The deadline has passed. */
   public static final class DeadlinePassed extends RuntimeException {
     DeadlinePassed(String message, Throwable cause) {
       super(message, cause);

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * For tests of measurements only: a module that leaks memory, or that ends after a while, so that one
- * knows which leak and which restart a report should find.
+ * Only for tests of measurements: a module that leaks memory, or that exits after a while, so that
+ * the leak and the restart that a report should find are known.
  */
 final class Faults implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Faults.class);
@@ -22,7 +22,7 @@ final class Faults implements AutoCloseable {
   private final int leakedBytes;
   private final int lifeSeconds;
   private final Runnable end;
-  /** Nobody reads it. That is the leak. */
+  /** Never read: the leak. */
   private final Queue<byte[]> leaked = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService clock =
       Executors.newSingleThreadScheduledExecutor(task -> {
@@ -32,7 +32,7 @@ final class Faults implements AutoCloseable {
       });
 
   Faults(Settings settings) {
-    // As if it had crashed: no shutdown hook gives anything back.
+    // As in a crash: without shutdown hooks.
     this(settings, () -> Runtime.getRuntime().halt(1));
   }
 
@@ -42,7 +42,7 @@ final class Faults implements AutoCloseable {
     this.end = end;
   }
 
-  /** To be called before the routes are added, and when the process begins to serve. */
+  /** Call it before the routes are added, when the process starts to serve. */
   void install(Javalin app) {
     if (leakedBytes > 0) {
       LOG.warn("PERFLAB_LEAK_BYTES_PER_REQUEST keeps {} bytes of every request for ever", leakedBytes);
@@ -65,7 +65,7 @@ final class Faults implements AutoCloseable {
     end.run();
   }
 
-  /** How much was leaked so far, for tests. */
+  /** The number of leaked bytes, for tests. */
   long leakedBytes() {
     return leaked.stream().mapToLong(bytes -> bytes.length).sum();
   }

@@ -39,7 +39,7 @@ public final class Json {
     return MAPPER.valueToTree(values);
   }
 
-  /** Parses an object; a {@link MalformedJson} says what is wrong. */
+  /** Parses an object; a {@link MalformedJson} has the error. */
   public static ObjectNode parseObject(String text) {
     try {
       if (MAPPER.readTree(text) instanceof ObjectNode object) {
@@ -67,7 +67,7 @@ public final class Json {
     }
   }
 
-  /** Text that is not the JSON it should be. */
+  /** Invalid JSON. */
   public static final class MalformedJson extends RuntimeException {
     MalformedJson(String message, Throwable cause) {
       super(message, cause);

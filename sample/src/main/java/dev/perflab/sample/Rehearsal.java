@@ -26,12 +26,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts every role as far as it gets without a database and Kafka, so that the JVM can archive
- * the classes a start needs ({@code -XX:ArchiveClassesAtExit}). Runs while the image is built.
+ * Starts every role as far as possible without a database and Kafka, so that the JVM can archive
+ * the classes of a start ({@code -XX:ArchiveClassesAtExit}). Runs while the image is built.
  */
 final class Rehearsal {
   private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
-  /** Nothing listens on it, so a connection is refused at once. */
+  /** A closed port, so that a connection is refused at once. */
   private static final String NOWHERE = "http://127.0.0.1:1";
 
   private Rehearsal() {}

@@ -7,8 +7,8 @@ import io.javalin.Javalin;
 /** One role of the process. */
 public interface Role extends AutoCloseable {
   /**
-   * Brings up what the role needs, adds its routes and says what its readiness depends on.
-   * Returns once it serves; throws when a deadline passes.
+   * Starts what the role needs, adds its routes and its readiness checks. Returns once it serves;
+   * throws when a deadline passes.
    */
   void start(Javalin app, Readiness readiness);
 

@@ -37,7 +37,7 @@ public record Settings(Map<String, String> env) {
     }
   }
 
-  /** A number that makes no sense below {@code least}. */
+  /** A number of at least {@code least}. */
   public int atLeast(int least, String name, int fallback) {
     int value = number(name, fallback);
     if (value < least) {
@@ -73,7 +73,7 @@ public record Settings(Map<String, String> env) {
     return text("TENANT", "diku");
   }
 
-  /** Name of the current run; empty when nobody tells, and then nothing is ever reset. */
+  /** Name of the current run; if empty, nothing is ever reset. */
   public String run() {
     return text("PERFLAB_RUN", "");
   }

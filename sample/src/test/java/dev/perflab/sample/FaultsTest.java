@@ -43,7 +43,7 @@ class FaultsTest {
       try {
         get(app, "/users");
         assertEquals(0, faults.leakedBytes());
-        assertFalse(ended.await(1200, TimeUnit.MILLISECONDS), "it ended though nobody told it to");
+        assertFalse(ended.await(1200, TimeUnit.MILLISECONDS), "it ended without being stopped");
       } finally {
         app.stop();
       }

@@ -47,7 +47,7 @@ public final class MarcRecords {
     return bytes(record);
   }
 
-  /** A record whose directory points behind its end, with a right length in the leader. */
+  /** A record whose directory points beyond its end, with a correct length in the leader. */
   public static byte[] garbled() {
     byte[] record = titled("garbled");
     for (int i = 24; i < 36; i++) {

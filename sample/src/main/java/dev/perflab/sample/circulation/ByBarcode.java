@@ -42,7 +42,7 @@ final class ByBarcode {
     try {
       database.write(c -> lend(c, ctx, item, loan));
     } catch (DatabaseException e) {
-      // Without the lock's help: the index on open loans has the last word.
+      // Even without the lock, the index on open loans prevents a second loan.
       throw e.isDuplicate() ? alreadyOut(itemBarcode) : e;
     }
     ctx.status(201).contentType("application/json").result(loan.toString());

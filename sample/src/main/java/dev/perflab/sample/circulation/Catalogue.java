@@ -9,7 +9,7 @@ import dev.perflab.sample.db.Collection;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The collections of the circulation module: patrons, loans and what surrounds them. */
+/** The collections of the circulation module: patrons, loans and related ones. */
 final class Catalogue {
   static final Collection USERS = Collection.of("users", "users",
       unique("barcode"), unique("username"), indexed("externalSystemId"), indexed("patronGroup"),
@@ -41,7 +41,7 @@ final class Catalogue {
   static List<String> definition() {
     List<String> statements = new ArrayList<>();
     ALL.forEach(collection -> statements.addAll(collection.definition()));
-    // What makes a second check-out of the same item impossible, whatever else goes wrong.
+    // This prevents a second check-out of the same item in all cases.
     statements.add("CREATE UNIQUE INDEX IF NOT EXISTS loan_open_item_idx ON loan (\"itemId\")"
         + " WHERE \"status.name\" = 'Open'");
     return statements;

@@ -71,7 +71,7 @@ public final class CirculationModule implements Role {
     app.get(path + "/{id}", listing::get);
   }
 
-  /** The check-out page sends {@code query=query=(...)}, and FOLIO takes it. */
+  /** The check-out page sends {@code query=query=(...)}, and FOLIO accepts it. */
   private static String withoutDoubledPrefix(String query) {
     return query != null && query.startsWith("query=") ? query.substring("query=".length()) : query;
   }

@@ -19,7 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Items, asked of inventory-storage through the gateway in the name of the caller. */
+/** Items from inventory-storage, through the gateway with the caller's token. */
 final class InventoryClient {
   private final HttpClient client = HttpCalls.client();
   private final String gateway;
@@ -37,8 +37,8 @@ final class InventoryClient {
   }
 
   /**
-   * Gives the item another status. When somebody else changed the item since we read it, reads it
-   * again: the caller holds the item's lock, so what changed is not the status.
+   * Sets an item's status. If the item has changed since it was read, reads it again: the caller holds
+   * the item's lock, so the status has not changed.
    */
   ObjectNode setStatus(Context caller, ObjectNode item, String status) {
     ObjectNode current = item;

@@ -19,7 +19,7 @@ final class Loans {
 
   private Loans() {}
 
-  /** Until the transaction ends, nobody else checks this item out or in. */
+  /** Locks this item against other check-outs and check-ins until the transaction ends. */
   static void lockItem(Connection connection, String itemId) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))")) {

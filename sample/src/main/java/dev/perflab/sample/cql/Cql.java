@@ -42,7 +42,7 @@ public final class Cql {
   /** How two conditions are joined. */
   public enum Operator { AND, OR }
 
-  /** Parses {@code text}; blank text is everything. */
+  /** Parses {@code text}; blank text matches everything. */
   public static Query parse(String text) {
     if (text == null || text.isBlank()) {
       return new Query(new Everything(), Optional.empty());

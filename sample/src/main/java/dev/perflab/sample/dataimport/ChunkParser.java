@@ -12,7 +12,7 @@ import dev.perflab.sample.kafka.Publisher;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Parses the MARC records of a chunk. Those that are none count as errors and go no further. */
+/** Parses the MARC records of a chunk. Invalid ones count as errors and are dropped. */
 final class ChunkParser implements EventConsumer.Handler {
   private final Database database;
   private final Publisher publisher;

@@ -18,7 +18,7 @@ import io.javalin.Javalin;
 import java.time.Duration;
 import java.util.List;
 
-/** Takes files, cuts and parses them, keeps their records and follows them to the end of the job. */
+/** Accepts files, splits and parses them, stores their records and tracks them to the end of the job. */
 public final class DataImportModule implements Role {
   private static final String NAME = "data-import";
 
@@ -60,7 +60,7 @@ public final class DataImportModule implements Role {
     int maxBytes = settings.atLeast(1, "MAX_UPLOAD_BYTES", 256 << 20);
     Storage storage = new Storage(database, settings, maxBytes);
     app.before(ctx -> {
-      // Who comes with a presigned URL knows nothing of tenants.
+      // A request with a presigned URL has no tenant.
       if (!ctx.path().startsWith(storage.path())) {
         Server.requireOkapiHeaders(ctx, settings.tenant());
       }

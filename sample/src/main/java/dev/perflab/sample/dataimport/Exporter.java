@@ -33,7 +33,7 @@ final class Exporter {
 
   void work() {
     while (database.write(this::exportOne)) {
-      // Until none waits.
+      // Until the queue is empty.
     }
   }
 

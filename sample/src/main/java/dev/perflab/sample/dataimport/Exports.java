@@ -25,7 +25,7 @@ final class Exports {
     this.storage = storage;
   }
 
-  /** What is called when an export waits to be done. */
+  /** Called when an export is queued. */
   void onStart(Runnable task) {
     started = task;
   }
@@ -55,7 +55,7 @@ final class Exports {
     ctx.status(201).contentType("application/json").result(document.toString());
   }
 
-  /** Takes the ids, one in a line. */
+  /** Reads the ids, one per line. */
   void upload(Context ctx) {
     String id = ctx.pathParam("id");
     byte[] ids = body(ctx);
@@ -77,7 +77,7 @@ final class Exports {
     }
   }
 
-  /** Queues an export: 204, and the work goes on behind. */
+  /** Queues an export: 204, and the work continues in the background. */
   void start(Context ctx) {
     ObjectNode request = Json.parseObject(ctx.body());
     String fileId = request.path("fileDefinitionId").asText();
@@ -111,7 +111,7 @@ final class Exports {
         storage.objectUrl(key(job.path("id").asText()))).toString());
   }
 
-  /** Where the file of an export is found in the storage. */
+  /** The path of an export's file in the storage. */
   static String key(String job) {
     return "mod-data-export/" + job + ".mrc";
   }

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads waiting files and sends their records on in chunks. A file is claimed by a row lock for
- * as long as it is read: if the replica dies, the lock goes with its connection and another one
- * reads the file again, which does no harm, for the chunks are the same.
+ * Reads queued files and sends their records in chunks. A row lock claims a file while it is read:
+ * if the replica dies, the lock is released with its connection and another replica reads the file
+ * again, which is harmless, because the chunks are the same.
  */
 final class FileReader {
   private static final Logger LOG = LoggerFactory.getLogger(FileReader.class);
@@ -42,7 +42,7 @@ final class FileReader {
 
   void work() {
     while (database.write(this::readOne)) {
-      // Until no file waits.
+      // Until the queue is empty.
     }
     endStalled();
   }

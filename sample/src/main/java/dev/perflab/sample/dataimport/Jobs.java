@@ -44,7 +44,7 @@ final class Jobs {
     update(connection, "INSERT INTO job_reading (job_id) VALUES (?)", id);
   }
 
-  /** The parent's file is split: from now on its children say how it does. */
+  /** The parent's file is split: from now on its children determine its status. */
   static void split(Connection connection, String id, int records) throws SQLException {
     update(connection, "DELETE FROM job_reading WHERE job_id = ?", id);
     update(connection, "UPDATE job_execution SET total = ?, status = 'PROCESSING_IN_PROGRESS', ui_status = 'RUNNING',"
@@ -56,7 +56,7 @@ final class Jobs {
     update(connection, "UPDATE job_execution SET status = 'FILE_UPLOADED', total = ? WHERE id = ?", records, id);
   }
 
-  /** Starts an uploaded file's job and queues the file for reading; says whether it was there to start. */
+  /** Starts an uploaded file's job and queues the file for reading; returns whether it existed. */
   static boolean start(Connection connection, String id, ObjectNode profile) throws SQLException {
     String sql = "UPDATE job_execution SET status = 'PARSING_IN_PROGRESS', ui_status = 'PREPARING_FOR_PREVIEW',"
         + " profile = ?::jsonb, started_date = clock_timestamp(), last_progress = now()"
@@ -79,9 +79,9 @@ final class Jobs {
     return exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE, id);
   }
 
-  /** Counts records that are through, and ends the job with the last of them. */
+  /** Counts finished records, and ends the job with the last of them. */
   static void complete(Connection connection, String id, List<Completed> outcomes) throws SQLException {
-    // The lock puts replicas that report for the same job one after the other.
+    // The lock serializes replicas that report for the same job.
     if (!exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE + " FOR UPDATE", id)) {
       return;
     }
@@ -132,7 +132,7 @@ final class Jobs {
     }
   }
 
-  /** Ends a parent with the last of its children: as ERROR if one of them did not end well. */
+  /** Ends a parent with the last of its children: as ERROR if one of them failed. */
   private static void finishParent(Connection connection, String id) throws SQLException {
     // The lock makes the last two children that end at once see each other.
     if (!exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE + " FOR UPDATE", id)) {
@@ -155,9 +155,9 @@ final class Jobs {
         + " WHERE id = ? AND status = 'ERROR'", id);
   }
 
-  /** Stops a job, and all of its children that still work; says whether there was something to stop. */
+  /** Stops a job, and all of its running children; returns whether there was something to stop. */
   static boolean cancel(Connection connection, String id) throws SQLException {
-    // Children first and their parent last, as those do that report for a child.
+    // Children first and their parent last, in the order of reports for a child.
     boolean any = false;
     for (String job : ids(connection, "SELECT id FROM job_execution WHERE (parent_id = ? OR id = ?) AND " + ACTIVE
         + " ORDER BY subordination", id, id)) {

@@ -19,7 +19,7 @@ final class MarcParser {
 
   private MarcParser() {}
 
-  /** A record that is not MARC; the message says why. */
+  /** A record that is not MARC; the message has the reason. */
   static final class MalformedRecord extends Exception {
     MalformedRecord(String message, Throwable cause) {
       super(message, cause);
@@ -34,7 +34,7 @@ final class MarcParser {
         throw new MalformedRecord("the record is empty", null);
       }
       ObjectNode json = json(reader.next());
-      // PostgreSQL's jsonb has no place for it.
+      // PostgreSQL's jsonb can't store it.
       if (json.toString().contains("\\u0000")) {
         throw new MalformedRecord("the record holds a NUL character", null);
       }

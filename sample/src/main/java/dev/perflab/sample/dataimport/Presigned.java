@@ -17,9 +17,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * URLs that let whoever has them do one thing with one object for a while: S3's query
- * authentication with signature version 4. The host is signed, so a URL works only under the host
- * it was made for.
+ * URLs that permit anyone who has them one action on one object for a while: S3's query
+ * authentication with signature version 4. The host is signed, so a URL works only with the host
+ * that it was created for.
  */
 final class Presigned {
   static final String SIGNATURE = "X-Amz-Signature";
@@ -37,7 +37,7 @@ final class Presigned {
     this.region = region;
   }
 
-  /** What a signature is about; the path begins with a slash and is not escaped. */
+  /** What is signed; the path starts with a slash and is not escaped. */
   record Request(String method, String host, String path, Map<String, String> query) {}
 
   /** The query string that permits a request for so long from {@code now} on. */
@@ -65,7 +65,7 @@ final class Presigned {
   }
 
   private static boolean expired(Map<String, String> query, String time, Instant now) {
-    // Both were signed, so they are as we wrote them.
+    // Both are signed, so they are unchanged.
     long lifetime = Long.parseLong(query.get("X-Amz-Expires"));
     return now.isAfter(TIME.parse(time, Instant::from).plusSeconds(lifetime));
   }

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Makes the profiles that say what a job does. What a job profile's relations come to is worked
- * out once, when it is made: its steps.
+ * Creates the profiles that define a job. The steps of a job profile are computed once from its
+ * relations, when it is created.
  */
 final class Profiles {
   private final Database database;
@@ -125,7 +125,7 @@ final class Profiles {
     return additions;
   }
 
-  /** A job profile with all that hangs on it. */
+  /** A job profile with all its related profiles. */
   void snapshot(Context ctx) {
     String id = ctx.pathParam("id");
     ObjectNode profile = database.read(c -> Documents.byId(c, Catalogue.JOB_PROFILES, id))

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what waits in the database, on a thread of its own: at once when it is woken, and every
- * second for what another replica has left.
+ * Does queued work in the database, on its own thread: at once when it is woken, and every second
+ * for the work that another replica has left.
  */
 final class Worker implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
@@ -24,12 +24,12 @@ final class Worker implements AutoCloseable {
     thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, name));
   }
 
-  /** Starts looking for what another replica has left. */
+  /** Starts polling for the work that another replica has left. */
   void start() {
     thread.scheduleWithFixedDelay(this::run, 1, 1, TimeUnit.SECONDS);
   }
 
-  /** Says that something waits, so that it is done at once. */
+  /** Wakes the worker for queued work. */
   void wake() {
     thread.execute(this::run);
   }

@@ -48,12 +48,12 @@ public record Collection(String key, String relation, List<Field> fields) {
     return new Collection(key, relation, Arrays.asList(fields));
   }
 
-  /** The same documents read from a view which joins more into them. */
+  /** The same documents from a view that joins more into them. */
   public Collection from(String view) {
     return new Collection(key, view, fields);
   }
 
-  /** Statements that create the table, its generated columns and its indexes where absent. */
+  /** Statements that create the table, its generated columns and its indexes if missing. */
   public List<String> definition() {
     String columns = fields.stream().map(f -> ", " + f.definition()).collect(Collectors.joining());
     String table = "CREATE TABLE IF NOT EXISTS " + relation

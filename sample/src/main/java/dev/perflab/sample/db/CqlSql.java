@@ -26,7 +26,7 @@ final class CqlSql {
   static Condition of(Collection collection, Cql.Query query) {
     CqlSql translation = new CqlSql(collection);
     String where = translation.sql(query.where());
-    // By id where nothing is asked, so that pages do not overlap.
+    // By id if no order is specified, so that pages do not overlap.
     String orderBy = query.sort()
         .map(s -> collection.column(s.field()) + (s.descending() ? " DESC NULLS LAST, id" : ", id"))
         .orElse("id");

@@ -21,7 +21,7 @@ public final class Database implements AutoCloseable {
   private final HikariDataSource writer;
   private final HikariDataSource reader;
 
-  /** Where one pool connects to. */
+  /** The address of one pool. */
   public record Endpoint(String host, int port) {
     @Override
     public String toString() {
@@ -69,7 +69,7 @@ public final class Database implements AutoCloseable {
 
   private static HikariDataSource pool(Settings settings, String schema, Endpoint endpoint, String name) {
     PGSimpleDataSource source = dataSource(settings, schema, endpoint);
-    // In pg_stat_activity one sees by it which pool a connection belongs to.
+    // Shows in pg_stat_activity which pool a connection belongs to.
     source.setApplicationName(schema + "-" + name);
     // Also outside of transactions: a read that writes must fail on every server, not only on a standby.
     source.setReadOnlyMode("always");
@@ -81,7 +81,7 @@ public final class Database implements AutoCloseable {
     config.setIdleTimeout(Math.max(10_000, settings.number("DB_CONNECTIONRELEASEDELAY", 60_000)));
     config.setConnectionTimeout(30_000);
     config.setReadOnly(name.equals("reader"));
-    // Whether the database answers is the readiness check's business, not the constructor's.
+    // The readiness check, not the constructor, checks that the database answers.
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }
@@ -136,7 +136,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** Whether plain reads go to another server than writes. */
+  /** Whether plain reads use another server than writes. */
   public boolean split() {
     return reader != writer;
   }
@@ -162,8 +162,8 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * Whether the same statement may succeed later: the connection broke, the server is short of
-     * something or stops, or two transactions got in each other's way. Everything else is about the data.
+     * Whether a retry of the same statement may succeed: the connection broke, the server lacks a
+     * resource or is stopping, or two transactions conflicted. All other errors are due to the data.
      */
     public boolean isTransient() {
       return state.isEmpty() || state.startsWith("08") || state.startsWith("53")

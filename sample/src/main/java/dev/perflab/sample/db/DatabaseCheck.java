@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a database server answers and has the module's schema. It keeps one connection of its
- * own: the pools may all be in use exactly when the module is doing well.
+ * Whether a database server answers and has the module's schema. It has its own connection, because
+ * a busy, healthy module may use all connections of the pools.
  */
 public final class DatabaseCheck implements Readiness.Check {
   private static final Logger LOG = LoggerFactory.getLogger(DatabaseCheck.class);

@@ -16,7 +16,7 @@ import java.util.Optional;
 public final class Documents {
   private Documents() {}
 
-  /** A page of documents, as JSON text, and how many there are in all. */
+  /** A page of documents, as JSON text, and the total number. */
   public record Page(List<String> documents, int total) {}
 
   /** Which page: rows after {@code offset}, at most {@code limit}. */
@@ -26,7 +26,7 @@ public final class Documents {
       throws SQLException {
     CqlSql.Condition condition = CqlSql.of(collection, query);
     List<String> documents = rows(connection, collection, condition, range);
-    // A page that is neither full nor beyond the end tells the total without counting.
+    // A page that is neither full nor beyond the end gives the total without counting.
     boolean last = documents.size() < range.limit() && (range.offset() == 0 || !documents.isEmpty());
     int total = last ? range.offset() + documents.size() : count(connection, collection, condition);
     return new Page(documents, total);
@@ -89,7 +89,7 @@ public final class Documents {
     }
   }
 
-  /** A document nobody else can change before the transaction ends. */
+  /** A document, locked until the transaction ends. */
   public static Optional<ObjectNode> lockedById(Connection connection, Collection collection, String id)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(
@@ -122,8 +122,8 @@ public final class Documents {
   }
 
   /**
-   * Replaces a document if it still has the version the caller read ({@code _version}), and
-   * counts the version up. Says whether it did.
+   * Replaces a document if it still has the version that the caller read ({@code _version}), and
+   * increments the version. Returns whether it did.
    */
   public static boolean replaceVersion(Connection connection, Collection collection, ObjectNode document)
       throws SQLException {

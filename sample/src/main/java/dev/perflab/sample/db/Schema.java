@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A module's schema: what creates it, what seeds it, what restores it before a new run. All of it
- * happens at the start, under an advisory lock, so that replicas starting together do it once.
+ * A module's schema: how to create, seed and restore it before a new run. All of it happens at the
+ * start, under an advisory lock, so that replicas that start together do it once.
  */
 public final class Schema {
   private static final Logger LOG = LoggerFactory.getLogger(Schema.class);
@@ -24,9 +24,9 @@ public final class Schema {
   private final List<String> definition;
   private final Content content;
 
-  /** What a module keeps in its schema at the beginning of a run. */
+  /** The content of a module's schema at the start of a run. */
   public interface Content {
-    /** Names everything the seeded rows depend on; when it changes, they are made anew. */
+    /** Identifies the input of the seeded rows; when it changes, they are recreated. */
     String fingerprint();
 
     /** Fills empty tables. */
@@ -35,10 +35,10 @@ public final class Schema {
     /** Empties every table. */
     void clear(Statement statement) throws SQLException;
 
-    /** Takes back what a run did to seeded tables. */
+    /** Reverts a run's changes to seeded tables. */
     void restore(Statement statement) throws SQLException;
 
-    /** Tables whose statistics and dead rows are tidied afterwards. */
+    /** Tables to vacuum and analyze afterwards. */
     List<String> tables();
   }
 
@@ -69,7 +69,7 @@ public final class Schema {
   private void prepare(Connection connection, String run) throws SQLException {
     long started = System.nanoTime();
     try (Statement statement = connection.createStatement()) {
-      // Held by the session: a process that dies lets go of it.
+      // A session lock: it is released if the process dies.
       statement.execute("SELECT pg_advisory_lock(hashtext('perflab-sample'), hashtext('" + name + "'))");
       String done = lockedPrepare(connection, statement, run);
       statement.execute("SELECT pg_advisory_unlock(hashtext('perflab-sample'), hashtext('" + name + "'))");

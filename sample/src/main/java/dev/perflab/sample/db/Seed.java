@@ -4,8 +4,8 @@ package dev.perflab.sample.db;
 import dev.perflab.sample.Settings;
 
 /**
- * The size and the seed of the made-up library, and SQL expressions for what follows from them.
- * The same number of the same kind has the same id in every module and every run.
+ * The size and the seed of the generated library, and SQL expressions derived from them. The same
+ * number of the same kind has the same id in every module and every run.
  */
 public record Seed(int seed, int items, int users) {
 

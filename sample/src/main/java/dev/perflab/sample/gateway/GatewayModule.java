@@ -21,7 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The one door: logs users in, checks tenant and token, passes everything else to the modules. */
+/** The entry point: logs users in, checks tenant and token, forwards all other requests to modules. */
 public final class GatewayModule implements Role {
   private final Settings settings;
   private final Routes routes;
@@ -29,7 +29,7 @@ public final class GatewayModule implements Role {
   private final Login login;
   private final HttpClient client = HttpCalls.client();
   private final Proxy proxy = new Proxy(client);
-  /** Only touched by the readiness thread. */
+  /** Accessed only by the readiness thread. */
   private final Set<String> seenReady = new HashSet<>();
 
   public GatewayModule(Settings settings) {
@@ -52,12 +52,12 @@ public final class GatewayModule implements Role {
     }
   }
 
-  /** Answered here, as Okapi does: no module sees a preflight. */
+  /** Answered here, as in Okapi: no module gets a preflight. */
   private static void preflight(Context ctx) {
     String origin = ctx.header("Origin");
     ctx.status(204)
         .header("Access-Control-Allow-Origin", origin == null ? "*" : origin)
-        // Without it browsers would not send the cookies of a login that expires.
+        // Without it browsers would not send the cookies of an expiring login.
         .header("Access-Control-Allow-Credentials", "true")
         .header("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, OPTIONS")
         .header("Access-Control-Allow-Headers", "content-type, x-okapi-tenant, x-okapi-token")
@@ -77,8 +77,8 @@ public final class GatewayModule implements Role {
   }
 
   /**
-   * Modules are waited for once. One that is slow to say so again is busy; one that ends later is
-   * what its own users miss, and nobody else: a gateway that closed with it would fail them all.
+   * The gateway waits for modules once. A module that later answers slowly is busy, and one that ends
+   * affects only its own users: a gateway that became unready with it would fail all users.
    */
   private void checkModule(String name, URI address) throws IOException, InterruptedException {
     if (seenReady.contains(name)) {
@@ -101,6 +101,6 @@ public final class GatewayModule implements Role {
 
   @Override
   public void close() {
-    // The HTTP client has no open resources worth more than the process.
+    // The HTTP client has no resources that outlive the process.
   }
 }

@@ -15,8 +15,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
 /**
- * Login of the one user there is, in FOLIO's legacy and expiring forms. Tokens say all that is
- * known of a session, so that any replica of the gateway takes what another has issued.
+ * Login of the only user, in FOLIO's legacy and expiring forms. Tokens contain the whole session, so
+ * that any replica of the gateway accepts those of another.
  */
 final class Login {
   private static final String ACCESS_COOKIE = "folioAccessToken";
@@ -43,7 +43,7 @@ final class Login {
     return Optional.ofNullable(ctx.header(Server.TOKEN)).or(() -> Optional.ofNullable(ctx.cookie(ACCESS_COOKIE)));
   }
 
-  /** A token without an end, in the header {@code x-okapi-token}. */
+  /** A token that does not expire, in the header {@code x-okapi-token}. */
   void legacy(Context ctx) {
     authenticate(ctx);
     String token = tokens.issue(Tokens.Kind.ACCESS, username, null);
@@ -71,7 +71,7 @@ final class Login {
   }
 
   private void grant(Context ctx) {
-    // Tokens know whole seconds, and what we say must be what they know.
+    // Tokens have whole seconds, and the response must match them.
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     Instant accessEnd = now.plus(accessLife);
     Instant refreshEnd = now.plus(refreshLife);

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Passes requests on to modules. No thread waits for a module's answer: a module that calls
- * another through the gateway would otherwise need a second one, and a full gateway would stand still.
+ * Forwards requests to modules. No thread waits for a module's answer: a module that calls another
+ * through the gateway would otherwise need a second thread, and a busy gateway would deadlock.
  */
 final class Proxy {
   private static final Logger LOG = LoggerFactory.getLogger(Proxy.class);
@@ -61,7 +61,7 @@ final class Proxy {
     return request.header(Server.TOKEN, token).build();
   }
 
-  /** Clients send CQL with some characters unescaped which a URI must have escaped. */
+  /** Clients send CQL with some unescaped characters that a URI must have escaped. */
   private static URI target(String url) {
     String escaped = url.replace(" ", "%20").replace("\"", "%22").replace("<", "%3C").replace(">", "%3E")
         .replace("{", "%7B").replace("}", "%7D").replace("|", "%7C").replace("^", "%5E").replace("`", "%60");

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Which module serves which paths. */
+/** The paths of each module. */
 final class Routes {
   private static final Map<String, String> MODULE_OF = Map.ofEntries(
       Map.entry("inventory", "inventory-storage"),
@@ -56,7 +56,7 @@ final class Routes {
     return address;
   }
 
-  /** The modules behind the gateway and where they are. */
+  /** The modules behind the gateway and their addresses. */
   Map<String, URI> modules() {
     return modules;
   }

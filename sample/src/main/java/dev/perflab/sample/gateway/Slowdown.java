@@ -10,16 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * For tests of measurements only: makes what users ask slower by a share of the time each request
- * took, so that one knows which difference a comparison should find. It waits instead of computing:
- * the share stays the same on a busy machine, and nobody else is slowed down. It stands at the door,
- * where nearly all of a user's waiting passes, and lets through what modules ask each other: that is
- * part of a user's request already.
+ * Only for tests of measurements: slows users' requests by a share of the time that each request
+ * took, so that the difference that a comparison should find is known. It waits instead of
+ * computing: the share stays the same on a busy machine, and nothing else is slowed down. It is in
+ * the gateway, where nearly all of a user's waiting time passes, and does not slow calls between
+ * modules, which are already part of a user's request.
  */
 final class Slowdown {
   private static final Logger LOG = LoggerFactory.getLogger(Slowdown.class);
   private static final String BEGAN = "slowdown-began";
-  /** A thread wakes up about this late; the rest of the time is spent looking at the clock. */
+  /** A thread wakes up about this late; the rest of the time is busy waiting. */
   private static final long WAKING_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
   private final int percent;
@@ -28,14 +28,14 @@ final class Slowdown {
     this.percent = percent;
   }
 
-  /** To be called before the routes are added, so that their time counts from the beginning. */
+  /** Call it before the routes are added, so that their time counts from the start. */
   void install(Javalin app) {
     if (percent == 0) {
       return;
     }
     LOG.warn("PERFLAB_SLOWDOWN_PERCENT makes every request {} % slower", percent);
     app.before(ctx -> ctx.attribute(BEGAN, System.nanoTime()));
-    // After the module answered and before the user is sent it.
+    // After the module has answered and before the user gets the response.
     app.after(this::delay);
   }
 

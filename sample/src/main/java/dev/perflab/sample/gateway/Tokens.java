@@ -12,15 +12,15 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Signed tokens (JWT, HS256). The key comes from the administrator's password, which all replicas
- * of the gateway share, so that each accepts what another has issued.
+ * Signed tokens (JWT, HS256). The key is derived from the administrator's password, which all
+ * replicas of the gateway share, so that each accepts the others' tokens.
  */
 final class Tokens {
   private static final Base64.Encoder ENCODER = Base64.getUrlEncoder().withoutPadding();
   private static final String HEADER =
       ENCODER.encodeToString("{\"alg\":\"HS256\",\"typ\":\"JWT\"}".getBytes(StandardCharsets.UTF_8));
 
-  /** What a token is good for. */
+  /** The purpose of a token. */
   enum Kind {
     ACCESS("access"), REFRESH("refresh");
 
@@ -45,7 +45,7 @@ final class Tokens {
     }
   }
 
-  /** A token for a user; {@code expires} may be null for one that lasts. */
+  /** A token for a user; {@code expires} may be null for one that does not expire. */
   String issue(Kind kind, String username, Instant expires) {
     ObjectNode claims = Json.object("sub", username, "tenant", tenant, "type", kind.claim,
         "iat", Instant.now().getEpochSecond());

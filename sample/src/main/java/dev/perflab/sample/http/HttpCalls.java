@@ -11,8 +11,8 @@ public final class HttpCalls {
   private HttpCalls() {}
 
   static {
-    // Jetty closes a connection idle for 30 s; the client must forget it before, or a request
-    // that may not be repeated gets lost on it.
+    // Jetty closes a connection that is idle for 30 s; the client must drop it before that, or a
+    // request that may not be repeated is lost on it.
     System.setProperty("jdk.httpclient.keepalive.timeout", "20");
   }
 

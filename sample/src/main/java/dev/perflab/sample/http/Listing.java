@@ -25,7 +25,7 @@ public final class Listing {
     list(ctx, ctx.queryParam("query"));
   }
 
-  /** The same for a query that does not stand in the URL as it is meant. */
+  /** The same for a query that the URL has in another form. */
   public void list(Context ctx, String query) {
     Cql.Query parsed = Cql.parse(query);
     Documents.Range range = range(ctx);

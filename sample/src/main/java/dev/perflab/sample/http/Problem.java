@@ -4,7 +4,7 @@ package dev.perflab.sample.http;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.perflab.sample.Json;
 
-/** A request that ends with a status other than success, and what the caller is told. */
+/** A request that fails with a status, and the response to the caller. */
 public final class Problem extends RuntimeException {
   private final int status;
   private final transient ObjectNode errors;

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a process still lacks to serve. Checks run on a thread of their own at a steady pace, so
- * that asking for the health costs nothing and a busy process is not taken for a broken one.
+ * What a process still needs before it serves. Checks run on a separate thread at a fixed interval,
+ * so that a health request costs nothing and a busy process does not seem broken.
  */
 public final class Readiness implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Readiness.class);
@@ -27,7 +27,7 @@ public final class Readiness implements AutoCloseable {
   });
   private volatile boolean started;
 
-  /** A check throws with a sentence if something is missing. */
+  /** A check throws with a message if something is missing. */
   @FunctionalInterface
   public interface Check {
     void run() throws Exception;

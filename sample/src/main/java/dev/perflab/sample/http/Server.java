@@ -14,11 +14,11 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The HTTP side every role shares: health, tenant and token headers, errors as FOLIO words them. */
+/** The HTTP server of every role: health, tenant and token headers, and errors in FOLIO's form. */
 public final class Server {
   public static final String TENANT = "X-Okapi-Tenant";
   public static final String TOKEN = "X-Okapi-Token";
-  /** FOLIO's modules name their gateway in what they ask it; users' programs don't. */
+  /** FOLIO's modules name their gateway in their requests; users' programs don't. */
   public static final String ASKED_BY_MODULE = "X-Okapi-Url";
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
@@ -47,7 +47,7 @@ public final class Server {
         new QueuedThreadPool(settings.atLeast(8, "HTTP_THREADS", 64), 8, 60_000);
   }
 
-  /** Refuses requests without a tenant we serve or without any token. Who checks tokens is the gateway. */
+  /** Refuses requests of an unknown tenant or without a token. The gateway verifies tokens. */
   public static void requireOkapiHeaders(Context ctx, String tenant) {
     if (isAdministration(ctx)) {
       return;
@@ -58,7 +58,7 @@ public final class Server {
     }
   }
 
-  /** What Kubernetes and the gateway ask, and no user. */
+  /** Requests of Kubernetes and the gateway, not of users. */
   public static boolean isAdministration(Context ctx) {
     return ctx.path().startsWith("/admin/");
   }

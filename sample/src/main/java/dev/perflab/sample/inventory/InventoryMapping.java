@@ -46,7 +46,7 @@ final class InventoryMapping {
     return title.isBlank() ? Optional.of("the record has no title (245 $a)") : Optional.empty();
   }
 
-  /** What the journal calls the record: its title or its heading. */
+  /** The journal's name of the record: its title or its heading. */
   String title() {
     return title.isBlank() ? heading() : title;
   }
@@ -65,7 +65,7 @@ final class InventoryMapping {
     return instance;
   }
 
-  /** What an instance says, apart from which one it is. */
+  /** The content of an instance, without its identity. */
   ObjectNode description() {
     ObjectNode instance = Json.object("source", "MARC", "title", title, "instanceTypeId",
         InventoryContent.INSTANCE_TYPE, "subjects", fields.values(SUBJECTS, "avxyz"),
@@ -84,7 +84,7 @@ final class InventoryMapping {
     return holdings(instanceId(), InventoryContent.LOCATION, callNumber());
   }
 
-  /** A holdings record that came as one: for an instance and a place that are there already. */
+  /** A holdings record for an existing instance and location. */
   ObjectNode holdings(String instanceId, String locationId, String callNumber) {
     return Json.object("id", id("holdings"), "_version", 1, "hrid", "ho" + suffix(), "instanceId", instanceId,
         "permanentLocationId", locationId, "callNumber", callNumber);

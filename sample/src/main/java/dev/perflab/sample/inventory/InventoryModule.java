@@ -24,7 +24,7 @@ import io.javalin.http.Context;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Instances, holdings and items; writes what a data import has parsed. */
+/** Instances, holdings and items; stores the parsed records of data imports. */
 public final class InventoryModule implements Role {
   private static final String NAME = "inventory-storage";
 

@@ -8,7 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Inserts that mark a row as coming from an import, so that a reset can take it back. */
+/** Inserts that mark a row as imported, so that a reset can delete it. */
 final class InventoryTables {
   private InventoryTables() {}
 

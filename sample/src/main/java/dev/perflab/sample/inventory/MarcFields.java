@@ -30,7 +30,7 @@ final class MarcFields {
     return values(List.of(tag), codes).stream().findFirst().orElse("");
   }
 
-  /** What a control field, or the subfield of one code, says: {@code 001}, {@code 901a}; empty if it is not there. */
+  /** The value of a control field, or of the subfield of one code: {@code 001}, {@code 901a}; empty if missing. */
   String at(String place) {
     String tag = place.substring(0, 3);
     for (JsonNode field : fields) {

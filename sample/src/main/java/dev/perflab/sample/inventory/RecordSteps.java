@@ -10,7 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Does the steps of a job profile with one record, in the transaction it is given. */
+/** Applies the steps of a job profile to one record, in the given transaction. */
 final class RecordSteps {
   private final Connection connection;
   private final String job;
@@ -27,7 +27,7 @@ final class RecordSteps {
     this.mapping = mapping;
   }
 
-  /** A record that a step cannot be done with; the message says why. */
+  /** A record that a step cannot process; the message has the reason. */
   static final class Refused extends RuntimeException {
     Refused(String message) {
       super(message);
@@ -101,7 +101,7 @@ final class RecordSteps {
     instanceHrid = update(Catalogue.INSTANCES, instance);
   }
 
-  /** The one record whose HRID stands in a field. */
+  /** The one record whose HRID is in a field. */
   private ObjectNode found(Collection collection, String field) throws SQLException {
     String hrid = mapping.fields().at(field);
     return Documents.first(connection, collection, "hrid = ?", hrid)

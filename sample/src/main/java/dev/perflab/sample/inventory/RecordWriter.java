@@ -21,9 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes inventory of parsed records: does with each, in a transaction of its own, what the job
- * profile says. A record that cannot be stored becomes an error; only a database that is away
- * stops the work, and then the whole chunk comes again.
+ * Stores parsed records: applies the job profile to each, in its own transaction. A record that
+ * cannot be stored becomes an error; only an unavailable database stops the work, and then the whole
+ * chunk is delivered again.
  */
 final class RecordWriter implements EventConsumer.Handler {
   private final Database database;
@@ -87,7 +87,7 @@ final class RecordWriter implements EventConsumer.Handler {
     return outcome;
   }
 
-  /** Adds to a claim what came of it. */
+  /** Adds the result to a claim. */
   private static void settle(Connection connection, Completed outcome) throws SQLException {
     String sql = "UPDATE imported_record SET made = ?::jsonb WHERE job_id = ? AND record_order = ?";
     try (PreparedStatement statement = connection.prepareStatement(sql)) {

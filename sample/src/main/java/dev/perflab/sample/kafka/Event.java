@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.perflab.sample.kafka;
 
-/** The events of an import, each with a topic of its own. */
+/** The events of an import, each with its own topic. */
 public enum Event {
   /** Raw records as cut from the file. */
   RAW_RECORDS_CHUNK_READ("DI_RAW_RECORDS_CHUNK_READ", 1),
   /** Records parsed from MARC. */
   RAW_RECORDS_CHUNK_PARSED("DI_RAW_RECORDS_CHUNK_PARSED", 1),
-  /** Parsed records kept as source records; what is left is to make inventory of them. */
+  /** Parsed records stored as source records, to be added to the inventory. */
   PARSED_RECORDS_CHUNK_SAVED("DI_PARSED_RECORDS_CHUNK_SAVED", 1),
-  /** One record is through, well or badly. */
+  /** One record is finished, successfully or not. */
   COMPLETED("DI_COMPLETED", 100);
 
   private final String typeName;
@@ -20,7 +20,7 @@ public enum Event {
     this.maxPollRecords = maxPollRecords;
   }
 
-  /** The name as FOLIO writes it. */
+  /** The name in FOLIO's spelling. */
   public String typeName() {
     return typeName;
   }

@@ -25,10 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer on one thread. Offsets are committed after the handler has done its work, so a
- * crash repeats messages and never loses one; handlers must bear repetition. A handler that throws
- * is given the same messages again after a pause. Messages of another run are left over from
- * before a reset and are passed by.
+ * One consumer on one thread. Offsets are committed after the handler has finished, so a crash
+ * repeats messages and never loses one; handlers must be idempotent. A handler that throws gets the
+ * same messages again after a pause. Messages of another run are left over from before a reset and
+ * are skipped.
  */
 public final class EventConsumer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventConsumer.class);
@@ -44,7 +44,7 @@ public final class EventConsumer implements AutoCloseable {
   private volatile boolean joined;
   private volatile boolean stopping;
 
-  /** Works through messages that came together. */
+  /** Handles messages of one poll. */
   @FunctionalInterface
   public interface Handler {
     void handle(List<byte[]> messages);
@@ -63,7 +63,7 @@ public final class EventConsumer implements AutoCloseable {
     all.put("enable.auto.commit", false);
     all.put("allow.auto.create.topics", false);
     all.putIfAbsent("auto.offset.reset", "earliest");
-    // A request lost while the broker still loads its groups is repeated sooner than after 30 s.
+    // A request that is lost while the broker loads its groups is repeated sooner than after 30 s.
     all.putIfAbsent("request.timeout.ms", 10_000);
     return all;
   }
@@ -126,7 +126,7 @@ public final class EventConsumer implements AutoCloseable {
 
   private void rewind(ConsumerRecords<String, byte[]> records) {
     for (TopicPartition partition : records.partitions()) {
-      // Taken away from us in the meantime: the next owner starts at the committed offset.
+      // The partition was revoked meanwhile: the next owner starts at the committed offset.
       if (consumer.assignment().contains(partition)) {
         consumer.seek(partition, new OffsetAndMetadata(records.records(partition).get(0).offset()));
       }
@@ -160,7 +160,7 @@ public final class EventConsumer implements AutoCloseable {
   private final class Joined implements ConsumerRebalanceListener {
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-      // What was not committed is delivered again, to whom it may be.
+      // Uncommitted messages are delivered again, to any consumer.
     }
 
     @Override
@@ -169,7 +169,7 @@ public final class EventConsumer implements AutoCloseable {
     }
   }
 
-  /** Reads a message, or returns null, with a word in the log, if it is not one of ours. */
+  /** Parses a message, or logs and returns null if it is not one of ours. */
   public static <M> M readOrNull(byte[] message, Class<M> type) {
     try {
       return Json.parse(message, type);

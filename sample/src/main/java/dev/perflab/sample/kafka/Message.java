@@ -4,7 +4,7 @@ package dev.perflab.sample.kafka;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
-/** What travels in the events of an import. Record orders count from 0 through the file. */
+/** The content of an import's events. Record orders count from 0 through the file. */
 public interface Message {
 
   /**
@@ -34,12 +34,12 @@ public interface Message {
   record ParsedChunk(String jobExecutionId, int number, List<Step> steps, List<ParsedRecord> records)
       implements Message {}
 
-  /** What was created or updated; null where nothing was. */
+  /** What was created or updated; null if nothing was. */
   record Made(String instanceId, String instanceHrid, String holdingsHrid, String itemHrid, String authorityId) {
     public static final Made NOTHING = new Made(null, null, null, null, null);
   }
 
-  /** How one record ended; {@code error} is null if all went well. */
+  /** The result of one record; {@code error} is null if it succeeded. */
   record Completed(String jobExecutionId, int order, String title, Made made, String error) implements Message {
     public static Completed failed(String job, int order, String title, String error) {
       return new Completed(job, order, title, Made.NOTHING, error);

@@ -80,7 +80,7 @@ public final class Publisher implements AutoCloseable {
     producer.close(Duration.ofSeconds(5));
   }
 
-  /** A message no broker would take, however often it is sent. */
+  /** A message that every broker refuses at each attempt. */
   public static final class TooLarge extends RuntimeException {
     TooLarge(String message, Throwable cause) {
       super(message, cause);

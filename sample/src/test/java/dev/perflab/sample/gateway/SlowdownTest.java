@@ -28,8 +28,8 @@ class SlowdownTest {
   private final BlockingQueue<long[]> times = new LinkedBlockingQueue<>();
 
   /**
-   * Compares what the server took for each request with what the handler took of it. A busy machine
-   * can only add to it, so that the least of many is what was meant.
+   * Compares the server's time for each request with the handler's. A busy machine can only add to
+   * it, so the minimum of many is the wanted value.
    */
   @ParameterizedTest
   @CsvSource({"GET, /users, 0, 0", "GET, /users, 10, 10", "GET, /users, 100, 100", "GET, /failing, 50, 50",
@@ -76,7 +76,7 @@ class SlowdownTest {
     });
     app.exception(IllegalStateException.class, (e, ctx) -> ctx.status(500));
     app.post("/circulation/check-out-by-barcode", this::work);
-    // As the gateway answers: another thread hears from the module.
+    // As the gateway answers: another thread gets the module's response.
     app.get("/later", ctx -> ctx.future(() -> CompletableFuture.runAsync(() -> work(ctx))));
     return app.start(0);
   }

@@ -43,7 +43,7 @@ final class Backends {
 
   private void stop() {
     try (postgres; kafka) {
-      // Closing is all.
+      // Only to close it.
     } catch (Exception e) {
       throw new IllegalStateException("stopping PostgreSQL and Kafka", e);
     }
@@ -53,7 +53,7 @@ final class Backends {
     return kafka;
   }
 
-  /** An environment with a database and topics nobody else uses. */
+  /** An environment with its own database and topics. */
   Map<String, String> environment(int partitions) throws SQLException, ExecutionException, InterruptedException {
     String name = "test" + COUNT.incrementAndGet();
     createDatabase(name);

@@ -158,7 +158,7 @@ class DataImportIT {
     imports.awaitEnd(job);
     library.stopRole("inventory-storage");
     library.stopRole("data-import");
-    // Not those of DI_COMPLETED: what counts must come from the second delivery.
+    // Not those of DI_COMPLETED: the counts must come from the second delivery.
     forgetOffsets(CHUNK_GROUPS);
     backends.execute(library.database(), "TRUNCATE diku_data_import.journal; UPDATE diku_data_import.job_execution"
         + " SET succeeded = 0, failed = 0, completed_date = NULL, status = 'PROCESSING_IN_PROGRESS' WHERE id = '" + job + "'");

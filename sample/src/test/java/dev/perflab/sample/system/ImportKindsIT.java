@@ -23,7 +23,7 @@ import org.marc4j.marc.ControlField;
 import org.marc4j.marc.DataField;
 import org.marc4j.marc.Record;
 
-/** Imports of holdings and authorities, and the way of a record through create, export and update. */
+/** Imports of holdings and authorities, and the path of a record through create, export and update. */
 class ImportKindsIT {
   private static final String HOLDINGS = "Default - Create Holdings and SRS MARC Holdings";
   private static final String AUTHORITIES = "Default - Create SRS MARC Authority";
@@ -131,7 +131,7 @@ class ImportKindsIT {
     assertEquals(404, library.get("/data-import-profiles/profileSnapshots/none?profileType=JOB_PROFILE").statusCode());
   }
 
-  /** The instances of a job as they are exported. */
+  /** The exported instances of a job. */
   private static List<Record> export(String job, int count) throws Exception {
     List<String> ids = new ArrayList<>();
     library.read("/metadata-provider/jobLogEntries/" + job + "?limit=1000").path("entries")
@@ -167,7 +167,7 @@ class ImportKindsIT {
     return records;
   }
 
-  /** A profile as the load script makes it: modify by 001, update holdings by 901 and items by 902. */
+  /** A profile as the load script creates it: modify by 001, update holdings by 901 and items by 902. */
   private static String updateProfile() throws Exception {
     String name = "PTF - Updates " + System.nanoTime();
     ObjectNode body = Json.object("profile", Json.object("name", name, "dataType", "MARC"));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The library takes every kind of file that experiments import, through both flows. */
+/** The library accepts every kind of file that experiments import, through both flows. */
 class ImportScriptIT {
   private static Path k6;
   private static Backends backends;

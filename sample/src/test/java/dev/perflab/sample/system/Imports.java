@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
-/** The calls of a data import as a load script makes them. */
+/** The calls of a data import, as in the load script. */
 final class Imports {
   static final String PTF_CREATE = "PTF - Create 2";
   private static final Duration DEADLINE = Duration.ofSeconds(90);
@@ -24,7 +24,7 @@ final class Imports {
     this.library = library;
   }
 
-  /** Uploads a file and starts its job; gives the job's id. */
+  /** Uploads a file and starts its job; returns the job's id. */
   String start(byte[] file, String profileName) throws IOException, InterruptedException {
     ObjectNode upload = define();
     String path = "/data-import/uploadDefinitions/" + upload.path("id").asText();
@@ -38,7 +38,7 @@ final class Imports {
     return definition.path("jobExecutionId").asText();
   }
 
-  /** The same through the storage, in parts; gives the job's id. */
+  /** The same through the storage, in parts; returns the job's id. */
   String startSplit(List<byte[]> parts, String profileName) throws IOException, InterruptedException {
     ObjectNode upload = define();
     JsonNode definition = upload.path("fileDefinitions").get(0);
@@ -81,7 +81,7 @@ final class Imports {
     throw new AssertionError("no job profile " + name);
   }
 
-  /** Waits until the job is among the finished ones. */
+  /** Waits until the job has finished. */
   ObjectNode awaitEnd(String job) throws IOException, InterruptedException {
     Instant end = Instant.now().plus(DEADLINE);
     while (Instant.now().isBefore(end)) {

@@ -17,7 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.KafkaException;
 
-/** Apache Kafka, broker and controller in one process of its own, on free ports of the loopback. */
+/** Apache Kafka, broker and controller in one separate process, on free ports of the loopback. */
 final class KafkaServer implements AutoCloseable {
   private static final Duration START_DEADLINE = Duration.ofSeconds(90);
 
@@ -119,7 +119,7 @@ final class KafkaServer implements AutoCloseable {
   @Override
   public void close() throws IOException {
     process.destroy();
-    // Joining does not mind the JVM's way of interrupting what runs at its end.
+    // The JVM's shutdown does not interrupt joining.
     process.onExit().completeOnTimeout(process, 20, TimeUnit.SECONDS).join();
     process.destroyForcibly();
     try (Stream<Path> files = Files.walk(directory)) {

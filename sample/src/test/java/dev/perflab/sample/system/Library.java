@@ -19,7 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The four roles in this JVM, each on a port of its own, and a client logged in at the gateway. */
+/** The four roles in this JVM, each on its own port, and a client logged in at the gateway. */
 final class Library implements AutoCloseable {
   static final List<String> ROLES = List.of("circulation", "inventory-storage", "data-import", "gateway");
   private static final Duration DEADLINE = Duration.ofSeconds(60);
@@ -59,7 +59,7 @@ final class Library implements AutoCloseable {
     service.start();
   }
 
-  /** One more replica of a role, on a port nobody is told; the caller closes it. */
+  /** One more replica of a role, on an unpublished port; the caller closes it. */
   Service startReplica(String role) {
     Map<String, String> own = new HashMap<>(env);
     own.put("HTTP_PORT", "0");
@@ -134,7 +134,7 @@ final class Library implements AutoCloseable {
     return client.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
-  /** PUTs bytes to a URL as it is, without any header of FOLIO's. */
+  /** PUTs bytes to a URL, without FOLIO's headers. */
   HttpResponse<String> put(String url, byte[] bytes) throws IOException, InterruptedException {
     HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(DEADLINE)
         .PUT(HttpRequest.BodyPublishers.ofByteArray(bytes)).build();
@@ -161,7 +161,7 @@ final class Library implements AutoCloseable {
     token = other;
   }
 
-  /** Where the gateway is. */
+  /** The gateway's address. */
   String address() {
     return env.get("GATEWAY_URL");
   }

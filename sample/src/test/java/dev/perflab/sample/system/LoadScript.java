@@ -21,7 +21,7 @@ final class LoadScript {
 
   private LoadScript() {}
 
-  /** What a run came to: its exit code, its log and its samples. */
+  /** The result of a run: its exit code, its log and its samples. */
   record Result(int exitCode, String log, List<Sample> samples) {
     /** The values of a metric's samples that have a tag of this value. */
     List<Double> values(String metric, String tag, String value) {
@@ -33,7 +33,7 @@ final class LoadScript {
   /** One sample, as k6's JSON output writes it. */
   record Sample(String metric, double value, Map<String, String> tags) {}
 
-  /** The program, from {@code PERFLAB_K6} or where {@code make build-k6} puts it. */
+  /** The program, from {@code PERFLAB_K6} or where {@code make build-k6} writes it. */
   static Optional<Path> program() {
     return Stream.of(System.getenv("PERFLAB_K6"), "../bin/k6")
         .filter(path -> path != null && new File(path).canExecute())

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The calls around check-in and check-out, and what the gateway does with callers. */
+/** The calls around check-in and check-out, and the gateway's checks of callers. */
 class PagesIT {
   private static Library library;
 
@@ -141,7 +141,7 @@ class PagesIT {
   void staysReadyWithoutAModule() throws Exception {
     library.stopRole("circulation");
     assertEquals(502, library.get("/users").statusCode());
-    // Longer than readiness is looked at.
+    // Longer than the interval of the readiness check.
     Thread.sleep(2500);
     assertEquals(200, library.request("gateway", "GET", "/admin/health", null).statusCode());
     library.startRole("circulation");

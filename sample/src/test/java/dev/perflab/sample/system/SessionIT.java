@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Logins whose tokens expire, with lives of seconds. */
+/** Logins whose tokens expire after seconds. */
 class SessionIT {
   private static final String CREDENTIALS = "{\"username\":\"diku_admin\",\"password\":\"admin\"}";
   private static Library library;

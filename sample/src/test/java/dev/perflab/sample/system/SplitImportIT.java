@@ -86,7 +86,7 @@ class SplitImportIT {
     }
     assertEquals(records, parent.path("progress").path("total").asInt());
     assertEquals(records / 100, children(job).path("totalRecords").asInt());
-    // Nobody needs them all in.
+    // Not all of them are needed.
     assertEquals(204, library.request("gateway", "DELETE", "/data-import/jobExecutions/" + job + "/cancel", null).statusCode());
     assertEquals("CANCELLED", imports.awaitEnd(job).path("status").asText());
   }
@@ -137,7 +137,7 @@ class SplitImportIT {
     String path = "/data-import/uploadDefinitions/" + imports.define().path("id").asText() + "/files/x/assembleStorageFile";
     ObjectNode body = Json.object("uploadId", url.path("uploadId"), "key", url.path("key"), "tags", List.of("\"other\""));
     assertEquals(400, library.post(path, body).statusCode());
-    // The last word on a part is its last PUT.
+    // The last PUT of a part counts.
     String tag = library.put(address, new byte[] {1, 2, 3}).headers().firstValue("ETag").orElseThrow();
     assertEquals("\"5289df737df57326fcdd22597afb1fac\"", tag);
   }

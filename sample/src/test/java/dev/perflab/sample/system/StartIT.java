@@ -23,7 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** How modules come up: waiting for topics, restoring data together, choosing pools. */
+/** Starts of modules: waiting for topics, restoring data together, choosing pools. */
 class StartIT {
   private static Map<String, String> environment() throws Exception {
     Map<String, String> env = Backends.shared().environment(1);
@@ -110,7 +110,7 @@ class StartIT {
   @Test
   void readsFromTheReaderAndWritesToTheWriter() throws Exception {
     Map<String, String> env = environment();
-    // The same server under another name is another endpoint, so it gets a pool of its own.
+    // The same server under another name is another endpoint, so it gets its own pool.
     env.putAll(Map.of("DB_HOST_READER", "localhost", "DB_PORT_READER", env.get("DB_PORT")));
     try (Database database = Database.open(new Settings(env), "public")) {
       assertTrue(database.split());

@@ -15,22 +15,21 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 )
 
-// BorrowedEnv is what a module that is already there has to be told about the
-// system: the addresses of what PerfLab builds for it, and the replicas to
-// read from. A database that is already there as well is known to the module,
-// with its credentials; only the way to its replicas is the experiment's.
-// Nothing is set that the system does not declare.
-func BorrowedEnv(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
+// AdoptedEnv returns the variables that an adopted module needs: the addresses of
+// components that PerfLab builds, and the replicas to read from. The workload already has
+// the address and the credentials of an existing database; only its replicas are the
+// experiment's choice. It sets nothing that the system does not declare.
+func AdoptedEnv(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
 	database := databaseEnv(req, module)
 	if postgres := req.System.Postgres; postgres != nil && postgres.Provider == v1alpha1.PostgresProviderExternal {
 		database = externalReaderEnv(postgres, module)
 	}
-	return append(readersBesideWriters(database), kafkaEnv(req, env)...)
+	return append(defaultReadersToPrimary(database), kafkaEnv(req, env)...)
 }
 
-// readersBesideWriters sends the reads of a module to the primary where it is
-// told of one and of no replica: it may know another one from a Secret.
-func readersBesideWriters(database []corev1.EnvVar) []corev1.EnvVar {
+// defaultReadersToPrimary sends a module's reads to the primary if it gets a primary and no
+// replica, because a Secret may name another replica.
+func defaultReadersToPrimary(database []corev1.EnvVar) []corev1.EnvVar {
 	if podspec.EnvIndex(database, "DB_HOST_READER") >= 0 {
 		return database
 	}
@@ -43,8 +42,8 @@ func readersBesideWriters(database []corev1.EnvVar) []corev1.EnvVar {
 	return database
 }
 
-// externalReaderEnv sends a module's reads to the declared replicas or, where
-// a split is declared and not for this module, to the primary like its writes.
+// externalReaderEnv sends a module's reads to the declared replicas or, if the declared
+// split excludes the module, to the primary.
 func externalReaderEnv(postgres *v1alpha1.Postgres, module v1alpha1.Module) []corev1.EnvVar {
 	external := postgres.External
 	if external == nil || postgres.ReadWriteSplit == nil {

@@ -15,16 +15,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Loan is a workload and what a run changes in it.
-type Loan struct {
+// Adoption is a workload and the changes that a run makes to it.
+type Adoption struct {
 	// Module the workload stands for.
 	Module v1alpha1.Module
-	// Object is the workload as it is; nil when it is not there.
+	// Object is the current workload, or nil if it does not exist.
 	Object *unstructured.Unstructured
-	// Intent holds the fields to change; nil when the workload can't be
-	// borrowed.
+	// Intent holds the fields to change. It is nil if the workload can't be adopted.
 	Intent environment.Intent
-	// Refusal says why it can't be.
+	// Refusal is the reason why the workload can't be adopted.
 	Refusal *environment.Readiness
 	// Pods the workload selects.
 	Pods []corev1.Pod
@@ -32,48 +31,49 @@ type Loan struct {
 	Events []corev1.Event
 
 	original map[string]any
-	// template identifies the pods that are made from the changed template.
+	// template is the fingerprint of the changed pod template.
 	template string
 }
 
-// Borrow says what a run changes in a workload: the module's environment, JVM,
-// resources, replicas and placement, each only where declared. The env is what
-// the module is told about the rest of the system; what the module declares
-// itself wins. All of it follows from the workload as it was before it was
-// borrowed, so that no run's change outlives the run.
-func Borrow(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Loan {
-	loan := Loan{Module: module, Object: object}
+// Adopt returns the changes that a run makes to a workload: the module's environment, JVM,
+// resources, replicas and placement, each only if declared. env holds the addresses of the
+// rest of the system; variables that the module declares take precedence. All changes
+// derive from the original workload, so that no run's change outlives the run.
+func Adopt(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Adoption {
+	loan := Adoption{Module: module, Object: object}
 	if object == nil {
 		loan.refuse(v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("there is no %s %q in namespace %q: install it, or correct workloadRef of module %s",
 			kind(module), module.WorkloadRef.Name, req.Namespace, module.Name))
 		return loan
 	}
-	borrower, own := Borrower(object), BorrowerName(req.Namespace, req.Experiment)
+	borrower, own := Adopter(object), AdopterName(req.Namespace, req.Experiment)
 	if borrower != "" && borrower != own {
-		loan.refuse(v1alpha1.ReasonWorkloadTaken, fmt.Sprintf("experiment %s has borrowed %s: wait until it is over, or delete it", borrower, loan.title()))
+		loan.refuse(v1alpha1.ReasonWorkloadTaken, fmt.Sprintf("experiment %s has adopted %s: wait until it finishes, or delete it", borrower, loan.title()))
 		return loan
 	}
-	original, err := originalOf(object)
+	original, err := readOriginal(object)
 	if err != nil {
-		loan.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("what %s was before it was borrowed can't be read: %v", loan.title(), err))
+		loan.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("the original of %s can't be read: %v", loan.title(), err))
 		return loan
 	}
 	loan.original = original
-	loan.fill(req, env, own)
+	loan.build(req, env, own)
 	return loan
 }
 
-func (l *Loan) refuse(reason, message string) {
+func (l *Adoption) refuse(reason, message string) {
 	refusal := environment.NotReady(reason, message)
 	l.Refusal, l.Intent = &refusal, nil
 }
 
 // title names the workload in a sentence.
-func (l *Loan) title() string { return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name) }
+func (l *Adoption) title() string {
+	return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name)
+}
 
-// fill builds the intent, or says why the workload can't be borrowed.
-func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower string) {
-	container, reason, message := l.suitable()
+// build builds the intent, or sets the refusal.
+func (l *Adoption) build(req environment.Request, env []corev1.EnvVar, borrower string) {
+	container, reason, message := l.findContainer()
 	if message != "" {
 		l.refuse(reason, message)
 		return
@@ -81,11 +81,11 @@ func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower strin
 	recorded, fits := record(l.original)
 	if !fits {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
-			"%s is too large to be borrowed: what it was has to fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
+			"%s is too large to be adopted: its original must fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
 		return
 	}
-	variables := variablesOf(l.Module, env, container)
-	if clash := clashOf(container, variables); clash != "" {
+	variables := moduleVariables(l.Module, env, container)
+	if clash := findClash(container, variables); clash != "" {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
 			"variable %s of container %q of %s comes from a Secret, a ConfigMap or a field, and the run needs it as a plain value, or the other way round: write it in the workload as the run needs it, or don't declare it",
 			clash, container.Name, l.title()))
@@ -107,8 +107,9 @@ func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower strin
 	l.Intent = intent
 }
 
-// suitable finds the container to change in a workload that can be changed.
-func (l *Loan) suitable() (container *corev1.Container, reason, message string) {
+// findContainer returns the container to change, or the reason why the workload can't be
+// changed.
+func (l *Adoption) findContainer() (container *corev1.Container, reason, message string) {
 	spec, _ := l.original["spec"].(map[string]any)
 	if paused, _ := spec["paused"].(bool); paused {
 		return nil, v1alpha1.ReasonWorkloadRefused, l.title() + " is paused, so no change would reach its pods: resume it with kubectl rollout resume"
@@ -131,12 +132,12 @@ func (l *Loan) suitable() (container *corev1.Container, reason, message string) 
 	at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return wanted == "" || c.Name == wanted })
 	if at < 0 {
 		return nil, v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("%s has no container %q, only %s: correct workloadRef.container of module %s",
-			l.title(), wanted, prose.Enumerate(namesOf(pod.Containers)), l.Module.Name)
+			l.title(), wanted, prose.Enumerate(containerNames(pod.Containers)), l.Module.Name)
 	}
 	return &pod.Containers[at], "", ""
 }
 
-func namesOf(containers []corev1.Container) []string {
+func containerNames(containers []corev1.Container) []string {
 	names := make([]string, 0, len(containers))
 	for _, container := range containers {
 		names = append(names, container.Name)
@@ -151,16 +152,16 @@ func kind(module v1alpha1.Module) string {
 	return string(module.WorkloadRef.Kind)
 }
 
-// IsApplied reports whether the workload was changed for this run already. Each
-// run does it once, so that it does not fight with whoever changes it back.
-func (l *Loan) IsApplied() bool {
-	return l.Intent != nil && environment.FingerprintOf(l.Object) == environment.FingerprintOf(l.Intent)
+// IsApplied reports whether the workload was already changed for this run. Each run changes
+// it once, so that it does not fight other controllers.
+func (l *Adoption) IsApplied() bool {
+	return l.Intent != nil && environment.ReadFingerprint(l.Object) == environment.ReadFingerprint(l.Intent)
 }
 
-// Application is the intent to apply now, over exactly the workload that was
-// read. Fields an earlier run has changed and this one does not get the values
-// they had: server-side apply alone would take them away.
-func (l *Loan) Application(manager string) environment.Intent {
+// ApplyIntent returns the intent to apply to exactly the version of the workload that was
+// read. Fields that an earlier run changed and this run does not change get their original
+// values, because server-side apply alone would remove them.
+func (l *Adoption) ApplyIntent(manager string) environment.Intent {
 	intent := l.Intent.DeepCopy()
 	ours := applied(l.Object, manager)
 	for path := range ours.Leaves().All() {
@@ -169,7 +170,7 @@ func (l *Loan) Application(manager string) environment.Intent {
 			continue
 		}
 		if before, wasThere := lookup(l.original, path); wasThere {
-			place(intent.Object, path, before)
+			setField(intent.Object, path, before)
 		}
 	}
 	reorder(intent.Object, l.original, ours)

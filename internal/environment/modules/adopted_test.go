@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/environment/modules"
 )
 
-func TestABorrowedModuleIsToldWhatTheSystemDeclares(t *testing.T) {
+func TestAdoptedEnvSetsOnlyDeclaredVariables(t *testing.T) {
 	external := func(split *v1alpha1.ReadWriteSplit) *v1alpha1.Postgres {
 		return &v1alpha1.Postgres{
 			Provider: v1alpha1.PostgresProviderExternal, ReadWriteSplit: split,
@@ -43,7 +43,7 @@ func TestABorrowedModuleIsToldWhatTheSystemDeclares(t *testing.T) {
 			module := v1alpha1.Module{Name: "mod-pubsub", WorkloadRef: &v1alpha1.WorkloadRef{Name: "mod-pubsub"}}
 			req := request(v1alpha1.System{Postgres: c.postgres, Modules: []v1alpha1.Module{module}})
 			got := map[string]string{}
-			for _, variable := range modules.BorrowedEnv(req, env, module) {
+			for _, variable := range modules.AdoptedEnv(req, env, module) {
 				got[variable.Name] = variable.Value
 			}
 			if !maps.Equal(got, c.want) {
@@ -53,7 +53,7 @@ func TestABorrowedModuleIsToldWhatTheSystemDeclares(t *testing.T) {
 	}
 }
 
-func TestABorrowedModuleIsNotBuilt(t *testing.T) {
+func TestBuildSkipsAdoptedModules(t *testing.T) {
 	declared := system()
 	declared.Modules[0].Image, declared.Modules[0].WorkloadRef = "", &v1alpha1.WorkloadRef{Name: "mine"}
 	for _, intent := range modules.Build(request(declared), env) {

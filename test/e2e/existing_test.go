@@ -22,10 +22,10 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestWhatIsThereAlready is about somebody's Kafka and PostgreSQL, whose names
-// an experiment happens to need: they and their volumes stay as they are, also
-// when the experiment is deleted.
-func TestWhatIsThereAlready(t *testing.T) {
+// TestExistingKafkaAndPostgresStayUnchanged: a Kafka and a PostgreSQL of somebody
+// else have the names that an experiment needs. They and their volumes stay as they
+// are, also when the experiment is deleted.
+func TestExistingKafkaAndPostgresStayUnchanged(t *testing.T) {
 	ctx := t.Context()
 	home := namespace(t)
 	theirs := objects(t, "testdata/foreign.yaml")
@@ -33,10 +33,10 @@ func TestWhatIsThereAlready(t *testing.T) {
 		object.SetNamespace(home)
 		create(t, object)
 	}
-	t.Cleanup(func() { takeAway(t, theirs) })
+	t.Cleanup(func() { deleteObjects(t, theirs) })
 	database := theirs[1]
-	await.Until(ctx, t, 3*time.Minute, "somebody's PostgreSQL to be up", func() (bool, string) {
-		reread(ctx, t, database)
+	await.Until(ctx, t, 3*time.Minute, "the existing PostgreSQL to be ready", func() (bool, string) {
+		refresh(ctx, t, database)
 		ready, _, _ := unstructured.NestedInt64(database.Object, "status", "readyInstances")
 		return ready == 1, fmt.Sprintf("%d instances are ready", ready)
 	})
@@ -44,57 +44,56 @@ func TestWhatIsThereAlready(t *testing.T) {
 	withoutKafka := func(e *v1alpha1.PerfExperiment) {
 		e.Spec.System.Kafka, e.Spec.Arms[1].Set.Kafka = nil, nil
 	}
-	for _, taken := range []struct {
+	for _, conflicting := range []struct {
 		edit            func(*v1alpha1.PerfExperiment)
 		condition, name string
 	}{
 		{func(*v1alpha1.PerfExperiment) {}, v1alpha1.ConditionKafkaReady, `Kafka "small"`},
 		{withoutKafka, v1alpha1.ConditionPostgresReady, `Cluster "small-pg"`},
 	} {
-		experiment := apply(t, home, "testdata/experiment.yaml", taken.edit)
-		await.Until(ctx, t, patience, taken.name+" to be called taken", func() (bool, string) {
+		experiment := apply(t, home, "testdata/experiment.yaml", conflicting.edit)
+		await.Until(ctx, t, patience, conflicting.name+" to be reported as taken", func() (bool, string) {
 			current := get(ctx, t, experiment)
-			found := meta.FindStatusCondition(current.Status.Conditions, taken.condition)
+			found := meta.FindStatusCondition(current.Status.Conditions, conflicting.condition)
 			if found == nil {
 				return false, "no such condition; waiting for " + current.Status.WaitingFor
 			}
-			told := found.Status == metav1.ConditionFalse && found.Reason == v1alpha1.ReasonNameTaken && strings.Contains(found.Message, taken.name)
-			return told && strings.Contains(current.Status.WaitingFor, taken.name), fmt.Sprintf("%+v", *found)
+			reported := found.Status == metav1.ConditionFalse && found.Reason == v1alpha1.ReasonNameTaken && strings.Contains(found.Message, conflicting.name)
+			return reported && strings.Contains(current.Status.WaitingFor, conflicting.name), fmt.Sprintf("%+v", *found)
 		})
 		expect.NoError(t, cluster.Delete(ctx, experiment))
-		await.Until(ctx, t, time.Minute, "the experiment to be gone", func() (bool, string) {
-			return gone(ctx, t, experiment), "it is there"
+		await.Until(ctx, t, time.Minute, "the experiment to be deleted", func() (bool, string) {
+			return gone(ctx, t, experiment), "it exists"
 		})
 	}
 	if after := state(ctx, t, home, theirs); after != before {
-		t.Errorf("what was there is now\n%s\nand was\n%s", after, before)
+		t.Errorf("the existing objects are now\n%s\nand were\n%s", after, before)
 	}
 }
 
-func reread(ctx context.Context, t *testing.T, object *unstructured.Unstructured) {
+func refresh(ctx context.Context, t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(object), object), "reading %s %q", object.GetKind(), object.GetName())
 }
 
-// state says which objects there are, whose, and what they are to be; and which
-// volumes they have.
+// state describes the objects, their owners and specs, and the volumes.
 func state(ctx context.Context, t *testing.T, home string, of []*unstructured.Unstructured) string {
 	t.Helper()
-	var told strings.Builder
+	var reported strings.Builder
 	for _, object := range of {
-		reread(ctx, t, object)
-		fmt.Fprintln(&told, object.GetKind(), object.GetName(), object.GetUID(), object.GetOwnerReferences(), object.GetLabels(), object.Object["spec"])
+		refresh(ctx, t, object)
+		fmt.Fprintln(&reported, object.GetKind(), object.GetName(), object.GetUID(), object.GetOwnerReferences(), object.GetLabels(), object.Object["spec"])
 	}
 	claims := &corev1.PersistentVolumeClaimList{}
 	expect.NoError(t, cluster.List(ctx, claims, client.InNamespace(home)))
 	for _, claim := range claims.Items {
-		fmt.Fprintln(&told, "claim", claim.Name, claim.UID, claim.DeletionTimestamp)
+		fmt.Fprintln(&reported, "claim", claim.Name, claim.UID, claim.DeletionTimestamp)
 	}
-	return told.String()
+	return reported.String()
 }
 
-// takeAway deletes what somebody had, before its namespace goes.
-func takeAway(t *testing.T, objects []*unstructured.Unstructured) {
+// deleteObjects deletes the existing objects before their namespace.
+func deleteObjects(t *testing.T, objects []*unstructured.Unstructured) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// written are the objects that an experiment makes, one of each kind and name,
-// as the operator first wrote them.
+// written are the objects that an experiment creates, one of each kind and name, as the operator
+// first wrote them.
 func written(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) []unstructured.Unstructured {
 	t.Helper()
 	l := newLabAlone(t, complete)
@@ -39,7 +39,7 @@ func written(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) []unstructur
 	return found
 }
 
-// fields are those of an object that is to be written.
+// fields are the fields of an object to write.
 func (l *lab) fields(object any) *unstructured.Unstructured {
 	l.t.Helper()
 	if applied, is := object.(interface{ UnstructuredContent() map[string]any }); is {
@@ -55,8 +55,8 @@ func (l *lab) fields(object any) *unstructured.Unstructured {
 	return made
 }
 
-// theirs is an object as somebody else would have made it.
-func (l *lab) theirs(object unstructured.Unstructured) *unstructured.Unstructured {
+// asForeign is an object as somebody else would have created it.
+func (l *lab) asForeign(object unstructured.Unstructured) *unstructured.Unstructured {
 	made := object.DeepCopy()
 	made.SetNamespace(l.namespace)
 	made.SetOwnerReferences(nil)
@@ -74,15 +74,15 @@ func (l *lab) theirs(object unstructured.Unstructured) *unstructured.Unstructure
 	return made
 }
 
-// bytesOf is an object as it is stored.
-func (l *lab) bytesOf(object *unstructured.Unstructured) string {
+// storedBytes is an object as it is stored.
+func (l *lab) storedBytes(object *unstructured.Unstructured) string {
 	l.t.Helper()
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(object.GroupVersionKind())
 	if err := l.admin.Get(l.t.Context(), client.ObjectKeyFromObject(object), found); err != nil {
 		return err.Error()
 	}
-	// What the kubelet and other operators say of it is theirs.
+	// The status is written by the kubelet and other operators.
 	unstructured.RemoveNestedField(found.Object, "status")
 	unstructured.RemoveNestedField(found.Object, "metadata", "managedFields")
 	unstructured.RemoveNestedField(found.Object, "metadata", "resourceVersion")
@@ -91,7 +91,7 @@ func (l *lab) bytesOf(object *unstructured.Unstructured) string {
 	return string(text)
 }
 
-// names tells whether a condition or a warning names the object as taken.
+// names reports whether a condition or a warning names the object as taken.
 func (l *lab) names(object *unstructured.Unstructured) bool {
 	l.t.Helper()
 	status := l.experiment("small").Status
@@ -105,61 +105,60 @@ func (l *lab) names(object *unstructured.Unstructured) bool {
 	}) || slices.ContainsFunc(status.Warnings, func(warning string) bool { return strings.Contains(warning, quoted) })
 }
 
-// What somebody else made under a name of ours is neither changed nor deleted,
-// whether it is there before the experiment or turns up while we write.
-func TestWhatIsNotOursIsNotTouched(t *testing.T) {
+// An object of somebody else with one of our names is neither changed nor deleted, whether it exists
+// before the experiment or appears during a write.
+func TestForeignObjectsStayUnchanged(t *testing.T) {
 	for _, object := range sample(t, written(t)) {
 		t.Run(object.GetKind()+" "+object.GetName(), func(t *testing.T) {
-			t.Run("there before", func(t *testing.T) {
+			t.Run("exists before", func(t *testing.T) {
 				l := newLab(t, complete)
 				withCollectors(l)
 				l.create(login(), script())
-				theirs := l.theirs(object)
+				theirs := l.asForeign(object)
 				l.create(theirs)
-				l.leavesAlone(theirs)
+				l.expectUnchanged(theirs)
 			})
-			t.Run("turns up", func(t *testing.T) {
+			t.Run("appears later", func(t *testing.T) {
 				l := newLab(t, complete)
 				withCollectors(l)
 				l.create(login(), script())
-				theirs := l.theirs(object)
+				theirs := l.asForeign(object)
 				l.line.before = func(verb string, wanted any) {
 					if verb != "apply" && verb != "create" || theirs.GetUID() != "" || describe(l.fields(wanted)) != describe(theirs) {
 						return
 					}
 					if err := l.admin.Create(t.Context(), theirs); err != nil {
-						t.Errorf("making what turns up: %v", err)
+						t.Errorf("creating the object: %v", err)
 					}
 				}
-				l.leavesAlone(theirs)
+				l.expectUnchanged(theirs)
 			})
 		})
 	}
 }
 
-func (l *lab) leavesAlone(theirs *unstructured.Unstructured) {
+func (l *lab) expectUnchanged(theirs *unstructured.Unstructured) {
 	l.t.Helper()
 	l.create(smallExperiment(l.t, writesAll))
 	before := ""
 	l.until("a word about what is not ours", func() bool {
 		if before == "" && theirs.GetUID() != "" {
-			before = l.bytesOf(theirs)
+			before = l.storedBytes(theirs)
 		}
 		return l.names(theirs)
 	})
-	if diff := cmp.Diff(before, l.bytesOf(theirs)); diff != "" {
+	if diff := cmp.Diff(before, l.storedBytes(theirs)); diff != "" {
 		l.t.Errorf("it was changed (-before +after):\n%s", diff)
 	}
 	l.remove(l.experiment("small"))
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
-	if diff := cmp.Diff(before, l.bytesOf(theirs)); diff != "" {
+	if diff := cmp.Diff(before, l.storedBytes(theirs)); diff != "" {
 		l.t.Errorf("with the experiment it was changed (-before +after):\n%s", diff)
 	}
 }
 
-// A Deployment that is in the way of a run that wants empty nodes is no module
-// of ours.
-func TestReschedulingLeavesOthersAlone(t *testing.T) {
+// A Deployment that blocks a run with empty nodes is not one of our modules.
+func TestReschedulingKeepsForeignDeployments(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login())
 	theirs := &unstructured.Unstructured{Object: map[string]any{
@@ -174,23 +173,22 @@ func TestReschedulingLeavesOthersAlone(t *testing.T) {
 		},
 	}}
 	l.create(theirs)
-	before := l.bytesOf(theirs)
+	before := l.storedBytes(theirs)
 	l.create(smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Reset = v1alpha1.ResetReschedule }))
 	l.until("a word about what is not ours", func() bool { return l.names(theirs) })
-	if diff := cmp.Diff(before, l.bytesOf(theirs)); diff != "" {
+	if diff := cmp.Diff(before, l.storedBytes(theirs)); diff != "" {
 		t.Errorf("it was changed (-before +after):\n%s", diff)
 	}
 }
 
-// The pods of a Kafka that somebody else made under our name hold no experiment
-// up that is being deleted.
-func TestPodsOfAForeignKafkaAreNotWaitedFor(t *testing.T) {
+// The pods of somebody else's Kafka with our name do not delay the deletion of an experiment.
+func TestDeletionIgnoresForeignKafkaPods(t *testing.T) {
 	objects := written(t)
 	l := newLab(t, complete)
 	l.create(login())
 	for _, object := range objects {
 		if object.GetKind() == "Kafka" {
-			l.create(l.theirs(object))
+			l.create(l.asForeign(object))
 		}
 	}
 	l.create(&corev1.Pod{

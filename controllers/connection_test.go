@@ -22,36 +22,36 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// line is the connection over which the operator reads and writes. It notes every
-// write and can be cut before or after one, as when the operator is killed.
+// line is the operator's connection to the API server. It records every write and can fail before or
+// after one, as if the operator were killed.
 type line struct {
-	// journal holds every write that took effect: "delete Kafka lab".
+	// journal lists every write that took effect: "delete Kafka lab".
 	journal []string
 	// effects counts them.
 	effects int
-	// fate decides over a write: "delete Kafka lab"; nil: all pass.
+	// fate decides about a write: "delete Kafka lab"; nil: all pass.
 	fate func(what string) fate
-	// refuse is what the API server has against a write; nil: nothing.
+	// refuse is the API server's error for a write; nil: none.
 	refuse func(what string) error
-	// unread is why something can't be read; nil: everything can be.
+	// unread is the error of a read; nil: everything can be read.
 	unread func(what string) error
-	// view is a cache that is behind; nil: the operator sees what there is.
+	// view is a stale cache; nil: the operator reads the current state.
 	view *view
-	// hangUp takes the lease from the operator that is at work, which ends its
-	// pass; takeOver lets the next one go on for a while.
-	hangUp   context.CancelFunc
-	takeOver func()
-	// after is called after each write that took effect; nil: nobody is.
+	// revokeLease revokes the lease of the active operator, which ends its reconcile; takeOver lets
+	// the next one reconcile for a while.
+	revokeLease context.CancelFunc
+	takeOver    func()
+	// after is called after each write that took effect; nil: nothing is.
 	after func()
 	// scope is the only namespace that the operator watches.
 	scope string
-	// hit are the kinds of writes that were disturbed: "apply perfruns/status".
+	// hit are the kinds of writes that were hit by a fault: "apply perfruns/status".
 	hit map[string]bool
-	// old is a run as a cache that is behind shows it; nil: none is.
+	// old is a run as a stale cache shows it; nil: none.
 	old *v1alpha1.PerfRun
-	// before is called before each write that is let through; nil: nobody is.
+	// before is called before each write that passes; nil: nothing is.
 	before func(verb string, object any)
-	// cut says that a write was lost since it was last set back.
+	// cut: a write was lost since the last reset.
 	cut bool
 }
 
@@ -62,20 +62,20 @@ const (
 	passes fate = iota
 	// lost: it never arrives.
 	lost
-	// unanswered: it takes effect, but the operator never hears of it.
+	// unanswered: it takes effect, but the operator gets no answer.
 	unanswered
-	// conflicting: somebody else is said to have been faster.
+	// conflicting: it fails with a conflict.
 	conflicting
 	// deposed: the operator loses its lease before it.
 	deposed
-	// overtaken: the operator loses its lease, and the write arrives when the next
-	// one has gone on for a while.
+	// overtaken: the operator loses its lease, and the write arrives after the next one has
+	// reconciled for a while.
 	overtaken
 )
 
 var errCut = errors.New("the line was cut")
 
-// write does what the line's fate says.
+// write applies the line's fate.
 func (l *line) write(ctx context.Context, verb string, object any, do func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -99,14 +99,14 @@ func (l *line) write(ctx context.Context, verb string, object any, do func() err
 	case unanswered:
 		return errCut
 	case overtaken:
-		l.hangUp()
+		l.revokeLease()
 	default:
-		// The operator hears of it.
+		// The operator gets the error.
 	}
 	return nil
 }
 
-// decide says what becomes of a write, and with which answer it is not made.
+// decide returns the fate of a write, and the error if it is not made.
 func (l *line) decide(verb string, object any) (fate, error) {
 	what := verb + " " + describe(object)
 	if l.refuse != nil {
@@ -127,9 +127,9 @@ func (l *line) decide(verb string, object any) (fate, error) {
 	case lost:
 		return decided, errCut
 	case conflicting:
-		return decided, injected{apierrors.NewConflict(schema.GroupResource{}, describe(object), errors.New("somebody was faster"))}
+		return decided, injected{apierrors.NewConflict(schema.GroupResource{}, describe(object), errors.New("injected conflict"))}
 	case deposed:
-		l.hangUp()
+		l.revokeLease()
 		return decided, context.Canceled
 	case overtaken:
 		l.yield()
@@ -139,10 +139,10 @@ func (l *line) decide(verb string, object any) (fate, error) {
 	return decided, nil
 }
 
-// yield lets the operator that has the lease now go on for a while. It keeps the lease, or
-// loses it to the one that the test goes on with.
+// yield lets the operator that has the lease reconcile for a while. It keeps the lease, or loses it to
+// the test's operator.
 func (l *line) yield() {
-	decide, hangUp, cut := l.fate, l.hangUp, l.cut
+	decide, hangUp, cut := l.fate, l.revokeLease, l.cut
 	l.fate = func(what string) fate {
 		if decided := decide(what); decided != overtaken {
 			return decided
@@ -150,28 +150,28 @@ func (l *line) yield() {
 		return passes
 	}
 	l.takeOver()
-	l.fate, l.hangUp, l.cut = decide, hangUp, cut
+	l.fate, l.revokeLease, l.cut = decide, hangUp, cut
 }
 
-// disturb notes what was disturbed.
+// disturb records a fault.
 func (l *line) disturb(verb string, object any) {
 	l.cut = true
 	if l.hit == nil {
 		l.hit = map[string]bool{}
 	}
-	resource := resourceOf(object)
+	resource := resourceName(object)
 	if verb == patchStatus {
 		verb, resource = "patch", resource+"/status"
 	}
-	l.hit[writeOf(verb, resource)] = true
+	l.hit[writeVerb(verb, resource)] = true
 }
 
-// injected is an answer of the API server that the line made up.
+// injected is an error of the API server that the line injects.
 type injected struct{ *apierrors.StatusError }
 
 func (injected) Is(target error) bool { return target == errCut }
 
-// read says why something can't be read; nil: it can.
+// read returns the error of a read; nil: it can be read.
 func (l *line) read(ctx context.Context, what string) error {
 	if l.unread == nil || ctx.Err() != nil {
 		return ctx.Err()
@@ -181,13 +181,13 @@ func (l *line) read(ctx context.Context, what string) error {
 	return err
 }
 
-// resourceOf is what the API server calls the objects of this one's kind.
-func resourceOf(object any) string {
+// resourceName is the API server's name of this object's kind.
+func resourceName(object any) string {
 	kind := strings.Fields(describe(object))[0]
 	return strings.ToLower(kind[strings.LastIndex(kind, ".")+1:]) + "s"
 }
 
-// patchStatus is the verb of the journal for what is written to a status.
+// patchStatus is the journal's verb for writes of a status.
 const patchStatus = "patch status of"
 
 func describe(object any) string {
@@ -209,7 +209,7 @@ func describeList(list client.ObjectList, options []client.ListOption) string {
 	return fmt.Sprintf("%s %v %v", describe(list), which.LabelSelector, which.FieldSelector)
 }
 
-// pastCache reads what there is, over the line.
+// pastCache reads the current state, over the line.
 type pastCache struct {
 	client.Reader
 	line   *line
@@ -232,24 +232,22 @@ func (p pastCache) List(ctx context.Context, list client.ObjectList, options ...
 	return p.Reader.List(ctx, list, options...)
 }
 
-// unselected are the kinds that others make, of which those that are borrowed, and their
-// pods, have no label in common.
+// unselected are the kinds of others' objects: adopted ones and their pods have no common label.
 var unselected = []string{"DeploymentList", "StatefulSetList", "ReplicaSetList", "PodList"}
 
-// check says that the API server is asked for some objects, in pages, and never for all it
-// has.
+// check verifies that lists select some objects, in pages, and never all of them.
 func (p pastCache) check(list client.ObjectList, options []client.ListOption) {
 	which := (&client.ListOptions{}).ApplyOptions(options)
 	selected := which.LabelSelector != nil && !which.LabelSelector.Empty() || which.FieldSelector != nil && !which.FieldSelector.Empty()
 	kind, err := apiutil.GVKForObject(list, p.scheme)
 	borrowed := which.Namespace != "" && slices.Contains(unselected, kind.Kind)
 	if err != nil || which.Limit == 0 || !selected && !borrowed {
-		p.t.Errorf("a list past the cache is of all there is, or of as many at once: %s, limit %d (%v)", describeList(list, options), which.Limit, err)
+		p.t.Errorf("an uncached list without a selector or a limit: %s, limit %d (%v)", describeList(list, options), which.Limit, err)
 	}
 }
 
-// asCached cuts what was read down to what the cache would hold of it.
-func asCached(err error, read any) error {
+// trimRead trims a read object to what the cache would store.
+func trimRead(err error, read any) error {
 	switch object := read.(type) {
 	case *v1alpha1.PerfExperiment:
 		*object = *kubecache.StripExperiment(object)
@@ -264,17 +262,17 @@ func asCached(err error, read any) error {
 			object.Items[i] = *kubecache.StripRun(&object.Items[i])
 		}
 	case *unstructured.Unstructured:
-		leanly(object)
+		trimToCache(object)
 	case *unstructured.UnstructuredList:
 		for i := range object.Items {
-			leanly(&object.Items[i])
+			trimToCache(&object.Items[i])
 		}
 	}
 	return err
 }
 
-// leanly cuts an object down to what the cache would hold of it. It holds no ConfigMaps.
-func leanly(object *unstructured.Unstructured) {
+// trimToCache trims an object to what the cache would store. It stores no ConfigMaps.
+func trimToCache(object *unstructured.Unstructured) {
 	if object.GetKind() == "ConfigMap" {
 		return
 	}
@@ -283,8 +281,8 @@ func leanly(object *unstructured.Unstructured) {
 	}
 }
 
-// within keeps to the scope what asks for all namespaces.
-func (l *line) within(options []client.ListOption) []client.ListOption {
+// limitToScope limits a list of all namespaces to the scope.
+func (l *line) limitToScope(options []client.ListOption) []client.ListOption {
 	which := &client.ListOptions{}
 	which.ApplyOptions(options)
 	if which.Namespace != "" {
@@ -293,7 +291,7 @@ func (l *line) within(options []client.ListOption) []client.ListOption {
 	return append(slices.Clone(options), client.InNamespace(l.scope))
 }
 
-// to is a client whose reads and writes go over the line.
+// to is a client whose reads and writes use the line.
 func (l *line) to(c client.WithWatch) client.Client {
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -305,19 +303,19 @@ func (l *line) to(c client.WithWatch) client.Client {
 				return err
 			}
 			if l.view.holds(object) {
-				return asCached(l.view.get(ctx, key, object), object)
+				return trimRead(l.view.get(ctx, key, object), object)
 			}
-			return asCached(c.Get(ctx, key, object, options...), object)
+			return trimRead(c.Get(ctx, key, object, options...), object)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if err := l.read(ctx, "list "+describeList(list, options)); err != nil {
 				return err
 			}
-			options = l.within(options)
+			options = l.limitToScope(options)
 			if l.view.holds(list) {
-				return asCached(l.view.list(ctx, list, options...), list)
+				return trimRead(l.view.list(ctx, list, options...), list)
 			}
-			return asCached(c.List(ctx, list, options...), list)
+			return trimRead(c.List(ctx, list, options...), list)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			return l.write(ctx, "create", object, func() error { return c.Create(ctx, object, options...) })

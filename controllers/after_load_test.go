@@ -22,7 +22,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// underLoad brings a run to where its load is on.
+// underLoad brings a run into its load phase.
 func underLoad(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *lab {
 	t.Helper()
 	l := newLab(t, complete)
@@ -33,7 +33,7 @@ func underLoad(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *lab {
 	return l
 }
 
-// lose deletes the pods of a server, and lets its operator make others.
+// lose deletes the pods of a server, and lets its operator recreate them.
 func (l *lab) lose(labels map[string]string) {
 	l.t.Helper()
 	for _, pod := range l.pods(labels) {
@@ -42,34 +42,34 @@ func (l *lab) lose(labels map[string]string) {
 	l.play()
 }
 
-func TestABrokerThatIsLostUnderLoadMakesTheRunInvalid(t *testing.T) {
+func TestLostBrokerInvalidatesRun(t *testing.T) {
 	broker := map[string]string{contract.LabelStrimziCluster: "small"}
 	cases := map[string]struct {
-		reason  string
-		allowed int32
-		want    string
-		says    []string
+		reason        string
+		allowedWrites int32
+		want          string
+		message       []string
 	}{
 		"WithItsDisk": {
-			reason:  "an ephemeral disk is gone with its pod, and the topics with it, which no number of restarts allows",
-			allowed: 1,
-			want:    v1alpha1.ReasonEffectiveConfiguration, says: []string{"after the load, topic", "is not in Kafka"},
+			reason:        "an ephemeral disk is deleted with its pod, and the topics with it, which no restart limit allows",
+			allowedWrites: 1,
+			want:          v1alpha1.ReasonEffectiveConfiguration, message: []string{"after the load, topic", "is not in Kafka"},
 		},
 		"WithoutItsDisk": {
-			reason: "the topics are back, but for a while nobody answered: the load need not go on",
-			want:   v1alpha1.ReasonRestarts, says: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
+			reason: "the topics are back, but the broker was unavailable for a while: the load can end",
+			want:   v1alpha1.ReasonRestarts, message: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l := underLoad(t, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxRestarts = &tc.allowed })
+			l := underLoad(t, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxRestarts = &tc.allowedWrites })
 			l.lose(broker)
-			if tc.allowed > 0 {
+			if tc.allowedWrites > 0 {
 				l.brokers.clear()
 				l.outside.held["cico"] = false
 			}
 			invalid := l.untilRun(v1alpha1.RunInvalid)
-			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, tc.want, tc.says...)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, tc.want, tc.message...)
 			if effective := invalid.Status.Effective; effective.KafkaRestarts != 1 || len(effective.KafkaPods) != 1 {
 				t.Errorf("%s: %d restarts of %d pods in the record, want 1 of 1", tc.reason, effective.KafkaRestarts, len(effective.KafkaPods))
 			}
@@ -77,7 +77,7 @@ func TestABrokerThatIsLostUnderLoadMakesTheRunInvalid(t *testing.T) {
 	}
 }
 
-func TestAPostgreSQLThatIsReplacedUnderLoadMakesTheRunInvalid(t *testing.T) {
+func TestReplacedPostgresInvalidatesRun(t *testing.T) {
 	l := underLoad(t)
 	l.lose(map[string]string{contract.LabelPostgresRole: contract.PostgresRoleInstance})
 	l.outside.held["cico"] = false
@@ -85,19 +85,19 @@ func TestAPostgreSQLThatIsReplacedUnderLoadMakesTheRunInvalid(t *testing.T) {
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonRestarts, "PostgreSQL 1 time")
 }
 
-func TestBrokersThatCantBeAskedAfterTheLoad(t *testing.T) {
+func TestUnreachableBrokersAreRetriedAfterLoad(t *testing.T) {
 	l := underLoad(t)
 	l.brokers.err = errors.New("connection refused")
 	l.outside.held["cico"] = false
 	l.until("the end of the loads", func() bool { return l.run().Status.Timings.LoadFinish != nil })
 	if run := l.run(); run.Status.Phase.IsFinal() || !strings.Contains(run.Status.Message, "the brokers don't answer") {
-		t.Fatalf("the run is %s (%s), want it to ask again", run.Status.Phase, run.Status.Message)
+		t.Fatalf("the run is %s (%s), want a retry", run.Status.Phase, run.Status.Message)
 	}
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "after the load, the brokers don't answer")
 }
 
-func TestWhatFailsTwiceInTheSameWayIsNotTriedAThirdTime(t *testing.T) {
+func TestSameFailureTwiceStalls(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.moduleLog = strings.ReplaceAll(started, "676M", "256M")
 	l.create(login(), smallExperiment(t, oneArm, heapOf66Percent, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 5 }))
@@ -121,13 +121,13 @@ func TestLoadsWaitForTheirImages(t *testing.T) {
 	l.expect(l.run().Status.Conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonPulling, "0 of 2 images are there; being pulled: example.org/k6:1")
 	l.expect(l.run().Status.Conditions, v1alpha1.ConditionModulesReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 || l.run().Status.Timings.Ready != nil {
-		t.Error("a load has begun whose image may be nowhere")
+		t.Error("a load has started although its image may be missing")
 	}
 	l.outside.withoutImages = false
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// warn notes an event about an object, as the kubelet and controllers do.
+// warn records an event about an object, as the kubelet and controllers do.
 func (l *lab) warn(about metav1.Object, reason, message string) {
 	l.t.Helper()
 	l.create(&corev1.Event{
@@ -137,7 +137,7 @@ func (l *lab) warn(about metav1.Object, reason, message string) {
 	})
 }
 
-func TestAProbeThatFailsIsToldInTheKubeletsWords(t *testing.T) {
+func TestFailedProbeQuotesKubelet(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	deployments := &appsv1.DeploymentList{}
@@ -158,8 +158,8 @@ func TestAProbeThatFailsIsToldInTheKubeletsWords(t *testing.T) {
 	}
 }
 
-// What admission has against Strimzi's pods stands in Strimzi's log alone.
-func TestKafkasPodsThatAreRefusedAreToldInTheAPIServersWords(t *testing.T) {
+// Only Strimzi's log has the reason why admission refuses its pods.
+func TestRefusedKafkaPodsQuoteAPIServer(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.withoutStrimzi = true
 	l.enforceRestricted()
@@ -190,12 +190,12 @@ func TestKafkasPodsThatAreRefusedAreToldInTheAPIServersWords(t *testing.T) {
 			`the cluster refuses the pods of Kafka "small"`, "violates PodSecurity", "runAsNonRoot")
 	}
 	if pods := l.pods(map[string]string{contract.LabelStrimziCluster: "small"}); len(pods) > 0 {
-		t.Errorf("asking made %d pods", len(pods))
+		t.Errorf("the dry run created %d pods", len(pods))
 	}
 }
 
-// enforceRestricted has the API server hold the namespace to the restricted Pod
-// Security Standard.
+// enforceRestricted makes the API server enforce the restricted Pod Security Standard in the
+// namespace.
 func (l *lab) enforceRestricted() {
 	l.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: l.namespace}}
@@ -203,17 +203,17 @@ func (l *lab) enforceRestricted() {
 	expect.NoError(l.t, l.admin.Patch(l.t.Context(), namespace, patch))
 }
 
-// A Job has no condition that says that its pod is refused, and no pod that
-// could. While it is, nothing is tried without it.
-func TestARefusedPodOfAJobIsToldInTheAPIServersWords(t *testing.T) {
+// A Job has no condition that reports a refused pod. While the pod is refused, nothing runs
+// without it.
+func TestRefusedJobPodQuotesAPIServer(t *testing.T) {
 	cases := map[string]struct {
 		edit      func(*v1alpha1.PerfExperiment)
 		job       string
 		condition string
-		says      string
+		message   string
 	}{
-		"the collector's": {edit: oneArm, job: "-collector", condition: v1alpha1.ConditionLoadsComplete, says: "the cluster refuses the pod of the collector"},
-		"the restore's":   {edit: restoring(bySQL), job: "-restore", condition: v1alpha1.ConditionDataRestored, says: "the cluster refuses its pod"},
+		"the collector's": {edit: oneArm, job: "-collector", condition: v1alpha1.ConditionLoadsComplete, message: "the cluster refuses the pod of the collector"},
+		"the restore's":   {edit: restoring(bySQL), job: "-restore", condition: v1alpha1.ConditionDataRestored, message: "the cluster refuses its pod"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -225,14 +225,14 @@ func TestARefusedPodOfAJobIsToldInTheAPIServersWords(t *testing.T) {
 			l.until("the Job", func() bool { job = l.job(tc.job); return job != nil })
 			l.warn(job, "FailedCreate", `Error creating: pods "x" is forbidden: exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3`)
 			l.now = job.CreationTimestamp.Add(2 * time.Minute)
-			told := func() bool {
+			reported := func() bool {
 				found := meta.FindStatusCondition(l.run().Status.Conditions, tc.condition)
 				return found != nil && found.Reason == v1alpha1.ReasonRefused
 			}
-			l.until("the refusal in a condition", told)
-			l.expect(l.run().Status.Conditions, tc.condition, metav1.ConditionFalse, v1alpha1.ReasonRefused, tc.says, "exceeded quota: few")
+			l.until("the refusal in a condition", reported)
+			l.expect(l.run().Status.Conditions, tc.condition, metav1.ConditionFalse, v1alpha1.ReasonRefused, tc.message, "exceeded quota: few")
 			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
-				t.Error("the load has begun")
+				t.Error("the load has started")
 			}
 			collectors.absent, l.outside.unrestored = false, false
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -240,7 +240,7 @@ func TestARefusedPodOfAJobIsToldInTheAPIServersWords(t *testing.T) {
 	}
 }
 
-// job finds the Job whose name ends so.
+// job returns the Job whose name has this suffix.
 func (l *lab) job(suffix string) *batchv1.Job {
 	l.t.Helper()
 	jobs := &batchv1.JobList{}

@@ -20,16 +20,16 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// moment is how an experiment and its runs are now.
-type moment struct {
+// snapshot is the state of an experiment and its runs.
+type snapshot struct {
 	experiment v1alpha1.PerfExperiment
 	runs       []v1alpha1.PerfRun
 }
 
-func (s *scene) look(ctx context.Context) (moment, error) {
+func (s *subject) observe(ctx context.Context) (snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	now := moment{}
+	now := snapshot{}
 	if err := cluster.Get(ctx, client.ObjectKeyFromObject(s.experiment), &now.experiment); err != nil {
 		return now, err
 	}
@@ -39,14 +39,14 @@ func (s *scene) look(ctx context.Context) (moment, error) {
 	return now, err
 }
 
-func (m moment) run() string {
+func (m snapshot) run() string {
 	if m.experiment.Status.Current == nil {
 		return ""
 	}
 	return m.experiment.Status.Current.Run
 }
 
-func (m moment) current() *v1alpha1.PerfRun {
+func (m snapshot) current() *v1alpha1.PerfRun {
 	for i := range m.runs {
 		if m.runs[i].Name == m.run() {
 			return &m.runs[i]
@@ -55,7 +55,7 @@ func (m moment) current() *v1alpha1.PerfRun {
 	return nil
 }
 
-func (m moment) phase() string {
+func (m snapshot) phase() string {
 	run := m.current()
 	if run == nil {
 		return "between runs"
@@ -66,18 +66,18 @@ func (m moment) phase() string {
 	return string(run.Status.Phase)
 }
 
-func (m moment) loading() bool {
+func (m snapshot) loading() bool {
 	run := m.current()
 	return run != nil && run.Status.Phase == v1alpha1.RunLoading && loadStart(run) != nil
 }
 
-// freshLoad: the load has begun, is not about to end, and not being given up.
-func (m moment) freshLoad() bool {
+// freshLoad: the load has started, does not end soon, and is not being stopped.
+func (m snapshot) freshLoad() bool {
 	run := m.current()
 	return m.loading() && !meta.IsStatusConditionFalse(run.Status.Conditions, v1alpha1.ConditionValid) && time.Since(loadStart(run).Time) < underLoad
 }
 
-// loadStart is when the first load began, which is the longest.
+// loadStart is when the first load started, which is the longest.
 func loadStart(run *v1alpha1.PerfRun) *metav1.Time {
 	for _, load := range run.Status.Loads {
 		if load.StartTime != nil && load.FinishTime == nil {
@@ -87,13 +87,13 @@ func loadStart(run *v1alpha1.PerfRun) *metav1.Time {
 	return nil
 }
 
-func (m moment) over() bool {
+func (m snapshot) done() bool {
 	return meta.IsStatusConditionTrue(m.experiment.Status.Conditions, v1alpha1.ConditionComplete) ||
 		m.experiment.Status.Phase == v1alpha1.ExperimentStalled
 }
 
-// ending says what is wrong with an experiment that is over.
-func (m moment) ending() []string {
+// endProblems lists the problems of a finished experiment.
+func (m snapshot) endProblems() []string {
 	if m.experiment.Status.Phase == v1alpha1.ExperimentStalled {
 		if m.experiment.Status.WaitingFor == "" {
 			return []string{"it stalled without a sentence"}
@@ -112,10 +112,10 @@ func (m moment) ending() []string {
 	return nil
 }
 
-// goesOn: something happened since.
-func (m moment) goesOn(before moment) bool { return m.String() != before.String() }
+// progressed: something has changed since.
+func (m snapshot) progressed(before snapshot) bool { return m.String() != before.String() }
 
-func (m moment) String() string {
+func (m snapshot) String() string {
 	text := fmt.Sprintf("%s %s", m.experiment.Status.Phase, m.experiment.Status.Progress)
 	if run := m.current(); run != nil {
 		text += fmt.Sprintf(" %s %s %s", run.Name, run.Status.Phase, run.Status.Message)
@@ -123,47 +123,46 @@ func (m moment) String() string {
 	return text + " " + m.experiment.Status.WaitingFor
 }
 
-// complaint is a condition that says that something is not as it should be, and
-// whose it is.
-type complaint struct {
+// problem is a condition that reports a problem, and the name of its object.
+type problem struct {
 	of string
 	metav1.Condition
 }
 
-// repeats: it says nothing that was not said. A run is invalid once, though what
-// is said of it may grow.
-func (c complaint) repeats(known complaint) bool {
+// repeats: it reports no new problem. A run is invalid once, though its message may
+// grow.
+func (c problem) repeats(known problem) bool {
 	return c.of == known.of && c.Type == known.Type && c.Status == known.Status && (c.Message == known.Message || c.Type == v1alpha1.ConditionValid)
 }
 
-// tells finds a condition that names the fault and did not before, of the
-// experiment, of the run that was on, or of the one that is.
-func (m moment) tells(f fault, before moment, after time.Duration) string {
-	if f.told == nil {
+// report returns a condition of the experiment, of the run that was active or of the
+// active run that names the fault and did not before.
+func (m snapshot) report(f fault, before snapshot, after time.Duration) string {
+	if f.reported == nil {
 		return ""
 	}
-	known := before.complaints(before.run())
-	for _, c := range m.complaints(before.run()) {
-		if f.told.MatchString(c.Type+" "+c.Reason+" "+c.Message) && !slices.ContainsFunc(known, c.repeats) {
+	known := before.problems(before.run())
+	for _, c := range m.problems(before.run()) {
+		if f.reported.MatchString(c.Type+" "+c.Reason+" "+c.Message) && !slices.ContainsFunc(known, c.repeats) {
 			return fmt.Sprintf("after %d s: %s=%s %s: %s", int(after.Seconds()), c.Type, c.Status, c.Reason, c.Message)
 		}
 	}
 	return ""
 }
 
-// complaints are those of the experiment, of a run, and of the one that is on.
-func (m moment) complaints(run string) []complaint {
-	all := complaintsOf(m.experiment.Name, m.experiment.Status.Conditions)
+// problems returns those of the experiment, of a run, and of the active run.
+func (m snapshot) problems(run string) []problem {
+	all := conditionProblems(m.experiment.Name, m.experiment.Status.Conditions)
 	for _, each := range m.runs {
 		if each.Name == run || each.Name == m.run() {
-			all = append(all, complaintsOf(each.Name, each.Status.Conditions)...)
+			all = append(all, conditionProblems(each.Name, each.Status.Conditions)...)
 		}
 	}
 	return all
 }
 
-// waitsFor is what of the system the run that is on waits for, as a condition says.
-func (m moment) waitsFor() string {
+// waitingFor is the component that the active run waits for, from its condition.
+func (m snapshot) waitingFor() string {
 	run := m.current()
 	if run == nil {
 		return ""
@@ -176,24 +175,24 @@ func (m moment) waitsFor() string {
 	return ""
 }
 
-func complaintsOf(name string, conditions []metav1.Condition) []complaint {
-	var all []complaint
+func conditionProblems(name string, conditions []metav1.Condition) []problem {
+	var all []problem
 	for _, c := range conditions {
 		if c.Status != metav1.ConditionTrue || c.Type == v1alpha1.ConditionReconciling || c.Type == v1alpha1.ConditionStalled {
-			all = append(all, complaint{of: name, Condition: c})
+			all = append(all, problem{of: name, Condition: c})
 		}
 	}
 	return all
 }
 
-// check says what must not be, at any time: a run that is lost, changed or
-// there twice, another plan.
-func (s *scene) check(ctx context.Context) []string {
-	now, err := s.look(ctx)
+// check lists violations that are never allowed: a lost, changed or duplicate run,
+// or another plan.
+func (s *subject) check(ctx context.Context) []string {
+	now, err := s.observe(ctx)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	wrong := s.keeps(now)
+	wrong := s.checkFinished(now)
 	if s.plan == "" {
 		s.plan = now.experiment.Status.PlanHash
 	}
@@ -213,7 +212,7 @@ func (s *scene) check(ctx context.Context) []string {
 		}
 	}
 	if active > 1 {
-		wrong = append(wrong, fmt.Sprintf("%d runs are on at once", active))
+		wrong = append(wrong, fmt.Sprintf("%d runs are active at once", active))
 	}
 	for place, times := range done {
 		if times > 1 {
@@ -232,8 +231,8 @@ func (s *scene) check(ctx context.Context) []string {
 	return wrong
 }
 
-// keeps looks whether runs that were over are as they were.
-func (s *scene) keeps(now moment) []string {
+// checkFinished lists finished runs that have changed.
+func (s *subject) checkFinished(now snapshot) []string {
 	var wrong []string
 	found := map[string]string{}
 	for _, run := range now.runs {
@@ -242,12 +241,12 @@ func (s *scene) keeps(now moment) []string {
 		}
 		found[run.Name] = fmt.Sprintf("%s %s %s", run.UID, run.Status.Phase, digest(run.Status.Observations))
 	}
-	for name, result := range s.kept {
+	for name, result := range s.finished {
 		if found[name] != result {
 			wrong = append(wrong, fmt.Sprintf("run %s was %q and is %q", name, result, found[name]))
 		}
 	}
-	s.kept = found
+	s.finished = found
 	return wrong
 }
 
@@ -259,8 +258,8 @@ func digest(value any) string {
 	return naming.Hash(string(text))[:12]
 }
 
-// pods of the experiment's namespace with these labels, those that run.
-func (s *scene) pods(ctx context.Context, labels client.MatchingLabels) []corev1.Pod {
+// pods returns the running pods of the experiment's namespace with these labels.
+func (s *subject) pods(ctx context.Context, labels client.MatchingLabels) []corev1.Pod {
 	return running(ctx, s.experiment.Namespace, labels)
 }
 

@@ -22,14 +22,14 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// hall are labs whose experiments take turns.
-type hall []*lab
+// labs are labs whose experiments queue.
+type labs []*lab
 
-// newHall makes as many labs, each a namespace of its own, in the order in which they
-// take their turns: of those who came in one second, by their names.
-func newHall(t *testing.T, size int) hall {
+// newLabs creates labs, each with its own namespace, in the order of the queue: those created in the
+// same second are ordered by name.
+func newLabs(t *testing.T, size int) labs {
 	t.Helper()
-	h := hall{newLab(t, complete)}
+	h := labs{newLab(t, complete)}
 	for range size - 1 {
 		h = append(h, newLabAlone(t, complete))
 	}
@@ -40,14 +40,14 @@ func newHall(t *testing.T, size int) hall {
 	return h
 }
 
-// turn lets everybody go on, in this order.
-func (h hall) turn() {
+// passAll reconciles all labs, in this order.
+func (h labs) passAll() {
 	for _, l := range h {
 		if l.line.refuse == nil {
 			l.settle()
 			continue
 		}
-		// Who is refused does not come to rest.
+		// A refused experiment does not become idle.
 		l.pass()
 	}
 	for _, l := range h {
@@ -56,10 +56,10 @@ func (h hall) turn() {
 	}
 }
 
-func (h hall) until(t *testing.T, what string, done func() bool) {
+func (h labs) until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 150 {
-		h.turn()
+		h.passAll()
 		if done() {
 			return
 		}
@@ -67,11 +67,11 @@ func (h hall) until(t *testing.T, what string, done func() bool) {
 	for _, l := range h {
 		t.Log(l.describe())
 	}
-	t.Fatalf("%s did not come about", what)
+	t.Fatalf("timeout waiting for %s", what)
 }
 
-// on are the labs with a run that is on.
-func (h hall) on() []int {
+// on are the labs with an active run.
+func (h labs) on() []int {
 	var on []int
 	for i, l := range h {
 		if slices.ContainsFunc(l.runs(), func(run v1alpha1.PerfRun) bool { return !run.Status.Phase.IsFinal() }) {
@@ -81,11 +81,11 @@ func (h hall) on() []int {
 	return on
 }
 
-// tickets are those there are, by namespace.
-func (h hall) tickets() map[string]queue.Ticket {
+// tickets are the existing ones, by namespace.
+func (h labs) tickets() map[string]queue.Entry {
 	list := &coordinationv1.LeaseList{}
 	h[0].list(list, client.HasLabels{v1alpha1.LabelTurn})
-	found := map[string]queue.Ticket{}
+	found := map[string]queue.Entry{}
 	for i := range list.Items {
 		ticket := queue.Read(&list.Items[i])
 		found[ticket.Experiment.Namespace] = ticket
@@ -93,10 +93,10 @@ func (h hall) tickets() map[string]queue.Ticket {
 	return found
 }
 
-// Two at once would measure each other; and a block's runs are compared because
-// nothing came between them.
-func TestExperimentsTakeTurnsABlockAtATime(t *testing.T) {
-	h := newHall(t, 2)
+// Two active experiments would affect each other; and a block's runs are comparable because nothing
+// ran between them.
+func TestQueueAlternatesBlocks(t *testing.T) {
+	h := newLabs(t, 2)
 	for _, l := range h {
 		l.create(login(), smallExperiment(t, twoBlocks))
 	}
@@ -121,47 +121,47 @@ func TestExperimentsTakeTurnsABlockAtATime(t *testing.T) {
 		"lab 0 block 2", "lab 0 block 2", "lab 1 block 2", "lab 1 block 2",
 	}
 	expect.Equal(t, want, order, "runs")
-	h.until(t, "the tickets of complete experiments to be given back", func() bool { return len(h.tickets()) == 0 })
+	h.until(t, "the tickets of complete experiments to be deleted", func() bool { return len(h.tickets()) == 0 })
 }
 
-func TestWhoWaitsIsToldForWhom(t *testing.T) {
-	h := newHall(t, 3)
+func TestQueuePositionIsReported(t *testing.T) {
+	h := newLabs(t, 3)
 	for _, l := range h {
 		l.create(login(), smallExperiment(t))
 		l.settle()
 	}
 	first, second, third := h[0].experiment("small").Status, h[1].experiment("small").Status, h[2].experiment("small").Status
 	expect.Equal(t, &v1alpha1.LaneStatus{Name: "the cluster"}, first.Lane, "of who measures")
-	for _, told := range []struct {
+	for _, reported := range []struct {
 		status v1alpha1.PerfExperimentStatus
 		want   string
 	}{
 		{second, "queued: first in line for the cluster, behind " + h[0].namespace + "/small"},
 		{third, "queued: second in line for the cluster, behind " + h[1].namespace + "/small"},
 	} {
-		if told.status.WaitingFor != told.want || told.status.Phase != v1alpha1.ExperimentPending {
-			t.Errorf("%s, waiting for %q, want Pending and %q", told.status.Phase, told.status.WaitingFor, told.want)
+		if reported.status.WaitingFor != reported.want || reported.status.Phase != v1alpha1.ExperimentPending {
+			t.Errorf("%s, waiting for %q, want Pending and %q", reported.status.Phase, reported.status.WaitingFor, reported.want)
 		}
 	}
 }
 
-func TestLanesThatAreApartKeepNobodyWaiting(t *testing.T) {
-	h := newHall(t, 2)
+func TestSeparateLanesRunInParallel(t *testing.T) {
+	h := newLabs(t, 2)
 	for i, l := range h {
 		l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
 			e.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneNamed, Name: fmt.Sprint("pool-", i)}
 		}))
 	}
-	h.turn()
+	h.passAll()
 	if on := h.on(); len(on) != 2 {
 		t.Errorf("labs %v measure, want both", on)
 	}
 }
 
-// Who looks while another one takes its turn sees it when it has taken its own, and
-// goes back.
-func TestOfTwoWhoTakeTheirTurnAtOnceOneGoesBack(t *testing.T) {
-	h := newHall(t, 2)
+// An operator that reads while another one takes its ticket sees that ticket after taking its own, and
+// gives its own back.
+func TestConcurrentTicketsOneYields(t *testing.T) {
+	h := newLabs(t, 2)
 	for _, l := range h {
 		l.create(login(), smallExperiment(t))
 	}
@@ -176,15 +176,14 @@ func TestOfTwoWhoTakeTheirTurnAtOnceOneGoesBack(t *testing.T) {
 	if on := h.on(); !slices.Equal(on, []int{1}) {
 		t.Fatalf("labs %v measure, want the quick one", on)
 	}
-	if ticket := h.tickets()[slow.namespace]; !ticket.Held.IsZero() {
-		t.Error("the slow one has kept its turn")
+	if ticket := h.tickets()[slow.namespace]; !ticket.Acquired.IsZero() {
+		t.Error("the slow one has kept its ticket")
 	}
 	h.until(t, "the slow one's turn", func() bool { return len(slow.runs()) > 0 })
 }
 
-// An operator that knew of no turns has begun a run, which is waited for, and which
-// gets a ticket.
-func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
+// An operator without queues has started a run, which is waited for, and which gets a ticket.
+func TestRunWithoutTicketIsWaitedFor(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.underLoad()
@@ -199,14 +198,14 @@ func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
 	want := "queued: first in line for the cluster, behind " + l.namespace + "/small"
 	expect.Equal(t, want, l.experiment("after").Status.WaitingFor, "waits for")
 	l.settle()
-	if held := (hall{l}).tickets()[l.namespace]; held.Held.IsZero() && held.Experiment.Name == "small" {
-		t.Error("the run's experiment has no turn")
+	if held := (labs{l}).tickets()[l.namespace]; held.Acquired.IsZero() && held.Experiment.Name == "small" {
+		t.Error("the run's experiment has no ticket")
 	}
 	l.untilPhase("after", v1alpha1.ExperimentComplete)
 }
 
-// Whoever may change an experiment could write the name of an operator that is not there.
-func TestRunsThatNoOperatorDoesKeepNobodyWaiting(t *testing.T) {
+// Anyone who can change an experiment could set the name of a missing operator.
+func TestUnclaimedRunsDoNotBlockQueue(t *testing.T) {
 	l := newLab(t, complete)
 	l.lanes = l.namespace
 	l.create(login(), smallExperiment(t, oneArm))
@@ -218,9 +217,9 @@ func TestRunsThatNoOperatorDoesKeepNobodyWaiting(t *testing.T) {
 	l.untilPhase("after", v1alpha1.ExperimentComplete)
 }
 
-// A deadline of a hundred years ends when the operator says, and others go ahead.
-func TestATurnHasAnEnd(t *testing.T) {
-	h := newHall(t, 2)
+// A deadline of a hundred years is limited by the operator, and others continue.
+func TestTurnHasTimeLimit(t *testing.T) {
+	h := newLabs(t, 2)
 	first, second := h[0], h[1]
 	for _, l := range h {
 		l.longestTurn = 2 * time.Hour
@@ -232,7 +231,7 @@ func TestATurnHasAnEnd(t *testing.T) {
 	}))
 	h.until(t, "a run under load", func() bool { run := first.run(); return run != nil && run.Status.Phase == v1alpha1.RunLoading })
 	second.create(login(), smallExperiment(t, oneArm))
-	h.turn()
+	h.passAll()
 	for _, l := range h {
 		l.now = l.now.Add(3 * time.Hour)
 	}
@@ -242,16 +241,16 @@ func TestATurnHasAnEnd(t *testing.T) {
 		"the run took longer than 2h, the limit of this operator's --longest-turn")
 }
 
-// A ticket is good for as long as an operator may be away.
-func TestATicketThatNobodyCaresForExpires(t *testing.T) {
-	h := newHall(t, 2)
+// A ticket is valid for as long as an operator may be down.
+func TestAbandonedTicketExpires(t *testing.T) {
+	h := newLabs(t, 2)
 	gone, there := h[0], h[1]
 	gone.create(login(), smallExperiment(t))
 	gone.settle()
 	there.create(login(), smallExperiment(t, oneArm))
 	there.settle()
 	if runs := there.runs(); len(runs) != 0 {
-		t.Fatal("nobody has waited")
+		t.Fatal("no experiment has waited")
 	}
 	there.now = there.now.Add(queue.Lifetime + time.Minute)
 	there.settle()
@@ -260,9 +259,9 @@ func TestATicketThatNobodyCaresForExpires(t *testing.T) {
 	}
 }
 
-// An experiment that is gone without its operator having let it go, or that is done
-// and was given another ticket by a pass with an old view, keeps nobody waiting.
-func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
+// A deleted experiment whose operator did not remove its finalizer, or a finished one with another
+// ticket from a stale cache, blocks nobody.
+func TestStaleTicketsAreDeleted(t *testing.T) {
 	for name, end := range map[string]func(l *lab){
 		"gone": func(l *lab) {
 			l.settle()
@@ -275,19 +274,19 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 		"done": func(l *lab) {
 			l.until("an experiment that has cleared up", func() bool { return l.experiment("small").Status.TornDown != nil })
 			l.settle()
-			left := queue.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
+			left := queue.Entry{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Acquired: l.now, Renewed: l.now}
 			lease := &coordinationv1.Lease{}
-			lease.Name, lease.Namespace = queue.NameOf(left.UID), l.lanes
+			lease.Name, lease.Namespace = queue.LeaseName(left.UID), l.lanes
 			expect.NoError(l.t, errors.Join(left.Write(lease), l.admin.Create(l.t.Context(), lease)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHall(t, 2)
+			h := newLabs(t, 2)
 			first, next := h[0], h[1]
 			first.create(login(), smallExperiment(t, oneArm))
 			end(first)
 			if _, left := h.tickets()[first.namespace]; !left {
-				t.Fatal("there is no ticket to take away")
+				t.Fatal("no ticket to delete")
 			}
 			next.create(login(), smallExperiment(t, oneArm))
 			next.settle()
@@ -295,35 +294,35 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 				t.Errorf("%d runs were made beside the ticket, want one", len(runs))
 			}
 			if _, left := h.tickets()[first.namespace]; left {
-				t.Error("the ticket is still there")
+				t.Error("the ticket still exists")
 			}
 		})
 	}
 }
 
-// What goes down disturbs who measures beside it: the next one begins when it is gone,
-// or when it seems that it never will be.
-func TestTheNextOneWaitsForTheEnvironmentToBeGone(t *testing.T) {
+// A cleanup disturbs others' measurements: the next experiment starts when it is finished, or after a
+// time limit.
+func TestNextExperimentWaitsForCleanup(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*v1alpha1.PerfExperiment)
-		// after is what has to come about before the next one begins; nil: nothing.
+		// after must hold before the next one starts; nil: nothing.
 		after func(l *lab)
 	}{
-		"gone":              {func(*v1alpha1.PerfExperiment) {}, func(l *lab) { l.letGo() }},
-		"hangs":             {func(*v1alpha1.PerfExperiment) {}, func(l *lab) { l.now = l.now.Add(6 * time.Minute) }},
-		"stays":             {func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain }, nil},
-		"stays for a while": {func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = hours(1) }, nil},
+		"gone":                {func(*v1alpha1.PerfExperiment) {}, func(l *lab) { l.allowModuleDeletion() }},
+		"hangs":               {func(*v1alpha1.PerfExperiment) {}, func(l *lab) { l.now = l.now.Add(6 * time.Minute) }},
+		"stays":               {func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain }, nil},
+		"is kept for a while": {func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = hours(1) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHall(t, 2)
+			h := newLabs(t, 2)
 			first, next := h[0], h[1]
 			first.create(login(), smallExperiment(t, oneArm, test.change))
 			first.until("a load", func() bool { return len(first.runs()) > 0 && first.run().Status.Phase == v1alpha1.RunLoading })
-			first.hold()
+			first.blockModuleDeletion()
 			next.create(login(), smallExperiment(t, oneArm))
 			first.untilPhase("small", v1alpha1.ExperimentComplete)
 			for range 5 {
-				h.turn()
+				h.passAll()
 			}
 			if test.after == nil {
 				if len(next.runs()) == 0 {
@@ -332,32 +331,32 @@ func TestTheNextOneWaitsForTheEnvironmentToBeGone(t *testing.T) {
 				return
 			}
 			if waits := next.experiment("small").Status.Lane; len(next.runs()) > 0 || waits == nil || waits.Behind != first.namespace+"/small" {
-				t.Fatalf("%d runs were made while the other environment went down, behind %+v", len(next.runs()), waits)
+				t.Fatalf("%d runs were created during the other environment's cleanup, behind %+v", len(next.runs()), waits)
 			}
 			test.after(first)
 			h.until(t, "the next one's run", func() bool { return len(next.runs()) > 0 })
 			if _, left := h.tickets()[first.namespace]; left {
-				t.Error("the ticket of the first one is still there")
+				t.Error("the ticket of the first one still exists")
 			}
 			if place := first.experiment("small").Status.Lane; place != nil {
-				t.Errorf("the first one is told to be in line: %+v", place)
+				t.Errorf("the first one has a position in the queue: %+v", place)
 			}
 		})
 	}
 }
 
-// hold keeps the module from going when it is deleted.
-func (l *lab) hold() { l.holdModules("perflab.dev/test") }
+// blockModuleDeletion adds a finalizer to the modules.
+func (l *lab) blockModuleDeletion() { l.setModuleFinalizers("perflab.dev/test") }
 
-// letGo lets it.
-func (l *lab) letGo() { l.holdModules() }
+// allowModuleDeletion removes it.
+func (l *lab) allowModuleDeletion() { l.setModuleFinalizers() }
 
-func (l *lab) holdModules(finalizers ...string) {
+func (l *lab) setModuleFinalizers(finalizers ...string) {
 	l.t.Helper()
 	modules := &appsv1.DeploymentList{}
 	l.list(modules)
 	if len(modules.Items) == 0 {
-		l.t.Fatal("there are no modules")
+		l.t.Fatal("no modules")
 	}
 	for i := range modules.Items {
 		modules.Items[i].Finalizers = finalizers
@@ -365,8 +364,8 @@ func (l *lab) holdModules(finalizers ...string) {
 	}
 }
 
-// Who starts nothing keeps nobody waiting.
-func TestWhoStartsNoRunLeavesTheLine(t *testing.T) {
+// An experiment that starts nothing blocks nobody.
+func TestIdleExperimentLeavesQueue(t *testing.T) {
 	for name, stop := range map[string]func(l *lab){
 		"suspended": func(l *lab) {
 			l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true })
@@ -384,7 +383,7 @@ func TestWhoStartsNoRunLeavesTheLine(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHall(t, 2)
+			h := newLabs(t, 2)
 			stops, waits := h[0], h[1]
 			stops.create(login(), smallExperiment(t, oneArm, twoBlocks))
 			if name != "refused" {
@@ -393,8 +392,8 @@ func TestWhoStartsNoRunLeavesTheLine(t *testing.T) {
 			waits.create(login(), smallExperiment(t, oneArm))
 			stop(stops)
 			h.until(t, "the other one's run", func() bool { return len(waits.runs()) > 0 })
-			if ticket, left := h.tickets()[stops.namespace]; left && !ticket.Held.IsZero() {
-				t.Errorf("the first one still has its turn: %+v", ticket)
+			if ticket, left := h.tickets()[stops.namespace]; left && !ticket.Acquired.IsZero() {
+				t.Errorf("the first one still has its ticket: %+v", ticket)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ func module(edits ...func(*v1alpha1.Module)) v1alpha1.Module {
 	return made
 }
 
-func TestOnlyWhatIsDeclaredIsChanged(t *testing.T) {
+func TestAdoptChangesOnlyDeclaredFields(t *testing.T) {
 	cases := map[string]struct {
 		module  v1alpha1.Module
 		env     []corev1.EnvVar
@@ -119,11 +119,11 @@ template:
 			if c.reset != "" {
 				req.Reset = c.reset
 			}
-			loan := workloads.Borrow(req, c.module, c.env, yamlcmp.Object(t, installed))
+			loan := workloads.Adopt(req, c.module, c.env, yamlcmp.Object(t, installed))
 			if loan.Refusal != nil {
 				t.Fatalf("refused: %s", loan.Refusal.Message)
 			}
-			intent := loan.Application("perflab")
+			intent := loan.ApplyIntent("perflab")
 			for _, key := range []string{v1alpha1.AnnotationBorrowedBy, v1alpha1.AnnotationOriginal, v1alpha1.AnnotationFingerprint} {
 				if intent.GetAnnotations()[key] == "" {
 					t.Errorf("no annotation %s", key)
@@ -142,20 +142,20 @@ template:
 	}
 }
 
-func TestAWorkloadOfWhichNothingChangesKeepsItsPods(t *testing.T) {
-	loan := workloads.Borrow(request(), module(), nil, yamlcmp.Object(t, installed))
-	yamlcmp.Equal(t, loan.Application("perflab").Object["spec"], `{template: {}}`)
+func TestAdoptWithoutChangesKeepsPods(t *testing.T) {
+	loan := workloads.Adopt(request(), module(), nil, yamlcmp.Object(t, installed))
+	yamlcmp.Equal(t, loan.ApplyIntent("perflab").Object["spec"], `{template: {}}`)
 	loan.Pods = []corev1.Pod{{}}
 	if current := loan.CurrentPods(); len(current) != 1 {
 		t.Errorf("%d of its pods are as the run wants them, want the one there is", len(current))
 	}
 }
 
-func TestOnlyAnotherTemplateStartsPodsAnew(t *testing.T) {
+func TestAdoptRestartsPodsOnlyForChangedTemplate(t *testing.T) {
 	stamp := func(run string, reset v1alpha1.ResetPolicy, replicas int32, heap string) string {
 		req := request()
 		req.Run, req.Reset = run, reset
-		loan := workloads.Borrow(req, module(func(m *v1alpha1.Module) {
+		loan := workloads.Adopt(req, module(func(m *v1alpha1.Module) {
 			m.Replicas = &replicas
 			m.JVM = &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse(heap))}}
 		}), nil, yamlcmp.Object(t, installed))
@@ -176,7 +176,7 @@ func TestOnlyAnotherTemplateStartsPodsAnew(t *testing.T) {
 	}
 }
 
-func TestAWorkloadThatDoesNotSuitIsRefused(t *testing.T) {
+func TestAdoptRefusesUnsuitableWorkload(t *testing.T) {
 	cases := map[string]struct {
 		edit   func(string) string
 		module v1alpha1.Module
@@ -214,7 +214,7 @@ func TestAWorkloadThatDoesNotSuitIsRefused(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			loan := workloads.Borrow(request(), c.module, nil, yamlcmp.Object(t, c.edit(installed)))
+			loan := workloads.Adopt(request(), c.module, nil, yamlcmp.Object(t, c.edit(installed)))
 			if loan.Refusal == nil || loan.Intent != nil || !strings.Contains(loan.Refusal.Message, c.wants) {
 				t.Errorf("refusal %+v, intent %v; want a sentence with %q and no intent", loan.Refusal, loan.Intent, c.wants)
 			}

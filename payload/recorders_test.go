@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// TestPlacesAndTalliesAddUpTheSame adds the same durations and counts by name and
+// TestRecordersMatchAdd adds the same durations and counts by name and
 // by places, at times that come out of order, of more rows and counters than are
 // kept apart, until buckets widen.
-func TestPlacesAndTalliesAddUpTheSame(t *testing.T) {
+func TestRecordersMatchAdd(t *testing.T) {
 	for seed := range uint64(5) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		byName, byPlace := New("cico", "run-1", "a", at), New("cico", "run-1", "a", at)
-		places, tallies := map[Row]*Place{}, map[string]*Tally{}
+		places, tallies := map[Row]*RowRecorder{}, map[string]*CounterRecorder{}
 		for range 20_000 {
 			at = at.Add(time.Duration(float64(time.Second) * (0.1 + random.NormFloat64())))
 			row, took := randomRow(random), time.Duration(1e6*random.NormFloat64())
 			if places[row] == nil {
-				places[row] = byPlace.Place(row)
+				places[row] = byPlace.RowRecorder(row)
 			}
 			byName.Add(row, at, took)
 			places[row].Add(at, took)
 			name, n := fmt.Sprint("counter ", random.IntN(300)), random.Float64()
 			if tallies[name] == nil {
-				tallies[name] = byPlace.Tally(name)
+				tallies[name] = byPlace.CounterRecorder(name)
 			}
 			byName.Count(name, at, n)
 			tallies[name].Count(at, n)
@@ -57,10 +57,10 @@ func randomRow(random *rand.Rand) Row {
 	return row
 }
 
-func TestAPlaceAloneMakesNoRow(t *testing.T) {
+func TestRecorderCreatesNoRow(t *testing.T) {
 	p := New("cico", "run-1", "a", time.Now())
-	p.Place(Row{Transaction: "Check-In", Outcome: OK})
-	p.Tally("iterations")
+	p.RowRecorder(Row{Transaction: "Check-In", Outcome: OK})
+	p.CounterRecorder("iterations")
 	if len(p.Series) != 0 || len(p.Counters) != 0 {
 		t.Errorf("%d rows and %d counters of which nothing is known", len(p.Series), len(p.Counters))
 	}

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// edit changes the workload as this manager would.
+// edit changes the workload as this field manager.
 func (l *lab) edit(manager string, change func(*appsv1.Deployment)) {
 	l.t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -30,13 +30,13 @@ func (l *lab) edit(manager string, change func(*appsv1.Deployment)) {
 	expect.NoError(l.t, l.admin.Patch(l.t.Context(), deployment, client.StrategicMergeFrom(before), client.FieldOwner(manager)), "editing the workload")
 }
 
-// loading waits until the loads are on.
+// loading waits until the loads are running.
 func (l *lab) loading() {
 	l.t.Helper()
 	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
 }
 
-func TestWhatOthersChangeMeanwhileStays(t *testing.T) {
+func TestReleaseKeepsOthersChanges(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(inventory, byHelm)
 	l.play()
@@ -60,16 +60,16 @@ func TestWhatOthersChangeMeanwhileStays(t *testing.T) {
 	mustSet(t, want, containers, "spec", "template", "spec", "containers")
 	after := l.workload("Deployment")
 	want.SetManagedFields(after.GetManagedFields())
-	if was, is := bytesOf(t, want), bytesOf(t, after); was != is {
-		t.Errorf("given back as\n%s\nwant\n%s", is, was)
+	if was, is := storedBytes(t, want), storedBytes(t, after); was != is {
+		t.Errorf("released as\n%s\nwant\n%s", is, was)
 	}
 	for _, entry := range after.GetManagedFields() {
 		if entry.Manager == "perflab" {
 			t.Errorf("perflab still owns %s", entry.FieldsV1)
 		}
 	}
-	told := strings.Join(l.events.told, "\n")
-	expect.Contains(t, told, []string{"Warning GivenBackChanged", "labels.team", "containers.mod-inventory.env.FEATURE", "containers.sidecar.image"}, "people are told")
+	reported := strings.Join(l.events.reported, "\n")
+	expect.Contains(t, reported, []string{"Warning GivenBackChanged", "labels.team", "containers.mod-inventory.env.FEATURE", "containers.sidecar.image"}, "an event reports it")
 }
 
 func mustSet(t *testing.T, object *unstructured.Unstructured, value any, fields ...string) {
@@ -77,7 +77,7 @@ func mustSet(t *testing.T, object *unstructured.Unstructured, value any, fields 
 	expect.NoError(t, unstructured.SetNestedField(object.Object, value, fields...))
 }
 
-// selfHeal brings back what Git says, as Argo CD does.
+// selfHeal restores the state in Git, as Argo CD does.
 func selfHeal(l *lab) {
 	l.edit("argocd-controller", func(d *appsv1.Deployment) {
 		for i, variable := range d.Spec.Template.Spec.Containers[0].Env {
@@ -92,11 +92,11 @@ func withPool() v1alpha1.Module {
 	return v1alpha1.Module{Env: []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "50"}}}
 }
 
-func TestSelfHealIsNoticedAndNotFoughtWith(t *testing.T) {
+func TestSelfHealIsReportedNotReverted(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(inventory, byArgoCD)
 	l.create(login(), smallExperiment(t, borrowing("Deployment", withPool()), oneArm))
-	l.until("a borrowed workload", func() bool { return l.workload("Deployment").GetAnnotations()[v1alpha1.AnnotationBorrowedBy] != "" })
+	l.until("an adopted workload", func() bool { return l.workload("Deployment").GetAnnotations()[v1alpha1.AnnotationBorrowedBy] != "" })
 	selfHeal(l)
 	applied := count(l.line.journal, "apply Deployment mod-inventory")
 	l.settle()
@@ -110,7 +110,7 @@ func TestSelfHealIsNoticedAndNotFoughtWith(t *testing.T) {
 	}
 }
 
-func TestARunWhoseWorkloadIsChangedUnderTheLoadsDoesNotCount(t *testing.T) {
+func TestWorkloadChangeUnderLoadInvalidatesRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(inventory, byArgoCD)
 	l.create(login(), smallExperiment(t, borrowing("Deployment", withPool()), oneArm))
@@ -127,19 +127,19 @@ func count(lines []string, line string) int {
 	return len(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l != line }))
 }
 
-// Each of these waits with a sentence and leaves the workload alone.
-func TestAWorkloadThatCannotBeBorrowedIsLeftAlone(t *testing.T) {
+// Each of these waits with a condition and leaves the workload unchanged.
+func TestRefusedAdoptionLeavesWorkloadUnchanged(t *testing.T) {
 	cases := map[string]struct {
 		text          string
 		module        v1alpha1.Module
 		edit          func(*v1alpha1.PerfExperiment)
 		reason, wants string
 	}{
-		"it is not there": {
+		"it is missing": {
 			text: strings.ReplaceAll(inventory, "mod-inventory", "mod-users"), reason: v1alpha1.ReasonWorkloadMissing,
 			wants: `there is no Deployment "mod-inventory" in namespace`,
 		},
-		"its container is not there": {
+		"its container is missing": {
 			text: inventory, reason: v1alpha1.ReasonWorkloadMissing, wants: `has no container "jvm", only mod-inventory, sidecar`,
 			edit: func(e *v1alpha1.PerfExperiment) { e.Spec.System.Modules[0].WorkloadRef.Container = "jvm" },
 		},
@@ -153,11 +153,11 @@ func TestAWorkloadThatCannotBeBorrowedIsLeftAlone(t *testing.T) {
 		},
 		"another experiment has it": {
 			text: strings.Replace(inventory, "  annotations: {", "  annotations: {perflab.dev/borrowed-by: lab/other, ", 1), reason: v1alpha1.ReasonWorkloadTaken,
-			wants: `experiment lab/other has borrowed Deployment "mod-inventory"`,
+			wants: `experiment lab/other has adopted Deployment "mod-inventory"`,
 		},
 		"its original does not fit": {
 			text:   strings.Replace(inventory, "  annotations: {", "  annotations: {long: \""+strings.Repeat("x", 130<<10)+"\", ", 1),
-			reason: v1alpha1.ReasonWorkloadRefused, wants: "is too large to be borrowed",
+			reason: v1alpha1.ReasonWorkloadRefused, wants: "is too large to be adopted",
 		},
 		"the declaration is refused": {
 			text: inventory, reason: v1alpha1.ReasonRefused, wants: "must be less than or equal to memory limit",
@@ -184,22 +184,22 @@ func TestAWorkloadThatCannotBeBorrowedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A person may take the finalizer off; the workload is given back all the same.
-func TestWhatAVanishedExperimentHasBorrowedIsGivenBack(t *testing.T) {
+// If a user removes the finalizer, the workload is still released.
+func TestWorkloadOfVanishedExperimentIsReleased(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(inventory, byHelm)
 	l.play()
-	before := bytesOf(t, l.workload("Deployment"))
+	before := storedBytes(t, l.workload("Deployment"))
 	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
 	l.loading()
 	vanished := l.vanish("small")
 	l.lookAt(vanished)
-	if after := bytesOf(t, l.workload("Deployment")); after != before {
+	if after := storedBytes(t, l.workload("Deployment")); after != before {
 		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
 	}
 }
 
-// vanish takes an experiment away as a person does who takes its finalizer off.
+// vanish deletes an experiment and removes its finalizer, as a user can.
 func (l *lab) vanish(name string) client.ObjectKey {
 	l.t.Helper()
 	vanishing := l.experiment(name)
@@ -210,7 +210,7 @@ func (l *lab) vanish(name string) client.ObjectKey {
 	return client.ObjectKeyFromObject(vanishing)
 }
 
-// lookAt lets the operator look at an experiment three times.
+// lookAt reconciles an experiment three times.
 func (l *lab) lookAt(key client.ObjectKey) {
 	l.t.Helper()
 	for range 3 {
@@ -221,14 +221,14 @@ func (l *lab) lookAt(key client.ObjectKey) {
 	}
 }
 
-func TestTheHeapOfABorrowedModuleIsProved(t *testing.T) {
+func TestAdoptedHeapIsVerified(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.moduleLog = started
 	l.install(inventory, byHelm)
 	l.create(login(), smallExperiment(t, borrowing("Deployment", v1alpha1.Module{}), oneArm, heapOf66Percent))
 	l.loading()
 	var options string
-	for _, item := range containerOf(t, l.workload("Deployment"))["env"].([]any) {
+	for _, item := range firstContainer(t, l.workload("Deployment"))["env"].([]any) {
 		if variable := item.(map[string]any); variable["name"] == "JAVA_OPTIONS" {
 			options = variable["value"].(string)
 		}
@@ -243,11 +243,11 @@ func TestTheHeapOfABorrowedModuleIsProved(t *testing.T) {
 	}
 }
 
-func TestAnAutoscalerIsNamed(t *testing.T) {
+func TestAutoscalerIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.install(inventory, byHelm)
 	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
-	l.until("a borrowed workload", func() bool { return l.workload("Deployment").GetAnnotations()[v1alpha1.AnnotationBorrowedBy] != "" })
+	l.until("an adopted workload", func() bool { return l.workload("Deployment").GetAnnotations()[v1alpha1.AnnotationBorrowedBy] != "" })
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}}
 	err := l.admin.SubResource("scale").Update(t.Context(), l.workload("Deployment"), client.WithSubResourceBody(scale), client.FieldOwner("kube-controller-manager"))
 	expect.NoError(t, err)
@@ -259,6 +259,6 @@ func TestAnAutoscalerIsNamed(t *testing.T) {
 	l.remove(l.experiment("small"))
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 	if replicas, _, _ := unstructured.NestedInt64(l.workload("Deployment").Object, "spec", "replicas"); replicas != 7 {
-		t.Errorf("the workload was given back with %d replicas, want the autoscaler's 7", replicas)
+		t.Errorf("the workload was released with %d replicas, want the autoscaler's 7", replicas)
 	}
 }

@@ -24,12 +24,11 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// notHere is what the policies of these tests say.
+// notHere is the message of these tests' policies.
 const notHere = "the platform team does not want it here"
 
-// forbid is a real admission policy that refuses one kind of write, to whoever
-// tries it with the operator's name where that can be known. It is taken away by
-// the function.
+// forbid installs a real admission policy that refuses one kind of write, only to the operator if its
+// user is known. The returned function deletes it.
 func (l *lab) forbid(operation admissionv1.OperationType, group, resource string) (allow func()) {
 	l.t.Helper()
 	everything := admissionv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{resource, "secrets"}}
@@ -61,7 +60,7 @@ func (l *lab) forbid(operation admissionv1.OperationType, group, resource string
 	}
 	remove := func() {
 		for _, object := range []client.Object{binding, policy} {
-			expect.NoError(l.t, client.IgnoreNotFound(l.admin.Delete(l.t.Context(), object)), "taking the policy away")
+			expect.NoError(l.t, client.IgnoreNotFound(l.admin.Delete(l.t.Context(), object)), "deleting the policy")
 		}
 		l.awaitPolicy(false)
 	}
@@ -69,7 +68,7 @@ func (l *lab) forbid(operation admissionv1.OperationType, group, resource string
 	return remove
 }
 
-// awaitPolicy waits until the API server has heard of the policy, or of its end.
+// awaitPolicy waits until the API server enforces the policy, or no longer does.
 func (l *lab) awaitPolicy(on bool) {
 	l.t.Helper()
 	await.Until(l.t.Context(), l.t, 30*time.Second, "the API server to follow the policy", func() (bool, string) {
@@ -79,7 +78,7 @@ func (l *lab) awaitPolicy(on bool) {
 	})
 }
 
-// withCollectorAndData has the run write all there is to write.
+// writesAll makes the run write all kinds of objects.
 func writesAll(e *v1alpha1.PerfExperiment) {
 	oneArm(e)
 	restoring(bySQL)(e)
@@ -89,15 +88,15 @@ func writesAll(e *v1alpha1.PerfExperiment) {
 	e.Spec.Validity.MaxAttempts = 1
 }
 
-// Whatever write the API server refuses, a condition says so in its words
-// before half a minute has gone, and the run goes on once it is allowed.
-func TestARefusedWriteIsAConditionInTheServersWords(t *testing.T) {
+// If the API server refuses a write, a condition quotes its message within half a minute, and the run
+// continues once the write is allowed.
+func TestRefusedWriteQuotesServer(t *testing.T) {
 	for _, refused := range []struct {
 		operation       admissionv1.OperationType
 		group, resource string
 		condition       string
 		object          string
-		// loaded: it is refused from when the loads are on.
+		// loaded: it is refused once the loads are running.
 		loaded bool
 	}{
 		{admissionv1.Create, "perflab.dev", "perfruns", v1alpha1.ConditionReady, "PerfRun", false},
@@ -121,9 +120,9 @@ func TestARefusedWriteIsAConditionInTheServersWords(t *testing.T) {
 			withCollectors(l)
 			l.create(login(), script())
 			allow := l.forbidFrom(refused.loaded, refused.operation, refused.group, refused.resource)
-			l.until("the refusal in a condition", func() bool { return l.told(refused.condition) != nil })
-			told := l.told(refused.condition)
-			l.expect([]metav1.Condition{*told}, refused.condition, told.Status, v1alpha1.ReasonRefused, refused.object, notHere)
+			l.until("the refusal in a condition", func() bool { return l.quotedCondition(refused.condition) != nil })
+			reported := l.quotedCondition(refused.condition)
+			l.expect([]metav1.Condition{*reported}, refused.condition, reported.Status, v1alpha1.ReasonRefused, refused.object, notHere)
 			if waiting := l.experiment("small").Status.WaitingFor; !strings.Contains(waiting, notHere) {
 				t.Errorf("the experiment waits for %q", waiting)
 			}
@@ -133,8 +132,8 @@ func TestARefusedWriteIsAConditionInTheServersWords(t *testing.T) {
 	}
 }
 
-// forbidFrom makes the experiment, and forbids from the first, or from when its
-// loads are on.
+// forbidFrom creates the experiment, and forbids the write from the start, or once its loads are
+// running.
 func (l *lab) forbidFrom(loaded bool, operation admissionv1.OperationType, group, resource string) (allow func()) {
 	l.t.Helper()
 	if !loaded {
@@ -148,8 +147,8 @@ func (l *lab) forbidFrom(loaded bool, operation admissionv1.OperationType, group
 	return allow
 }
 
-// told is the condition of the run, or of the experiment, that quotes the policy.
-func (l *lab) told(condition string) *metav1.Condition {
+// quotedCondition is the condition of the run, or of the experiment, that quotes the policy.
+func (l *lab) quotedCondition(condition string) *metav1.Condition {
 	l.t.Helper()
 	conditions := l.experiment("small").Status.Conditions
 	if run := l.run(); run != nil {
@@ -164,12 +163,11 @@ func (l *lab) told(condition string) *metav1.Condition {
 	return &conditions[at]
 }
 
-// What is refused for as long as the run may take makes it invalid, with the
-// server's words.
-func TestARefusalThatLastsEndsTheRun(t *testing.T) {
+// A write that is refused until the run's time limit makes it invalid, with the server's message.
+func TestLastingRefusalEndsRun(t *testing.T) {
 	for _, lasting := range []struct {
-		group, resource, says string
-		loaded                bool
+		group, resource, message string
+		loaded                   bool
 	}{
 		{"postgresql.cnpg.io", "clusters", "the environment was not ready within 3m0s; last status of PostgreSQL", false},
 		{"k6.io", "testruns", "the loads did not start within 3m0s; last status of the loads", false},
@@ -181,30 +179,29 @@ func TestARefusalThatLastsEndsTheRun(t *testing.T) {
 			l.create(login(), script())
 			defer l.forbidFrom(lasting.loaded, admissionv1.Create, lasting.group, lasting.resource)()
 			invalid := l.untilRun(v1alpha1.RunInvalid)
-			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, lasting.says, notHere)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, lasting.message, notHere)
 		})
 	}
 }
 
-// What is in the way of one component does not hide what is in the way of
-// another that comes up beside it.
-func TestAllThatIsRefusedIsTold(t *testing.T) {
+// A refusal for one component does not hide that for another one in parallel.
+func TestAllRefusalsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	theirs := unstructured.Unstructured{}
 	theirs.SetGroupVersionKind(contract.KafkaKind("v1"))
 	theirs.SetName("small")
 	listener := map[string]any{"name": "plain", "port": int64(9092), "type": "internal", "tls": false}
 	mustSet(t, &theirs, []any{listener}, "spec", "kafka", "listeners")
-	kafka := l.theirs(theirs)
+	kafka := l.asForeign(theirs)
 	l.create(login(), kafka)
 	l.forbidFrom(false, admissionv1.Create, "postgresql.cnpg.io", "clusters")
 	l.until("a word about both", func() bool {
-		return l.names(kafka) && l.told(v1alpha1.ConditionPostgresReady) != nil
+		return l.names(kafka) && l.quotedCondition(v1alpha1.ConditionPostgresReady) != nil
 	})
 }
 
 // Deletions are writes as well.
-func TestARefusedDeletionIsToldWhileItLasts(t *testing.T) {
+func TestRefusedDeletionIsReported(t *testing.T) {
 	for _, refused := range []struct{ group, resource, object string }{
 		{"kafka.strimzi.io", "kafkas", "Kafka"},
 		{"postgresql.cnpg.io", "clusters", "Cluster"},
@@ -217,7 +214,7 @@ func TestARefusedDeletionIsToldWhileItLasts(t *testing.T) {
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
 			allow := l.forbid(admissionv1.Delete, refused.group, refused.resource)
 			l.remove(l.experiment("small"))
-			l.until("the refusal in a condition", func() bool { return l.told(v1alpha1.ConditionReady) != nil })
+			l.until("the refusal in a condition", func() bool { return l.quotedCondition(v1alpha1.ConditionReady) != nil })
 			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonRefused, refused.object, notHere)
 			allow()
 			l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
@@ -225,9 +222,8 @@ func TestARefusedDeletionIsToldWhileItLasts(t *testing.T) {
 	}
 }
 
-// A load that can't be taken away holds the next run up: both would measure
-// each other.
-func TestALoadThatCannotBeEndedIsNamed(t *testing.T) {
+// A load that can't be deleted blocks the next run: the two would affect each other.
+func TestUndeletableLoadBlocksNextRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held["cico"] = true
 	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
@@ -237,15 +233,15 @@ func TestALoadThatCannotBeEndedIsNamed(t *testing.T) {
 	l.until("a load that can't be ended", func() bool { return l.run() != nil && strings.Contains(l.run().Status.Message, notHere) })
 	l.expect(l.run().Status.Conditions, v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, "TestRun", notHere)
 	if l.run().Status.Phase.IsFinal() || len(l.runs()) != 1 {
-		t.Errorf("the run is %s, and there are %d", l.run().Status.Phase, len(l.runs()))
+		t.Errorf("the run is %s, of %d runs", l.run().Status.Phase, len(l.runs()))
 	}
 	allow()
 	delete(l.outside.exit, importing)
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// A quota, too, is in the server's words.
-func TestAQuotaThatIsUsedUpIsNamed(t *testing.T) {
+// The server's message about a quota is quoted, too.
+func TestExhaustedQuotaIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "small-quota"},
@@ -253,7 +249,7 @@ func TestAQuotaThatIsUsedUpIsNamed(t *testing.T) {
 	})
 	quota := &corev1.ResourceQuota{}
 	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "small-quota"}, quota))
-	// Kubernetes' own controller, which is not here, counts what is used.
+	// Kubernetes' quota controller, which is not running here, counts the usage.
 	quota.Status.Hard, quota.Status.Used = quota.Spec.Hard, quota.Spec.Hard
 	l.writeStatus(quota)
 	l.create(smallExperiment(t, oneArm))

@@ -25,9 +25,9 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-func TestMissingOperatorsAreNamedOneAfterTheOther(t *testing.T) {
+func TestMissingOperatorsAreReported(t *testing.T) {
 	l := newLab(t, bare)
-	// Who gives up before all of them are there leaves nothing behind, either.
+	// If an experiment is deleted before all of them are installed, nothing is left.
 	l.create(login(), smallExperiment(t, oneArm))
 	l.settle()
 	l.remove(l.experiment("small"))
@@ -43,14 +43,14 @@ func TestMissingOperatorsAreNamedOneAfterTheOther(t *testing.T) {
 		experiment := l.experiment("small")
 		l.expect(experiment.Status.Conditions, missing.condition, metav1.ConditionFalse, v1alpha1.ReasonOperatorMissing, missing.operator, missing.kind)
 		if !strings.Contains(experiment.Status.WaitingFor, missing.operator) {
-			t.Errorf("the experiment waits for %q, want it to say %q", experiment.Status.WaitingFor, missing.operator)
+			t.Errorf("the experiment waits for %q, want %q", experiment.Status.WaitingFor, missing.operator)
 		}
 		install(t, missing.crds)
 	}
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// install gives the bare server the kinds of one more operator.
+// install adds the kinds of one more operator to the bare server.
 func install(t *testing.T, operator string) {
 	t.Helper()
 	for _, path := range foreignCRDs {
@@ -63,7 +63,7 @@ func install(t *testing.T, operator string) {
 	}
 }
 
-func TestATargetThatDoesNotAnswerIsACondition(t *testing.T) {
+func TestUnreachableTargetIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.target.err = errors.New("connection refused")
 	l.create(login(), smallExperiment(t, oneArm))
@@ -78,7 +78,7 @@ func TestATargetThatDoesNotAnswerIsACondition(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
+func TestRepeatedLoadFailureStalls(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.exit["cico"] = 107
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 2 }))
@@ -96,58 +96,57 @@ func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
 		t.Errorf("invalid runs %+v, counted %d, want both with their reason", invalid, stalled.Status.Runs.Invalid)
 	}
 	if results := stalled.Status.Results; len(results) != 0 {
-		t.Errorf("an invalid run gave results: %v", results)
+		t.Errorf("an invalid run has results: %v", results)
 	}
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 2 {
-		t.Errorf("%d TestRuns are left, want those of both attempts for people to look at", len(testRuns))
+		t.Errorf("%d TestRuns are left, want those of both attempts, for debugging", len(testRuns))
 	}
 }
 
-func TestAScriptWhoseRequestsAreRefusedDoesNotCount(t *testing.T) {
+func TestFailedScriptRequestsInvalidateRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.refusing = true
 	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	run := l.run()
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonTooManyErrors, "requests failed (100 %)", "maxFailedRequestsPercent")
-	if told := run.Status.Loads[0].Requests; told == nil || told.Count == 0 || told.FailedPercent != "100" {
-		t.Errorf("the status tells %+v of the requests, want that all failed", told)
+	if reported := run.Status.Loads[0].Requests; reported == nil || reported.Count == 0 || reported.FailedPercent != "100" {
+		t.Errorf("the status has %+v for the requests, want all failed", reported)
 	}
 }
 
-func TestUsersWhoseRequestsFailAreJudgedByTheirTransactions(t *testing.T) {
+func TestFailedTransactionsInvalidateRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.refusing = true
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := l.run().Status.Loads[0].Requests; told == nil || told.FailedPercent != "100" {
-		t.Errorf("the status tells %+v of the requests, want that all failed", told)
+	if reported := l.run().Status.Loads[0].Requests; reported == nil || reported.FailedPercent != "100" {
+		t.Errorf("the status has %+v for the requests, want all failed", reported)
 	}
 }
 
-// A k6 of somebody else may print what it likes; the operator passes none of it
-// on, for it can't tell a secret from other words.
-func TestWhatAForeignK6PrintsStaysInItsLog(t *testing.T) {
+// A third-party k6 can print anything; the operator shows none of it, because it can't recognize
+// secrets.
+func TestForeignK6OutputIsNotShown(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.foreignK6 = true
 	run := l.failingScript(func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Scenarios[0].Loads[0].Script.Image = "example.org/upstream:1"
 	})
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "perflab logs "+run.Name)
-	l.tellsNo(run, "diku_admin", password)
+	l.expectNotShown(run, "diku_admin", password)
 }
 
-// Our k6 says what the script said, without the secrets that the operator can't
-// know.
-func TestOurK6TellsAScriptsLastWords(t *testing.T) {
+// Our k6 reports the script's error, without secrets.
+func TestK6ErrorIsShownWithoutSecrets(t *testing.T) {
 	l := newLab(t, complete)
 	run := l.failingScript()
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed,
 		"exit code 107: the script threw an exception: cannot log in as diku_admin with ***")
-	l.tellsNo(run, password)
+	l.expectNotShown(run, password)
 }
 
-// failingScript is the run of a script that says its password at its end.
+// failingScript is the run of a script that prints its password at its end.
 func (l *lab) failingScript(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfRun {
 	l.t.Helper()
 	l.outside.exit["cico"], l.outside.lastWords = 107, "cannot log in as diku_admin with "+password
@@ -157,35 +156,35 @@ func (l *lab) failingScript(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.P
 	return l.run()
 }
 
-// tellsNo looks for words in all that the operator says of a run and keeps.
-func (l *lab) tellsNo(run *v1alpha1.PerfRun, words ...string) {
+// expectNotShown searches for texts in all that the operator shows of a run and stores.
+func (l *lab) expectNotShown(run *v1alpha1.PerfRun, words ...string) {
 	l.t.Helper()
 	kept := &corev1.ConfigMap{}
 	if run.Status.RawResults != "" {
 		kept = l.configMap(run.Status.RawResults)
 	}
-	told, err := json.Marshal([]any{l.experiment("small").Status, run.Status, l.events.told, kept.Data})
+	reported, err := json.Marshal([]any{l.experiment("small").Status, run.Status, l.events.reported, kept.Data})
 	expect.NoError(l.t, err)
 	for _, word := range words {
-		if strings.Contains(string(told), word) {
-			l.t.Errorf("status, events or what is kept tell %q: %s", word, told)
+		if strings.Contains(string(reported), word) {
+			l.t.Errorf("status, events or stored objects contain %q: %s", word, reported)
 		}
 	}
 }
 
-func TestWhatALoadToldIsKept(t *testing.T) {
+func TestLoadLogIsKept(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	run := l.run()
 	kept := l.configMap(run.Status.RawResults)
-	if told := kept.Data["cico.log"]; !strings.Contains(told, ": info: hello, ***\n") {
-		t.Errorf("of a run that counts %q is kept, want what k6 told of its log", told)
+	if reported := kept.Data["cico.log"]; !strings.Contains(reported, ": info: hello, ***\n") {
+		t.Errorf("%q is stored of a valid run, want k6's summary of its log", reported)
 	}
-	l.tellsNo(run, password)
+	l.expectNotShown(run, password)
 }
 
-func TestAFailedLoadThatIsRepeatedWithSuccessCounts(t *testing.T) {
+func TestRepeatedLoadSucceeds(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.exit["cico"] = 107
 	l.create(login(), smallExperiment(t, oneArm))
@@ -197,7 +196,7 @@ func TestAFailedLoadThatIsRepeatedWithSuccessCounts(t *testing.T) {
 	}
 }
 
-func TestAnEnvironmentThatIsNotReadyInTimeEndsTheRun(t *testing.T) {
+func TestEnvironmentTimeoutEndsRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.withoutPostgres = true
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
@@ -215,10 +214,9 @@ func TestAnEnvironmentThatIsNotReadyInTimeEndsTheRun(t *testing.T) {
 	}
 }
 
-// Another operator may lose its way: CloudNativePG waits for ever for a replica that
-// waits for the primary which was lost meanwhile. Nobody mends that, so the next run
-// has it built anew, but not what it can't be blamed for.
-func TestWhatDoesNotComeUpIsBuiltAnew(t *testing.T) {
+// Another operator may get stuck: CloudNativePG waits forever for a replica that waits for a lost
+// primary. Nobody repairs that, so the next run has it rebuilt, but not other components.
+func TestFailedComponentIsRebuilt(t *testing.T) {
 	for name, kind := range map[string]schema.GroupVersionKind{"Kafka": contract.KafkaKind("v1"), "PostgreSQL": contract.PostgresClusterKind} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -229,12 +227,12 @@ func TestWhatDoesNotComeUpIsBuiltAnew(t *testing.T) {
 			made := l.foreign(kind)[0]
 			lost := made.GetUID()
 			l.outside.lost = map[types.UID]bool{lost: true}
-			// The API server stamps whole seconds: the next run is to be younger.
+			// The API server's timestamps are whole seconds: the next run must be younger.
 			time.Sleep(time.Until(made.GetCreationTimestamp().Add(time.Second)))
 			invalid := l.untilRun(v1alpha1.RunInvalid)
 			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, name)
 			if kept := l.foreign(kind)[0].GetUID(); kept != lost {
-				t.Error("it was built anew in the run that had made it, which had its whole time for it")
+				t.Error("it was rebuilt in the run that had created it, before that run's time limit")
 			}
 			done := l.untilPhase("small", v1alpha1.ExperimentComplete)
 			if done.Status.Progress != "1/1" || done.Status.Runs.Invalid != 1 {
@@ -244,7 +242,7 @@ func TestWhatDoesNotComeUpIsBuiltAnew(t *testing.T) {
 	}
 }
 
-func TestALoadThatDoesNotStartInTimeEndsTheRun(t *testing.T) {
+func TestLoadStartTimeoutEndsRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.withoutK6 = true
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
@@ -254,7 +252,7 @@ func TestALoadThatDoesNotStartInTimeEndsTheRun(t *testing.T) {
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadStuck, `load "cico"`, "2m0s", "k6-operator")
 }
 
-func TestResultsThatCannotBeReadMakeTheRunInvalid(t *testing.T) {
+func TestUnreadableResultsInvalidateRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
@@ -266,25 +264,25 @@ func TestResultsThatCannotBeReadMakeTheRunInvalid(t *testing.T) {
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonResultsMissing, `load "cico"`, "the pod has no log")
 }
 
-// A log that holds what somebody else measured, or more than the operator has
-// memory for, makes the run invalid, and the operator goes on.
-func TestResultsThatAreNotTheRunsMakeItInvalid(t *testing.T) {
+// A log with somebody else's results, or with more than fits into the operator's memory, makes the run
+// invalid, and the operator continues.
+func TestForeignResultsInvalidateRun(t *testing.T) {
 	for name, test := range map[string]struct {
-		forge  func(*payload.Payload)
-		reason string
-		says   []string
+		forge   func(*payload.Payload)
+		reason  string
+		message []string
 	}{
 		"of another run": {
 			forge:  func(p *payload.Payload) { p.Run = "another" },
-			reason: v1alpha1.ReasonResultsForeign, says: []string{`load "cico"`, `of run "another"`},
+			reason: v1alpha1.ReasonResultsForeign, message: []string{`load "cico"`, `of run "another"`},
 		},
 		"of another pod": {
 			forge:  func(p *payload.Payload) { p.Runner = "another" },
-			reason: v1alpha1.ReasonResultsForeign, says: []string{`of pod "another"`},
+			reason: v1alpha1.ReasonResultsForeign, message: []string{`of pod "another"`},
 		},
 		"a bomb": {
 			forge:  func(p *payload.Payload) { p.Load = strings.Repeat("a", 64<<20) },
-			reason: v1alpha1.ReasonResultsTooLarge, says: []string{`load "cico"`, "120 MiB"},
+			reason: v1alpha1.ReasonResultsTooLarge, message: []string{`load "cico"`, "120 MiB"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -292,14 +290,14 @@ func TestResultsThatAreNotTheRunsMakeItInvalid(t *testing.T) {
 			l.outside.forge = test.forge
 			l.create(login(), smallExperiment(t, oneArm))
 			invalid := l.untilRun(v1alpha1.RunInvalid)
-			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, test.reason, test.says...)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, test.reason, test.message...)
 			l.outside.forge = nil
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
 		})
 	}
 }
 
-func TestTopicsThatAreNotAsDeclaredMakeTheRunInvalid(t *testing.T) {
+func TestWrongTopicsInvalidateRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.until("topics", func() bool { return len(l.brokers.names()) > 0 })
@@ -311,7 +309,7 @@ func TestTopicsThatAreNotAsDeclaredMakeTheRunInvalid(t *testing.T) {
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "has 3 partitions in Kafka, 1 is declared")
 }
 
-func TestAMissingImageIsAConditionBeforeAnythingIsBuilt(t *testing.T) {
+func TestMissingImageIsReportedFirst(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.settle()
@@ -326,7 +324,7 @@ func TestAMissingImageIsAConditionBeforeAnythingIsBuilt(t *testing.T) {
 	}
 }
 
-func TestARunnerThatCannotStartSaysWhyInACondition(t *testing.T) {
+func TestFailedRunnerStartIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.withoutK6 = true
 	l.create(smallExperiment(t, oneArm)) // and no Secret
@@ -344,7 +342,7 @@ func TestARunnerThatCannotStartSaysWhyInACondition(t *testing.T) {
 	}
 }
 
-// wait lets a pod's container wait for a reason, as the kubelet says it.
+// wait sets a waiting reason of a pod's container, as the kubelet does.
 func (l *lab) wait(pod corev1.Pod, reason, message string) {
 	l.t.Helper()
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, StartTime: &metav1.Time{Time: l.now}, ContainerStatuses: []corev1.ContainerStatus{{

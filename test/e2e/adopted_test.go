@@ -26,29 +26,28 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestBorrowedWorkloads does an experiment over modules somebody else has
-// installed, kills the operator while it has them, and compares them, byte for
-// byte, with what they were.
-func TestBorrowedWorkloads(t *testing.T) {
+// TestAdoptedWorkloads runs an experiment on existing modules, kills the operator
+// while they are adopted, and compares them, byte for byte, with their original state.
+func TestAdoptedWorkloads(t *testing.T) {
 	ctx := t.Context()
 	lab := namespace(t)
-	experiment := apply(t, lab, "testdata/experiment.yaml", borrow, func(e *v1alpha1.PerfExperiment) {
+	experiment := apply(t, lab, "testdata/experiment.yaml", adopt, func(e *v1alpha1.PerfExperiment) {
 		for i := range e.Spec.System.Modules {
 			module := &e.Spec.System.Modules[i]
 			installModule(t, lab, *module)
-			// What the chart has set is not the experiment's to declare.
+			// The experiment must not declare what the chart sets.
 			module.Env = nil
 		}
 		e.Spec.Suspend = true
 	})
-	settled(ctx, t, lab)
+	awaitRollouts(ctx, t, lab)
 	before := installed(ctx, t, lab)
 
 	current := get(ctx, t, experiment)
 	current.Spec.Suspend = false
 	expect.NoError(t, cluster.Update(ctx, current), "letting the experiment go")
 	awaitPhase(ctx, t, experiment, v1alpha1.RunLoading, 8*time.Minute)
-	t.Run("the run's settings reach the pods", func(t *testing.T) { assertBorrowed(ctx, t, experiment) })
+	t.Run("the run's settings reach the pods", func(t *testing.T) { assertAdopted(ctx, t, experiment) })
 	killOperator(ctx, t)
 	awaitComplete(ctx, t, experiment, 15*time.Minute)
 	for _, run := range runs(ctx, t, lab) {
@@ -57,18 +56,18 @@ func TestBorrowedWorkloads(t *testing.T) {
 		}
 	}
 	expect.NoError(t, cluster.Delete(ctx, experiment.DeepCopy()), "deleting the experiment")
-	await.Until(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
-		return gone(ctx, t, experiment.DeepCopy()), "still there"
+	await.Until(ctx, t, 3*time.Minute, "the experiment to be deleted", func() (bool, string) {
+		return gone(ctx, t, experiment.DeepCopy()), "it exists"
 	})
-	settled(ctx, t, lab)
+	awaitRollouts(ctx, t, lab)
 	if diff := cmp.Diff(before, installed(ctx, t, lab)); diff != "" {
 		t.Errorf("the modules are not as they were (-was +is):\n%s", diff)
 	}
 }
 
-// borrow leaves the system's brokers and database to PerfLab and borrows the
-// modules. The arms differ in the heap alone.
-func borrow(e *v1alpha1.PerfExperiment) {
+// adopt leaves the system's brokers and database to PerfLab and adopts the modules.
+// The arms differ only in the heap.
+func adopt(e *v1alpha1.PerfExperiment) {
 	e.Name = "borrowed"
 	e.Spec.Design.Blocks = 1
 	for i := range e.Spec.System.Modules {
@@ -81,8 +80,8 @@ func borrow(e *v1alpha1.PerfExperiment) {
 	}}}
 }
 
-// installModule makes the Deployment and the Service of a module as a chart
-// does. Without brokers and a database it can't work, so it has no pods.
+// installModule creates the Deployment and the Service of a module as a chart does.
+// It has no pods, because it can't work without brokers and a database.
 func installModule(t *testing.T, namespace string, module v1alpha1.Module) {
 	t.Helper()
 	labels := map[string]string{"app.kubernetes.io/name": module.Name}
@@ -131,8 +130,8 @@ func installModule(t *testing.T, namespace string, module v1alpha1.Module) {
 
 const sampleImage = "localhost/perflab/sample:dev"
 
-// assertBorrowed looks at what the run on now has made of the modules.
-func assertBorrowed(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
+// assertAdopted checks the modules as the active run has changed them.
+func assertAdopted(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
 	heap := "-Xmx96m"
 	for _, run := range runs(ctx, t, experiment.Namespace) {
@@ -149,12 +148,12 @@ func assertBorrowed(ctx context.Context, t *testing.T, experiment *v1alpha1.Perf
 		}
 	}
 	if borrower := deployment.Annotations[v1alpha1.AnnotationBorrowedBy]; borrower != experiment.Namespace+"/borrowed" {
-		t.Errorf("the gateway is borrowed by %q", borrower)
+		t.Errorf("the gateway is adopted by %q", borrower)
 	}
 }
 
-// settled waits until the Deployments' controller has caught up.
-func settled(ctx context.Context, t *testing.T, namespace string) {
+// awaitRollouts waits until the Deployment controller has caught up.
+func awaitRollouts(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	await.Until(ctx, t, time.Minute, "the Deployments to settle", func() (bool, string) {
 		list := &appsv1.DeploymentList{}
@@ -168,8 +167,8 @@ func settled(ctx context.Context, t *testing.T, namespace string) {
 	})
 }
 
-// installed are the Deployments of a namespace as bytes, without what their
-// controller writes: status, and the count of their templates' versions.
+// installed returns the Deployments of a namespace as bytes, without what their
+// controller writes: status, and the count of template revisions.
 func installed(ctx context.Context, t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}

@@ -20,10 +20,10 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Whoever may make pods in a namespace can put any label on them. These are pods that claim
-// by their labels to be of an object, and are not.
+// Anyone who can create pods in a namespace can set any label on them. These pods claim by their labels
+// to belong to an object, and don't.
 
-// claim makes a pod that is up and ready with the labels of another one, and these owners.
+// claim creates a ready pod with the labels of another one, and these owners.
 func (l *lab) claim(name string, like corev1.Pod, owners ...metav1.OwnerReference) string {
 	l.t.Helper()
 	if len(like.OwnerReferences) == 0 {
@@ -39,10 +39,10 @@ func (l *lab) claim(name string, like corev1.Pod, owners ...metav1.OwnerReferenc
 	at := slices.IndexFunc(pods, func(pod corev1.Pod) bool { return pod.Name == name })
 	pods[at].OwnerReferences = owners
 	expect.NoError(l.t, l.admin.Update(l.t.Context(), &pods[at]))
-	return l.addressOf(name)
+	return l.podAddress(name)
 }
 
-// made waits until the operator has made an object, and lets others do their part.
+// made waits until the operator has created an object, and simulates the rest.
 func (l *lab) made(kind schema.GroupVersionKind, name string) {
 	l.t.Helper()
 	l.until(kind.Kind+" "+name, func() bool {
@@ -51,14 +51,14 @@ func (l *lab) made(kind schema.GroupVersionKind, name string) {
 	l.play()
 }
 
-// strangers are the owners that pods can claim, or not, which are not the real one.
-func strangers(own, another metav1.OwnerReference) map[string][]metav1.OwnerReference {
+// falseOwners are owners of such pods, or none.
+func falseOwners(own, another metav1.OwnerReference) map[string][]metav1.OwnerReference {
 	unchecked := own
 	unchecked.Controller = nil
 	return map[string][]metav1.OwnerReference{"nobodys": nil, "another-s": {another}, "not-controlled": {unchecked}}
 }
 
-func TestOnlyTheInstancesOfOurClusterAreAsked(t *testing.T) {
+func TestOnlyOwnInstancesAreQueried(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	another := &unstructured.Unstructured{Object: map[string]any{
@@ -70,17 +70,17 @@ func TestOnlyTheInstancesOfOurClusterAreAsked(t *testing.T) {
 	l.made(contract.PostgresClusterKind, "small-pg")
 	own := l.pods(ofInstances)[0]
 	claimed := map[string]string{}
-	for name, owners := range strangers(own.OwnerReferences[0], *metav1.NewControllerRef(another, contract.PostgresClusterKind)) {
+	for name, owners := range falseOwners(own.OwnerReferences[0], *metav1.NewControllerRef(another, contract.PostgresClusterKind)) {
 		claimed[name] = l.claim("small-pg-"+name, own, owners...)
 	}
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	asked := strings.Join(l.databases.asked.names(), " ")
-	if !strings.Contains(asked, l.addressOf(own.Name)+":") {
-		t.Errorf("asked are %s, want the instance at %s", asked, l.addressOf(own.Name))
+	if !strings.Contains(asked, l.podAddress(own.Name)+":") {
+		t.Errorf("called %s, want the instance at %s", asked, l.podAddress(own.Name))
 	}
 	for name, address := range claimed {
 		if strings.Contains(asked, address+":") {
-			t.Errorf("a pod that is %s was asked at %s", name, address)
+			t.Errorf("a pod that is %s was called at %s", name, address)
 		}
 	}
 	if found := run.Status.Effective; len(found.Postgres.Servers) != 1 || len(found.PostgresPods) != 1 {
@@ -88,9 +88,9 @@ func TestOnlyTheInstancesOfOurClusterAreAsked(t *testing.T) {
 	}
 }
 
-// A pod of a name that CloudNativePG does not tell of is none of its instances, whoever it
-// says controls it.
-func TestOnlyInstancesThatAreNamedAreAsked(t *testing.T) {
+// A pod that is not in CloudNativePG's list of instances is none of its instances, even if it has the
+// right controller.
+func TestOnlyNamedInstancesAreQueried(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.namesInstances = true
 	l.create(login(), smallExperiment(t, oneArm))
@@ -99,53 +99,53 @@ func TestOnlyInstancesThatAreNamedAreAsked(t *testing.T) {
 	own := l.pods(ofInstances)[0]
 	address := l.claim("small-pg-7", own, own.OwnerReferences...)
 	l.untilRun(v1alpha1.RunSucceeded)
-	if asked := strings.Join(l.databases.asked.names(), " "); strings.Contains(asked, address+":") || !strings.Contains(asked, l.addressOf(own.Name)+":") {
-		t.Errorf("asked are %s, want the instance and not the pod at %s", asked, address)
+	if asked := strings.Join(l.databases.asked.names(), " "); strings.Contains(asked, address+":") || !strings.Contains(asked, l.podAddress(own.Name)+":") {
+		t.Errorf("called %s, want the instance and not the pod at %s", asked, address)
 	}
 }
 
-func TestOnlyTheRunnersOfOurTestRunsAreRead(t *testing.T) {
+func TestOnlyOwnRunnersAreRead(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held["cico"] = true
 	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
 	l.until("a TestRun", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
 	l.play()
 	own := l.pods(map[string]string{contract.LabelRunner: "true"})[0]
-	for name, owners := range strangers(own.OwnerReferences[0], *metav1.NewControllerRef(l.experiment("small"), v1alpha1.GroupVersion.WithKind("PerfExperiment"))) {
+	for name, owners := range falseOwners(own.OwnerReferences[0], *metav1.NewControllerRef(l.experiment("small"), v1alpha1.GroupVersion.WithKind("PerfExperiment"))) {
 		l.claim("a-"+name, own, owners...)
 	}
 	l.untilRun(v1alpha1.RunSucceeded)
-	for _, told := range l.runners.names() {
-		if told != "http://"+l.addressOf(own.Name)+":6565" {
-			t.Errorf("%s was told to end, which is no runner", told)
+	for _, reported := range l.runners.names() {
+		if reported != "http://"+l.podAddress(own.Name)+":6565" {
+			t.Errorf("%s was stopped, which is no runner", reported)
 		}
 	}
 }
 
-func TestOnlyPodsOfOurCollectorAreReadAndTold(t *testing.T) {
+func TestOnlyOwnCollectorIsReadAndStopped(t *testing.T) {
 	l := newLab(t, complete)
 	withCollectors(l)
 	l.create(login(), smallExperiment(t, oneArm))
 	ofCollectors := map[string]string{v1alpha1.LabelComponent: collector.Container}
 	l.until("a collector", func() bool { return len(l.pods(ofCollectors)) > 0 })
 	own, run := l.pods(ofCollectors)[0], l.run()
-	for name, owners := range strangers(own.OwnerReferences[0], *metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("PerfRun"))) {
+	for name, owners := range falseOwners(own.OwnerReferences[0], *metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("PerfRun"))) {
 		l.claim("a-"+name, own, owners...)
 		l.logs.put("a-"+name, []byte("no samples"))
 	}
 	run = l.untilRun(v1alpha1.RunSucceeded)
 	for _, pod := range l.pods(ofCollectors) {
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; told && pod.Name != own.Name {
-			t.Errorf("pod %s was told to end, which is no collector", pod.Name)
+		if _, reported := pod.Annotations[v1alpha1.AnnotationEnd]; reported && pod.Name != own.Name {
+			t.Errorf("pod %s was stopped, which is no collector", pod.Name)
 		}
 	}
 	if notes := strings.Join(run.Status.Servers.Notes, " "); strings.Contains(notes, "a-") {
-		t.Errorf("notes tell of pods that are no collector: %s", notes)
+		t.Errorf("notes mention pods that are no collector: %s", notes)
 	}
 }
 
 // Pods of modules are controlled by a ReplicaSet of our Deployment.
-func TestOnlyPodsOfOurModulesAreRead(t *testing.T) {
+func TestOnlyOwnModulePodsAreRead(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.moduleLog = started
 	l.create(login(), smallExperiment(t, oneArm, heapOf66Percent))
@@ -169,7 +169,7 @@ func TestOnlyPodsOfOurModulesAreRead(t *testing.T) {
 	}
 	ours, theirs := set("ours", own.OwnerReferences[0]), set("theirs", *metav1.NewControllerRef(l.configMapNamed("shop"), corev1.SchemeGroupVersion.WithKind("ConfigMap")))
 	l.claim("of-ours", own, ours)
-	for name, owners := range strangers(own.OwnerReferences[0], theirs) {
+	for name, owners := range falseOwners(own.OwnerReferences[0], theirs) {
 		l.claim("a-"+name, own, owners...)
 	}
 	run := l.untilRun(v1alpha1.RunSucceeded)
@@ -181,7 +181,7 @@ func TestOnlyPodsOfOurModulesAreRead(t *testing.T) {
 	expect.Equal(t, []string{"of-ours", own.Name}, read, "pods of the module")
 }
 
-func TestOnlyPodsOfOurKafkaCount(t *testing.T) {
+func TestOnlyOwnKafkaPodsCount(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
 	l.made(contract.KafkaKind("v1"), "small")
@@ -194,7 +194,7 @@ func TestOnlyPodsOfOurKafkaCount(t *testing.T) {
 	}
 }
 
-// configMapNamed is one of somebody else's.
+// configMapNamed is a ConfigMap of somebody else.
 func (l *lab) configMapNamed(name string) *corev1.ConfigMap {
 	l.t.Helper()
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// settled is a complete experiment of which nothing is left to do for now.
+// settled is a complete experiment with nothing left to do for now.
 func (l *lab) settled(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	l.t.Helper()
 	l.create(login(), smallExperiment(l.t, append(edits, oneArm)...))
@@ -23,8 +23,8 @@ func (l *lab) settled(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExp
 	return l.experiment("small")
 }
 
-// look has an operator that has just started look at the experiment, and tells
-// what it read and how often it wrote.
+// look reconciles the experiment with a restarted operator, and returns its reads and the number of its
+// writes.
 func (l *lab) look() (result ctrl.Result, reads []string, writes int) {
 	l.t.Helper()
 	l.line.unread = func(what string) error {
@@ -39,14 +39,14 @@ func (l *lab) look() (result ctrl.Result, reads []string, writes int) {
 	return result, reads, l.line.effects - before
 }
 
-// Hundreds of complete experiments must not cost anything: no request, and of the
-// cache only what tells that nothing has changed.
-func TestACompleteExperimentCostsNothing(t *testing.T) {
+// Hundreds of complete experiments must cost nothing: no request, and from the cache only the check that
+// nothing has changed.
+func TestCompleteExperimentCostsNothing(t *testing.T) {
 	l := newLab(t, complete)
 	l.settled()
 	l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 	if left := l.environment(); len(left) != 0 {
-		t.Errorf("it says that its environment is gone, and %v is there", left)
+		t.Errorf("it reports that its environment is deleted, and %v exists", left)
 	}
 	result, reads, writes := l.look()
 	if diff := cmp.Diff([]string{"get *v1alpha1.PerfExperiment", "list *v1alpha1.PerfRunList"}, reads); diff != "" || writes != 0 || result != (ctrl.Result{}) {
@@ -54,21 +54,21 @@ func TestACompleteExperimentCostsNothing(t *testing.T) {
 	}
 }
 
-// It wakes when its environment is to go.
-func TestACompleteExperimentKeepsItsEnvironmentForItsTime(t *testing.T) {
+// It is reconciled when its environment expires.
+func TestCompleteExperimentKeepsEnvironmentForTTL(t *testing.T) {
 	l := newLab(t, complete)
 	done := l.settled(func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = &metav1.Duration{Duration: time.Hour} })
 	if done.Status.TornDown != nil || len(l.environment()) == 0 {
 		t.Fatalf("torn down at %v, within its time", done.Status.TornDown)
 	}
 	if result, _, writes := l.look(); writes != 0 || result.RequeueAfter <= 0 || result.RequeueAfter > time.Hour {
-		t.Errorf("%d writes, and another look after %s, want one within its hour", writes, result.RequeueAfter)
+		t.Errorf("%d writes, and another reconcile after %s, want one within its hour", writes, result.RequeueAfter)
 	}
 	l.now = l.now.Add(time.Hour)
 	l.until("the end of the environment", func() bool { return len(l.environment()) == 0 && l.experiment("small").Status.TornDown != nil })
 }
 
-func TestWhatACompleteExperimentWakesFor(t *testing.T) {
+func TestCompleteExperimentReactsToChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		edits []func(*v1alpha1.PerfExperiment)
 		do    func(*lab)
@@ -99,7 +99,7 @@ func TestWhatACompleteExperimentWakesFor(t *testing.T) {
 			l := newLab(t, complete)
 			before := l.settled(c.edits...)
 			if c.want(l) && name != "a run that is deleted" {
-				t.Fatal("what is to come about is there already")
+				t.Fatal("the expected state already exists")
 			}
 			c.do(l)
 			l.until(name, func() bool { return c.want(l) && l.experiment("small").Status.Settled != before.Status.Settled })
@@ -107,7 +107,7 @@ func TestWhatACompleteExperimentWakesFor(t *testing.T) {
 	}
 }
 
-// ask changes the experiment as a person does.
+// ask changes the experiment as a user does.
 func (l *lab) ask(change func(*v1alpha1.PerfExperiment)) {
 	l.t.Helper()
 	experiment := l.experiment("small")

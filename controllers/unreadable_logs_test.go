@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// unreadLogs keep the logs of pods with a word in their names from being read.
+// unreadLogs makes the logs of pods with this text in their names unreadable.
 func (l *lab) unreadLogs(word string) {
 	l.logs.unread = func(pod string) error {
 		if !strings.Contains(pod, word) {
@@ -28,8 +28,8 @@ func (l *lab) unreadLogs(word string) {
 	}
 }
 
-// tenSecondsAtATime lets time go by for an operator that does not come to rest.
-func (l *lab) tenSecondsAtATime(done func() bool) {
+// passTenSeconds advances the clock for an operator that does not become idle.
+func (l *lab) passTenSeconds(done func() bool) {
 	l.t.Helper()
 	for range 100 {
 		l.pass()
@@ -41,9 +41,8 @@ func (l *lab) tenSecondsAtATime(done func() bool) {
 	}
 }
 
-// A node that does not answer for a moment is no reason to throw a run away that was
-// measured for hours.
-func TestALogThatIsUnreadForAMomentIsReadLater(t *testing.T) {
+// A node that is briefly unavailable does not invalidate a run of hours.
+func TestUnreadLogIsRetried(t *testing.T) {
 	for name, word := range map[string]string{"a runner's": "-cico-", "the collector's": "-collector"} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
@@ -51,15 +50,15 @@ func TestALogThatIsUnreadForAMomentIsReadLater(t *testing.T) {
 			l.create(login(), smallExperiment(t, oneArm))
 			l.underLoad()
 			l.unreadLogs(word)
-			told := ""
+			reported := ""
 			l.eachPass = func() {
 				if kept := meta.FindStatusCondition(l.run().Status.Conditions, v1alpha1.ConditionResultsKept); kept != nil && kept.Reason == v1alpha1.ReasonRetrying {
-					told = kept.Message
+					reported = kept.Message
 				}
 			}
-			l.tenSecondsAtATime(func() bool { return told != "" })
-			if !strings.Contains(told, "does not answer") {
-				t.Fatalf("told is %q:\n%s", told, l.describe())
+			l.passTenSeconds(func() bool { return reported != "" })
+			if !strings.Contains(reported, "does not answer") {
+				t.Fatalf("reported: %q:\n%s", reported, l.describe())
 			}
 			l.logs.unread, l.eachPass = nil, nil
 			done := l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -70,8 +69,8 @@ func TestALogThatIsUnreadForAMomentIsReadLater(t *testing.T) {
 	}
 }
 
-// All logs that a pass reads share its turn, which others wait for.
-func TestLogsOfARunShareATurn(t *testing.T) {
+// All logs of a reconcile share its time limit, because others wait for it.
+func TestLogsOfRunShareReconcile(t *testing.T) {
 	l := newLab(t, complete)
 	withCollectors(l)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
@@ -83,17 +82,17 @@ func TestLogsOfARunShareATurn(t *testing.T) {
 		turns[until]++
 	}
 	if most := slices.Max(slices.Collect(maps.Values(turns))); most < 3 {
-		t.Errorf("turns: %v, want one in which three runners' logs are read", turns)
+		t.Errorf("reconciles: %v, want one in which three runners' logs are read", turns)
 	}
 }
 
-// What can't be read for minutes makes the run invalid, and says why.
-func TestALogThatStaysUnreadMakesARunInvalid(t *testing.T) {
+// Logs that are unreadable for minutes make the run invalid, with the reason.
+func TestUnreadableLogInvalidatesRun(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
 	l.underLoad()
 	l.unreadLogs("-cico-")
-	l.tenSecondsAtATime(func() bool { return l.run().Status.Phase == v1alpha1.RunInvalid })
+	l.passTenSeconds(func() bool { return l.run().Status.Phase == v1alpha1.RunInvalid })
 	message := l.run().Status.Message
 	expect.Contains(t, message, []string{"could not be stored within 5m0s", "does not answer"})
 }

@@ -18,12 +18,12 @@ import (
 
 const localSamples = "../../config/samples/local/"
 
-// hastened is how many records an import has.
-const hastened = 300
+// shortenedRecords is how many records a shortened import has.
+const shortenedRecords = 300
 
-// hasten leaves of an experiment what shows that it works: one block of short
-// loads, which decides nothing.
-func hasten(e *v1alpha1.PerfExperiment) {
+// shorten cuts an experiment down to one block of short loads. That shows that it
+// works, but is too little for a verdict.
+func shorten(e *v1alpha1.PerfExperiment) {
 	e.Spec.Design = v1alpha1.Design{Blocks: 1, Seed: e.Spec.Design.Seed}
 	e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 2 * time.Second}
 	for _, scenario := range e.Spec.Scenarios {
@@ -36,22 +36,22 @@ func hasten(e *v1alpha1.PerfExperiment) {
 				load.StartAfter = &metav1.Duration{Duration: 3 * time.Second}
 			}
 			if load.DataImport != nil {
-				load.DataImport.Records = min(load.DataImport.Records, hastened)
+				load.DataImport.Records = min(load.DataImport.Records, shortenedRecords)
 			}
 		}
 	}
 }
 
-// twin applies the scaled-down twin of a published experiment with the system
-// it refers to, hastened, and returns its runs when it is complete.
-func twin(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
+// runShortened runs the scaled-down copy of a published experiment with its system,
+// shortened, and returns its runs when it is complete.
+func runShortened(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
-	return sample(t, file, hasten)
+	return runSample(t, file, shorten)
 }
 
-// sample applies one of the local samples with its system, and returns its runs when it
-// is complete.
-func sample(t *testing.T, file string, changes ...func(*v1alpha1.PerfExperiment)) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
+// runSample applies one of the local samples with its system, and returns its runs
+// when it is complete.
+func runSample(t *testing.T, file string, changes ...func(*v1alpha1.PerfExperiment)) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
 	ctx, home := t.Context(), namespace(t)
 	createAll(t, home, localSamples+"library.yaml")
@@ -68,7 +68,7 @@ func sample(t *testing.T, file string, changes ...func(*v1alpha1.PerfExperiment)
 	}
 	complete := get(ctx, t, experiment)
 	if !meta.IsStatusConditionTrue(complete.Status.Conditions, v1alpha1.ConditionSingleFactor) {
-		t.Errorf("the twin is confounded: %+v", complete.Status.Conditions)
+		t.Errorf("the sample is confounded: %+v", complete.Status.Conditions)
 	}
 	return complete, done
 }
@@ -81,10 +81,10 @@ func createAll(t *testing.T, namespace, file string) {
 	}
 }
 
-// TestHeapTwin: each arm has the heap it declares.
-func TestHeapTwin(t *testing.T) {
+// TestHeapSample: each arm has the heap that it declares.
+func TestHeapSample(t *testing.T) {
 	const mebibyte = 1 << 20
-	_, done := twin(t, "maxram-vs-xmx.yaml")
+	_, done := runShortened(t, "maxram-vs-xmx.yaml")
 	wants := map[string]map[string]int64{
 		"xmx":       {"gateway": 96, "circulation": 96, "inventory-storage": 128, "data-import": 128},
 		"maxram-50": {"gateway": 160, "circulation": 160, "inventory-storage": 192, "data-import": 192},
@@ -103,13 +103,13 @@ func TestHeapTwin(t *testing.T) {
 			}
 		}
 	}
-	// One block tells no effect from noise.
-	t.Logf("seconds an import took: %v", durations)
+	// One block can't separate an effect from noise.
+	t.Logf("seconds per import: %v", durations)
 }
 
-// TestReadWriteSplitTwin: replicas take reads where the split is on.
-func TestReadWriteSplitTwin(t *testing.T) {
-	_, done := twin(t, "read-write-split.yaml")
+// TestReadWriteSplitSample: replicas serve reads if the read-write split is on.
+func TestReadWriteSplitSample(t *testing.T) {
+	_, done := runShortened(t, "read-write-split.yaml")
 	for _, run := range done {
 		t.Logf("%s: an import took %v s", run.Spec.Arm, observed(t, run, "create/duration"))
 	}
@@ -137,9 +137,9 @@ func TestReadWriteSplitTwin(t *testing.T) {
 	}
 }
 
-// TestPubSubTwin: topics of mod-pubsub are made with the arm's partitions.
-func TestPubSubTwin(t *testing.T) {
-	_, done := twin(t, "pubsub-partitions.yaml")
+// TestPubSubSample: topics of mod-pubsub have the arm's partitions.
+func TestPubSubSample(t *testing.T) {
+	_, done := runShortened(t, "pubsub-partitions.yaml")
 	for _, run := range done {
 		for _, group := range run.Status.Effective.Topics {
 			want := map[bool]int32{false: 1, true: 2}[group.Group == "pub-sub" && run.Spec.Arm == "two-partitions"]
@@ -148,19 +148,19 @@ func TestPubSubTwin(t *testing.T) {
 			}
 		}
 		if mode := run.Status.Effective.KafkaMode; mode != string(v1alpha1.KafkaModeKRaft) {
-			t.Errorf("run %s: Kafka keeps its metadata in %q", run.Name, mode)
+			t.Errorf("run %s: Kafka's metadata mode is %q", run.Name, mode)
 		}
 	}
 }
 
-// TestPlacementTwin: pods are placed afresh, and what their nodes cost stands
-// among the results.
-func TestPlacementTwin(t *testing.T) {
+// TestPlacementSample: pods are rescheduled, and the cost of their nodes is in the
+// results.
+func TestPlacementSample(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	if !labelled(ctx, t, "node.kubernetes.io/instance-type", "local") {
-		t.Skip("no node of this cluster has the type local, which the sample asks for")
+		t.Skip("no node of this cluster has the instance type local, which the sample needs")
 	}
-	complete, done := twin(t, "placement.yaml")
+	complete, done := runShortened(t, "placement.yaml")
 	for _, run := range done {
 		if cost := observed(t, run, "system/cost/perHour"); cost != 0.25 {
 			t.Errorf("run %s costs %v an hour, want the price of one node", run.Name, cost)

@@ -20,51 +20,51 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is a time so many minutes after noon.
+// at returns a time so many minutes after noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
-// waiting is a ticket of namespace/name that arrived so many minutes after noon.
-func waiting(namespace, name string, arrived int) Ticket {
-	return Ticket{
+// waiting returns a ticket of namespace/name that arrived so many minutes after noon.
+func waiting(namespace, name string, arrived int) Entry {
+	return Entry{
 		Experiment: types.NamespacedName{Namespace: namespace, Name: name}, UID: types.UID(namespace + name),
-		Arrived: at(arrived), Renewed: at(60),
+		Queued: at(arrived), Renewed: at(60),
 	}
 }
 
-func with(ticket Ticket, edit func(*Ticket)) Ticket {
+func with(ticket Entry, edit func(*Entry)) Entry {
 	edit(&ticket)
 	return ticket
 }
 
-func TestNamespacesTakeTurns(t *testing.T) {
-	many := []Ticket{waiting("big", "one", 0), waiting("big", "two", 1), waiting("big", "three", 2), waiting("small", "late", 30)}
+func TestNewAlternatesNamespaces(t *testing.T) {
+	many := []Entry{waiting("big", "one", 0), waiting("big", "two", 1), waiting("big", "three", 2), waiting("small", "late", 30)}
 	for name, test := range map[string]struct {
-		edit func([]Ticket)
+		edit func([]Entry)
 		want []string
 	}{
-		"by arrival": {func([]Ticket) {}, []string{"big/one", "small/late", "big/two", "big/three"}},
+		"by arrival": {func([]Entry) {}, []string{"big/one", "small/late", "big/two", "big/three"}},
 		"after a turn of big": {
-			func(tickets []Ticket) { tickets[0].Ended = at(40) },
+			func(tickets []Entry) { tickets[0].Released = at(40) },
 			[]string{"small/late", "big/one", "big/two", "big/three"},
 		},
 		"while big has its turn": {
-			func(tickets []Ticket) { tickets[0].Held = at(40) },
+			func(tickets []Entry) { tickets[0].Acquired = at(40) },
 			[]string{"small/late", "big/two", "big/three"},
 		},
 		"after turns of both": {
-			func(tickets []Ticket) { tickets[0].Ended, tickets[3].Ended = at(40), at(50) },
+			func(tickets []Entry) { tickets[0].Released, tickets[3].Released = at(40), at(50) },
 			[]string{"big/one", "small/late", "big/two", "big/three"},
 		},
 		"without who is gone": {
-			func(tickets []Ticket) { tickets[0].Renewed = at(29) },
+			func(tickets []Entry) { tickets[0].Renewed = at(29) },
 			[]string{"big/two", "small/late", "big/three"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tickets := append([]Ticket{}, many...)
+			tickets := append([]Entry{}, many...)
 			test.edit(tickets)
 			var order []string
-			for _, ticket := range LineOf(tickets, at(60)).waiting {
+			for _, ticket := range New(tickets, at(60)).waiting {
 				order = append(order, ticket.Experiment.String())
 			}
 			expect.Equal(t, test.want, order, "order")
@@ -73,61 +73,61 @@ func TestNamespacesTakeTurns(t *testing.T) {
 }
 
 // Who is behind whom, where some are on nodes of their own.
-func TestPlaces(t *testing.T) {
-	pool := func(name string) func(*Ticket) {
-		return func(ticket *Ticket) { ticket.Lane = Lane{Nodes: []map[string]string{{"pool": name}}} }
+func TestPositionOfEntries(t *testing.T) {
+	pool := func(name string) func(*Entry) {
+		return func(ticket *Entry) { ticket.Lane = Lane{Nodes: []map[string]string{{"pool": name}}} }
 	}
-	measures := with(with(waiting("a", "measures", 0), pool("m5")), func(ticket *Ticket) { ticket.Held = at(1) })
+	measures := with(with(waiting("a", "measures", 0), pool("m5")), func(ticket *Entry) { ticket.Acquired = at(1) })
 	beside := with(waiting("b", "beside", 10), pool("r7"))
 	all := waiting("c", "all", 20)
 	last := with(waiting("d", "last", 30), pool("r7"))
-	line := LineOf([]Ticket{measures, beside, all, last}, at(60))
+	line := New([]Entry{measures, beside, all, last}, at(60))
 	for _, test := range []struct {
-		ticket Ticket
-		want   Place
+		ticket Entry
+		want   Position
 	}{
-		{beside, Place{}},
-		{all, Place{2, beside.Experiment}},
-		{last, Place{2, all.Experiment}},
+		{beside, Position{}},
+		{all, Position{2, beside.Experiment}},
+		{last, Position{2, all.Experiment}},
 	} {
-		expect.Equal(t, test.want, line.PlaceOf(&test.ticket), "place of %s", test.ticket.Experiment)
+		expect.Equal(t, test.want, line.Position(&test.ticket), "place of %s", test.ticket.Experiment)
 	}
 	want := []types.NamespacedName{beside.Experiment}
 	expect.Equal(t, want, line.Waiting(1), "soon")
 }
 
-func TestNext(t *testing.T) {
+func TestAdvance(t *testing.T) {
 	mine := waiting("a", "mine", 0)
-	held := with(mine, func(ticket *Ticket) { ticket.Held = at(1) })
+	held := with(mine, func(ticket *Entry) { ticket.Acquired = at(1) })
 	other, neighbour := waiting("b", "other", 20), waiting("a", "neighbour", 10)
 	for name, test := range map[string]struct {
-		tickets []Ticket
-		mine    Ticket
+		tickets []Entry
+		mine    Entry
 		atBlock bool
 		holds   bool
 	}{
 		"nobody there":                           {nil, mine, true, true},
-		"first in line":                          {[]Ticket{mine, other}, mine, true, true},
-		"somebody measures":                      {[]Ticket{mine, with(other, func(ticket *Ticket) { ticket.Held = at(2) })}, mine, true, false},
-		"in a block":                             {[]Ticket{held, other}, held, false, true},
-		"at a block, others wait":                {[]Ticket{held, other}, held, true, false},
-		"at a block, only the namespace's waits": {[]Ticket{held, neighbour}, held, true, true},
-		"at a block, who waits is gone":          {[]Ticket{held, with(other, func(ticket *Ticket) { ticket.Renewed = at(0) })}, held, true, true},
+		"first in line":                          {[]Entry{mine, other}, mine, true, true},
+		"somebody measures":                      {[]Entry{mine, with(other, func(ticket *Entry) { ticket.Acquired = at(2) })}, mine, true, false},
+		"in a block":                             {[]Entry{held, other}, held, false, true},
+		"at a block, others wait":                {[]Entry{held, other}, held, true, false},
+		"at a block, only the namespace's waits": {[]Entry{held, neighbour}, held, true, true},
+		"at a block, who waits is gone":          {[]Entry{held, with(other, func(ticket *Entry) { ticket.Renewed = at(0) })}, held, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Next(test.tickets, test.mine, test.atBlock, at(60))
-			if got.Held.IsZero() == test.holds {
-				t.Errorf("holds: %t, want %t", !got.Held.IsZero(), test.holds)
+			got := Advance(test.tickets, test.mine, test.atBlock, at(60))
+			if got.Acquired.IsZero() == test.holds {
+				t.Errorf("holds: %t, want %t", !got.Acquired.IsZero(), test.holds)
 			}
-			if gaveUp := !test.mine.Held.IsZero() && !test.holds; gaveUp != got.Ended.Equal(at(60)) {
-				t.Errorf("the turn ended at %v", got.Ended)
+			if gaveUp := !test.mine.Acquired.IsZero() && !test.holds; gaveUp != got.Released.Equal(at(60)) {
+				t.Errorf("the turn ended at %v", got.Released)
 			}
 		})
 	}
 }
 
 // Whatever the line, nobody measures beside another, and everybody comes to an end.
-func TestEverybodyHasATurn(t *testing.T) {
+func TestEveryExperimentMeasuresEventually(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // Not a secret.
 		tickets := anyLine(random)
@@ -141,15 +141,15 @@ func TestEverybodyHasATurn(t *testing.T) {
 				tickets[i].Renewed = now
 			}
 			i := random.IntN(len(tickets))
-			if !tickets[i].Held.IsZero() {
+			if !tickets[i].Acquired.IsZero() {
 				blocks[tickets[i].UID]++
 			}
 			if blocks[tickets[i].UID] == 2 {
 				tickets = slices.Delete(tickets, i, i+1)
 				continue
 			}
-			tickets[i] = Next(tickets, tickets[i], true, now)
-			if holder := LineOf(tickets, now).HolderBeside(&tickets[i]); holder != nil && !tickets[i].Held.IsZero() {
+			tickets[i] = Advance(tickets, tickets[i], true, now)
+			if holder := New(tickets, now).ConflictingEntry(&tickets[i]); holder != nil && !tickets[i].Acquired.IsZero() {
 				t.Fatalf("seed %d: %s and %s measure each other", seed, holder.Experiment, tickets[i].Experiment)
 			}
 		}
@@ -159,8 +159,8 @@ func TestEverybodyHasATurn(t *testing.T) {
 	}
 }
 
-func anyLine(random *rand.Rand) []Ticket {
-	var tickets []Ticket
+func anyLine(random *rand.Rand) []Entry {
+	var tickets []Entry
 	for i := range 1 + random.IntN(12) {
 		ticket := waiting(fmt.Sprint("n", random.IntN(4)), fmt.Sprint("e", i), random.IntN(50))
 		if pool := random.IntN(4); pool > 0 {
@@ -171,7 +171,7 @@ func anyLine(random *rand.Rand) []Ticket {
 	return tickets
 }
 
-func TestLanesThatMeet(t *testing.T) {
+func TestLanesOverlap(t *testing.T) {
 	nodes := func(selectors ...map[string]string) Lane { return Lane{Nodes: selectors} }
 	m5, r7 := map[string]string{"pool": "m5"}, map[string]string{"pool": "r7"}
 	for _, test := range []struct {
@@ -188,14 +188,14 @@ func TestLanesThatMeet(t *testing.T) {
 		{nodes(m5), nodes(map[string]string{"zone": "a"}), true},
 		{nodes(m5), nodes(map[string]string{"pool": "m5", "zone": "a"}), true},
 	} {
-		expect.Equal(t, test.meet, test.one.Meets(test.other), "%s meets %s", test.one, test.other)
-		if test.one.Meets(test.other) != test.other.Meets(test.one) {
+		expect.Equal(t, test.meet, test.one.Overlaps(test.other), "%s meets %s", test.one, test.other)
+		if test.one.Overlaps(test.other) != test.other.Overlaps(test.one) {
 			t.Errorf("%s and %s don't agree", test.one, test.other)
 		}
 	}
 }
 
-func TestLaneOfSystems(t *testing.T) {
+func TestNewLaneOfSystems(t *testing.T) {
 	bound := func(pool string) *v1alpha1.Placement {
 		return &v1alpha1.Placement{NodeSelector: map[string]string{"pool": pool}}
 	}
@@ -205,38 +205,38 @@ func TestLaneOfSystems(t *testing.T) {
 		Modules:  []v1alpha1.Module{{Name: "a", Placement: bound("m5")}, {Name: "b", Placement: bound("m5")}},
 	}
 	asked := &v1alpha1.Lane{Type: v1alpha1.LaneNodes}
-	if got := Of(asked, []v1alpha1.System{system}).String(); got != "nodes pool=kafka, pool=m5" {
+	if got := NewLane(asked, []v1alpha1.System{system}).String(); got != "nodes pool=kafka, pool=m5" {
 		t.Errorf("lane is %q", got)
 	}
 	system.Modules[1].Placement = nil
 	if got := Unbound([]v1alpha1.System{system}); len(got) != 1 || got[0] != "module b" {
 		t.Errorf("free are %v", got)
 	}
-	if got := Of(asked, []v1alpha1.System{system}).String(); got != "the cluster" {
+	if got := NewLane(asked, []v1alpha1.System{system}).String(); got != "the cluster" {
 		t.Errorf("lane is %q", got)
 	}
-	if got := Of(nil, nil).String(); got != "the cluster" {
+	if got := NewLane(nil, nil).String(); got != "the cluster" {
 		t.Errorf("without a word the lane is %q", got)
 	}
 }
 
 // What is written is read again; what is spoilt takes up everything.
-func TestTicketsInLeases(t *testing.T) {
-	ticket := with(waiting("a", "b", 0), func(ticket *Ticket) {
-		ticket.Held, ticket.Ended, ticket.Lane = at(5), at(2), Lane{Name: "m5"}
+func TestEntryRoundTripsThroughLease(t *testing.T) {
+	ticket := with(waiting("a", "b", 0), func(ticket *Entry) {
+		ticket.Acquired, ticket.Released, ticket.Lane = at(5), at(2), Lane{Name: "m5"}
 	})
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(at(0))}}
 	expect.NoError(t, ticket.Write(lease))
 	if diff := cmp.Diff(ticket, Read(lease)); diff != "" {
 		t.Errorf("-written +read\n%s", diff)
 	}
-	ticket.Held = time.Time{}
+	ticket.Acquired = time.Time{}
 	expect.NoError(t, ticket.Write(lease))
-	if read := Read(lease); !read.Held.IsZero() || lease.Spec.HolderIdentity != nil {
+	if read := Read(lease); !read.Acquired.IsZero() || lease.Spec.HolderIdentity != nil {
 		t.Errorf("a turn that was given up is still %v's", lease.Spec.HolderIdentity)
 	}
 	lease.Annotations[annotationLane] = "{"
-	if read := Read(lease); !read.Lane.whole() {
+	if read := Read(lease); !read.Lane.isWholeCluster() {
 		t.Errorf("what can't be read is %s", read.Lane)
 	}
 }

@@ -29,47 +29,45 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// outside says how everybody but the operator behaves. The zero value is
-// healthy.
+// outside configures the simulation of everything but the operator. The zero value is healthy.
 type outside struct {
 	// withoutStrimzi, withoutPostgres and withoutK6: no operator reconciles their kinds.
 	withoutStrimzi, withoutPostgres, withoutK6 bool
-	// namesInstances: CloudNativePG tells the name of its first instance.
+	// namesInstances: CloudNativePG reports the name of its first instance.
 	namesInstances bool
-	// withoutKueue: the cluster has none. quotaUsed: it admits nothing.
+	// withoutKueue: Kueue is not installed. quotaUsed: it admits nothing.
 	withoutKueue, quotaUsed bool
-	// lost are Kafkas and PostgreSQLs whose operators have lost their way with them.
+	// lost are Kafkas and PostgreSQLs that their operators can't repair.
 	lost map[types.UID]bool
-	// withoutImages: pulling takes for ever.
+	// withoutImages: pulling never ends.
 	withoutImages bool
 	// exit codes of k6 by load; absent: 0.
 	exit map[string]int32
-	// restores is the exit code of Jobs that bring data back.
+	// restores is the exit code of Jobs that restore data.
 	restores int32
 	// unrestored: those Jobs get no pod.
 	unrestored bool
-	// held loads run until they are told to end.
+	// held loads run until they are stopped.
 	held map[string]bool
-	// node is where pods are placed; empty: they do not say.
+	// node is the node of pods; empty: none.
 	node string
-	// moduleLog is what every module's pod logs; empty: it has no log.
+	// moduleLog is the log of every module's pod; empty: it has no log.
 	moduleLog string
-	// lastWords is what k6 logs before it fails; empty: "no such item".
+	// lastWords is k6's error before it exits; empty: "no such item".
 	lastWords string
 	// cold: check-ins are slow in the first three seconds.
 	cold bool
-	// forge changes what runners print that they measured.
+	// forge changes the results that runners print.
 	forge func(*payload.Payload)
-	// foreignK6: runners are not ours, and tell nothing of their logs.
+	// foreignK6: runners are not ours, and print no summary of their logs.
 	foreignK6 bool
-	// refusing: every request is answered with an error, inside of transactions
-	// that don't tell.
+	// refusing: every request fails, inside of transactions that ignore it.
 	refusing bool
-	// bulky: what runners measured fits into no ConfigMap.
+	// bulky: the results of runners fit into no ConfigMap.
 	bulky bool
 }
 
-// play lets everybody but the operator do what they have to.
+// play simulates one round of everything but the operator.
 func (l *lab) play() {
 	l.t.Helper()
 	if !l.outside.withoutStrimzi {
@@ -88,7 +86,7 @@ func (l *lab) play() {
 	l.collectGarbage()
 }
 
-// playImages pulls every image that is looked for.
+// playImages pulls every checked image.
 func (l *lab) playImages() {
 	l.t.Helper()
 	checks := &corev1.PodList{}
@@ -109,7 +107,7 @@ func (l *lab) playImages() {
 	}
 }
 
-// playStrimzi brings every Kafka up as declared.
+// playStrimzi makes every Kafka ready as declared.
 func (l *lab) playStrimzi() {
 	l.t.Helper()
 	for _, pool := range l.foreign(contract.KafkaNodePoolKind("v1")) {
@@ -134,7 +132,7 @@ func (l *lab) playStrimzi() {
 	}
 }
 
-// playPostgres brings every PostgreSQL up as declared, and its PgBouncers.
+// playPostgres makes every PostgreSQL ready as declared, and its PgBouncers.
 func (l *lab) playPostgres() {
 	l.t.Helper()
 	for _, cluster := range l.foreign(contract.PostgresClusterKind) {
@@ -147,7 +145,7 @@ func (l *lab) playPostgres() {
 		for n := range instances {
 			name := fmt.Sprintf("%s-%d", cluster.GetName(), n+1)
 			address := l.ensureInstance(name, &cluster)
-			if _, told := l.databases.get(address); !told {
+			if _, reported := l.databases.get(address); !reported {
 				l.databases.put(address, contract.PostgresMetrics{
 					InRecovery: ptr.To(n > 0), StreamingReplicas: ptr.To(int32(instances - 1)),
 					SynchronousReplicas: ptr.To(int32(synchronous)), RowsRead: ptr.To[int64](7),
@@ -177,18 +175,17 @@ func (l *lab) playPostgres() {
 	}
 }
 
-// ensureInstance makes the pod of an instance and returns where it tells its
-// metrics.
+// ensureInstance creates the pod of an instance and returns the address of its metrics.
 func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) string {
 	l.t.Helper()
 	l.ensurePod(name, cluster, map[string]string{
 		contract.LabelPostgresCluster: cluster.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
 	}, nil)
-	return "http://" + l.addressOf(name) + ":9187/metrics"
+	return "http://" + l.podAddress(name) + ":9187/metrics"
 }
 
-// addressOf a pod, which is given one if it has none.
-func (l *lab) addressOf(name string) string {
+// podAddress returns the address of a pod, and assigns one if it has none.
+func (l *lab) podAddress(name string) string {
 	l.t.Helper()
 	pod := &corev1.Pod{}
 	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, pod), "reading pod %s", name)
@@ -201,8 +198,7 @@ func (l *lab) addressOf(name string) string {
 	return pod.Status.PodIP
 }
 
-// playModules does the parts of the controllers of Deployments and StatefulSets
-// and of the kubelet.
+// playModules simulates the controllers of Deployments and StatefulSets and the kubelet.
 func (l *lab) playModules() {
 	l.t.Helper()
 	deployments := &appsv1.DeploymentList{}
@@ -229,8 +225,7 @@ func (l *lab) playModules() {
 	}
 }
 
-// playPods makes a workload's pods from its template and takes away those made
-// from another one.
+// playPods creates a workload's pods from its template and deletes those of another one.
 func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, replicas int32) {
 	l.t.Helper()
 	fingerprint := template.Annotations[v1alpha1.AnnotationFingerprint]
@@ -247,8 +242,7 @@ func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, 
 	}
 }
 
-// playRestores ends every Job that brings data back. No module is up while it
-// runs, unless it is to call one.
+// playRestores ends every Job that restores data. No module is up while it runs, unless it needs one.
 func (l *lab) playRestores() {
 	l.t.Helper()
 	jobs := &batchv1.JobList{}
@@ -285,7 +279,7 @@ func (l *lab) endJob(job *batchv1.Job, exit int32) {
 	l.writeStatus(job)
 }
 
-// endPod leaves the pod of a Job that failed.
+// endPod leaves the pod of a failed Job.
 func (l *lab) endPod(job *batchv1.Job, exit int32) {
 	l.t.Helper()
 	name := job.Name + "-x"
@@ -297,7 +291,7 @@ func (l *lab) endPod(job *batchv1.Job, exit int32) {
 	l.writeStatus(&pod)
 }
 
-// collectGarbage does the part of Kubernetes' garbage collector.
+// collectGarbage simulates Kubernetes' garbage collector.
 func (l *lab) collectGarbage() {
 	l.t.Helper()
 	kinds := []schema.GroupVersionKind{
@@ -306,14 +300,14 @@ func (l *lab) collectGarbage() {
 	}
 	for _, kind := range kinds {
 		for _, object := range l.foreign(kind) {
-			if owner := metav1.GetControllerOf(&object); owner != nil && !l.isThere(owner) {
+			if owner := metav1.GetControllerOf(&object); owner != nil && !l.exists(owner) {
 				l.remove(&object)
 			}
 		}
 	}
 }
 
-func (l *lab) isThere(owner *metav1.OwnerReference) bool {
+func (l *lab) exists(owner *metav1.OwnerReference) bool {
 	l.t.Helper()
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
@@ -340,7 +334,7 @@ func (l *lab) pods(labels map[string]string) []corev1.Pod {
 	return list.Items
 }
 
-// ensurePod makes a pod that is up and ready, unless it is there.
+// ensurePod creates a ready pod, unless it exists.
 func (l *lab) ensurePod(name string, owner client.Object, labels, annotations map[string]string) {
 	l.t.Helper()
 	kind, err := l.admin.GroupVersionKindFor(owner)
@@ -385,7 +379,7 @@ func (l *lab) setStatus(object *unstructured.Unstructured, status map[string]any
 	l.writeStatus(object)
 }
 
-// changeStatus writes an object's status unless it is as wanted already.
+// changeStatus writes an object's status unless it is already as wanted.
 func changeStatus[Status any](l *lab, object client.Object, current *Status, wanted Status) {
 	l.t.Helper()
 	if equality.Semantic.DeepEqual(*current, wanted) {
@@ -397,7 +391,7 @@ func changeStatus[Status any](l *lab, object client.Object, current *Status, wan
 
 func (l *lab) writeStatus(object client.Object) {
 	l.t.Helper()
-	// On a conflict the next round does it.
+	// On a conflict the next round retries.
 	if err := l.admin.Status().Update(l.t.Context(), object); err != nil && !apierrors.IsConflict(err) {
 		l.t.Fatalf("writing the status of %s: %v", object.GetName(), err)
 	}
@@ -418,7 +412,7 @@ func (l *lab) remove(object client.Object) {
 	}
 }
 
-// environmentKinds are the kinds an environment is made of.
+// environmentKinds are the kinds of an environment's objects.
 var environmentKinds = []schema.GroupVersionKind{
 	contract.KafkaKind("v1"), contract.KafkaNodePoolKind("v1"), contract.PostgresClusterKind, contract.PostgresPoolerKind,
 	appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Pod"),

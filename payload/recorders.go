@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload
+
+import "time"
+
+// RowRecorder records durations in one row, and looks the row up once. Like Payload.Add it
+// uses the row itself or the row for all others beyond the limit, as decided at the first
+// duration. Only adding, counting and setting keep it valid.
+type RowRecorder struct {
+	payload *Payload
+	row     Row
+	found   bool
+	series  int // in the payload's
+}
+
+// RowRecorder returns the recorder of a row. It creates the row with the first duration.
+func (p *Payload) RowRecorder(row Row) *RowRecorder { return &RowRecorder{payload: p, row: row} }
+
+// Add is Payload.Add for the row.
+func (l *RowRecorder) Add(at time.Time, d time.Duration) {
+	if !l.found {
+		l.series, l.found = l.payload.rowIndex(l.row), true
+	}
+	l.payload.addTo(&l.payload.Series[l.series], at, d)
+}
+
+// CounterRecorder is the same for a counter.
+type CounterRecorder struct {
+	payload *Payload
+	name    string
+	found   bool
+	counter int // in the payload's
+}
+
+// CounterRecorder returns the recorder of a counter. It creates the counter with the first
+// count.
+func (p *Payload) CounterRecorder(counter string) *CounterRecorder {
+	return &CounterRecorder{payload: p, name: counter}
+}
+
+// Count is Payload.Count for the counter.
+func (t *CounterRecorder) Count(at time.Time, n float64) {
+	if !t.found {
+		t.counter, t.found = t.payload.counterIndex(t.name), true
+	}
+	t.payload.countTo(&t.payload.Counters[t.counter], at, n)
+}
