@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 npm_package uplot 1.6.32 KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw== "$work/uplot"
-place "$root/internal/report/assets/uplot" "$work"/uplot/dist/{uPlot.iife.min.js,uPlot.min.css} "$work/uplot/LICENSE"
+place "$root/internal/report/format/assets/uplot" "$work"/uplot/dist/{uPlot.iife.min.js,uPlot.min.css} "$work/uplot/LICENSE"
 
 npm_package axe-core 4.14.1 FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ== "$work/axe-core"
 place "$root/internal/testing/browser/axe" "$work"/axe-core/{axe.min.js,LICENSE,LICENSE-3RD-PARTY.txt}

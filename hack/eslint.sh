@@ -17,4 +17,4 @@ if [ ! -d "$linter" ]; then
   mv "$linter.part" "$linter"
 fi
 cd "$root"
-node hack/eslint.mjs "$linter/linter.cjs" internal/report/assets/*.js
+node hack/eslint.mjs "$linter/linter.cjs" internal/report/format/assets/*.js

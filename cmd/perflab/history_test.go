@@ -137,7 +137,7 @@ func TestHistoryNamesDeletedRuns(t *testing.T) {
 	retired.Namespace, retired.Name = "lab", "old"
 	options := historyOptions{}
 	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab"))
-	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "omitted: old, whose runs were deleted") {
+	if _, err := options.history(); !errors.Is(err, releases.ErrNoHistory) || !strings.Contains(err.Error(), "omitted: old, whose runs were deleted") {
 		t.Errorf("told is %v", err)
 	}
 }

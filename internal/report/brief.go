@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"perflab.dev/perflab/internal/report/format"
 	"perflab.dev/perflab/internal/runs/provenance"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -35,32 +36,31 @@ type Brief struct {
 	Measured time.Time
 }
 
-// Statement is a sentence with the verdict it tells of.
+// Statement is a sentence with its verdict.
 type Statement struct {
 	Verdict string `json:"verdict"`
 	Text    string `json:"text"`
 }
 
 // Class of the verdict in a style sheet.
-func (s Statement) Class() string { return class(s.Verdict) }
+func (s Statement) Class() string { return format.Class(s.Verdict) }
 
 // Brief is the page's card without its pictures.
 func (r *Report) Brief() Brief {
 	shown := r.page.Card
-	_, last := r.record.journal.span()
 	result := Brief{
 		Origin: provenance.OriginOf(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
-		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Sure}, shown.Reservations...), " "), Cost: shown.Cost,
-		Runs: len(r.record.counted()), Measured: last.UTC(),
+		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Detail}, shown.Remarks...), " "), Cost: shown.Footer,
+		Runs: len(r.record.CountedRuns()), Measured: r.record.Measured().UTC(),
 	}
 	if shown.Banner != nil {
 		result.Banner = append([]string{shown.Banner.Title + "."}, shown.Banner.Sentences...)
 	}
 	for _, one := range shown.Chips {
-		result.Verdicts = append(result.Verdicts, Statement(one))
+		result.Verdicts = append(result.Verdicts, Statement{one.Status, one.Text})
 	}
 	for _, one := range shown.Figures {
-		result.Figures = append(result.Figures, Statement{one.Verdict, one.Text})
+		result.Figures = append(result.Figures, Statement{one.Status, one.Text})
 	}
 	return result
 }
@@ -102,4 +102,4 @@ func (b Brief) Markdown() string {
 var mentions = strings.NewReplacer("@", "@<!-- -->", `\#`, `\#<!-- -->`, "://", ":<!-- -->//")
 
 // comment lets a text stand for itself among people.
-func comment(text string) string { return mentions.Replace(escapeMarkdown(text)) }
+func comment(text string) string { return mentions.Replace(format.EscapeMarkdown(text)) }

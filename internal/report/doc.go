@@ -10,6 +10,9 @@
 //	page, err := result.HTML()
 //
 // A page is built once as sections of paragraphs, tables and charts, in the
-// order in which performance teams publish, and then written in each format. What
-// people add to it is labelled as theirs, and does what foreign names do: nothing.
+// order in which performance teams publish, and then written in each format. Notes
+// of people are labeled as theirs. Neither they nor third-party names can run anything.
+//
+// Package section builds the page as a document, with drawings of package chart.
+// Package format writes it.
 package report

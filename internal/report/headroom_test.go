@@ -125,17 +125,6 @@ func TestAxesOfLittleCPUAreInMillicores(t *testing.T) {
 	}
 }
 
-// No two charts have the same file, also where a file system does not tell capital letters.
-func TestChartsHaveFilesOfTheirOwn(t *testing.T) {
-	files := report.FilesOf("runs-a-b/c", "runs-a/b-c", "runs-A/b-c", "runs-a/d")
-	expect.Equal(t, "runs-a-d", files[3])
-	distinct := map[string]bool{}
-	for _, one := range files {
-		distinct[strings.ToLower(one)] = true
-	}
-	expect.Equal(t, len(files), len(distinct), "%v", files)
-}
-
 // A heat map says what its shades stand for, and has ticks enough to read a time.
 func TestHeatMapsHaveALegendAndTicks(t *testing.T) {
 	eachExample(t, func(t *testing.T, input report.Input) {

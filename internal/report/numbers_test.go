@@ -387,21 +387,6 @@ func TestADeltaHalfWayTakesNoEndlessDigits(t *testing.T) {
 	}
 }
 
-// A center that another is divided by does not read as zero, however uncertain it is.
-func TestNoCenterOfARatioReadsAsZero(t *testing.T) {
-	for name, tc := range map[string]struct {
-		arms [][]float64
-		want []string
-	}{
-		"certain":         {[][]float64{{0.018, 0.0181, 0.0182}, {0.129, 0.13, 0.131}}, []string{"0.0181", "0.1300"}},
-		"uncertain":       {[][]float64{{0.018, 0.0181, 0.0182}, {0.01, 0.2, 3}}, []string{"0.02", "0.18"}},
-		"almost nothing":  {[][]float64{{0.0003, 0.0004, 0.0005}, {0.01, 0.2, 3}}, []string{"0.0004", "0.1817"}},
-		"a single number": {[][]float64{{0.018}, {0.129}}, []string{"0.018", "0.129"}},
-	} {
-		expect.Equal(t, tc.want, report.Centers(tc.arms...), "%s", name)
-	}
-}
-
 // Benchmarks take nanoseconds; their numbers have no row of zeros in front.
 func TestShortTimesAreInUnitsThatFit(t *testing.T) {
 	for unit, factor := range map[string]float64{"µs": 2e-5, "ns": 2e-7} {

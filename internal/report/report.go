@@ -4,35 +4,73 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
-	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/report/chart"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/report/format"
+	"perflab.dev/perflab/internal/report/section"
 )
 
 // Report is an experiment's page, ready to be written in any format.
 type Report struct {
-	record *record
-	page   document
+	record *section.Record
+	page   document.Document
 }
 
 // New builds the report. It fails with ErrInput where recorded objects
 // contradict each other or can't be read.
 func New(input Input) (*Report, error) {
-	r, err := newRecord(input)
+	r, err := section.NewRecord(input)
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q: %w", input.Experiment.Name, err)
 	}
-	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r)}
-	for _, kind := range sections {
-		if kind.id == beforePast {
-			page.Sections = append(page.Sections, againstPast(r)...)
-		}
-		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Folded: slices.Contains(lookedUp, kind.id), Blocks: append(kind.blocks(r), r.notesIn(kind.id)...)})
-	}
-	page.finish()
-	return &Report{record: r, page: page}, nil
+	return &Report{record: r, page: r.Page()}, nil
 }
 
-func subtitle(r *record) string {
-	return r.afterwards(fmt.Sprintf("%s: %s, %s, %s", r.Experiment.Name, prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(max(r.Experiment.Spec.DesignOrDefault().Blocks, r.blocks), "block")))
+// OfReleases is the report of a history: what changed, and each metric over
+// releases, with all arms in one chart.
+func OfReleases(history *releases.History) *Report {
+	return &Report{record: &section.Record{}, page: section.ReleasesPage(history)}
 }
+
+// Title is the question that the report answers.
+func (r *Report) Title() string { return r.page.Title }
+
+// Subtitle says what is compared.
+func (r *Report) Subtitle() string { return r.page.Subtitle }
+
+// Lacking says which notes and pictures the report leaves out, and why.
+func (r *Report) Lacking() []string { return r.record.Lacking() }
+
+// HTML is one file with everything in it: styles, charts and scripts included,
+// nothing fetched. It follows the reader's choice of light or dark, and prints.
+// It is complete without its scripts.
+func (r *Report) HTML() ([]byte, error) { return format.HTML(&r.page, true) }
+
+// Markdown is the page as GitHub and most wikis read it. With charts, it shows
+// the files of Charts and Pictures, looked for in that folder; without, it names none.
+func (r *Report) Markdown(charts string) []byte { return format.Markdown(&r.page, charts) }
+
+// Confluence is the page in Confluence's storage format: XHTML with macros for
+// the table of contents and the verdicts. With charts, it shows the files of
+// Charts and Pictures, which have to be attached to the page.
+func (r *Report) Confluence(charts bool) ([]byte, error) { return format.Confluence(&r.page, charts) }
+
+// CSV has a row per valid run and metric, as perflab analyze reads it: all
+// digits that were recorded, in the order of the plan.
+func (r *Report) CSV() ([]byte, error) { return format.CSV(r.record.Observations()) }
+
+// Charts are the report's charts as SVG files, by name, for the formats that
+// can't hold them.
+func (r *Report) Charts() map[string][]byte {
+	files := map[string][]byte{}
+	for one := range r.page.Charts() {
+		files[one.Name+".svg"] = chart.File(one.SVG, one.Title, one.Alt)
+	}
+	return files
+}
+
+// Pictures are those of notes, by the names of their files, for the formats that can't
+// hold them.
+func (r *Report) Pictures() map[string][]byte { return r.page.Pictures() }

@@ -15,6 +15,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report/format"
+	"perflab.dev/perflab/internal/report/section"
 )
 
 // StoredBytes bounds what Stored gives: the API server stores 1 MiB, metadata
@@ -53,7 +55,7 @@ func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[
 		body, err := part.write()
 		if err == nil && len(body) > left && part.key == KeyHTML && len(r.Pictures()) > 0 {
 			// The page is worth more than its notes' pictures.
-			body, err = zipped(func() ([]byte, error) { return r.html(false) })()
+			body, err = zipped(func() ([]byte, error) { return format.HTML(&r.page, false) })()
 		}
 		if err != nil {
 			return nil, nil, nil, err
@@ -81,13 +83,13 @@ func (r *Report) Object(unwanted ...string) (*corev1.ConfigMap, error) {
 	}
 	experiment := &r.record.Experiment
 	stored := &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kindConfigMap},
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: section.KindConfigMap},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       experiment.Namespace,
 			Name:            naming.Report(experiment.Name),
 			Labels:          naming.Labels(experiment.Name),
 			Annotations:     map[string]string{},
-			OwnerReferences: []metav1.OwnerReference{naming.Owner(kindExperiment, experiment)},
+			OwnerReferences: []metav1.OwnerReference{naming.Owner(section.KindExperiment, experiment)},
 		},
 		Data: text, BinaryData: binary,
 	}

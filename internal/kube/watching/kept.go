@@ -16,10 +16,10 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-// Kept reads the raw results of the runs, one run after the other, the manifest of their
+// ReportInput reads the raw results of the runs, one run after the other, the manifest of their
 // digests, the history and the notes. Without permission to read ConfigMaps the result is
 // empty.
-func (e *Experiment) Kept(ctx context.Context, of view.Snapshot) (view.ReportInput, error) {
+func (e *Experiment) ReportInput(ctx context.Context, of view.Snapshot) (view.ReportInput, error) {
 	// With a non-nil map the report does not unpack raw results.
 	kept := view.ReportInput{Traces: map[string]*report.Trace{}}
 	for i := range of.Runs {

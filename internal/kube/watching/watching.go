@@ -277,8 +277,8 @@ func (e *Experiment) change(by func()) {
 	}
 }
 
-// Sight returns a snapshot of the current state.
-func (e *Experiment) Sight() view.Snapshot {
+// Snapshot returns a snapshot of the current state.
+func (e *Experiment) Snapshot() view.Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.snapshot == nil || e.snapshot.Version != e.version {

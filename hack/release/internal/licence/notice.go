@@ -23,7 +23,7 @@ its source, too, or offer it; each release has it, with that of everything it li
 k6-VERSION-source.tar.gz. The other programs and images link no code under the AGPL.
 
 The reports that perflab and the operator write in HTML carry uPlot, copyright Leon
-Sorokin, under the MIT licence (internal/report/assets/uplot/LICENSE), which stands in
+Sorokin, under the MIT licence (internal/report/format/assets/uplot/LICENSE), which stands in
 each of them. Of this source's tests one runs axe-core, copyright Deque Systems, under
 the Mozilla Public License 2.0 (internal/testing/browser/axe/LICENSE); no release has it.
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"time"
+
+	"gonum.org/v1/plot"
+
+	"perflab.dev/perflab/internal/text/digits"
+)
+
+// TimeAxis is the time since a load began, in minutes, as an axis tells it.
+type TimeAxis struct {
+	Label, Unit string
+	// per minute are its units.
+	per    float64
+	places int
+}
+
+// NewTimeAxis is the axis up to a minute: in seconds where that is early.
+func NewTimeAxis(last float64) TimeAxis {
+	const short = 3
+	if last < short {
+		return TimeAxis{"Seconds since the load began", "s", time.Minute.Seconds(), 0}
+	}
+	return TimeAxis{"Minutes since the load began", "min", 1, 1}
+}
+
+// Format a moment, given in minutes.
+func (t TimeAxis) Format(minutes float64) string { return digits.Fixed(minutes*t.per, t.places) }
+
+// Ticks at round numbers of the axis's unit.
+func (t TimeAxis) Ticks(low, high float64) []plot.Tick {
+	ticks := roundTicks{}.Ticks(low*t.per, high*t.per)
+	for i := range ticks {
+		ticks[i].Value /= t.per
+	}
+	return ticks
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package format writes a document as HTML, Markdown, Confluence storage format and CSV.
+package format
+
+import (
+	"fmt"
+
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/report/elements"
+)
+
+// HTML writes a page as one file with everything in it: styles, charts and scripts
+// included, nothing fetched. It follows the reader's choice of light or dark, and prints. It
+// is complete without its scripts. Insets are shown if pictures is true.
+func HTML(page *document.Document, pictures bool) ([]byte, error) {
+	indexes := map[string]int{}
+	for i, one := range page.Series {
+		indexes[one.Name] = i
+	}
+	written, err := elements.Bytes(pageWriter{indexes, pictures}.page(newView(page)))
+	if err != nil {
+		return nil, fmt.Errorf("writing the page: %w", err)
+	}
+	return written, nil
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/crosscompare"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/digits"
+)
+
+// againstOther sets the experiment against another one: the baselines first and, where
+// they are alike, the arms.
+func againstOther(r *Record, notes *footnotes) []document.Block {
+	if r.Against == nil {
+		return nil
+	}
+	other := r.Against.Experiment.Name
+	title := "Against the experiment " + other
+	result, err := crosscompare.Compare(*r.Against, crosscompare.ExperimentRuns{Experiment: &r.Experiment, Runs: r.Runs}, crosscompare.Options{})
+	if err != nil {
+		return document.Titled(title, []document.Block{document.Paragraph(capitalize(err.Error()) + ".")})
+	}
+	blocks := []document.Block{document.Paragraph(againstText(result, other))}
+	blocks = append(blocks, baselinesAcross(result, other, notes).Blocks()...)
+	if result.Alike {
+		blocks = append(blocks, armsAcross(result, other, notes).Blocks()...)
+	}
+	if len(result.Notes) > 0 {
+		blocks = append(blocks, document.Paragraph("What the two were declared to be differs:"))
+		blocks = append(blocks, document.List(document.Items(result.Notes))...)
+	}
+	return document.Titled(title, blocks)
+}
+
+func againstText(result *crosscompare.Result, other string) string {
+	const beginning = "Runs of two experiments stand in no common random order, so what differs between them may be the day's or the node's. "
+	if !result.Alike {
+		return beginning + fmt.Sprintf("The baselines of %s and of this experiment could not be shown to be alike within the margin of %s, so no arms are compared. Run both configurations as arms of one experiment to know.",
+			other, percent(result.MarginPercent))
+	}
+	return beginning + fmt.Sprintf("The baselines of %s and of this experiment are alike within the margin of %s, so arms are compared, each by its delta to its own baseline.",
+		other, percent(result.MarginPercent))
+}
+
+func baselinesAcross(result *crosscompare.Result, other string, notes *footnotes) *document.Table {
+	made := &document.Table{
+		Caption: "Baselines against each other",
+		Columns: slices.Concat(document.TextColumns("Scenario", "Metric"), document.NumberColumns(other, "This experiment"), document.TextColumns("Unit"), document.NumberColumns("Change", "Interval", "p"), document.TextColumns("Alike", "Notes")),
+	}
+	for i := range result.Baselines {
+		c := &result.Baselines[i]
+		alike := "not shown"
+		if c.Verdict == verdict.Equivalent {
+			alike = "yes"
+		}
+		cells := append([]document.Cell{nameCell(c.Scenario), nameCell(c.Metric)}, document.TextCells(carrying(c.FirstValue), carrying(c.SecondValue), unitLabel(c.Unit))...)
+		cells = append(cells, changeAcross(c, c.EquivalenceLow, c.EquivalenceHigh, c.P)...)
+		made.Rows = append(made.Rows, document.Row{Cells: append(cells, document.Cell{Text: alike}, document.Cell{Text: notes.numbersFor(c.Warnings)})})
+	}
+	return made
+}
+
+func armsAcross(result *crosscompare.Result, other string, notes *footnotes) *document.Table {
+	made := &document.Table{
+		Caption: "Arms, each by its delta to its own baseline",
+		Columns: slices.Concat(document.TextColumns("Scenario", "Metric", "Arm"), document.NumberColumns("Delta in "+other, "Delta here", "Change", "Interval", "p"), document.TextColumns("Verdict", "Notes")),
+	}
+	for i := range result.Arms {
+		c := &result.Arms[i]
+		arm := armCell(c.Second)
+		if c.First != c.Second {
+			arm = document.Cell{Text: c.First + " → " + c.Second}
+		}
+		unit := unitAcross(c)
+		cells := append([]document.Cell{nameCell(c.Scenario), nameCell(c.Metric), arm}, document.TextCells(deltaAcross(c, c.FirstValue, unit), deltaAcross(c, c.SecondValue, unit))...)
+		cells = append(cells, changeAcross(c, c.Low, c.High, c.Adjusted)...)
+		cells = append(cells, document.Cell{Text: cmp.Or(string(c.Verdict), digits.Dash), Status: string(c.Verdict)}, document.Cell{Text: notes.numbersFor(c.Warnings)})
+		made.Rows = append(made.Rows, document.Row{Cells: cells})
+	}
+	return made
+}
+
+// changeAcross is the second experiment against the first, with its interval and p.
+func changeAcross(c *crosscompare.Comparison, low, high, p float64) []document.Cell {
+	places := digits.Decimals(c.Delta, (high-low)/2)
+	return document.TextCells(withUnit(digits.Signed(c.Delta, places), unitAcross(c)), digits.Interval(low, high, places), digits.PValue(p))
+}
+
+func deltaAcross(c *crosscompare.Comparison, delta float64, unit string) string {
+	return withUnit(digits.Signed(delta, digits.Decimals(c.Delta, (c.High-c.Low)/2)), unit)
+}
+
+// unitAcross is that of a difference of two values of the metric.
+func unitAcross(c *crosscompare.Comparison) string {
+	switch {
+	case c.Scale == comparison.Ratio:
+		return metric.UnitPercent
+	case c.Unit == metric.UnitPercent:
+		return "points"
+	}
+	return c.Unit
+}
+
+// carrying writes a value with the digits from which a reader gets its change.
+func carrying(value float64) string {
+	const more = 2
+	return digits.Fixed(value, digits.Decimals(value, math.NaN())+more)
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+func newCard(r *Record) document.Card {
+	result := document.Card{Banner: newBanner(r), Chart: cardChart(r), Detail: confidenceLine(r), RemarksTitle: "Reservations:", Remarks: reservations(r), Footer: costSentence(r.answer)}
+	found := newSoak(r)
+	switch {
+	case found != nil && r.isAlone():
+		fillSoakCard(&result, r, found)
+	case result.Banner == nil && len(r.answer.Effects) > 0 && len(r.answer.uncalibrated) == 0:
+		fillFactorCard(&result, r, newEffects(r))
+	case result.Banner == nil:
+		fillComparisonCard(&result, r)
+	}
+	if found != nil && !r.isAlone() {
+		result.Sentence = strings.TrimSpace(result.Sentence + " " + found.sentence(r))
+	}
+	return result
+}
+
+// fillSoakCard answers by what happened over the runs.
+func fillSoakCard(c *document.Card, r *Record, found *soak) {
+	c.Sentence, c.Chips, c.Figures = found.sentence(r), found.chips(), found.figures(r)
+	if drawn := found.hero(r); drawn != nil {
+		c.Chart = drawn
+	}
+}
+
+// fillComparisonCard answers by how arms differ.
+func fillComparisonCard(c *document.Card, r *Record) {
+	c.Sentence, c.Chips = answerSentence(r), chips(decidingComparisons(r.answer))
+	shown := keyComparisons(r.answer)
+	for _, one := range shown {
+		c.Figures = append(c.Figures, newFigure(r, one, shown))
+	}
+	if len(shown) > 0 {
+		c.Legend = legend(r.answer)
+	}
+}
+
+// pageTitle is the question: as it was asked, or made of what decides it.
+func pageTitle(r *Record) string {
+	if asked := strings.TrimSpace(r.Experiment.Spec.Question); asked != "" {
+		return asked
+	}
+	var arms []string
+	for _, arm := range r.candidates() {
+		arms = append(arms, arm.Name)
+	}
+	baseline := cmp.Or(r.answer.Baseline, r.Experiment.Name)
+	switch in := metricsPhrase(r.answer.Question.Primary); {
+	case r.Experiment.Spec.Matrix != nil:
+		return factorsTitle(r, in)
+	case len(arms) == 0 && newSoak(r) != nil:
+		return fmt.Sprintf("Does %s stay as it is over %s of load?", baseline, newSoak(r).durationText())
+	case len(arms) == 0:
+		return "How does " + baseline + " perform" + in + "?"
+	case len(arms) > maxFigures:
+		return fmt.Sprintf("Is any of %d arms better than %s%s?", len(arms), baseline, in)
+	default:
+		return fmt.Sprintf("Is %s better than %s%s?", joinOr(arms), baseline, in)
+	}
+}
+
+func metricsPhrase(names []string) string {
+	const few = 2
+	parsed := make([]metric.Metric, len(names))
+	for i, name := range names {
+		parsed[i] = metric.Parse(name)
+	}
+	parsed = slices.CompactFunc(parsed, func(a, b metric.Metric) bool { return a.Phrase() == b.Phrase() })
+	var phrases []string
+	for i, one := range parsed[:min(len(parsed), few)] {
+		next := min(i+1, few-1, len(parsed)-1)
+		phrases = append(phrases, withoutRepeatedEnding(one, parsed[next]))
+	}
+	if more := len(parsed) - few; more > 0 {
+		phrases = append(phrases, fmt.Sprintf("%d more", more))
+	}
+	if len(phrases) == 0 {
+		return ""
+	}
+	return " in " + joinAnd(phrases)
+}
+
+// withoutRepeatedEnding leaves out what the phrase of the next metric ends with too: "Check-In
+// and Check-Out average response time". Names stay whole.
+func withoutRepeatedEnding(m, next metric.Metric) string {
+	if m.Name != next.Name && m.BeginsWithName() && next.BeginsWithName() && m.Ending() == next.Ending() {
+		return strings.TrimSuffix(m.Phrase(), m.Ending())
+	}
+	return m.Phrase()
+}
+
+// answerSentence is the answer in one sentence, an arm after the other.
+func answerSentence(r *Record) string {
+	switch {
+	case len(r.journal.valid()) == 0:
+		return "No answer yet: no run has counted."
+	case r.isAlone():
+		return aloneSentence(r)
+	case len(r.answer.Comparisons) == 0:
+		return "Nothing to compare: only the baseline has runs that count."
+	case len(r.answer.uncalibrated) > 0:
+		return fmt.Sprintf("No answer: %s is configured exactly like %s and yet differs from it, so every verdict is withheld.", r.answer.Twin, r.answer.Baseline)
+	case len(decidingComparisons(r.answer)) == 0:
+		return "No metric was chosen to decide, or none was measured: everything below is exploratory."
+	}
+	var parts, names []string
+	for _, arm := range r.candidates() {
+		if part := armSentence(r.answer, arm.Name); part != "" {
+			parts = append(parts, part)
+		}
+		names = append(names, arm.Name)
+	}
+	parts = append(parts, undecidedArms(r.answer, names)...)
+	if len(parts) > 0 && strings.HasPrefix(parts[0], undecidedStart) {
+		// Else it begins with an arm's name, as that is written.
+		parts[0] = capitalize(parts[0])
+	}
+	if more := len(parts) - maxFigures; more > 0 {
+		parts = append(parts[:maxFigures], fmt.Sprintf("%d more under Recommendations", more))
+	}
+	var sentences []string
+	if len(parts) > 0 {
+		sentences = append(sentences, strings.Join(parts, "; ")+".")
+	}
+	return strings.Join(append(sentences, withheldVerdicts(r)...), " ")
+}
+
+// withheldVerdicts names the comparisons that decide and have no verdict, those together that have
+// none for one reason.
+func withheldVerdicts(r *Record) []string {
+	var reasons []string
+	named := map[string][]string{}
+	for _, c := range decidingComparisons(r.answer) {
+		if c.Verdict != verdict.None {
+			continue
+		}
+		if named[c.Withheld] == nil {
+			reasons = append(reasons, c.Withheld)
+		}
+		phrase := c.metric.Under(c.Scenario)
+		if r.severalArms() {
+			phrase += " in " + c.Arm
+		}
+		named[c.Withheld] = append(named[c.Withheld], phrase)
+	}
+	sentences := make([]string, len(reasons))
+	for i, reason := range reasons {
+		sentences[i] = fmt.Sprintf("No verdict on %s: %s.", joinAnd(named[reason]), reason)
+	}
+	return sentences
+}
+
+// armSentence says what one arm does, against the baseline; nothing where no verdict
+// says it.
+func armSentence(a *answer, arm string) string {
+	own := decidingForArm(a, arm)
+	if len(own) == 0 {
+		return ""
+	}
+	better, worse := countVerdicts(own, verdict.Better), countVerdicts(own, verdict.Worse)
+	switch {
+	case better > 0 && worse > 0:
+		return fmt.Sprintf("%s is a trade-off against %s: better in %s, worse in %s", arm, a.Baseline, changePhrases(own, verdict.Better), changePhrases(own, verdict.Worse))
+	case worse > 0:
+		return fmt.Sprintf("%s is worse than %s in %s", arm, a.Baseline, changePhrases(own, verdict.Worse))
+	case better > 0:
+		return fmt.Sprintf("%s is better than %s in %s%s", arm, a.Baseline, changePhrases(own, verdict.Better), worseGuardrails(a, arm))
+	case countVerdicts(own, verdict.Equivalent) == len(own):
+		return fmt.Sprintf("%s is equivalent to %s: it differs by less than %s in %s%s", arm, a.Baseline, percent(a.marginPercent), allDeciding(len(own)), worseGuardrails(a, arm))
+	}
+	return ""
+}
+
+// worseGuardrails names the guarded metrics that an arm makes worse; empty: none.
+func worseGuardrails(a *answer, arm string) string {
+	worse := a.filter(func(c shownComparison) bool {
+		return c.Arm == arm && !c.Primary && c.Verdict == verdict.Worse && a.Question.IsGuard(c.Metric)
+	})
+	if len(worse) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(worse, compareSize)
+	return ", but worse in guarded " + changePhrases(worse, verdict.Worse)
+}
+
+const undecidedStart = "the runs are inconclusive about "
+
+// undecidedArms says which arms nothing was found of, those together that are so in the same.
+func undecidedArms(a *answer, arms []string) []string {
+	var order []string
+	alike := map[string][]string{}
+	for _, arm := range arms {
+		phrase := metricPhrases(decidingForArm(a, arm), verdict.Inconclusive)
+		if phrase == "" || armSentence(a, arm) != "" {
+			continue
+		}
+		if alike[phrase] == nil {
+			order = append(order, phrase)
+		}
+		alike[phrase] = append(alike[phrase], arm)
+	}
+	parts := make([]string, 0, len(order))
+	for _, phrase := range order {
+		parts = append(parts, undecidedStart+fmt.Sprintf("%s against %s in %s", joinAnd(alike[phrase]), a.Baseline, phrase))
+	}
+	return parts
+}
+
+func allDeciding(metrics int) string {
+	switch metrics {
+	case 1:
+		return "the deciding metric"
+	case 2:
+		return "both deciding comparisons"
+	}
+	return fmt.Sprintf("all %d deciding comparisons", metrics)
+}
+
+// changePhrases are the metrics of a verdict with what became of them.
+func changePhrases(own []shownComparison, of verdict.Verdict) string {
+	const few = 2
+	var order []string
+	deltas := map[string][]string{}
+	for _, c := range own {
+		if phrase := c.metric.Phrase(); c.Verdict == of {
+			if deltas[phrase] == nil {
+				order = append(order, phrase)
+			}
+			deltas[phrase] = append(deltas[phrase], withUnit(c.delta(), c.deltaUnit()))
+		}
+	}
+	var named []string
+	for _, phrase := range order {
+		named = append(named, fmt.Sprintf("%s (%s)", phrase, joinAnd(deltas[phrase])))
+	}
+	if more := len(named) - few; more > 0 {
+		named = append(named[:few], fmt.Sprintf("%d more", more))
+	}
+	return joinAnd(named)
+}
+
+// confidenceLine is one line on how far the answer can be trusted.
+func confidenceLine(r *Record) string {
+	parts := []string{fmt.Sprintf("%s in %s", prose.Counted(len(r.CountedRuns()), "run"), prose.Counted(r.blocks, "complete block"))}
+	if invalid := len(r.journal.invalid()); invalid > 0 {
+		parts = append(parts, prose.Counted(invalid, "attempt")+" did not count")
+	}
+	if r.answer.Enough() {
+		parts = append(parts, percent(r.answer.confidencePercent)+" confidence, margin "+percent(r.answer.marginPercent))
+	}
+	if !r.isAlone() {
+		parts = append(parts, "noise floor: "+noiseWords(r.answer))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// maxReservations are named on the first screen; all are under Recommendations.
+const maxReservations = 3
+
+// reservations are what each doubt says first.
+func reservations(r *Record) []string {
+	var named []string
+	for _, doubt := range doubts(r) {
+		named = append(named, firstSentence(doubt))
+	}
+	if more := len(named) - maxReservations; more > 0 {
+		named = append(named[:maxReservations], fmt.Sprintf("%d more under Recommendations.", more))
+	}
+	return named
+}
+
+func firstSentence(text string) string {
+	first, _, found := strings.Cut(text, ". ")
+	if !found {
+		return text
+	}
+	return first + "."
+}
+
+// costSentence says what arms cost or save where the nodes have prices.
+func costSentence(a *answer) string {
+	var parts []string
+	for _, c := range a.filter(func(c shownComparison) bool { return c.Metric == metric.Cost && !c.Twin }) {
+		baseline, arm := c.centers()
+		part := fmt.Sprintf("%s costs as much as %s, %s", c.Arm, c.Baseline, withUnit(arm, c.Unit))
+		if baseline != arm {
+			verb := "costs more than"
+			if c.ArmCenter < c.BaselineCenter {
+				verb = "saves money over"
+			}
+			part = fmt.Sprintf("%s %s %s: %s instead of %s (%s)", c.Arm, verb, c.Baseline, withUnit(arm, c.Unit), withUnit(baseline, c.Unit), withUnit(c.delta(), c.deltaUnit()))
+		}
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Nodes: " + strings.Join(parts[:min(len(parts), maxFigures)], "; ") + "."
+}

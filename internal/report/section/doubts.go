@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/rendering"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// doubters give the reasons to trust the verdicts less, or to ask otherwise, one
+// sentence each: first those that withhold a verdict or give it another cause, last
+// those that a better experiment would not have.
+var doubters = []func(*Record) []string{notCalibrated, errorRatesDiffer, runsDeleted, armsConfounded, invalidRunsOfOneArm, rebuiltBetweenRuns, otherWarnings, weakDesign, singleRun, serversSaturated, nodeSpeedVaries, stillWarmingUp, noiseFloorUnknown}
+
+// doubts are all of them, the largest first.
+func doubts(r *Record) []string {
+	var sentences []string
+	for _, doubter := range doubters {
+		for _, sentence := range doubter(r) {
+			if !slices.Contains(sentences, sentence) {
+				sentences = append(sentences, sentence)
+			}
+		}
+	}
+	return sentences
+}
+
+// otherWarnings are the warnings that say something else than the other doubters. That there is
+// nothing to compare is no news where one arm was asked for.
+func otherWarnings(r *Record) []string {
+	var sentences []string
+	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
+		isKnown := r.isAlone() && ofOneArm.MatchString(warning)
+		if !isKnown && !ofDesign.MatchString(warning) {
+			sentences = append(sentences, capitalize(strings.TrimSuffix(warning, "."))+".")
+		}
+	}
+	return sentences
+}
+
+// ofOneArm finds warnings that there is one arm only.
+var ofOneArm = regexp.MustCompile(`^[Tt]here is no arm beside the baseline`)
+
+// ofDesign finds warnings of a design that unwise tells in the past, now that it
+// was followed.
+var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
+
+// notCalibrated: the noise floor is too high.
+func notCalibrated(r *Record) []string {
+	if len(r.answer.uncalibrated) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). No verdict is given until the cause is found.", r.answer.Twin, r.answer.Baseline)}
+}
+
+// runsDeleted: runs were deleted without a reason, perhaps for what they had measured.
+func runsDeleted(r *Record) []string {
+	unexplained := 0
+	for _, one := range r.deleted() {
+		if one.Reason == "" {
+			unexplained++
+		}
+	}
+	if unexplained == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s deleted without a reason: the answer may lack what they measured (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
+}
+
+// noiseFloorUnknown: no twin of the baseline was asked for.
+func noiseFloorUnknown(r *Record) []string {
+	if r.answer.Twin != "" || r.isAlone() || r.measuredElsewhere() {
+		return nil
+	}
+	return []string{"The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true."}
+}
+
+// armsConfounded: arms differ in more than one thing.
+func armsConfounded(r *Record) []string {
+	spec, system := &r.Experiment.Spec, &r.Experiment.Spec.System
+	if spec.SystemRef != nil && setsAnything(spec, r.answer.Baseline) {
+		return nil
+	}
+	if spec.SystemRef != nil {
+		// A run of the baseline carries what the PerfSystem was.
+		system = arms.RecordedSystem(r.Runs, r.answer.Baseline)
+	}
+	if system == nil {
+		return nil
+	}
+	var sentences []string
+	for _, one := range arms.ConfoundedArms(spec, *system) {
+		sentences = append(sentences, capitalize(one.Warning())+".")
+	}
+	return sentences
+}
+
+func setsAnything(spec *v1alpha1.PerfExperimentSpec, name string) bool {
+	for _, arm := range spec.Arms {
+		if arm.Name == name {
+			return arm.Set != nil
+		}
+	}
+	return true
+}
+
+// weakDesign: the design leaves room for other causes.
+func weakDesign(r *Record) []string {
+	var sentences []string
+	spec := &r.Experiment.Spec
+	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() && !r.isAlone() {
+		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe only these runs.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
+	}
+	if r.measuredElsewhere() {
+		return append(sentences, r.elsewhereDoubts()...)
+	}
+	if spec.Design.Order == v1alpha1.OrderFixed {
+		sentences = append(sentences, "The runs were done in a fixed order, so drift can look like an effect. Use design.order: Randomized.")
+	}
+	if spec.Reset == v1alpha1.ResetNone {
+		sentences = append(sentences, "Modules kept running between runs (reset: None), so a run may be affected by the one before it.")
+	}
+	return sentences
+}
+
+// invalidRunsOfOneArm: attempts of some arms failed, those of others did not.
+func invalidRunsOfOneArm(r *Record) []string {
+	const few = 3
+	invalid := r.journal.invalid()
+	if len(invalid) < few || len(r.arms) < 2 {
+		return nil
+	}
+	arm := invalid[0].Spec.Arm
+	if len(invalid.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm })) < len(invalid) {
+		return nil
+	}
+	return []string{fmt.Sprintf("All %d attempts that did not count were of %s. The runs that are left may be its good ones; see why the others failed.", len(invalid), arm)}
+}
+
+// errorRatesDiffer: values that must not be compared, because requests failed.
+func errorRatesDiffer(r *Record) []string {
+	var where []string
+	for _, c := range r.answer.filter(func(c shownComparison) bool { return c.Primary }) {
+		at := c.Arm + " under " + c.Scenario
+		isRefused := slices.ContainsFunc(c.Warnings, func(warning string) bool { return strings.HasPrefix(warning, "not compared:") })
+		if isRefused && !slices.Contains(where, at) {
+			where = append(where, at)
+		}
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Error rates differ for %s: response times there are of different requests and are not compared.", joinAnd(where))}
+}
+
+// stillWarmingUp: runs that count in which the system was still warming up after the
+// warm-up.
+func stillWarmingUp(r *Record) []string {
+	var longest time.Duration
+	count := 0
+	for _, run := range r.journal.valid() {
+		if advised := advisedWarmUp(run); advised > 0 {
+			count++
+			longest = max(longest, advised)
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("In %s response times were still falling after the warm-up, so averages and percentiles include some of it. A measurement.warmUp of %s would leave it out; make the loads longer by as much.",
+		prose.Counted(count, "run"), prose.Duration(longest))}
+}
+
+// advisedWarmUp is the longest that a run's warnings advise.
+func advisedWarmUp(run *v1alpha1.PerfRun) time.Duration {
+	longest := time.Duration(0)
+	for _, warning := range run.Status.Warnings {
+		if advised, is := results.WarmUpAdvised(warning); is {
+			longest = max(longest, advised)
+		}
+	}
+	return longest
+}
+
+// rebuiltBetweenRuns: PerfLab was upgraded while the experiment was on, and made
+// something else of the same arms.
+func rebuiltBetweenRuns(r *Record) []string {
+	var sentences []string
+	for _, run := range r.journal {
+		for _, warning := range run.Status.Warnings {
+			if rendering.IsWarning(warning) {
+				sentences = append(sentences, fmt.Sprintf("Run %q was %s", run.Name, warning))
+			}
+		}
+	}
+	switch more := len(sentences) - 1; {
+	case more < 0:
+		return nil
+	case more > 0:
+		sentences[0] += fmt.Sprintf("; and %s more %s built otherwise, or perhaps", prose.Counted(more, "run"), prose.Verb(more, "was", "were"))
+	}
+	return []string{sentences[0] + ". A block with runs of both builds compares more than its arms."}
+}
+
+// busyPercent is the use of a server, in percent, from which its queue, and not the
+// arm, may be what is measured.
+const busyPercent = 90
+
+// serversSaturated: servers were busy.
+func serversSaturated(r *Record) []string {
+	var sentences []string
+	for _, scenario := range r.scenarios {
+		for _, m := range scenario.metrics {
+			if !isServerCPU(m) {
+				continue
+			}
+			for _, arm := range scenario.arms {
+				found := scenario.at(m.Name, arm.Name)
+				if found != nil && found.unit == metric.UnitPercent && found.center() > busyPercent {
+					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: this close to its limit, the server rather than the setting may be what is measured.",
+						capitalizePhrase(m, m.Phrase()), scenario.Name, arm.Name, found.textWithUnit()))
+				}
+			}
+		}
+	}
+	return sentences
+}
+
+const (
+	// unevenSpeed is how many times as fast the node's CPU may be in one run of an arm as
+	// in another before that is said.
+	unevenSpeed = 1.15
+	// leastLooks at the speed in a run, on average: one takes a millisecond, and may meet
+	// anything.
+	leastLooks = 4
+)
+
+// nodeSpeedVaries: the machine itself was faster in some runs than in others. Runs of one arm are
+// compared, for an arm that keeps the node busier may slow its CPU.
+func nodeSpeedVaries(r *Record) []string {
+	worst, where := unevenSpeed, ""
+	for _, scenario := range r.scenarios {
+		for _, arm := range scenario.arms {
+			found := scenario.at(metric.Name(metric.Node, metric.CPUSpeed, metric.Average), arm.Name)
+			if found == nil || len(found.numbers) < 2 || found.samples < leastLooks*int64(len(found.numbers)) {
+				continue
+			}
+			if slowest := slices.Min(found.numbers); slowest > 0 && slices.Max(found.numbers)/slowest > worst {
+				worst, where = slices.Max(found.numbers)/slowest, arm.Name+" under "+scenario.Name
+			}
+		}
+	}
+	if where == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("The node was not equally fast throughout: the same piece of work took its CPU up to %s times as long in one run of %s as in another (node/cpuSpeed). Machines that share a processor do that. It makes every interval wider; runs of one block, which follow each other, differ least.", digits.Fixed(worst, 2), where)}
+}
+
+func isServerCPU(m metric.Metric) bool {
+	isServer := m.Component == metric.Postgres || m.Component == metric.Kafka
+	// A server's highest minute is no limit of a whole run.
+	isCPU := m.Resource == metric.CPU || m.Resource == metric.CPUUsed && m.Statistic == metric.Average
+	return isServer && isCPU && m.Window == "" && m.Statistic != metric.Slope
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/report/document"
+)
+
+// effect of a matrix's level, or of two levels together, with its verdict. It is written as
+// a comparison of the levels is.
+type effect struct {
+	shownComparison
+	record *Record
+	levels []analysis.FactorLevel
+	// from and to are the margin, on the scale of what is told.
+	from, to float64
+	// size in standard errors.
+	size float64
+}
+
+// isInteraction: it is what two levels do beyond what each of them does.
+func (e effect) isInteraction() bool { return len(e.levels) > 1 }
+
+// newEffects are the effects of a matrix, judged together as the deciding comparisons are.
+func newEffects(r *Record) []effect {
+	all := r.answer.Effects
+	look := r.answer.Question.Looks.At(int(r.answer.Blocks))
+	p := make([]float64, len(all))
+	for i := range all {
+		p[i] = look.Adjust(all[i].Estimate.P())
+	}
+	effects := make([]effect, 0, len(all))
+	for i, adjusted := range stats.Holm(p, r.answer.Question.Alpha()) {
+		effects = append(effects, newEffect(r, &all[i], adjusted, look))
+	}
+	return effects
+}
+
+func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, look stats.Analysis) effect {
+	under := r.scenarioNamed(of.Scenario)
+	unit, center := under.unit(of.Metric), under.at(of.Metric, r.answer.Baseline).center()
+	evidence := verdict.Evidence{
+		Effect: of.Estimate, Adjusted: adjusted, Look: look, Blocks: int(r.answer.Blocks),
+		Direction: r.answer.Question.Direction(of.Metric, unit),
+	}
+	evidence.Low, evidence.High = of.Scale.Margin(r.answer.marginPercent, center)
+	told := comparison.Comparison{
+		Scenario: of.Scenario, Metric: of.Metric, Unit: unit, Scale: of.Scale, Blocks: int(r.answer.Blocks),
+		BaselineCenter: center, Delta: of.Scale.Display(of.Estimate.Value), Adjusted: adjusted.P,
+	}
+	told.Withheld = withheldFrom(r.answer, of)
+	decided := verdict.Describe(evidence, r.answer.Question.Alpha())
+	if told.Withheld == "" {
+		decided = verdict.Decide(evidence, r.answer.Question.Alpha())
+	}
+	told.Verdict, told.Low, told.High, told.Confidence = decided.Verdict, of.Scale.Display(decided.Low), of.Scale.Display(decided.High), 100*decided.Confidence
+	return effect{
+		shownComparison: newShownComparison(&told), record: r, levels: of.Levels,
+		from: of.Scale.Display(evidence.Low), to: of.Scale.Display(evidence.High), size: math.Abs(of.Estimate.Value) / of.Estimate.StandardError,
+	}
+}
+
+// withheldFrom an effect is the verdict if one of the comparisons it is made of has none.
+func withheldFrom(a *answer, of *analysis.Effect) string {
+	if len(a.uncalibrated) > 0 {
+		return "the baseline differs from its own twin"
+	}
+	for _, c := range a.compared {
+		if c.Scenario == of.Scenario && c.Metric == of.Metric && !c.Twin && c.Verdict == verdict.None {
+			return c.Withheld
+		}
+	}
+	return ""
+}
+
+// levelsText name the levels: partitions two instead of one.
+func (e effect) levelsText() string {
+	names := make([]string, 0, len(e.levels))
+	for _, one := range e.levels {
+		name, against := e.record.levelLabels(one.Factor, one.Level, one.Baseline)
+		if !e.isInteraction() {
+			name += " instead of " + against
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " with ")
+}
+
+// sentence says what the levels do to the metric, by how much, and how sure that is.
+func (e effect) sentence(a *answer) string {
+	text := fmt.Sprintf("%s, %s: %s", capitalizePhrase(e.metric, e.metric.Under(e.Scenario)), e.levelsText(), e.delta())
+	text = withUnit(text, e.deltaUnit()) + fmt.Sprintf(" (%s %s)", e.intervalName(a), e.interval())
+	switch {
+	case e.Verdict == verdict.Equivalent:
+		return text + fmt.Sprintf(": less than %s either way.", percent(a.marginPercent))
+	case !e.Verdict.Decides():
+		return text + "."
+	case e.Low > e.to || e.High < e.from:
+		return text + fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
+	}
+	return text + fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
+}
+
+// summary is the effect with its interval, behind the name of the metric.
+func (e effect) summary(several bool) string {
+	phrase := e.metric.Phrase()
+	if several {
+		phrase = e.metric.Under(e.Scenario)
+	}
+	return fmt.Sprintf("%s (%s, %s)", phrase, withUnit(e.delta(), e.deltaUnit()), e.interval())
+}
+
+// factorsSentence is the answer of a matrix: what each level does, and what levels do
+// together.
+func factorsSentence(r *Record, effects []effect) string {
+	var order []string
+	by := map[string][]effect{}
+	for _, one := range effects {
+		words := one.levelsText()
+		if by[words] == nil {
+			order = append(order, words)
+		}
+		by[words] = append(by[words], one)
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(changeRank(by[a]), changeRank(by[b])) })
+	var sentences []string
+	for _, words := range order {
+		sentences = append(sentences, levelSentence(r, words, by[words]))
+	}
+	if more := len(sentences) - maxLevels; more > 0 {
+		sentences = append(sentences[:maxLevels], fmt.Sprintf("%d more under Comparison, Factors.", more))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// changeRank is 0 where one of the effects is Better or Worse, and else 1.
+func changeRank(own []effect) int {
+	if slices.ContainsFunc(own, func(one effect) bool { return one.Verdict == verdict.Better || one.Verdict == verdict.Worse }) {
+		return 0
+	}
+	return 1
+}
+
+// maxLevels have a sentence in the answer.
+const maxLevels = 6
+
+// outcomes are what a level does to metrics, by verdict, in the order in which that is told;
+// together is the same of two levels.
+var outcomes = []struct {
+	verdict          verdict.Verdict
+	single, together string
+}{
+	{verdict.Worse, "worse in %s", "worse together in %s than each alone"},
+	{verdict.Better, "better in %s", "better together in %s than each alone"},
+	{verdict.Equivalent, "equivalent in %s", "no interaction beyond the margin in %s"},
+	{verdict.Inconclusive, "undecided in %s", "undecided whether they interact in %s"},
+	{verdict.None, "no verdict on %s", "no verdict on %s"},
+}
+
+func levelSentence(r *Record, words string, own []effect) string {
+	var parts []string
+	for _, outcome := range outcomes {
+		var named []string
+		for _, one := range own {
+			if one.Verdict == outcome.verdict {
+				named = append(named, one.summary(len(r.scenarios) > 1))
+			}
+		}
+		if more := len(named) - maxFigures; more > 0 {
+			named = append(named[:maxFigures], fmt.Sprintf("%d more", more))
+		}
+		format := outcome.single
+		if own[0].isInteraction() {
+			format = outcome.together
+		}
+		if len(named) > 0 {
+			parts = append(parts, fmt.Sprintf(format, joinAnd(named)))
+		}
+	}
+	return capitalize(words) + ": " + strings.Join(parts, "; ") + "."
+}
+
+// fillFactorCard answers by what the levels of a matrix's factors do.
+func fillFactorCard(c *document.Card, r *Record, effects []effect) {
+	c.Sentence = factorsSentence(r, effects)
+	shown := make([]shownComparison, 0, len(effects))
+	for _, one := range effects {
+		shown = append(shown, one.shownComparison)
+	}
+	c.Chips = chips(shown)
+	key := keyEffects(effects)
+	beside := make([]shownComparison, 0, len(key))
+	for _, one := range key {
+		beside = append(beside, one.shownComparison)
+	}
+	for _, one := range key {
+		c.Figures = append(c.Figures, one.figure(r, beside))
+	}
+	c.Legend = legend(r.answer)
+}
+
+// keyEffects are those that a card shows: the surest of each verdict, then the next ones
+// of the most urgent verdict.
+func keyEffects(all []effect) []effect {
+	return mostUrgent(all, func(a, b effect) int {
+		return cmp.Or(compareUrgency(a.shownComparison, b.shownComparison), cmp.Compare(b.size, a.size))
+	}, func(one effect) verdict.Verdict { return one.Verdict })
+}
+
+func (e effect) figure(r *Record, beside []shownComparison) document.Figure {
+	phrase := e.metric.Phrase()
+	if len(r.scenarios) > 1 {
+		phrase = e.metric.Under(e.Scenario)
+	}
+	return document.Figure{
+		Label: capitalize(e.levelsText()) + ": " + phrase, Delta: withUnit(e.delta(), e.deltaUnit()), Status: e.verdict(),
+		Text: e.sentence(r.answer), Interval: e.interval(), SVG: intervalPicture(r.answer, e.shownComparison, beside),
+	}
+}
+
+// effectTable has the effects of a matrix's factors, and of two of their levels together.
+func effectTable(r *Record) []document.Block {
+	result := &document.Table{
+		Caption: "Main effect of each level, and interactions between two factors",
+		Columns: slices.Concat(document.TextColumns("Verdict", "Level", "Scenario", "Metric"), document.NumberColumns("Effect", "Interval", "p")),
+		Note:    fmt.Sprintf("The effect of a level is its average over the other factors' levels; an interaction is what two levels do beyond that. Verdicts are as in the other tables, with p adjusted for all %d effects.", len(r.answer.Effects)),
+	}
+	for _, one := range newEffects(r) {
+		result.Rows = append(result.Rows, document.Row{Cells: slices.Concat(
+			[]document.Cell{{Text: one.verdict(), Status: one.verdict()}, {Text: one.levelsText()}}, nameCells(one.Scenario, one.Metric),
+			document.TextCells(withUnit(one.delta(), one.deltaUnit()), one.interval(), one.probability()))})
+	}
+	if r.describesOnly() {
+		result.Note = ""
+		result.Without("Verdict", "Interval", "p")
+	}
+	return document.Titled("Factors", result.Blocks())
+}
+
+// factorsTitle is the question of a matrix that asks none in words.
+func factorsTitle(r *Record, in string) string {
+	var factors []string
+	for _, factor := range r.Experiment.Spec.Matrix.Factors {
+		factors = append(factors, cmp.Or(strings.TrimSpace(factor.DisplayName), factor.Name))
+	}
+	verb := "do"
+	if len(factors) == 1 {
+		verb = "does"
+	}
+	return fmt.Sprintf("What %s %s change%s?", verb, joinAnd(factors), in)
+}
+
+// levelLabels are what the page calls a level of a matrix, with its factor unless the level
+// has a label of its own, and the level it is against.
+func (r *Record) levelLabels(factor, level, baseline string) (own, against string) {
+	for _, declared := range r.Experiment.Spec.Matrix.Factors {
+		if declared.Name != factor {
+			continue
+		}
+		prefix := cmp.Or(strings.TrimSpace(declared.DisplayName), declared.Name) + " "
+		for i := range declared.Levels {
+			one := &declared.Levels[i]
+			if one.Name == level {
+				if one.DisplayName != "" && declared.DisplayName == "" {
+					prefix = ""
+				}
+				own = prefix + levelLabel(one)
+			}
+			if one.Name == baseline {
+				against = levelLabel(one)
+			}
+		}
+	}
+	return cmp.Or(own, factor+" "+level), cmp.Or(against, baseline)
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report/chart"
+)
+
+// mark is a moment, or a stretch of time, that a person has put words to.
+type mark struct {
+	words       string
+	from, until time.Time
+	// at are the runs whose load it falls in, with the minutes of each.
+	at []markedRun
+}
+
+type markedRun struct {
+	run *v1alpha1.PerfRun
+	chart.Band
+}
+
+// newMarks are the experiment's marks, in the order of time.
+func newMarks(experiment *v1alpha1.PerfExperiment, runs journal) []mark {
+	var all []mark
+	for i := range experiment.Spec.Notes {
+		declared := &experiment.Spec.Notes[i]
+		if declared.At == nil {
+			continue
+		}
+		one := mark{words: declared.Text, from: declared.At.Time, until: laterTime(declared.At.Time, timeValue(declared.Until))}
+		for _, run := range runs {
+			if within, falls := one.within(run); falls {
+				one.at = append(one.at, markedRun{run, within})
+			}
+		}
+		all = append(all, one)
+	}
+	slices.SortStableFunc(all, func(a, b mark) int { return a.from.Compare(b.from) })
+	return all
+}
+
+// within a run's load, in minutes since it began. That of a run that is on has no end.
+func (m mark) within(run *v1alpha1.PerfRun) (chart.Band, bool) {
+	start, end := timeValue(run.Status.Timings.LoadStart), timeValue(run.Status.Timings.LoadFinish)
+	isOver := !end.IsZero() || run.Status.Phase.IsFinal()
+	if start.IsZero() || m.until.Before(start) || isOver && m.from.After(end) {
+		return chart.Band{}, false
+	}
+	until := m.until
+	if isOver {
+		until = earlierTime(until, end)
+	}
+	return chart.Band{Name: m.words, From: minutes(start, laterTime(m.from, start)), To: minutes(start, until)}, true
+}
+
+// runMarks are the marks of a run.
+func runMarks(all []mark, run string) []chart.Band {
+	var own []chart.Band
+	for _, one := range all {
+		for _, at := range one.at {
+			if at.run.Name == run {
+				own = append(own, at.Band)
+			}
+		}
+	}
+	return own
+}
+
+// timeIntoLoad says when something was, as the axis of a run of that length does.
+func timeIntoLoad(b chart.Band) string {
+	axis := chart.NewTimeAxis(b.To)
+	from, to := axis.Format(b.From), axis.Format(b.To)
+	if from == to {
+		return withUnit(to, axis.Unit)
+	}
+	return from + " to " + withUnit(to, axis.Unit)
+}
+
+// marksText says in words which marks a line bears.
+func marksText(all []chart.Band) string {
+	text := ""
+	for _, one := range all {
+		text += fmt.Sprintf("Marked by hand %s into the load: %s. ", timeIntoLoad(one), one.Name)
+	}
+	return text
+}

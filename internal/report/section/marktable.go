@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/digits"
+)
+
+// maxMarkedRuns of a mark are listed.
+const maxMarkedRuns = 5
+
+// markTable lists what people have marked, with the runs it falls in.
+func markTable(r *Record) []document.Block {
+	result := &document.Table{
+		Caption: "Marked by hand, not measured (UTC)",
+		Columns: slices.Concat(document.TextColumns("Mark", "From", "Until"), document.NumberColumns("Block"), document.TextColumns("Scenario", "Arm"), document.NumberColumns("Into the load"), document.TextColumns("Run")),
+	}
+	more := 0
+	for _, one := range r.marks {
+		for i, at := range one.at[:min(len(one.at), maxMarkedRuns)] {
+			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: append(one.cells(),
+				document.Cell{Text: digits.Count(at.run.Spec.Block)}, nameCell(at.run.Spec.Scenario.Name), armCell(at.run.Spec.Arm), document.Cell{Text: timeIntoLoad(at.Band)}, nameCell(at.run.Name))})
+		}
+		if len(one.at) == 0 {
+			result.Rows = append(result.Rows, document.Row{First: true, Cells: append(one.cells(), document.TextCells(digits.Dash, digits.Dash, digits.Dash, digits.Dash, "in no run's load")...)})
+		}
+		more += max(0, len(one.at)-maxMarkedRuns)
+	}
+	result.Note = "Charts over time show an arm's typical run, and its marks. A mark in another run stands here alone."
+	if more > 0 {
+		result.Note += fmt.Sprintf(" Of a mark the first %d runs are listed; %s.", maxMarkedRuns, document.LeftOut(more, "run"))
+	}
+	return result.Blocks()
+}
+
+func (m mark) cells() []document.Cell {
+	until := digits.Dash
+	if m.until.After(m.from) {
+		until = digits.Time(m.until)
+	}
+	return document.TextCells(m.words, digits.Time(m.from), until)
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"slices"
+
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/digits"
+)
+
+// matrixStatistics are those of response times that a matrix sets side by side.
+var matrixStatistics = []struct{ statistic, title string }{
+	{metric.Average, "average"}, {metric.P75, "75th percentile"}, {metric.P95, "95th percentile"},
+}
+
+// responseMatrix has all scenarios that do the same in one table: users by arms. One
+// scenario alone is told by its own table.
+func responseMatrix(r *Record) []document.Block {
+	transactions := sharedTransactions(r)
+	in := sharedResponseDisplay(transactions)
+	result := &document.Table{Caption: titleWithUnit("Response times of every scenario and arm", in.unit), Columns: document.TextColumns("Transaction", "Scenario")}
+	for _, arm := range r.arms {
+		for _, one := range matrixStatistics {
+			result.Columns = append(result.Columns, document.SeriesColumn(arm.Name, arm.Name+" "+one.title))
+		}
+	}
+	for _, transaction := range transactions {
+		for i, under := range transaction.under {
+			cells := []document.Cell{{Text: metric.Plain(transaction.name)}, nameCell(under.Name)}
+			for _, arm := range r.arms {
+				for _, one := range matrixStatistics {
+					cells = append(cells, document.Cell{Text: under.at(metric.Name(transaction.load, transaction.name, one.statistic), arm.Name).textIn(in)})
+				}
+			}
+			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: cells})
+		}
+	}
+	return result.Blocks()
+}
+
+// sharedResponseDisplay says how the response times of transactions are written beside each other.
+func sharedResponseDisplay(transactions []sharedTransaction) display {
+	var averages []*values
+	for _, transaction := range transactions {
+		for _, under := range transaction.under {
+			averages = append(averages, under.allValues(metric.Name(transaction.load, transaction.name, metric.Average))...)
+		}
+	}
+	return commonDisplay(metric.UnitMilliseconds, averages)
+}
+
+// sharedTransaction is one that several scenarios have, in a load of one name.
+type sharedTransaction struct {
+	load, name string
+	under      []*scenario
+}
+
+func sharedTransactions(r *Record) []sharedTransaction {
+	var all []sharedTransaction
+	for _, under := range r.scenarios {
+		for _, load := range under.Loads {
+			for _, transaction := range under.transactions(load.Name) {
+				at := slices.IndexFunc(all, func(known sharedTransaction) bool { return known.load == load.Name && known.name == transaction })
+				if at < 0 {
+					at = len(all)
+					all = append(all, sharedTransaction{load: load.Name, name: transaction})
+				}
+				all[at].under = append(all[at].under, under)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(one sharedTransaction) bool { return len(one.under) < 2 })
+}
+
+// durationMatrix has all batches in one table: what was imported by arms, alone and
+// beside other loads. Two are told by the table of durations.
+func durationMatrix(r *Record) []document.Block {
+	all := batches(r)
+	const enough = 3
+	if len(all) < enough {
+		return nil
+	}
+	var blocks []document.Block
+	for _, place := range []struct {
+		title string
+		of    func(batch) [2]string
+	}{
+		{"alone", func(one batch) [2]string { return one.alone }},
+		{"with other load", func(one batch) [2]string { return one.beside }},
+	} {
+		result := &document.Table{Caption: "Durations of every import and arm " + place.title + ", hh:mm:ss", Columns: document.TextColumns("Import")}
+		for _, arm := range r.arms {
+			result.Columns = append(result.Columns, document.SeriesColumn(arm.Name, arm.Name))
+		}
+		for _, one := range all {
+			if at := place.of(one); at[0] != "" {
+				result.Rows = append(result.Rows, document.Row{Cells: append([]document.Cell{{Text: one.what}}, durationCells(r, at)...)})
+			}
+		}
+		blocks = append(blocks, result.Blocks()...)
+	}
+	return blocks
+}
+
+// durationCells are how long a batch took under each arm.
+func durationCells(r *Record, at [2]string) []document.Cell {
+	var cells []document.Cell
+	for _, arm := range r.arms {
+		cells = append(cells, document.Cell{Text: digits.ClockSeconds(r.scenarioNamed(at[0]).at(metric.Name(at[1], metric.Duration), arm.Name).center())})
+	}
+	return cells
+}

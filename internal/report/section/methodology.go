@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// methodology says how the numbers came about, from the spec alone.
+func methodology(r *Record) []document.Block {
+	if r.measuredElsewhere() {
+		return []document.Block{{Steps: slices.Concat(r.elsewhereSteps(), statisticsSteps(r.answer))}}
+	}
+	spec := &r.Experiment.Spec
+	steps := []string{
+		fmt.Sprintf("Every block has one run of every arm under every scenario: %s x %s x %s.",
+			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(spec.DesignOrDefault().Blocks, "block")),
+		orderStep(&r.Experiment),
+		resetStep(spec),
+	}
+	for _, scenario := range r.scenarios {
+		steps = append(steps, fmt.Sprintf("Scenario %s: %s.", scenario.Name, describeScenario(scenario.Scenario)))
+	}
+	steps = append(steps, windowStep(&spec.Measurement), measureStep(&spec.Measurement), questionStep(r.answer))
+	return []document.Block{{Steps: append(steps, statisticsSteps(r.answer)...)}}
+}
+
+// questionStep says what was to be decided, which nobody can change once a run has
+// begun.
+func questionStep(a *answer) string {
+	decides := "No metric was chosen to decide: all are exploratory"
+	if len(a.Question.Primary) > 0 {
+		decides = fmt.Sprintf("The deciding metrics were fixed before the first run: %s, with a margin of %s at %s confidence",
+			joinAnd(plainNames(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
+	}
+	return fmt.Sprintf("%s (question %s).", decides, a.Question.Hash())
+}
+
+// statisticsSteps say how runs became deltas, and deltas verdicts.
+func statisticsSteps(a *answer) []string {
+	steps := []string{
+		"Each run gives one value per metric, however many requests it made: requests within a run are not independent, runs are.",
+		"Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is positive. It yields delta, interval and p. p is adjusted for all comparisons: for metrics that decide by Holm's procedure (1979), for the others by Benjamini and Hochberg's (1995). The error share of an interval is divided by the factor by which its p was adjusted (Efird and Nielsen 2008). Where a sign-flip test on the differences within blocks does not agree, the interval reaches to 0.",
+		fmt.Sprintf("Verdicts, in this order: Equivalent, if the %s interval, not adjusted, lies within %s of the baseline (two one-sided tests); Better or Worse, if the %s interval, adjusted, excludes 0; otherwise Inconclusive. Tables and figures show the interval that decided. Fewer than %d blocks get no verdict.",
+			percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), verdict.MinimumBlocks),
+	}
+	if looks := a.Question.Looks; looks.Last > 0 {
+		steps = append(steps, fmt.Sprintf("The arms were looked at after each block from %d to at most %d, to stop once every deciding metric has a verdict or hardly could get one. Intervals and p allow for all looks: a share of the error that grows with the square of the blocks' number is spent (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; the intervals hold all the same.",
+			looks.First, looks.Last))
+	}
+	return steps
+}
+
+func orderStep(experiment *v1alpha1.PerfExperiment) string {
+	if experiment.Spec.Design.Order == v1alpha1.OrderFixed {
+		return "Within a block, runs were done in the declared order of arms and scenarios."
+	}
+	text := "Within a block, runs were done in random order"
+	if seed := experiment.Status.Seed; seed != nil {
+		text += fmt.Sprintf(" (seed %d)", *seed)
+	}
+	return text + ", so that drift and noisy neighbors do not favor an arm."
+}
+
+func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
+	switch spec.Reset {
+	case v1alpha1.ResetNone:
+		return "Nothing was reset between runs."
+	case v1alpha1.ResetRestoreData:
+		return "Before each run the modules were stopped, the data was restored and the modules were started again."
+	case v1alpha1.ResetReschedule:
+		return "Before each run every module pod was deleted and rescheduled."
+	case v1alpha1.ResetRecreate:
+		return "Before each run everything was rebuilt, Kafka and PostgreSQL included."
+	default:
+		return "Before each run every module was restarted. Kafka and PostgreSQL were rebuilt only where their configuration changed."
+	}
+}
+
+func windowStep(measurement *v1alpha1.Measurement) string {
+	var cut []string
+	if warmUp := measurement.WarmUpOrDefault(); warmUp > 0 {
+		cut = append(cut, "the first "+prose.Duration(warmUp))
+	}
+	if tail := measurement.TailOrDefault(); tail > 0 {
+		cut = append(cut, "the last "+prose.Duration(tail))
+	}
+	if len(cut) == 0 {
+		return "The whole of each load counted."
+	}
+	return capitalize(strings.Join(cut, " and ")) + " of each load did not count, except for imports."
+}
+
+func measureStep(measurement *v1alpha1.Measurement) string {
+	source := "the metrics API"
+	if measurement.Prometheus != nil {
+		source = "Prometheus"
+	}
+	return fmt.Sprintf("Response times were measured by k6 at the load generator and kept as histograms that merge exactly across runners. Servers were sampled every %s, CPU and memory from %s.",
+		prose.Duration(measurement.IntervalOrDefault()), source)
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// overview says what was compared, on what, and how far it came.
+func overview(r *Record) []document.Block {
+	system := "the system it declares"
+	if reference := r.Experiment.Spec.SystemRef; reference != nil {
+		system = "PerfSystem " + reference.Name
+	}
+	if r.measuredElsewhere() {
+		system = "an undeclared system"
+	}
+	on := fmt.Sprintf("%s, on %s, under %s.", r.answer.Baseline, system, prose.Counted(len(r.scenarios), "scenario"))
+	text := "This experiment measures " + on + " It has no other arm to compare with."
+	var others []string
+	for _, arm := range r.candidates() {
+		others = append(others, arm.Name)
+	}
+	if len(others) > 0 {
+		text = "This experiment compares " + joinAnd(others) + " with the baseline " + on
+	}
+	if r.measuredElsewhere() {
+		text += " " + r.elsewhereSentence()
+	}
+	return []document.Block{document.Paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
+}
+
+// maxDifferences are listed per arm; a heap that differs in ninety modules is
+// told once.
+const maxDifferences = 8
+
+func armsTable(r *Record) *document.Table {
+	result := &document.Table{Caption: "Arms and how they differ from the baseline", Columns: document.TextColumns("Arm", "Name", "Setting", "Baseline", "This arm")}
+	for _, arm := range r.arms {
+		result.Rows = append(result.Rows, armRows(r, arm)...)
+	}
+	return result
+}
+
+// armRows are what an arm changes, or the one row that says why nothing.
+func armRows(r *Record, of arm) []document.Row {
+	named := []document.Cell{armCell(of.Name), {}}
+	if real := r.labels.armName(of.Name); real != of.Name {
+		named[1] = nameCell(real)
+	}
+	only := func(text string) []document.Row {
+		return []document.Row{{First: true, Cells: append(named, document.TextCells(text, "", "")...)}}
+	}
+	switch {
+	case of.Baseline:
+		return only("the baseline")
+	case of.Twin:
+		return only("none: the baseline once more, to measure noise")
+	}
+	changes, unlisted := armChanges(r, of)
+	if len(changes) == 0 {
+		return only("nothing recorded")
+	}
+	var rows []document.Row
+	for i, change := range changes[:min(len(changes), maxDifferences)] {
+		rows = append(rows, document.Row{First: i == 0, Cells: slices.Concat(named, document.TextCells(change.Setting, change.Baseline, change.Arm))})
+	}
+	if more := max(len(changes)-maxDifferences, 0) + unlisted; more > 0 {
+		rows = append(rows, document.Row{Cells: slices.Concat(named, document.TextCells(fmt.Sprintf("and %d more", more), "", ""))})
+	}
+	return rows
+}
+
+// armChanges are the differences of an arm from the baseline, by what their runs were given. Without
+// such runs they are those of the status, which leaves some unlisted.
+func armChanges(r *Record, of arm) (changes []arms.Change, unlisted int) {
+	baseline, system := arms.RecordedSystem(r.Runs, r.answer.Baseline), arms.RecordedSystem(r.Runs, of.Name)
+	if baseline == nil || system == nil {
+		return arms.Changes(of.Differences), int(of.MoreDifferences)
+	}
+	return arms.Changes(arms.Differences(*baseline, *system)), 0
+}
+
+func scenariosTable(scenarios []*scenario) *document.Table {
+	result := &document.Table{Caption: "Scenarios and their loads", Columns: document.TextColumns("Scenario", "Load", "What it does")}
+	for _, scenario := range scenarios {
+		for i, load := range scenario.Loads {
+			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: []document.Cell{nameCell(scenario.Name), nameCell(load.Name), {Text: capitalize(describeLoad(load))}}})
+		}
+	}
+	return result
+}

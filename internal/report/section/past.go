@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/internal/inference/comparison"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/releases/regression"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+const (
+	// fewestPast is how many points a series has that is shown: this one, and two before.
+	fewestPast = 3
+	// mostNamed differences stand in a sentence.
+	mostNamed = 3
+)
+
+// newPast is the end of the history that the experiment is the last point of, as far as it
+// is of arms and scenarios that the experiment has; nil: it has none.
+func (r *Record) newPast(kept *corev1.ConfigMap) (*releases.History, error) {
+	if kept == nil {
+		return nil, nil //nolint:nilnil // Most experiments have none.
+	}
+	history, err := regression.DecodeHistory(kept)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if history == nil {
+		return nil, nil //nolint:nilnil // As above.
+	}
+	for i := range history.Series {
+		history.Series[i].Arm = r.labels.label(history.Series[i].Arm)
+	}
+	history.Series = slices.DeleteFunc(history.Series, func(series releases.Series) bool {
+		known := slices.ContainsFunc(r.arms, func(one arm) bool { return one.Name == series.Arm })
+		this := series.Points[len(series.Points)-1].Experiment == r.Experiment.Name
+		return !known || !this || len(series.Points) < fewestPast
+	})
+	if len(history.Series) == 0 {
+		return nil, nil //nolint:nilnil // As above.
+	}
+	return history, nil
+}
+
+// pastSection is the section on the releases before this one; none, where there are not
+// two of them.
+func pastSection(r *Record) []document.Section {
+	if r.past == nil {
+		return nil
+	}
+	earlier := len(sortedReleases(r.past.Series)) - 1
+	made := document.Section{ID: "history", Title: fmt.Sprintf("This release against the last %d", earlier)}
+	made.Blocks = append(made.Blocks, document.Paragraph(pastFound(r.past)))
+	made.Blocks = append(made.Blocks, r.pastChanges()...)
+	for _, group := range groupByMetric(r.past.Series) {
+		steps := sortedReleases(group)
+		made.Blocks = append(made.Blocks,
+			document.Heading(group[0].DisplayName()),
+			document.Block{Charts: []document.Chart{r.releasesChart(group, steps)}},
+			document.Block{Table: pastTable(group, steps)})
+	}
+	if len(r.past.Notes) > 0 {
+		made.Blocks = append(made.Blocks, document.List(document.Items(asSentences(r.past.Notes)))...)
+	}
+	return []document.Section{made}
+}
+
+func asSentences(all []string) []string {
+	told := make([]string, 0, len(all))
+	for _, one := range all {
+		told = append(told, prose.Sentence(one)+".")
+	}
+	return told
+}
+
+// pastFound says what came out, and how likely that is chance.
+func pastFound(history *releases.History) string {
+	changes := 0
+	for i := range history.Series {
+		changes += len(history.Series[i].Changes)
+	}
+	found := "No change was found among them."
+	if changes > 0 {
+		found = fmt.Sprintf("%s %s found among them.", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
+	}
+	return fmt.Sprintf("Each point is what one experiment of the namespace measured under the same load. %s %s; each complete experiment is analyzed. A change needs two points: a single outlier is none.",
+		found, history.FalsePositiveRate())
+}
+
+// pastChanges are the changes in words, what differs there, and what to do next.
+func (r *Record) pastChanges() []document.Block {
+	var items []document.Item
+	var next []string
+	for i := range r.past.Series {
+		series := &r.past.Series[i]
+		for j := range series.Changes {
+			change := &series.Changes[j]
+			items = append(items, document.Item{Status: string(change.Verdict), Text: series.Sentence(change) + "; " + differencesText(change.Differences) + "."})
+			before, after := series.Points[change.At-1], series.Points[change.At]
+			command := fmt.Sprintf("perflab bisect %s %s -n %s", before.Experiment, after.Experiment, after.Namespace)
+			if len(change.Differences) > 0 && !slices.Contains(next, command) {
+				next = append(next, command)
+			}
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	blocks := document.List(items)
+	for _, at := range r.pastDifferences() {
+		blocks = append(blocks, document.Block{Table: at})
+	}
+	if len(next) > 0 {
+		blocks = append(blocks, document.Paragraph("Next, an experiment that finds the cause among the differences:"), document.Block{Commands: strings.Join(next, "\n")})
+	}
+	return blocks
+}
+
+// differencesText names what differs, without from what to what.
+func differencesText(differences []string) string {
+	names := make([]string, 0, len(differences))
+	for _, one := range differences {
+		if name, _, found := strings.Cut(one, ": "); found {
+			names = append(names, name)
+		}
+	}
+	switch more := len(names) - mostNamed; {
+	case len(names) == 0:
+		return "nothing that was recorded differs there"
+	case len(names) == 1:
+		return names[0] + " differs there"
+	case more > 0:
+		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more differ there", more)
+	}
+	return prose.Enumerate(names) + " differ there"
+}
+
+// pastDifferences are a table for each two releases between which something changed.
+func (r *Record) pastDifferences() []*document.Table {
+	var tables []*document.Table
+	for i := range r.past.Series {
+		series := &r.past.Series[i]
+		for _, change := range series.Changes {
+			caption := fmt.Sprintf("What differs between %s and %s", series.Points[change.At-1].Release, series.Points[change.At].Release)
+			at := slices.IndexFunc(tables, func(known *document.Table) bool { return known.Caption == caption })
+			if at < 0 && len(change.Differences) > 0 {
+				at, tables = len(tables), append(tables, &document.Table{Caption: caption, Columns: document.TextColumns("Arm", "Setting", "Before and after")})
+			}
+			for _, one := range change.Differences {
+				what, values, _ := strings.Cut(one, ": ")
+				cells := []document.Cell{armCell(series.Arm), {Text: what}, {Text: values}}
+				if !slices.ContainsFunc(tables[at].Rows, func(known document.Row) bool { return slices.Equal(known.Cells, cells) }) {
+					tables[at].Rows = append(tables[at].Rows, document.Row{Cells: cells})
+				}
+			}
+		}
+	}
+	return tables
+}
+
+// pastTable has a row for each release, and what this one is against it.
+func pastTable(group []releases.Series, steps []release) *document.Table {
+	made := &document.Table{Caption: titleWithUnit(group[0].DisplayName(), group[0].Unit), Columns: []document.Column{{Title: "Release"}, {Title: "Measured", Date: true}}}
+	for i := range group {
+		one := &group[i]
+		made.Columns = append(made.Columns,
+			document.SeriesColumn(one.Arm, one.Arm), document.SeriesColumn(one.Arm, "95 % interval"), document.SeriesColumn(one.Arm, titleWithUnit("This against it", one.DeltaUnit())))
+	}
+	made.Note = "Intervals are those over the runs of one experiment. What this release is against another one has none: two experiments differ by their days as well."
+	for at, step := range steps {
+		title := step.name
+		if at == len(steps)-1 {
+			title += " (this)"
+		}
+		cells := document.TextCells(title, step.time.UTC().Format(time.DateOnly))
+		for i := range group {
+			cells = append(cells, releaseCells(&group[i], step)...)
+			cells = append(cells, document.Cell{Text: deltaTo(&group[i], step)})
+		}
+		made.Rows = append(made.Rows, document.Row{Cells: cells})
+	}
+	return made
+}
+
+// deltaTo is the last point of a series against an earlier one, as the two are printed.
+func deltaTo(series *releases.Series, step release) string {
+	last := len(series.Points) - 1
+	at := slices.IndexFunc(series.Points, func(point releases.Point) bool { return newRelease(&point) == step })
+	if at < 0 || at == last {
+		return digits.Dash
+	}
+	this, that := asPrinted(series.Points[last].Center), asPrinted(series.Points[at].Center)
+	if series.Scale == comparison.Ratio {
+		if that == 0 {
+			return digits.Dash
+		}
+		return digits.Signed(100*(this/that-1), 1)
+	}
+	return digits.Signed(this-that, digits.Decimals(that, math.NaN()))
+}
+
+// asPrinted is a number as readers see it, from which deltas have to follow.
+func asPrinted(value float64) float64 {
+	printed, err := strconv.ParseFloat(strings.Replace(digits.Rough(value), digits.Minus, "-", 1), 64)
+	if err != nil {
+		return value
+	}
+	return printed
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// recommendations say what the numbers support and what they don't.
+func recommendations(r *Record) []document.Block {
+	var supported []document.Item
+	for _, arm := range r.candidates() {
+		supported = append(supported, armRecommendations(r, arm.Name)...)
+	}
+	blocks := slices.Concat(document.Titled("Supported by the numbers", document.List(supported)), document.Titled("Not supported by the numbers", document.List(document.Items(doubts(r)))))
+	if len(blocks) == 0 {
+		return []document.Block{document.Paragraph("Nothing was compared, so there is nothing to recommend.")}
+	}
+	return blocks
+}
+
+func armRecommendations(r *Record, arm string) []document.Item {
+	a := r.answer
+	primary := a.filter(func(c shownComparison) bool { return c.Primary && c.Arm == arm })
+	if len(primary) == 0 {
+		return nil
+	}
+	better, worse := countVerdicts(primary, verdict.Better), countVerdicts(primary, verdict.Worse)
+	var items []document.Item
+	switch {
+	case countVerdicts(primary, verdict.Equivalent) == len(primary):
+		items = append(items, equivalentArm(a, arm, len(primary)))
+	case worse > 0 && better > 0:
+		items = append(items, document.Item{Text: fmt.Sprintf(
+			"%s is a trade-off. Better: %s. Worse: %s. Which weighs more is your decision.", arm, metricPhrases(primary, verdict.Better), metricPhrases(primary, verdict.Worse))})
+	case worse > 0:
+		items = append(items, document.Item{Status: string(verdict.Worse), Text: fmt.Sprintf("Keep %s rather than %s: %s got worse, and no deciding metric got better.", a.Baseline, arm, metricPhrases(primary, verdict.Worse))})
+	case better > 0:
+		items = append(items, betterArm(a, arm, metricPhrases(primary, verdict.Better)))
+	}
+	if countVerdicts(primary, verdict.Inconclusive) > 0 {
+		items = append(items, document.Item{Status: string(verdict.Inconclusive), Text: undecidedText(r, arm, primary)})
+	}
+	return items
+}
+
+// equivalentArm is an equivalent arm; guarded metrics may take that
+// back.
+func equivalentArm(a *answer, arm string, deciding int) document.Item {
+	none := fmt.Sprintf("none of the %s that decide differs by %s or more", prose.Counted(deciding, "metric"), percent(a.marginPercent))
+	if verdicts := a.ArmVerdicts(arms.Arm{Name: arm}); verdicts != nil && len(verdicts.WorseGuards) > 0 {
+		return document.Item{Text: fmt.Sprintf("Look at guarded metrics before %s replaces %s: %s, but these got worse: %s.", arm, a.Baseline, none, joinAnd(verdicts.WorseGuards))}
+	}
+	return document.Item{Status: string(verdict.Equivalent), Text: fmt.Sprintf("%s can replace %s: %s.", arm, a.Baseline, none)}
+}
+
+// betterArm is an arm that got better; guarded metrics may take that back.
+func betterArm(a *answer, arm, better string) document.Item {
+	verdicts := a.ArmVerdicts(arms.Arm{Name: arm})
+	if verdicts != nil && !verdicts.Wins {
+		return document.Item{Text: fmt.Sprintf("%s does not win. Better: %s. But guarded metrics got worse: %s.", arm, better, joinAnd(verdicts.WorseGuards))}
+	}
+	return document.Item{Status: string(verdict.Better), Text: fmt.Sprintf("Prefer %s to %s: %s got better, and no deciding or guarded metric got worse.", arm, a.Baseline, better)}
+}
+
+func undecidedText(r *Record, arm string, primary []shownComparison) string {
+	further, hopeless := 0, false
+	for _, c := range primary {
+		if c.Verdict == verdict.Inconclusive {
+			further = max(further, c.FurtherBlocks)
+			hopeless = hopeless || c.FurtherBlocks == 0
+		}
+	}
+	text := fmt.Sprintf("Do not decide on %s of %s yet: the runs neither show a difference from %s nor rule one out.", metricPhrases(primary, verdict.Inconclusive), arm, r.answer.Baseline)
+	if len(r.answer.uncalibrated) > 0 {
+		return text
+	}
+	if hopeless || further == 0 {
+		return text + " More blocks alone are unlikely to settle it; find out why runs differ so much."
+	}
+	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle it with a probability of %s, if effect and spread stay as they are.",
+		further, further+int(r.Experiment.Spec.DesignOrDefault().Blocks), percent(80))
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/text/redact"
+)
+
+// resourceParts are the parts of the section on servers, in order.
+var resourceParts = []struct {
+	title string
+	// missing is told where nothing was measured of what the system has.
+	missing string
+	isIn    func(*v1alpha1.System) bool
+	// blocks under the scenarios; the first of all scenarios come first.
+	blocks []underScenario
+}{
+	{"Service CPU", "The modules' CPU was not measured.", hasModules, []underScenario{moduleTable(metric.CPU), shareTable}},
+	{"Service memory", "The modules' memory was not measured.", hasModules, []underScenario{moduleTable(metric.Memory), leakParagraph}},
+	{"Database", "PostgreSQL was not measured: no CPU, connections or top statements.", hasPostgres, []underScenario{databaseTables}},
+	{"Kafka", "Kafka was not measured: no broker figures or consumer lag.", hasKafka, []underScenario{serverTables(metric.Kafka, "Kafka")}},
+	{"Load generators", "", nil, []underScenario{serverTables(metric.Generator, "Load generators")}},
+	{"The collector's node", "", nil, []underScenario{serverTables(metric.Node, "The collector's node")}},
+	{"Further metrics", "", nil, []underScenario{serverTables(metric.Custom, "Further metrics")}},
+}
+
+func hasModules(system *v1alpha1.System) bool  { return len(system.Modules) > 0 }
+func hasPostgres(system *v1alpha1.System) bool { return system.Postgres != nil }
+func hasKafka(system *v1alpha1.System) bool    { return system.Kafka != nil }
+
+// resources show what the servers used, as far as it was measured.
+func resources(r *Record) []document.Block {
+	// What the baseline's runs were given, or what is declared where there are
+	// none.
+	system := arms.RecordedSystem(r.Runs, r.answer.Baseline)
+	if system == nil {
+		system = &r.Experiment.Spec.System
+	}
+	var blocks []document.Block
+	for _, part := range resourceParts {
+		var own []document.Block
+		for _, of := range part.blocks {
+			for _, scenario := range r.scenarios {
+				own = append(own, of(r, scenario)...)
+			}
+		}
+		if len(own) == 0 && part.isIn != nil && part.isIn(system) {
+			own = []document.Block{document.Paragraph(part.missing)}
+		}
+		blocks = append(blocks, document.Titled(part.title, own)...)
+	}
+	return append(blocks, document.Titled("Not measured", document.List(document.Items(unmeasured(r.journal.valid()))))...)
+}
+
+// unmeasured are the runs' notes on what could not be measured, once each.
+func unmeasured(runs journal) []string {
+	var sentences []string
+	for _, run := range runs {
+		if run.Status.Servers == nil {
+			continue
+		}
+		for _, note := range run.Status.Servers.Notes {
+			if one := capitalize(redact.Hide("", note)) + "."; !slices.Contains(sentences, one) {
+				sentences = append(sentences, one)
+			}
+		}
+	}
+	return sentences
+}
+
+// databaseTables show what PostgreSQL used, and for what.
+func databaseTables(r *Record, under *scenario) []document.Block {
+	blocks := serverTables(metric.Postgres, "PostgreSQL")(r, under)
+	if len(blocks) == 0 {
+		return nil
+	}
+	return append(blocks, statementTable(under).Blocks()...)
+}
+
+// statementTable has those PostgreSQL spent most time on, once each, in the last
+// valid run of each arm: shares of runs don't add up, as each run lists its own top.
+func statementTable(under *scenario) *document.Table {
+	result := &document.Table{
+		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + " (last valid run of each arm)",
+		Columns: document.TextColumns("Server", "Statement"),
+		Folded:  true,
+	}
+	top := topStatements(under)
+	for _, arm := range under.armsInTables() {
+		result.Columns = append(result.Columns, document.SeriesColumn(arm.Name, arm.Name+" calls"), document.SeriesColumn(arm.Name, arm.Name+" mean, ms"), document.SeriesColumn(arm.Name, arm.Name+" of all, %"))
+	}
+	for _, one := range top {
+		cells := []document.Cell{nameCell(one.server), {Text: shortText(one.text)}}
+		for _, arm := range under.armsInTables() {
+			if in, found := one.by[arm.Name]; found {
+				cells = append(cells, document.TextCells(digits.Count(in.Calls), roundedText(in.MeanMilliseconds), roundedText(in.Percent))...)
+				continue
+			}
+			cells = append(cells, document.TextCells(digits.Dash, digits.Dash, digits.Dash)...)
+		}
+		result.Rows = append(result.Rows, document.Row{Cells: cells})
+	}
+	return result
+}
+
+// statement is what one took, by arm.
+type statement struct {
+	server, text string
+	by           map[string]v1alpha1.StatementShare
+}
+
+// share is the largest of any arm, in percent.
+func (s statement) share() float64 {
+	largest := 0.0
+	for _, one := range s.by {
+		if percent, err := decimal.Parse(one.Percent); err == nil {
+			largest = max(largest, percent)
+		}
+	}
+	return largest
+}
+
+// topStatements of the last valid run of each arm, those that took most in any first.
+func topStatements(under *scenario) []statement {
+	const few = 10
+	var all []statement
+	for _, arm := range under.armsInTables() {
+		runs := under.validRuns(arm.Name)
+		if len(runs) == 0 || runs[len(runs)-1].Status.Servers == nil {
+			continue
+		}
+		for _, one := range runs[len(runs)-1].Status.Servers.Statements {
+			at := slices.IndexFunc(all, func(known statement) bool { return known.server == one.Server && known.text == one.Text })
+			if at < 0 {
+				at = len(all)
+				all = append(all, statement{one.Server, one.Text, map[string]v1alpha1.StatementShare{}})
+			}
+			all[at].by[arm.Name] = one
+		}
+	}
+	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Compare(b.share(), a.share()) })
+	return all[:min(len(all), few)]
+}
+
+func shortText(text string) string {
+	const enough = 123
+	return prose.Cut(text, enough)
+}
+
+// roundedText writes a recorded number with as many digits as it is worth.
+func roundedText(number string) string {
+	value, err := decimal.Parse(number)
+	if err != nil {
+		return digits.Dash
+	}
+	return digits.Rough(value)
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload"
+)
+
+// soak is what long runs show: what grew, what was started again, and what failed. Known
+// are the questions that the runs answer, whatever the answer is.
+type soak struct {
+	growths                                   []soakGrowth
+	restarts                                  []restart
+	failures                                  []string
+	knowsGrowth, knowsRestarts, knowsFailures bool
+	// longest is how long the load of a run was on.
+	longest time.Duration
+}
+
+// soakGrowth is a growth with the scenario it was seen under.
+type soakGrowth struct {
+	growth
+	under *scenario
+}
+
+// newSoak sums up the scenarios whose runs are long; nil: there are none.
+func newSoak(r *Record) *soak {
+	var found soak
+	var runs journal
+	for _, under := range r.scenarios {
+		if isLong(under.runs) {
+			found.addScenario(r, under)
+			runs = append(runs, under.runs...)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(found.growths, func(a, b soakGrowth) int { return cmp.Compare(b.share(), a.share()) })
+	found.addRunRestarts(r, runs)
+	return &found
+}
+
+func (s *soak) addScenario(r *Record, under *scenario) {
+	for _, one := range growthsUnder(under) {
+		s.knowsGrowth = true
+		if one.isSignificant(growthThreshold(r)) {
+			s.growths = append(s.growths, soakGrowth{one, under})
+		}
+	}
+	for _, run := range under.runs {
+		s.longest = max(s.longest, timeValue(run.Status.Timings.LoadFinish).Sub(timeValue(run.Status.Timings.LoadStart)))
+	}
+	for _, m := range under.metrics {
+		// Of several arms the comparison tells what failed.
+		if r.isAlone() {
+			s.addFailures(r, under, m)
+		}
+	}
+}
+
+// addFailures of a transaction's samples, or of imports.
+func (s *soak) addFailures(r *Record, under *scenario, m metric.Metric) {
+	isShare := m.IsTransaction() && m.Statistic == metric.Errors
+	if m.Window != "" || !isShare && (m.IsServer() || m.Statistic != metric.FailedImports) {
+		return
+	}
+	s.knowsFailures = true
+	for _, arm := range under.arms {
+		found := under.at(m.Name, arm.Name)
+		switch where := r.whereText(under, arm.Name); {
+		case found == nil || found.peak() == 0:
+		case isShare:
+			s.failures = append(s.failures, fmt.Sprintf("%s of %s failed%s", found.textWithUnit(), metric.Plain(m.Transaction), where))
+		default:
+			s.failures = append(s.failures, fmt.Sprintf("%s of %s failed%s", prose.Counted(int(found.sum()), "import"), m.Of, where))
+		}
+	}
+}
+
+// whereText says which scenario and arm something is of, as far as there are several.
+func (r *Record) whereText(under *scenario, arm string) string {
+	text := ""
+	if len(r.scenarios) > 1 {
+		text += " under " + under.Name
+	}
+	if !r.isAlone() {
+		text += " in " + arm
+	}
+	return text
+}
+
+// addRunRestarts of runs: those that the collector saw, and those that only a run's count has.
+func (s *soak) addRunRestarts(r *Record, runs journal) {
+	for _, run := range runs {
+		seen := map[string]int32{}
+		for _, one := range cmp.Or(r.Traces[run.Name], emptyTrace).restarts {
+			one.Count = max(one.Count, 1)
+			seen[one.component()] += one.Count
+			s.addRestarts(one)
+		}
+		for _, counted := range countedRestarts(run) {
+			s.knowsRestarts = true
+			if counted.Count -= seen[counted.component()]; counted.Count > 0 {
+				s.addRestarts(counted)
+			}
+		}
+	}
+}
+
+// countedRestarts are how often the components of a run were started again; none may be
+// among them.
+func countedRestarts(run *v1alpha1.PerfRun) []restart {
+	var counted []restart
+	for _, one := range run.Status.Observations {
+		m := metric.Parse(one.Metric)
+		number, err := decimal.Parse(one.Value)
+		if m.Resource == metric.Restarts && m.Window == "" && err == nil {
+			counted = append(counted, restart{ContainerEnd: payload.ContainerEnd{Component: metric.Name(m.Component, m.Of), Count: int32(number)}})
+		}
+	}
+	return counted
+}
+
+// addRestarts to those of the same component. The reason stays if it is that of all.
+func (s *soak) addRestarts(of restart) {
+	s.knowsRestarts = true
+	at := slices.IndexFunc(s.restarts, func(known restart) bool { return known.component() == of.component() })
+	if at < 0 {
+		s.restarts = append(s.restarts, of)
+		return
+	}
+	known := &s.restarts[at]
+	known.Count += of.Count
+	if known.reason() != of.reason() {
+		known.Reason, known.ExitCode = "", 0
+	}
+}
+
+// durationText says how long the load of a run was on.
+func (s *soak) durationText() string { return prose.Duration(s.longest.Round(time.Minute)) }
+
+// sentence on what grew, restarted and failed, and on what did not.
+func (s *soak) sentence(r *Record) string {
+	var found, none []string
+	for _, one := range []struct {
+		told  []string
+		known bool
+		noun  string
+	}{{s.growthTexts(r), s.knowsGrowth, "growth"}, {s.restartTexts(), s.knowsRestarts, "restarts"}, {s.failures, s.knowsFailures, "failures"}} {
+		if more := len(one.told) - maxFigures; more > 0 {
+			one.told = append(one.told[:maxFigures:maxFigures], fmt.Sprintf("%d more under Results", more))
+		}
+		found = append(found, one.told...)
+		if one.known && len(one.told) == 0 {
+			none = append(none, "no "+one.noun)
+		}
+	}
+	if len(none) > 0 {
+		found = append(found, strings.Join(none, ", "))
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("In %s under load: %s.", s.durationText(), strings.Join(found, "; "))
+}
+
+func (s *soak) growthTexts(r *Record) []string {
+	var told []string
+	for _, one := range s.growths {
+		told = append(told, one.text()+r.whereText(one.under, one.arm))
+	}
+	return told
+}
+
+func (s *soak) restartTexts() []string {
+	var told []string
+	for _, one := range s.restarts {
+		told = append(told, one.text())
+	}
+	return told
+}
+
+// chips count what was found.
+func (s *soak) chips() []document.Item {
+	restarts := int32(0)
+	for _, one := range s.restarts {
+		restarts += one.Count
+	}
+	var chips []document.Item
+	for _, one := range []struct {
+		number      int
+		known       bool
+		one, within string
+	}{{len(s.growths), s.knowsGrowth, "growth", "growth"}, {int(restarts), s.knowsRestarts, "restart", "restarts"}, {len(s.failures), s.knowsFailures, "kind of failure", "failures"}} {
+		switch {
+		case one.number > 0:
+			chips = append(chips, document.Item{Status: string(verdict.Worse), Text: prose.Counted(one.number, one.one)})
+		case one.known:
+			chips = append(chips, document.Item{Status: string(verdict.Better), Text: "no " + one.within})
+		}
+	}
+	return chips
+}
+
+// figures of what grew most.
+func (s *soak) figures(r *Record) []document.Figure {
+	var figures []document.Figure
+	for _, one := range s.growths[:min(len(s.growths), maxFigures)] {
+		places := one.places()
+		figures = append(figures, document.Figure{
+			Label: one.title() + r.whereText(one.under, one.arm), Status: string(verdict.Worse),
+			Delta:  one.perHour(digits.Signed(one.slope, places)),
+			Values: "average " + withUnit(digits.Rough(one.level), strings.TrimSuffix(one.unit, "/h")), Interval: digits.Interval(one.low, one.high, places),
+			Text: one.text() + r.whereText(one.under, one.arm) + ".",
+		})
+	}
+	return figures
+}
+
+// hero is the course of what grew most, or of the first response time.
+func (s *soak) hero(r *Record) *document.Chart {
+	for _, one := range s.growths {
+		if made, drawn := one.chart(r); drawn {
+			made.Name = "hero"
+			return &made
+		}
+	}
+	for _, under := range r.scenarios {
+		for _, subject := range timedTransactions(r, under) {
+			if made, drawn := timeline(r, under, subject); drawn {
+				made.Name = "hero"
+				return &made
+			}
+		}
+	}
+	return nil
+}
+
+func (g soakGrowth) chart(r *Record) (document.Chart, bool) {
+	if metric.Parse(g.course).IsServer() {
+		return course(r, g.under, g.course)
+	}
+	return timeline(r, g.under, g.course)
+}
+
+// singleRun: what one run shows of growth holds within it.
+func singleRun(r *Record) []string {
+	found := newSoak(r)
+	if found == nil || !found.knowsGrowth || len(r.CountedRuns()) > 1 {
+		return nil
+	}
+	return []string{"Growth is that of 1 run: its interval holds within this run, and another one may differ."}
+}
+
+// aloneSentence is the answer of an experiment with one arm, whose loads are short: what was
+// measured of what decides.
+func aloneSentence(r *Record) string {
+	var told []string
+	for _, under := range r.scenarios {
+		for _, subject := range primaryMetrics(r, under) {
+			if found := under.at(subject, r.answer.Baseline); found != nil {
+				m := metric.Parse(subject)
+				phrase := m.Phrase()
+				if len(r.scenarios) > 1 {
+					phrase = m.Under(under.Name)
+				}
+				told = append(told, phrase+" "+found.textWithUnit())
+			}
+		}
+	}
+	if more := len(told) - maxFigures; more > 0 {
+		told = append(told[:maxFigures], fmt.Sprintf("%d more", more))
+	}
+	if len(told) == 0 {
+		return fmt.Sprintf("%s was measured; there is no other arm to compare it with.", r.answer.Baseline)
+	}
+	return fmt.Sprintf("%s, with no other arm to compare it with: %s.", r.answer.Baseline, joinAnd(told))
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// summary has the verdicts in sentences, the sure and the bad ones first.
+func summary(r *Record) []document.Block {
+	if len(r.journal.valid()) == 0 {
+		return []document.Block{document.Paragraph("No run has counted yet, so there is nothing to compare.")}
+	}
+	blocks := []document.Block{document.Paragraph(progress(r))}
+	if r.isAlone() {
+		return append(blocks, withIntroduction("Servers:", document.Items(servers(r)))...)
+	}
+	if len(r.answer.Comparisons) == 0 {
+		return append(blocks, document.Paragraph("Only the baseline has valid runs, so nothing is compared."))
+	}
+	if r.describesOnly() {
+		blocks = append(blocks, runTables(r)...)
+		return append(blocks, withIntroduction("Servers:", document.Items(servers(r)))...)
+	}
+	blocks = append(blocks, document.Paragraph(fmt.Sprintf("A delta is the arm's value minus the baseline's, in percent of the baseline: + is more, %s is less. Differences below %s do not matter here.",
+		digits.Minus, percent(r.answer.marginPercent))))
+	blocks = append(blocks, withIntroduction("Further deciding metrics:", verdicts(r.answer))...)
+	blocks = append(blocks, withIntroduction("Other metrics that differ (exploratory):", exploratory(r.answer))...)
+	return append(blocks, withIntroduction("Servers:", document.Items(servers(r)))...)
+}
+
+// withIntroduction puts a sentence before a list, if there is one.
+func withIntroduction(sentence string, list []document.Item) []document.Block {
+	if len(list) == 0 {
+		return nil
+	}
+	return []document.Block{document.Paragraph(sentence), {List: list}}
+}
+
+func progress(r *Record) string {
+	valid, invalid, other := r.journal.counts()
+	text := fmt.Sprintf("%s counted", prose.Counted(valid, "run"))
+	if planned := r.Experiment.Status.Runs; planned != nil && int(planned.Planned) != valid {
+		text += fmt.Sprintf(" of %d planned", planned.Planned)
+	}
+	if invalid > 0 {
+		text += fmt.Sprintf("; %s did not and %s repeated", prose.Counted(invalid, "attempt"), prose.Verb(invalid, "is", "are"))
+	}
+	if other > 0 {
+		text += fmt.Sprintf("; %s %s still to come, so these results are not final", prose.Counted(other, "run"), prose.Verb(other, "is", "are"))
+	}
+	text += "."
+	if analysis := r.Experiment.Status.Analysis; analysis != nil && analysis.Stopped != nil {
+		text += " " + capitalize(analysis.Stopped.Message) + "."
+	}
+	if len(r.answer.Comparisons) > 0 {
+		text += fmt.Sprintf(" The comparison rests on %s.", prose.Counted(r.answer.Blocks, "complete block"))
+	}
+	return text
+}
+
+// verdicts are the primary comparisons in sentences, but for those that stand at the
+// head of the page.
+func verdicts(a *answer) []document.Item {
+	told := keyComparisons(a)
+	return a.items(slices.DeleteFunc(decidingComparisons(a), func(c shownComparison) bool {
+		return slices.ContainsFunc(told, func(other shownComparison) bool { return other.Comparison == c.Comparison })
+	}))
+}
+
+func (a *answer) items(all []shownComparison) []document.Item {
+	items := make([]document.Item, 0, len(all))
+	for _, c := range all {
+		items = append(items, document.Item{Status: c.verdict(), Text: c.sentence(a)})
+	}
+	return items
+}
+
+// maxExploratory is how many exploratory differences the summary lists.
+const maxExploratory = 6
+
+// exploratory are the differences that the runs show in other metrics, the
+// largest first.
+func exploratory(a *answer) []document.Item {
+	found := a.filter(func(c shownComparison) bool {
+		isSure := c.Verdict == verdict.Better || c.Verdict == verdict.Worse
+		return !c.Primary && !c.Twin && isSure && c.metric.IsInformative() && !c.metric.Restates()
+	})
+	slices.SortStableFunc(found, func(a, b shownComparison) int { return cmp.Compare(b.Size(), a.Size()) })
+	items := a.items(found[:min(len(found), maxExploratory)])
+	if more := len(found) - maxExploratory; more > 0 {
+		items = append(items, document.Item{Text: fmt.Sprintf("And %d more; see the comparison.", more)})
+	}
+	return items
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"math"
+
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/digits"
+)
+
+func unitLabel(unit string) string {
+	if unit == metric.UnitCount {
+		return ""
+	}
+	return unit
+}
+
+// display is how numbers of a unit are written: in a unit that is 10^shift times smaller,
+// so that short times and little CPU keep their digits in front of the point.
+type display struct {
+	unit   string
+	factor float64
+	shift  int
+}
+
+const (
+	unitMillicores = "millicores"
+	// fewCores are so few that they are told in thousandths.
+	fewCores = 0.1
+	// shortTime and tinyTime, in milliseconds, are told in smaller units.
+	shortTime, tinyTime = 0.1, 0.001
+)
+
+func ownUnit(unit string) display { return display{unit, 1, 0} }
+
+// newDisplay is for numbers beside each other in a unit: in thousandths of a core where
+// one of them is below a tenth, in microseconds or nanoseconds where none is longer.
+func newDisplay(unit string, beside ...float64) display {
+	smallest, largest := magnitudes(beside)
+	switch {
+	case largest == 0:
+	case unit == metric.UnitCores && smallest < fewCores:
+		return display{unitMillicores, 1e3, 3}
+	case unit == metric.UnitMilliseconds && largest < tinyTime:
+		return display{"ns", 1e6, 6}
+	case unit == metric.UnitMilliseconds && largest < shortTime:
+		return display{"µs", 1e3, 3}
+	}
+	return ownUnit(unit)
+}
+
+// magnitudes are the smallest and the largest that are not 0; 0 without any.
+func magnitudes(numbers []float64) (smallest, largest float64) {
+	for _, number := range numbers {
+		size := math.Abs(number)
+		if size == 0 || math.IsNaN(size) {
+			continue
+		}
+		if largest == 0 {
+			smallest = size
+		}
+		smallest, largest = math.Min(smallest, size), math.Max(largest, size)
+	}
+	return smallest, largest
+}
+
+// places of a number that has so many in its own unit.
+func (d display) places(own int) int { return max(own-d.shift, 0) }
+
+// text a number of the own unit.
+func (d display) text(value float64, places int) string {
+	return digits.Fixed(value*d.factor, d.places(places))
+}
+
+// round is the number that write writes, in the unit of the display.
+func (d display) round(value float64, places int) float64 {
+	return digits.Round(value*d.factor, d.places(places))
+}
+
+// percent writes a share that a person chose.
+func percent(value float64) string { return withUnit(digits.Exact(value), metric.UnitPercent) }
+
+// withUnit puts the unit behind a number.
+func withUnit(text, unit string) string {
+	if text == digits.Dash || unit == "" || unit == metric.UnitCount {
+		return text
+	}
+	return text + digits.Space + unit
+}
+
+// titleWithUnit puts the unit into a column's title.
+func titleWithUnit(title, unit string) string {
+	if unit == "" || unit == metric.UnitCount {
+		return title
+	}
+	return title + ", " + unit
+}
