@@ -130,7 +130,7 @@ func TestCurl(t *testing.T) {
 		"Release": {[]string{"-s", "--retry", "3", "-X", "PATCH", "-H", "Content-Type: application/json", "-d", `{"data":{}}`}, "/v1/status", processResult{out: "answer\n"}, requestSeen{"PATCH", "/v1/status", "application/json", "", `{"data":{}}`, 1}},
 		"Retried": {[]string{"-s", "--retry", "3"}, "/busy-once", processResult{out: "answer\n"}, requestSeen{method: "GET", path: "/busy-once", times: 2}},
 		"Restore": {append(quiet, "--header", "X-Okapi-Tenant: diku", "--header", "Content-Type: application/json", "--data-raw", "@x"), "/reset", processResult{}, requestSeen{"POST", "/reset", "application/json", "diku", "@x", 1}},
-		"Refused": {quiet, "/refused", processResult{problems: "curl: (22) the answer is 403 Forbidden\n", code: 22}, requestSeen{method: "POST", path: "/refused", times: 1}},
+		"Refused": {quiet, "/refused", processResult{problems: "curl: (22) the server answered 403 Forbidden\n", code: 22}, requestSeen{method: "POST", path: "/refused", times: 1}},
 		"Moved":   {[]string{"-o", "/dev/null"}, "/moved", processResult{}, requestSeen{method: "GET", path: "/moved", times: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -150,7 +150,7 @@ func TestServicesInPrometheus(t *testing.T) {
 	}
 	asked := change{"spec.measurement", "{prometheus: {url: 'http://p:9090'}}"}
 	topics := change{set, "{kafka: {topics: [{group: data-import, partitions: 4}]}}"}
-	const source = "external.prometheus.cluster, the name of the MSK cluster, goes with source: CloudWatch"
+	const source = "external.prometheus.cluster, the name of the MSK cluster, is required with source: CloudWatch"
 	const name = "a DBInstanceIdentifier has lower-case letters, digits and single '-', and begins with a letter: for example folio-writer"
 	judge(t, valid, map[string]rule{
 		"a database":        accept(asked, topics, postgres("{instance: folio-writer, readerInstances: [folio-reader-1, folio-reader-2]}")),

@@ -123,7 +123,7 @@ func notices(s Snapshot) []notice {
 	}
 	if s.Outage != nil {
 		found = append(found, notice{
-			"The cluster is unavailable since " + clock(s.Outage.Since, s.Outage.Since) + ".",
+			"The cluster has been unavailable since " + clock(s.Outage.Since, s.Outage.Since) + ".",
 			"This page shows the state before that; the experiment may continue. " + s.Outage.Reason,
 		})
 	}

@@ -308,7 +308,7 @@ func TestPageShowsOutageAndDeletion(t *testing.T) {
 		snapshot view.Snapshot
 		want     []string
 	}{
-		"lost":   {lost, []string{"The cluster is unavailable since 12:04:00 UTC.", "connection refused", `<dd>2 of 36</dd>`, `last change seen at <time datetime="2026-03-02T12:03:00Z">`}},
+		"lost":   {lost, []string{"The cluster has been unavailable since 12:04:00 UTC.", "connection refused", `<dd>2 of 36</dd>`, `last change seen at <time datetime="2026-03-02T12:03:00Z">`}},
 		"gone":   {gone, []string{"The experiment was deleted.", `<dd>2 of 36</dd>`}},
 		"unseen": {view.Snapshot{Outage: lost.Outage}, []string{"Loading the experiment", "connection refused"}},
 	} {

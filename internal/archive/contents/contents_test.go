@@ -80,7 +80,7 @@ func TestReadReturnsStoredExperiment(t *testing.T) {
 
 // The plan that is kept is the one that the runs of real experiments followed.
 func TestExperimentRecordHasPlan(t *testing.T) {
-	examples, err := filepath.Glob("../../docs/examples/*.yaml.gz")
+	examples, err := filepath.Glob("../../../docs/examples/*.yaml.gz")
 	if err != nil || len(examples) == 0 {
 		t.Fatalf("%d examples: %v", len(examples), err)
 	}

@@ -58,7 +58,7 @@ func TestCompareAgainstReference(t *testing.T) {
 
 func comparedRuns(t *testing.T) []comparison.Comparison {
 	t.Helper()
-	file, err := os.Open("../../cmd/perflab/testdata/runs.csv")
+	file, err := os.Open("../../../cmd/perflab/testdata/runs.csv")
 	expect.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	table, err := comparison.ReadCSV(file)

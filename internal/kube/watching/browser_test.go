@@ -112,7 +112,7 @@ func TestAccessibility(t *testing.T) {
 		l.read(address, fmt.Sprintf("datetime=%q", l.run.Status.Loads[0].Progress.Time.UTC().Format(time.RFC3339)))
 	}
 	line.cut()
-	l.read(address, "does not answer")
+	l.read(address, "has been unavailable since")
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 400} {
 		t.Run(scheme, func(t *testing.T) {
 			p := browse(t, address, width)

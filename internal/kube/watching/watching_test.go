@@ -83,13 +83,13 @@ func TestWatchSurvivesUnavailableCluster(t *testing.T) {
 	l.tell(10, "417", "0")
 	l.read(address, "Check-In 417 ms")
 	line.cut()
-	page := l.read(address, "The cluster is unavailable since ")
+	page := l.read(address, "The cluster has been unavailable since ")
 	if !strings.Contains(page, "Check-In 417 ms") || !strings.Contains(page, "last change seen at") {
 		t.Error("what was seen is gone")
 	}
 	l.tell(40, "431", "0")
 	line.mend()
-	if page := l.read(address, "Check-In 431 ms"); strings.Contains(page, "does not answer") {
+	if page := l.read(address, "Check-In 431 ms"); strings.Contains(page, "has been unavailable since") {
 		t.Error("the cluster answers, and the page says it does not")
 	}
 }
