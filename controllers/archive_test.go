@@ -174,7 +174,7 @@ func TestRunWaitsForArchive(t *testing.T) {
 			if reported := l.archivedCondition(waiting.Status.Conditions); reported.Status != metav1.ConditionFalse || !strings.Contains(reported.Message, tc.message) {
 				t.Errorf("it reports about the archive: %+v", reported)
 			}
-			if waiting.Status.Phase.IsFinal() || !strings.Contains(waiting.Status.Message, "waits in the cluster to be archived") || waiting.Status.RawResults == "" {
+			if waiting.Status.Phase.IsFinal() || !strings.Contains(waiting.Status.Message, "waiting to archive the results") || waiting.Status.RawResults == "" {
 				t.Errorf("it is %s: %s", waiting.Status.Phase, waiting.Status.Message)
 			}
 			for range 30 {

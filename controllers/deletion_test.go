@@ -93,7 +93,7 @@ func TestExperimentDeletedAtAnyStepLeavesNothing(t *testing.T) {
 // A run that a user deletes is repeated from the beginning.
 func TestRunDeletedAtAnyStepIsRepeated(t *testing.T) {
 	t.Parallel()
-	scene := scenes["a collector and data that is brought back"]
+	scene := scenes["a collector and restored data"]
 	var steps []step
 	for _, step := range newSteps(scene.undisturbed(t).writes, map[string]bool{}) {
 		if !strings.HasSuffix(step.what, "PerfExperiment") {

@@ -51,7 +51,7 @@ func TestViewServesUntilInterrupt(t *testing.T) {
 // fetched returns the page once the experiment was read.
 func fetched(t *testing.T, address string) string {
 	t.Helper()
-	return await.Page(t, address, "", "the experiment", func(page string) bool { return !strings.Contains(page, "Looking for the experiment") })
+	return await.Page(t, address, "", "the experiment", func(page string) bool { return !strings.Contains(page, "Loading the experiment") })
 }
 
 // Initial errors end the command.
