@@ -247,7 +247,7 @@ func TestHangingCollectorIsAbandoned(t *testing.T) {
 	withCollectors(l).noWatches = true
 	l.create(login(), smallExperiment(t, oneArm))
 	run := l.untilRun(v1alpha1.RunSucceeded)
-	if servers := run.Status.Servers; servers == nil || len(servers.Notes) != 1 || !strings.Contains(servers.Notes[0], "can't be read") {
+	if servers := run.Status.Servers; servers == nil || len(servers.Notes) != 1 || !strings.Contains(servers.Notes[0], "cannot read the samples") {
 		t.Errorf("the servers' status is %+v, want a note about the log", servers)
 	}
 }
