@@ -21,15 +21,15 @@ const (
 type ArtifactState string
 
 const (
-	// ArtifactCurrent: the artifact was made from the source with the digest.
+	// ArtifactCurrent means that the artifact was made from the source with the digest.
 	ArtifactCurrent ArtifactState = "Current"
-	// ArtifactFailed: the artifact can't be made from this source. The operator
+	// ArtifactFailed means that the artifact can't be made from this source. The operator
 	// retries when the source changes.
 	ArtifactFailed ArtifactState = "Failed"
-	// ArtifactRefused: the API server, or the owner of an object, refuses the artifact. The
+	// ArtifactRefused means that the API server, or the owner of an object, refuses the artifact. The
 	// operator retries.
 	ArtifactRefused ArtifactState = "Refused"
-	// ArtifactUnavailable: the server that takes the artifact is unavailable or refuses it.
+	// ArtifactUnavailable means that the server that takes the artifact is unavailable or refuses it.
 	// The operator retries.
 	ArtifactUnavailable ArtifactState = "Unavailable"
 )

@@ -32,8 +32,8 @@ type Component interface {
 	TearDown(context.Context, *Teardown) (TeardownState, error)
 }
 
+// Images, Data, Modules and Target have steps of their own in a run.
 var (
-	// Images, Data, Modules and Target have steps of their own in a run.
 	Images  = imagePulls{Base{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: fixedKinds(podKind)}}
 	Data    = restoredData{Base{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
 	Modules = moduleSet{Base{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: fixedKinds(moduleKinds...)}}

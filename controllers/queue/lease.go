@@ -245,7 +245,7 @@ func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
 		run := &runs[i]
 		stray := queue.Entry{
 			Experiment: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment},
-			Acquired:       run.CreationTimestamp.Time, Renewed: w.Now,
+			Acquired:   run.CreationTimestamp.Time, Renewed: w.Now,
 		}
 		if run.DeletionTimestamp != nil || stray.Experiment == client.ObjectKeyFromObject(w.Experiment) || known.holds(stray.Experiment, w.Now) {
 			continue

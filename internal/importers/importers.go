@@ -25,7 +25,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// ErrFile: the file has another format, or invalid data.
+// ErrFile means that the file has another format, or invalid data.
 var ErrFile = errors.New("the results are invalid")
 
 // Reader reads the files of one format.

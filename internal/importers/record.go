@@ -30,7 +30,7 @@ const (
 	mostPrimary = 8
 )
 
-// ErrRecord: the files don't form an experiment.
+// ErrRecord means that the files don't form an experiment.
 var ErrRecord = errors.New("the files make no experiment")
 
 // Experiment is the known data of an imported experiment.

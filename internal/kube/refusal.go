@@ -37,12 +37,12 @@ type Refusal struct {
 type Ownership int
 
 const (
-	// OwnerSame: the object has the owner of the wanted object, or does not exist.
+	// OwnerSame means that the object has the owner of the wanted object, or does not exist.
 	OwnerSame Ownership = iota
-	// OwnerEarlier: the object belongs to a deleted owner of the same name, and is being
+	// OwnerEarlier means that the object belongs to a deleted owner of the same name, and is being
 	// deleted as well.
 	OwnerEarlier
-	// OwnerOther: another owner made the object.
+	// OwnerOther means that another owner made the object.
 	OwnerOther
 )
 

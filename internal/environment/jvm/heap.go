@@ -37,10 +37,10 @@ const (
 	mostMemory = 128 * gibibyte
 )
 
-// ErrMemoryUnknown: the heap is a share of unknown memory.
+// ErrMemoryUnknown means that the heap is a share of unknown memory.
 var ErrMemoryUnknown = errors.New("the heap is a share of the memory, and the container has no memory limit")
 
-// ErrInitial: the initial heap exceeds the maximum.
+// ErrInitial means that the initial heap exceeds the maximum.
 var ErrInitial = errors.New("the heap starts larger than it may become, so the JVM does not start: write a smaller -Xms")
 
 // Machine is the environment that a JVM detects: the limits of its container, or else the

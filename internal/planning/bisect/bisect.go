@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// ErrAlike: no arm can set any difference.
+// ErrAlike means that no arm can set any difference.
 var ErrAlike = errors.New("the two systems differ in nothing that an arm can set")
 
 // Arms of every bisection.
