@@ -29,9 +29,14 @@ func (manifest) Source(_ *Maker, s *Subject) string {
 	return ""
 }
 
-// IsStored: a manifest that was written for the stage stays. Writing it again would hide what was
-// changed since.
+// IsStored reports whether there is a manifest of the stage. It stays: writing it again would hide
+// later changes. Once the status has its digest, the ConfigMap is not read again: whoever may write
+// ConfigMaps could have replaced its contents.
 func (manifest) IsStored(ctx context.Context, m *Maker, s *Subject, source string) (bool, error) {
+	status := &s.Experiment.Status
+	if last := status.Artifact(v1alpha1.ArtifactManifest); last.Digest == source && last.State == v1alpha1.ArtifactCurrent && status.Evidence != nil {
+		return true, nil
+	}
 	text, of, err := m.manifest(ctx, s.Experiment)
 	if err != nil || text == "" || of != source {
 		return false, err
@@ -72,7 +77,7 @@ func (manifest) Make(ctx context.Context, m *Maker, s *Subject, source string) (
 		return "", err
 	}
 	sum := evidence.Sum([]byte(text))
-	// Logs are often shipped to where nobody changes them.
+	// Logs are often shipped to a store that users of the namespace cannot write to.
 	log.FromContext(ctx).Info("The manifest of digests is written", "stage", reached.String(), "sha256", sum)
 	s.reportManifest(sum)
 	return "", nil
