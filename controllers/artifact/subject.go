@@ -48,6 +48,8 @@ type Subject struct {
 	// full are the runs with what they recorded. locked: this reconcile holds Maker.answering.
 	full   []v1alpha1.PerfRun
 	locked bool
+	// answerDigest is the result of finalAnswer, which encodes the whole status.
+	answerDigest string
 	// history that is kept in the cluster.
 	history *corev1.ConfigMap
 	// historyDigest identifies the history that the report shows; empty: it shows none.
@@ -111,12 +113,11 @@ func (s *Subject) finalAnswer(ended bool) string {
 	if !ended {
 		return ""
 	}
-	sum, err := evidence.ResultDigest(&s.Experiment.Status)
-	if err != nil {
-		// A status that can't be encoded can't be stored either.
-		return ""
+	if s.answerDigest == "" {
+		// A status that can't be encoded can't be stored either, and has no digest.
+		s.answerDigest, _ = evidence.ResultDigest(&s.Experiment.Status)
 	}
-	return sum
+	return s.answerDigest
 }
 
 // page is the digest of a report: of its stage, the notes and the history.
