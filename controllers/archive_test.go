@@ -270,7 +270,7 @@ func TestNothingIsPrunedBeforeArchiving(t *testing.T) {
 	l.now = l.experiment("small").Status.CompletionTime.Add(hours(25).Duration)
 	l.settle()
 	if reported := l.archivedCondition(l.experiment("small").Status.Conditions); reported.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
-		t.Errorf("it tells of the archive: %+v, and %d raw results are left", reported, len(l.rawResults()))
+		t.Errorf("archive condition: %+v; %d raw results are left", reported, len(l.rawResults()))
 	}
 	kept.broken = nil
 	l.until("raw results to be deleted", func() bool { return len(l.rawResults()) == 0 })

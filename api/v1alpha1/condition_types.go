@@ -109,7 +109,7 @@ const (
 	// ReasonScheduled: the schedule is active; the message has its times.
 	// On: Ready.
 	ReasonScheduled = "Scheduled"
-	// ReasonDeleting: the environment is being deleted; the message lists what is left.
+	// ReasonDeleting: the environment is being deleted; the message lists the remaining objects.
 	// On: Ready, Reconciling.
 	ReasonDeleting = "Deleting"
 	// ReasonSuspended: spec.suspend is set. After the current run, nothing starts.

@@ -92,7 +92,7 @@ func (m *Maker) wasTried(s *Subject, artifact Artifact) bool {
 // experiment that goes on.
 func (m *Maker) Announce(ctx context.Context, s *Subject) {
 	withdraw(&s.Experiment.Status)
-	// Noting fails never.
+	// This only writes to the status, which does not fail.
 	_ = m.Reconcile(ctx, s, Announcement)
 }
 

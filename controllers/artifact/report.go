@@ -37,8 +37,8 @@ func (reported) Source(_ *Maker, s *Subject) string {
 	return naming.Hash(s.page(reached), manifest)[:16]
 }
 
-// IsStored compares the annotations of the stored report with the status, which only operators
-// write: whoever may write ConfigMaps may write other digests into annotations.
+// IsStored compares the annotations of the stored report with the status. Users who can write
+// ConfigMaps can change the annotations; only operators write the status.
 func (reported) IsStored(ctx context.Context, m *Maker, s *Subject, _ string) (bool, error) {
 	reached, _ := s.stage()
 	name := naming.Report(s.Experiment.Name)

@@ -36,7 +36,7 @@ type Operator struct {
 	Name string
 }
 
-// Progress is how far a component is provisioned.
+// Progress is the provisioning state of a component.
 type Progress struct {
 	environment.Readiness
 	// RequeueAfter is when to reconcile again. Zero: a watch triggers the next reconcile.
@@ -61,7 +61,7 @@ func pending(readiness environment.Readiness) Verification {
 	return Verification{Pending: &readiness}
 }
 
-// TeardownState is how far a component is deleted.
+// TeardownState is the deletion state of a component.
 type TeardownState int
 
 const (

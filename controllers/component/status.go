@@ -46,7 +46,7 @@ func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before,
 	return nil
 }
 
-// fitStatus truncates the status of an object, and adds a warning with what is left out.
+// fitStatus truncates the status of an object, and adds a warning that lists the omitted fields.
 func fitStatus(object client.Object) (leftOut string, err error) {
 	switch object := object.(type) {
 	case *v1alpha1.PerfRun:

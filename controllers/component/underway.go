@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// IsUnderway reports whether this operator executes the run. One without a living experiment
-// is never executed, and nobody needs to wait for it.
+// IsUnderway reports whether this operator executes the run. A run whose experiment does
+// not exist is never executed, and other experiments don't wait for it.
 func (t *Tools) IsUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, error) {
 	experiment := &v1alpha1.PerfExperiment{}
 	err := t.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}, experiment, client.UnsafeDisableDeepCopy)

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 )
 
-// A change for the worse is a warning, and each is told of when it comes into the status.
+// Each change is reported once, when it is added to the status. A regression is a warning.
 func TestChangesAreEvents(t *testing.T) {
 	recorder := events.NewFakeRecorder(10)
 	reconciler := &Reconciler{Tools: component.Tools{Events: recorder}}

@@ -32,10 +32,11 @@ var steps = []step{
 // runSteps runs the steps. An experiment that can't go on leaves the queue.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) error {
 	for _, step := range steps {
-		if goesOn, err := step(r, ctx, s); err != nil || !goesOn {
-			if err != nil {
-				return err
-			}
+		goesOn, err := step(r, ctx, s)
+		if err != nil {
+			return err
+		}
+		if !goesOn {
 			return r.queue.Leave(ctx, s.waiter())
 		}
 	}
@@ -48,8 +49,8 @@ func (r *Reconciler) stepUnwritten(_ context.Context, s *scope) (bool, error) {
 	return s.unwritten == "", nil
 }
 
-// stepPlan plans the experiment. Once it has begun, the plan follows from the spec and is made
-// once.
+// stepPlan plans the experiment. After the first run, the plan depends only on the spec, and is
+// computed once.
 func (r *Reconciler) stepPlan(ctx context.Context, s *scope) (bool, error) {
 	if known := r.designs.of(s.Experiment); known != nil && s.hasBegun() {
 		s.use(known)
@@ -192,10 +193,10 @@ func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	}
 	place, err := r.queue.Finish(ctx, s.waiter(), s.teardown.isActive && isCleaning)
 	s.takePlace(place)
-	if err != nil || cleanupErr != nil {
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return err
+	}
+	if cleanupErr != nil {
 		return cleanupErr
 	}
 	return r.prune(ctx, s)

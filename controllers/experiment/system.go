@@ -27,9 +27,9 @@ const missingSystemPause = 10 * time.Second
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfsystems,verbs=get;list;watch
 
 // system is the system of the experiment: that of its spec, or a copy of the PerfSystem that it
-// refers to. The copy is in an immutable ConfigMap, so that nobody changes the system of a running
-// experiment. Before the first run it is not trusted: whoever may write ConfigMaps could have
-// created it, with contents that admission never saw. Afterwards the plan's hash, in the status,
+// refers to. The copy is in an immutable ConfigMap, so that the system of a running experiment can't
+// change. Before the first run it is not trusted: a user who can write ConfigMaps could have
+// created it with contents that admission did not check. Afterwards the plan's hash, in the status,
 // reveals a replaced copy. The system is nil if the PerfSystem is missing or invalid.
 func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, error) {
 	if s.Experiment.Spec.SystemRef == nil {
