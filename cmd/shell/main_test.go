@@ -149,19 +149,18 @@ func TestCurl(t *testing.T) {
 func TestCurlExitCodes(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
-	closed := httptest.NewServer(nil)
-	closed.Close()
+	const closed = "http://127.0.0.1:1"
 	for name, tc := range map[string]struct {
 		arguments []string
 		code      int
 	}{
-		"NobodyThere": {[]string{"-s", closed.URL}, exitNoAnswer},
+		"NobodyThere": {[]string{"-s", closed}, exitNoAnswer},
 		"NoAddress":   {[]string{"-s", "http://no-such-host.invalid"}, exitNoAddress},
 		"Timeout":     {[]string{"-s", "-m", "0.2", silent.URL}, exitTimeout},
-		"UnknownFlag": {[]string{"--compressed", closed.URL}, exitUsage},
-		"TwoURLs":     {[]string{closed.URL, closed.URL}, exitUsage},
-		"File":        {[]string{"-d", "@/etc/passwd", closed.URL}, exitUsage},
-		"Header":      {[]string{"-H", "nonsense", closed.URL}, exitUsage},
+		"UnknownFlag": {[]string{"--compressed", closed}, exitUsage},
+		"TwoURLs":     {[]string{closed, closed}, exitUsage},
+		"File":        {[]string{"-d", "@/etc/passwd", closed}, exitUsage},
+		"Header":      {[]string{"-H", "nonsense", closed}, exitUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := start(t, "curl", tc.arguments...); got.code != tc.code {

@@ -226,7 +226,7 @@ func TestUnreachableStorageIsReported(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
 	m.storage.split = true
-	m.storage.Close()
+	m.storage.URL = "http://127.0.0.1:1" // No server can take this port at random.
 	result := k6test.Run(t, dataImport, importing(m, "FLOW=S3"))
 	if result.Code != 110 || !strings.Contains(result.Stderr, "runners must reach the storage under the host that its URLs name") {
 		t.Errorf("exit code %d\n%s", result.Code, result.Stderr)

@@ -204,12 +204,11 @@ func TestConnectionBreaksAtAnyRequest(t *testing.T) {
 }
 
 func TestUnreachableStore(t *testing.T) {
-	bucket, gone := newBucket(t), httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
+	bucket := newBucket(t)
 	strange := httptest.NewTLSServer(http.NotFoundHandler())
 	defer strange.Close()
 	for name, test := range map[string]struct{ address, message string }{
-		"nothing listens":         {gone.URL, "refuses the connection"},
+		"nothing listens":         {"http://127.0.0.1:1", "refuses the connection"},
 		"no name":                 {"http://no-such-host.invalid", "does not resolve"},
 		"an unknown certificate":  {strange.URL, "not trusted"},
 		"TLS where there is none": {strings.Replace(newProxy(t).URL, "http:", "https:", 1), "does not speak TLS"},
