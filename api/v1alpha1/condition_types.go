@@ -138,7 +138,7 @@ const (
 	ReasonAttemptsExhausted = "AttemptsExhausted"
 	// ReasonStatusRefused: the API server refuses the status that the operator writes. A run is
 	// invalid, an experiment stalls. Values that are only too large are cut
-	// (docs/security.md#what-logs-may-hold).
+	// (docs/network-and-data-security.md#limits-of-logs-and-files).
 	// Fix: report it with the message or event. Any change of an experiment's spec, such as
 	// `perflab suspend` and `perflab resume`, retries.
 	// On: Stalled, Ready, Valid, events.
@@ -264,7 +264,7 @@ const (
 	// On: TargetReachable, KafkaReady, PostgresReady.
 	ReasonUnreachable = "Unreachable"
 	// ReasonTargetDenied: the operator does not connect to the address of the target, a broker or
-	// a database (docs/security.md#what-the-operator-connects-to).
+	// a database (docs/network-and-data-security.md#connections-of-the-operator).
 	// Fix: name an address that pods of the namespace reach, or ask your administrator for the
 	// `--allow-targets` in the message.
 	// On: TargetReachable, KafkaReady, PostgresReady.
@@ -331,7 +331,7 @@ const (
 	// On: Valid.
 	ReasonResultsMissing = "ResultsMissing"
 	// ReasonResultsTooLarge: the log of a runner or the collector exceeds a limit
-	// (docs/security.md#what-logs-may-hold).
+	// (docs/network-and-data-security.md#limits-of-logs-and-files).
 	// Fix: group the script's transactions or custom metrics, and do not print lines that begin
 	// with `perflab-payload`.
 	// On: Valid.
