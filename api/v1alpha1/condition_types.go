@@ -541,7 +541,7 @@ const (
 	// On: PerfExperiment.
 	EventSeriesChanged = "SeriesChanged"
 	// EventEvidenceKept: the message has the SHA-256 of the manifest of digests
-	// (docs/report.md#verify-results).
+	// (docs/records.md#verify-results).
 	// On: PerfExperiment.
 	EventEvidenceKept = "EvidenceKept"
 	// EventHeldByAnother: another operator has the experiment: two watch the namespace

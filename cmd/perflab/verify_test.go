@@ -95,14 +95,14 @@ SHA-256 of the manifest: ` + digest + "\n"
 	}
 }
 
-// The page on reports shows the current output of perflab verify.
+// The page on records shows the current output of perflab verify.
 func TestDocumentationOfVerify(t *testing.T) {
-	page, err := os.ReadFile("../../docs/report.md")
+	page, err := os.ReadFile("../../docs/records.md")
 	expect.NoError(t, err)
 	got := perflab(t, written(t, recorded.WithEvidence(20)), "verify", "-")
 	shown, _, _ := strings.Cut(strings.TrimPrefix(got.out, "\n"), "\nSHA-256")
 	if got.code != 0 || !strings.Contains(string(page), shown+"```") {
-		t.Errorf("exit code %d: docs/report.md does not show\n%s", got.code, shown)
+		t.Errorf("exit code %d: docs/records.md does not show\n%s", got.code, shown)
 	}
 }
 
