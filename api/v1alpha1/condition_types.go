@@ -368,7 +368,7 @@ const (
 	ReasonCollectorGap = "CollectorGap"
 	// ReasonNodeShared: the collector's node runs pods of the run, was full, and other pods used
 	// more than validity.maxOtherCPUPercent (50) of its CPUs
-	// (docs/measurement.md#the-collectors-node).
+	// (docs/server-metrics.md#the-collectors-node).
 	// Fix: wait for the pods in the message, separate them by placement
 	// (docs/modules.md#placement), or raise the limit.
 	// On: Valid.
