@@ -57,7 +57,8 @@ func newRunDocument(run *v1alpha1.PerfRun) runDocument {
 	return runDocument{Name: run.Name, Spec: run.Spec, Status: run.Status}
 }
 
-// newPlanDocument leaves out of the spec what may change after the first run.
+// newPlanDocument leaves out of the spec what may change after the first run, besides what the
+// schema leaves out.
 func newPlanDocument(experiment *v1alpha1.PerfExperiment) planDocument {
 	experiment = experiment.DeepCopy()
 	spec := &experiment.Spec

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"perflab.dev/perflab/api/v1alpha1"
 )
 
 // Schema lists which fields are digested: by type, each field with the type of what is in it.
@@ -23,15 +25,27 @@ const (
 	typeAnswer = "answer"
 )
 
-// OwnSchema has the fields that this version knows. It is immutable and computed once: each
+// OwnSchema has the fields that this version digests. It is immutable and computed once: each
 // reconcile of a finished experiment needs the digest of its result.
 func OwnSchema() Schema { return ownForm() }
 
+// knownForm has the fields that this version knows: manifests of earlier versions cover history
+// and lane.
+var knownForm = sync.OnceValue(func() Schema {
+	known := Schema{}
+	known[typeRecord] = known.typeFields(reflect.TypeFor[runDocument]())
+	known[typePlan] = known.typeFields(reflect.TypeFor[planDocument]())
+	known[typeAnswer] = known.typeFields(reflect.TypeFor[resultDocument]())
+	return known
+})
+
+// mutable are the fields of a spec that may change after the first run.
+var mutable = []string{"suspend", "cleanup", "history", "lane", "notes"}
+
 var ownForm = sync.OnceValue(func() Schema {
-	own := Schema{}
-	own[typeRecord] = own.typeFields(reflect.TypeFor[runDocument]())
-	own[typePlan] = own.typeFields(reflect.TypeFor[planDocument]())
-	own[typeAnswer] = own.typeFields(reflect.TypeFor[resultDocument]())
+	own, spec := maps.Clone(knownForm()), typeName(reflect.TypeFor[v1alpha1.PerfExperimentSpec]())
+	own[spec] = maps.Clone(own[spec])
+	maps.DeleteFunc(own[spec], func(field, _ string) bool { return slices.Contains(mutable, field) })
 	return own
 })
 

@@ -198,9 +198,9 @@ func Parse(text string) (*Manifest, error) {
 
 // unknownField is one that this version can't read; empty: there is none.
 func (m *Manifest) unknownField() string {
-	own := OwnSchema()
+	known := knownForm()
 	for _, form := range m.Forms {
-		if unknown := form.unknownFields(own); unknown != "" {
+		if unknown := form.unknownFields(known); unknown != "" {
 			return unknown
 		}
 	}
