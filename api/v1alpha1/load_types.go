@@ -9,6 +9,8 @@ import (
 
 // CheckInCheckOut lets users check library items in and out, each user one
 // transaction after another with think time between.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.arrivals) || !has(self.rampUp)",message="rampUp has no effect with arrivals: remove it"
 type CheckInCheckOut struct {
 	// users is the number of concurrent users over all runners.
 	// +required
@@ -21,6 +23,13 @@ type CheckInCheckOut struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
 	RampUp *metav1.Duration `json:"rampUp,omitempty"`
+
+	// arrivals make the load open: transactions are due at a rate, whatever the
+	// response times, and count from when they are due. users is then the number
+	// of users that share them. Absent: each user begins the next transaction
+	// when the previous one and its pauses are over.
+	// +optional
+	Arrivals *Arrivals `json:"arrivals,omitempty"`
 
 	// thinkTime is the mean pause of a user per transaction. Default 4s.
 	// +optional
@@ -54,6 +63,32 @@ type CheckInCheckOut struct {
 	// +kubebuilder:validation:Maximum=100
 	CheckInPercent *int32 `json:"checkInPercent,omitempty"`
 }
+
+// Arrivals are the rate of an open load.
+type Arrivals struct {
+	// perMinute is the number of transactions each minute over all runners.
+	// With a capacity, its levels replace it.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 1000000",message="arrivals.perMinute must be from 1 to 1000000"
+	PerMinute int32 `json:"perMinute"`
+
+	// distribution of the arrivals. Poisson: random, as independent people
+	// arrive. Even: at equal distances. Default Poisson.
+	// +optional
+	// +kubebuilder:default=Poisson
+	Distribution ArrivalDistribution `json:"distribution,omitempty"`
+}
+
+// ArrivalDistribution is how arrivals are distributed over time.
+// +kubebuilder:validation:Enum=Poisson;Even
+type ArrivalDistribution string
+
+const (
+	// ArrivalsPoisson are random.
+	ArrivalsPoisson ArrivalDistribution = "Poisson"
+	// ArrivalsEven have equal distances.
+	ArrivalsEven ArrivalDistribution = "Even"
+)
 
 // CirculationRelease names the calls that FOLIO's circulation pages make.
 // +kubebuilder:validation:Enum="2023";"2026"

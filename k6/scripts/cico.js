@@ -14,8 +14,14 @@
 // iterations per second: with 4 s, 0.21 where a transaction takes 0.67 s and
 // 0.20 where it takes 1.1 s. The system's response time slows the users down,
 // as it slows people, and the rate achieved is a result.
+//
+// With ARRIVALS_PER_MINUTE the model is open: transactions are due at that rate,
+// whatever the response times. One that begins late, because its user is still
+// busy, counts from when it was due.
 
+import { sleep } from 'k6';
 import exec from 'k6/execution';
+import { Arrivals } from './lib/arrivals.js';
 import { Desk } from './lib/desk.js';
 import { readFolder } from './lib/files.js';
 import { Items } from './lib/items.js';
@@ -38,13 +44,24 @@ const settings = {
   checkInPercent: number('CHECK_IN_PERCENT', 43),
   dataDir: text('DATA_DIR', '').replace(/\/+$/, ''),
   seed: text('SEED', '1'),
+  arrivals: whole('ARRIVALS_PER_MINUTE', 0, 0),
+  distribution: oneOf('ARRIVALS_DISTRIBUTION', ['Poisson', 'Even']),
+  stages: JSON.parse(text('PERFLAB_STAGES', 'null')),
 };
 const folder = settings.dataDir === '' ? undefined : readFolder(settings.dataDir, settings.users);
 
 export const options = {
-  scenarios: { cico: { executor: 'ramping-vus', startVUs: 1, stages: stages(settings), gracefulRampDown: '0s', gracefulStop: '5s' } },
+  scenarios: { cico: settings.arrivals > 0 ? open() : closed() },
   setupTimeout: '300s',
 };
+
+function closed() {
+  return { executor: 'ramping-vus', startVUs: 1, stages: settings.stages || stages(settings), gracefulRampDown: '0s', gracefulStop: '5s' };
+}
+
+function open() {
+  return { executor: 'constant-vus', vus: settings.users, duration: `${Math.round(settings.duration * 1000)}ms`, gracefulStop: '5s' };
+}
 
 export function setup() {
   const okapi = new Okapi(settings.target);
@@ -64,14 +81,30 @@ function itemsWanted({ users, duration, thinkTime, checkInPercent }) {
 }
 
 let desk;
+let arrivals;
 
 export default function (found) {
-  if (!desk) desk = open(folder ? { ...folder, ...found } : found);
-  desk.serve();
+  if (!desk) desk = newDesk(folder ? { ...folder, ...found } : found);
+  if (settings.arrivals === 0) {
+    desk.serve();
+    return;
+  }
+  if (!arrivals) arrivals = newArrivals();
+  const late = arrivals.await(exec.scenario.startTime);
+  // k6 ends the users that have nothing left to do.
+  if (late === undefined) sleep(settings.duration);
+  else desk.serve(late);
+}
+
+function newArrivals() {
+  const { users, distribution, arrivals: rate, duration, seed } = settings;
+  const user = exec.vu.idInTest;
+  const stages = settings.stages || [{ duration: `${1000 * duration}ms`, target: rate }];
+  return new Arrivals({ stages, users, user, distribution, random: generator(`${seed}/arrivals/${user}`) });
 }
 
 /** What one user has at the desk; k6 keeps it for the user's whole life. */
-function open({ shelf, returns, patrons, servicePoints }) {
+function newDesk({ shelf, returns, patrons, servicePoints }) {
   const { users, release, checkInPercent } = settings;
   const user = exec.vu.idInTest;
   const random = generator(`${settings.seed}/${user}`);

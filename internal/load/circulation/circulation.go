@@ -5,12 +5,15 @@
 package circulation
 
 import (
+	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
@@ -42,6 +45,12 @@ func (c circulation) Environment(longest time.Duration) []corev1.EnvVar {
 		{Name: "RAMP_UP_SECONDS", Value: kind.Seconds(c.RampUp)},
 		{Name: "DURATION_SECONDS", Value: kind.Seconds(&metav1.Duration{Duration: longest})},
 	}
+	if c.Arrivals != nil {
+		env = append(env, corev1.EnvVar{Name: "ARRIVALS_PER_MINUTE", Value: strconv.Itoa(int(c.Arrivals.PerMinute))})
+		if c.Arrivals.Distribution != "" {
+			env = append(env, corev1.EnvVar{Name: "ARRIVALS_DISTRIBUTION", Value: string(c.Arrivals.Distribution)})
+		}
+	}
 	if c.Release != "" {
 		env = append(env, corev1.EnvVar{Name: "RELEASE", Value: string(c.Release)})
 	}
@@ -58,6 +67,34 @@ func (c circulation) Environment(longest time.Duration) []corev1.EnvVar {
 		env = append(env, corev1.EnvVar{Name: "CHECK_IN_PERCENT", Value: strconv.Itoa(int(*c.CheckInPercent))})
 	}
 	return env
+}
+
+// busySeconds are the pauses of a user per transaction, by default, which a user needs beside the
+// response times.
+const busySeconds = 4
+
+// Validate rejects an open load whose users can't make its transactions even if the system
+// responds at once: by Little's law, that takes the rate times the pauses.
+func (c circulation) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []string) {
+	if c.Arrivals == nil {
+		return nil, nil
+	}
+	pauses := float64(busySeconds)
+	if c.ThinkTime != nil {
+		pauses = c.ThinkTime.Seconds()
+	}
+	least := int32(math.Ceil(float64(c.Arrivals.PerMinute) / 60 * pauses))
+	switch place := path.Child("checkInCheckOut", "users"); {
+	case c.Users < least:
+		return field.ErrorList{field.Invalid(place, c.Users, fmt.Sprintf(
+			"load %q: %d transactions a minute with pauses of %g s each keep %d users busy even if the system responds at once: raise users, to about %d, or lower arrivals.perMinute",
+			c.name, c.Arrivals.PerMinute, pauses, least, 2*least))}, nil
+	case float64(c.Users) < 1.5*float64(least):
+		return nil, []string{fmt.Sprintf(
+			"load %q: %d transactions a minute with pauses of %g s each keep %d of %d users busy even if the system responds at once: transactions may begin late, and count from when they are due; raise users to about %d (%s)",
+			c.name, c.Arrivals.PerMinute, pauses, least, c.Users, 2*least, place)}
+	}
+	return nil, nil
 }
 
 // Volumes returns the items and patrons, read-only.
@@ -106,12 +143,32 @@ func (c circulation) Size() (number int64, of, like string) {
 	return int64(c.Users), "users", work
 }
 
+// LevelUnit of the load's levels.
+func (c circulation) LevelUnit() string {
+	if c.Arrivals != nil {
+		return "1/min"
+	}
+	return "users"
+}
+
 const work = "check-in and check-out"
 
 func (c circulation) Describe() string {
 	text := work + " by " + prose.Counted(c.Users, "user")
+	if c.Arrivals != nil {
+		text += ", " + c.arrivals()
+	}
 	if c.RampUp != nil {
 		text += " over a ramp-up of " + prose.Duration(c.RampUp.Duration)
 	}
 	return text
+}
+
+// arrivals describes the rate of an open load.
+func (c circulation) arrivals() string {
+	how := "at random (Poisson)"
+	if c.Arrivals.Distribution == v1alpha1.ArrivalsEven {
+		how = "evenly"
+	}
+	return fmt.Sprintf("open: %d transactions a minute, %s", c.Arrivals.PerMinute, how)
 }

@@ -80,6 +80,13 @@ type ScriptKind interface {
 	NoTransactions(path *field.Path) string
 }
 
+// Stepped is a kind of load that can visit several levels, by the stages in its variables.
+type Stepped interface {
+	Kind
+	// LevelUnit is what levels count: users.
+	LevelUnit() string
+}
+
 // Sized is a kind of load with a size.
 type Sized interface {
 	Kind

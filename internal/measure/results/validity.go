@@ -3,6 +3,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -27,8 +28,8 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 	if own.Summary != nil {
 		return checkSummary(load.Name, own.Summary, validity)
 	}
-	if !own.Histograms.Final {
-		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q ended before it could print its results; only a checkpoint is left", load.Name)
+	if fault := checkFinal(load.Name, own); fault != nil {
+		return fault
 	}
 	if kinds.IsBatch(load) {
 		return kinds.ForLoad(load).Check(own.Histograms, validity)
@@ -38,6 +39,22 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 	}
 	window := Whole(load, measured, measurement)
 	return checkCounted(load, own.Histograms.Between(window.From, window.To), validity)
+}
+
+func checkFinal(load string, own Measured) *Fault {
+	if own.Histograms.Final {
+		return nil
+	}
+	return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q ended before it could print its results; only a checkpoint is left", load)
+}
+
+// CheckComplete returns the fault of the results of a load in a scenario with a capacity, or nil.
+// Failed and dropped iterations are results there.
+func CheckComplete(load v1alpha1.Load, own Measured) *Fault {
+	if own.Histograms == nil {
+		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q has no histograms, which capacity needs: set script.results to Histograms", load.Name)
+	}
+	return cmp.Or(checkFinal(load.Name, own), checkGeneratorCPU(load.Name, own))
 }
 
 // checkCounted checks the part of a load that counts.
@@ -93,6 +110,10 @@ func checkGenerator(load string, own Measured) *Fault {
 	if fault := checkDropped(load, own.Histograms.Total(metricDroppedIterations)); fault != nil {
 		return fault
 	}
+	return checkGeneratorCPU(load, own)
+}
+
+func checkGeneratorCPU(load string, own Measured) *Fault {
 	if own.GeneratorPercent > maxGeneratorCPU {
 		return kind.Faultf(v1alpha1.ReasonGeneratorSaturated, "load %q: k6 used %s %% of its CPUs, above %d %%, so its times are its own as much as the system's; give it more runners or CPUs",
 			load, decimal.Format(math.Round(own.GeneratorPercent)), maxGeneratorCPU)
@@ -179,6 +200,28 @@ func checkDropped(load string, dropped float64) *Fault {
 	}
 	return kind.Faultf(v1alpha1.ReasonLoadNotHeld, "load %q: k6 dropped %s iterations, so less load was put on than was meant; give it more users (maxVUs) or more runners",
 		load, decimal.Format(dropped))
+}
+
+// metricLateIterations of our scripts' open loads.
+const metricLateIterations = "perflab_late_iterations"
+
+// LateIterations describes open loads whose users were too busy to begin on time, in one sentence
+// each.
+func LateIterations(loads []v1alpha1.Load, measured map[string]Measured) []string {
+	var sentences []string
+	for _, load := range loads {
+		own := measured[load.Name].Histograms
+		if own == nil {
+			continue
+		}
+		const few = 1
+		if share := percent(own.Total(metricLateIterations), own.Total(metricIterations)); share > few {
+			sentences = append(sentences, fmt.Sprintf(
+				"load %q: %s %% of the transactions began late, because all users were busy; they count from when they were due, so the response times include the wait; if the system was not slow, raise users",
+				load.Name, decimal.Format(math.Round(share))))
+		}
+	}
+	return sentences
 }
 
 // skewAllowed is the allowed difference between the clocks of a load's node and the operator,

@@ -19,8 +19,9 @@ export class Desk {
     this.sessionId = crypto.randomUUID();
   }
 
-  /** One iteration: a transaction, with the thinking it takes. */
-  serve() {
+  /** One iteration: a transaction, with the thinking it takes. One that begins late takes that much longer. */
+  serve(late = 0) {
+    this.okapi.late = late;
     this.think.begin();
     const dice = 100 * this.random();
     // When all is lent there is nothing to check out, whatever the dice say.

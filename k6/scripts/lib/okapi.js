@@ -29,6 +29,8 @@ export class Okapi {
     this.session = new sessions[login](this, JSON.stringify({ username, password }));
     /** Milliseconds that calls took since this was last set to 0. */
     this.spent = 0;
+    /** Milliseconds by which the next transaction begins late. */
+    this.late = 0;
     /** The transaction that calls belong to, for their tags. */
     this.transaction = '';
     /** Seconds after which a call fails. */

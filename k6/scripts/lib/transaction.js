@@ -32,7 +32,8 @@ export function elapsed(name, okapi, calls) {
 }
 
 function attempt(name, okapi, calls, took) {
-  okapi.spent = 0;
+  okapi.spent = okapi.late || 0;
+  okapi.late = 0;
   okapi.transaction = name;
   try {
     calls();
