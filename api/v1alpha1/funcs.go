@@ -277,3 +277,29 @@ func (a Attempts) At(position int32) int32 {
 	}
 	return a[position-1]
 }
+
+// LevelsOrDefault returns the number of levels of each run.
+func (c Capacity) LevelsOrDefault() int32 { return valueOr(c.Levels, 6) }
+
+// LoadOf returns the load whose level changes; false if there is none of the name.
+func (c Capacity) LoadOf(loads []Load) (Load, bool) {
+	for _, load := range loads {
+		if load.Name == c.Load || c.Load == "" && len(loads) == 1 {
+			return load, true
+		}
+	}
+	return Load{}, false
+}
+
+// MaxOrDefault returns the highest level; 0 if it is unknown.
+func (c Capacity) MaxOrDefault(load Load) int32 {
+	users := load.CheckInCheckOut
+	switch {
+	case c.Max != nil || users == nil:
+		return valueOr(c.Max, 0)
+	case users.Arrivals != nil:
+		return users.Arrivals.PerMinute
+	default:
+		return users.Users
+	}
+}

@@ -788,6 +788,12 @@ type PerfExperimentStatus struct {
 	// +optional
 	History *HistoryStatus `json:"history,omitempty"`
 
+	// capacities are the capacities of the arms, in scenarios with a capacity.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Capacities []ArmCapacity `json:"capacities,omitempty"`
+
 	// comparisons hold every primary comparison, then those of guardrails, then
 	// the exploratory ones with the largest effects relative to their errors.
 	// The report has all.

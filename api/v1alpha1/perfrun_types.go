@@ -68,6 +68,11 @@ type PerfRunSpec struct {
 	// scenario of the run.
 	// +structType=atomic
 	Scenario Scenario `json:"scenario"`
+	// levels of a scenario's capacity that the run visits, in order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=12
+	Levels []int32 `json:"levels,omitempty"`
 	// seed of the loads' data.
 	Seed int64 `json:"seed"`
 	// measurement as in the experiment.
@@ -158,6 +163,11 @@ type PerfRunStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Observations []Observation `json:"observations,omitempty"`
+
+	// capacity is what a scenario's capacity found.
+	// +optional
+	// +structType=atomic
+	Capacity *RunCapacity `json:"capacity,omitempty"`
 
 	// warnings describe what limits the run's results. They don't make it
 	// invalid.

@@ -27,6 +27,11 @@ type Scenario struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Loads []Load `json:"loads"`
+
+	// capacity finds how much of a load each arm takes, instead of comparing
+	// response times.
+	// +optional
+	Capacity *Capacity `json:"capacity,omitempty"`
 }
 
 // Load is one k6 test inside a scenario.

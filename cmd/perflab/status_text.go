@@ -45,6 +45,9 @@ func (s snapshot) text(now time.Time) string {
 	for _, invalid := range status.InvalidRuns {
 		fmt.Fprintf(&page, "  invalid: %s: %s (%s)\n", invalid.Run, invalid.Message, invalid.Reason)
 	}
+	for _, found := range status.Capacities {
+		fmt.Fprintf(&page, "  %s\n", capacityLine(found))
+	}
 	for _, found := range status.Comparisons {
 		if found.Primary {
 			fmt.Fprintf(&page, "  %s\n", comparisonLine(found))
@@ -66,6 +69,29 @@ func (s snapshot) text(now time.Time) string {
 		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, progress.Activity(current))
 	}
 	return page.String()
+}
+
+// capacityLine describes what an arm takes.
+func capacityLine(found v1alpha1.ArmCapacity) string {
+	line := fmt.Sprintf("%s of %s: capacity ", found.Arm, found.Scenario)
+	switch {
+	case found.Value != "":
+		line += formatNumber(found.Value, formatRounded)
+	case found.Above > 0:
+		return line + "above the range"
+	default:
+		return line + "below the range"
+	}
+	if found.Unit != metric.UnitCount {
+		line += " " + found.Unit
+	}
+	if found.Low != "" {
+		line += fmt.Sprintf(" (%s to %s)", formatNumber(found.Low, formatRounded), formatNumber(found.High, formatRounded))
+	}
+	if found.Limiting != "" {
+		line += fmt.Sprintf(", limited by %s in %d of %d", metric.Plain(found.Limiting), found.LimitingRuns, found.Runs+found.Below+found.Above)
+	}
+	return line
 }
 
 // stopMessage is why no further block is planned, with design.target.

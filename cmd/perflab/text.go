@@ -134,6 +134,9 @@ func writeQuestion(p *page, shown preview.Preview) {
 	for _, name := range shown.Primary {
 		p.line("  %s", metric.Plain(name))
 	}
+	for _, capacity := range shown.Capacities {
+		p.line("  %s", capacity)
+	}
 	if len(shown.Power) == 0 {
 		return
 	}

@@ -35,6 +35,7 @@ func (analyzed) Make(ctx context.Context, m *Maker, s *Subject, _ string) (strin
 	defer m.Telemetry.StartAnalysis()()
 	status := &s.Experiment.Status
 	status.Results = analysis.Describe(s.Plan.Arms, s.Experiment.Spec.Scenarios, full)
+	status.Capacities = analysis.Capacities(s.Plan.Arms, s.Experiment.Spec.Scenarios, full, 1-s.Question.Alpha())
 	if s.isComparisonDue() {
 		answer := analysis.Analyze(&s.Experiment.Spec, s.Plan.Arms, s.Plan.Seed, full)
 		s.Answer = &answer

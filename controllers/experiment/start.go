@@ -22,6 +22,7 @@ import (
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/levels"
 	"perflab.dev/perflab/internal/planning/schedule"
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
@@ -231,6 +232,7 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 			scenario.DeepCopyInto(&run.Spec.Scenario)
 		}
 	}
+	run.Spec.Levels = levels.Next(&run.Spec, s.Runs)
 	run.Labels = naming.RunLabels(run)
 	return run
 }

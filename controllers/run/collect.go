@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/text/prose"
@@ -299,6 +300,9 @@ func (s *scope) checkClocks(measured map[string]results.Measured) {
 // they do not fit.
 func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
+	if spec.Scenario.Capacity != nil {
+		return s.recordCapacity(measured)
+	}
 	observations := append(s.costObservations(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
 	for _, wanted := range spec.Scenario.Loads {
@@ -317,10 +321,33 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 	for _, sentence := range results.Warnings(observations) {
 		s.warn(sentence)
 	}
+	for _, sentence := range results.LateIterations(spec.Scenario.Loads, measured) {
+		s.warn(sentence)
+	}
 	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
 		s.warn(sentence)
 	}
 	return s.storeObservations(observations)
+}
+
+// recordCapacity stores the capacity that the run found. Its levels may fail: overload is what they
+// look for.
+func (s *scope) recordCapacity(measured map[string]results.Measured) ([]byte, error) {
+	spec := &s.run.Spec
+	for _, load := range spec.Scenario.Loads {
+		s.setFault(results.CheckComplete(load, measured[load.Name]))
+	}
+	observations := append(s.costObservations(), s.observeServers(measured)...)
+	observations = slices.DeleteFunc(observations, func(one v1alpha1.Observation) bool { return metric.Parse(one.Metric).Component != metric.System })
+	found, observed, fault := results.ObserveCapacity(spec, measured, s.samples)
+	s.setFault(fault)
+	if fault == nil {
+		s.status().Capacity = found
+		for _, sentence := range results.CapacityWarnings(found) {
+			s.warn(sentence)
+		}
+	}
+	return s.storeObservations(append(observations, observed...))
 }
 
 // storeObservations stores in the status what fits and returns all as JSON if there are more.

@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/load/steps"
 )
 
 // variables returns the variables of the scripts in the runner image.
@@ -29,6 +30,9 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 		corev1.EnvVar{Name: "K6_NO_USAGE_REPORT", Value: "true"},
 	)
 	env = append(env, kinds.ForLoad(load).Environment(Length(load, run.Spec.Deadlines))...)
+	if stepped, levels, found := steps.FromScenario(run.Spec.Scenario, run.Spec.Measurement, run.Spec.Levels); found && stepped.Name == load.Name {
+		env = append(env, corev1.EnvVar{Name: steps.Variable, Value: levels.Stages()})
+	}
 	return append(env, corev1.EnvVar{Name: "PERFLAB_SECRETS", Value: secrets(env)})
 }
 

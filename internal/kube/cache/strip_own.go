@@ -29,7 +29,7 @@ func StripExperiment(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperime
 	}
 	stripped := *experiment
 	status := &stripped.Status
-	status.Results, status.Comparisons, status.Pairs, status.Slowdowns, status.Effects = nil, nil, nil, nil, nil
+	status.Results, status.Capacities, status.Comparisons, status.Pairs, status.Slowdowns, status.Effects = nil, nil, nil, nil, nil, nil
 	status.InvalidRuns, status.Warnings, status.Deletions = nil, nil, nil
 	spec := &stripped.Spec
 	spec.System, spec.Arms, spec.Matrix, spec.Scenarios, spec.Notes = v1alpha1.System{}, nil, nil, nil, nil
@@ -52,6 +52,10 @@ func StripRun(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	stripped := &v1alpha1.PerfRun{ObjectMeta: stripRunMeta(run.ObjectMeta), Spec: stripRunSpec(&run.Spec)}
 	status := &run.Status
 	stripped.Status = v1alpha1.PerfRunStatus{Phase: intern(status.Phase), Message: intern(status.Message), Timings: status.Timings}
+	if found := status.Capacity; found != nil {
+		// The levels of later runs depend on it.
+		stripped.Status.Capacity = &v1alpha1.RunCapacity{Side: found.Side, Value: found.Value, Low: found.Low, High: found.High}
+	}
 	for i := range status.Conditions {
 		if valid := status.Conditions[i]; valid.Type == v1alpha1.ConditionValid {
 			valid.Type, valid.Status, valid.Reason, valid.Message = intern(valid.Type), intern(valid.Status), intern(valid.Reason), intern(valid.Message)
@@ -70,7 +74,7 @@ func StripRun(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 func stripRunSpec(spec *v1alpha1.PerfRunSpec) v1alpha1.PerfRunSpec {
 	stripped := v1alpha1.PerfRunSpec{
 		Experiment: intern(spec.Experiment), PlanHash: intern(spec.PlanHash),
-		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: intern(spec.Arm),
+		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: intern(spec.Arm), Levels: spec.Levels,
 		Scenario:           v1alpha1.Scenario{Name: intern(spec.Scenario.Name)},
 		ServiceAccountName: intern(spec.ServiceAccountName),
 	}

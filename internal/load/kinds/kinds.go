@@ -4,6 +4,7 @@
 package kinds
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/load/imported"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/script"
+	"perflab.dev/perflab/internal/measure/metric"
 )
 
 // table has an entry for each kind.
@@ -40,6 +42,14 @@ func ForLoad(load v1alpha1.Load) kind.Kind {
 func IsBatch(load v1alpha1.Load) bool {
 	_, is := ForLoad(load).(kind.Batch)
 	return is
+}
+
+// LevelUnit returns what the levels of a load count: users, or 1 if that is unknown.
+func LevelUnit(load v1alpha1.Load) string {
+	if stepped, is := ForLoad(load).(kind.Stepped); is {
+		return cmp.Or(stepped.LevelUnit(), metric.UnitCount)
+	}
+	return metric.UnitCount
 }
 
 // ConfigMaps returns those that scripts of the scenarios are in, by name.

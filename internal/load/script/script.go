@@ -38,6 +38,9 @@ func (s script) Source() kind.Source {
 	return kind.Source{ConfigMap: s.ConfigMap, Volume: s.PersistentVolumeClaim, File: s.Path}
 }
 
+// LevelUnit is unknown: a script's levels are users, or a rate.
+func (script) LevelUnit() string { return "" }
+
 func (s script) Image() string { return s.Script.Image }
 
 func (s script) Arguments() []string { return s.Script.Arguments }

@@ -13,7 +13,7 @@ import (
 // better when higher.
 var rising = []string{
 	RecordsPerSecond, RequestsPerSecond, TransactionsPerSecond, IterationsPerSecond,
-	Samples, Records, Imports, CacheHits, MemoryFree, StorageFree,
+	Samples, Records, Imports, Capacity, CacheHits, MemoryFree, StorageFree,
 }
 
 // HigherIsBetter reports the metric's direction. Custom metrics are better when higher if they

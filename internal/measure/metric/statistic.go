@@ -42,6 +42,10 @@ const (
 
 	RequestsPerSecond   = "requestsPerSecond"
 	IterationsPerSecond = "iterationsPerSecond"
+
+	// Capacity is the highest level at which the objectives hold, in users or whatever the
+	// levels are.
+	Capacity = "capacity"
 )
 
 // Count of a metric in k6's own summary.
@@ -104,7 +108,7 @@ func Unit(statistic string) string {
 		return UnitSeconds
 	case RecordsPerSecond, RequestsPerSecond, IterationsPerSecond:
 		return UnitPerSecond
-	case Samples, Count, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs:
+	case Samples, Count, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs, Capacity:
 		return UnitCount
 	}
 	return ""

@@ -98,6 +98,8 @@ func (m Metric) wholePhrase() string {
 		return "requests per second of " + m.Of
 	case IterationsPerSecond:
 		return "iterations per second of " + m.Of
+	case Capacity:
+		return "capacity for " + m.Of
 	case FailedImports:
 		return "failed imports of " + m.Of
 	case FailedRecords:

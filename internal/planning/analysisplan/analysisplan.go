@@ -111,7 +111,7 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	var primary []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
-			for _, name := range kinds.ForLoad(load).Primary() {
+			for _, name := range primaryOf(scenario, load) {
 				if !slices.Contains(primary, name) && len(primary) < maxPrimary {
 					primary = append(primary, name)
 				}
@@ -119,6 +119,17 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 		}
 	}
 	return primary
+}
+
+// primaryOf returns a load's default primary metrics: in a scenario with a capacity, that.
+func primaryOf(scenario v1alpha1.Scenario, load v1alpha1.Load) []string {
+	if scenario.Capacity == nil {
+		return kinds.ForLoad(load).Primary()
+	}
+	if stepped, found := scenario.Capacity.LoadOf(scenario.Loads); found && stepped.Name == load.Name {
+		return []string{metric.Name(load.Name, metric.Capacity)}
+	}
+	return nil
 }
 
 // ResolveMetrics returns the question with the declared metrics replaced by the measured

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/internal/planning/analysisplan"
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/planning/plan"
@@ -29,6 +30,8 @@ type Preview struct {
 	// WallTime is the estimate for all runs, with its assumptions.
 	WallTime Estimate `json:"wallTime"`
 	Heaps    []Heap   `json:"heaps,omitempty"`
+	// Capacities describe the scenarios with a capacity.
+	Capacities []Capacity `json:"capacities,omitempty"`
 	// Primary are the primary metrics.
 	Primary []string `json:"primary,omitempty"`
 	// MarginPercent and ConfidencePercent of the analysis.
@@ -72,6 +75,9 @@ func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed As
 		seed = *spec.Design.Seed
 	}
 	planned := plan.From(spec, system, seed)
+	timed := *spec
+	timed.Scenarios = steps.WithDurations(spec.Scenarios, spec.Measurement)
+	spec = &timed
 	preview := Preview{
 		Experiment: experiment.Name,
 		Blocks:     spec.DesignOrDefault().Blocks,
@@ -102,6 +108,7 @@ func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed As
 	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
 	asked := analysisplan.New(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
+	preview.Capacities = capacities(spec)
 	preview.Power = powers(spec, planned.Arms, assumed)
 	preview.Designs = designs(spec, planned.Arms, assumed)
 	if len(preview.WallTime.Unknown) > 0 {

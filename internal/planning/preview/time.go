@@ -93,11 +93,16 @@ func (a Assumptions) end(loads []v1alpha1.Load, load v1alpha1.Load, depth int) t
 
 // load returns the length of a load; zero if it is unknown, or another load ends it.
 func (a Assumptions) load(load v1alpha1.Load) time.Duration {
-	if load.Duration != nil {
-		return load.Duration.Duration
-	}
-	length, _ := kinds.ForLoad(load).Length(a.Assumptions)
+	length, _ := a.length(load)
 	return length.Lasts
+}
+
+// length returns the length of a load without until; declared lengths need no assumptions.
+func (a Assumptions) length(load v1alpha1.Load) (kind.Length, error) {
+	if load.Duration != nil {
+		return kind.Length{Lasts: load.Duration.Duration}, nil
+	}
+	return kinds.ForLoad(load).Length(a.Assumptions)
 }
 
 // sentences list the assumptions: those of kinds of loads after those of single loads.
@@ -106,7 +111,7 @@ func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
 	var assumed []string
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			length, _ := kinds.ForLoad(load).Length(a.Assumptions)
+			length, _ := a.length(load)
 			if length.By != "" && load.Until == "" {
 				sentences = append(sentences, fmt.Sprintf("load %s lasts %s by %s", load.Name, Duration(length.Lasts), length.By))
 			}
@@ -133,7 +138,7 @@ func (a Assumptions) unknown(spec *v1alpha1.PerfExperimentSpec) []UnknownLength 
 	var found []UnknownLength
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			if _, err := kinds.ForLoad(load).Length(a.Assumptions); err != nil && load.Until == "" {
+			if _, err := a.length(load); err != nil && load.Until == "" {
 				found = append(found, UnknownLength{scenario.Name, load.Name, err.Error()})
 			}
 		}

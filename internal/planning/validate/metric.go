@@ -26,6 +26,9 @@ func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) s
 				continue
 			}
 			fault := metricFault(load, rest, window)
+			if scenario.Capacity != nil {
+				fault = capacityMetricFault(scenario, load, rest, window)
+			}
 			if fault == "" {
 				return ""
 			}
@@ -35,6 +38,16 @@ func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) s
 		}
 	}
 	return first
+}
+
+// capacityMetricFault: a scenario with a capacity has no other metric.
+func capacityMetricFault(scenario v1alpha1.Scenario, load v1alpha1.Load, rest, window string) string {
+	stepped, _ := scenario.Capacity.LoadOf(scenario.Loads)
+	if stepped.Name == load.Name && rest == metric.Capacity && window == "" {
+		return ""
+	}
+	return fmt.Sprintf("scenario %q looks for a capacity, and response times at different levels can't be compared: write %s, and limit other metrics by capacity.objectives",
+		scenario.Name, metric.Name(stepped.Name, metric.Capacity))
 }
 
 func metricFault(load v1alpha1.Load, rest, window string) string {

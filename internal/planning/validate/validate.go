@@ -63,6 +63,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	variants := listVariants(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
 	judgeScenarios(found, spec.Scenarios, scripts)
+	judgeCapacities(found, spec, scripts)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
 	judgeAnalysis(found, spec, variants, scripts)

@@ -38,6 +38,7 @@ type resultDocument struct {
 	Attempts    v1alpha1.Attempts        `json:"attempts"`
 	InvalidRuns []v1alpha1.InvalidRun    `json:"invalidRuns"`
 	Results     []v1alpha1.Result        `json:"results"`
+	Capacities  []v1alpha1.ArmCapacity   `json:"capacities,omitempty"`
 	Analysis    *v1alpha1.AnalysisStatus `json:"analysis"`
 	Verdict     string                   `json:"verdict"`
 	Comparisons []v1alpha1.Comparison    `json:"comparisons"`
@@ -72,7 +73,7 @@ func newPlanDocument(experiment *v1alpha1.PerfExperiment) planDocument {
 
 func newResultDocument(status *v1alpha1.PerfExperimentStatus) resultDocument {
 	return resultDocument{
-		Arms: status.Arms, Runs: status.Runs, Attempts: status.Attempts, InvalidRuns: status.InvalidRuns, Results: status.Results, Analysis: status.Analysis,
+		Arms: status.Arms, Runs: status.Runs, Attempts: status.Attempts, InvalidRuns: status.InvalidRuns, Results: status.Results, Capacities: status.Capacities, Analysis: status.Analysis,
 		Verdict: status.Verdict, Comparisons: status.Comparisons, Pairs: status.Pairs, Slowdowns: status.Slowdowns, Effects: status.Effects,
 	}
 }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/text/decimal"
+)
+
+// Capacities sums up the capacity of each arm, in the order of scenarios and arms.
+func Capacities(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun, confidence float64) []v1alpha1.ArmCapacity {
+	var summaries []v1alpha1.ArmCapacity
+	ordered := InOrder(runs)
+	for _, scenario := range scenarios {
+		for _, arm := range all {
+			if summary, any := Capacity(scenario, arm.Name, ordered, confidence); any {
+				summaries = append(summaries, summary)
+			}
+		}
+	}
+	return summaries
+}
+
+// Capacity sums up the capacity of an arm over its valid runs; false without any. The interval is
+// the t interval of the logarithms of the runs' values.
+func Capacity(scenario v1alpha1.Scenario, arm string, runs []*v1alpha1.PerfRun, confidence float64) (v1alpha1.ArmCapacity, bool) {
+	if scenario.Capacity == nil {
+		return v1alpha1.ArmCapacity{}, false
+	}
+	load, found := scenario.Capacity.LoadOf(scenario.Loads)
+	if !found {
+		return v1alpha1.ArmCapacity{}, false
+	}
+	summary := v1alpha1.ArmCapacity{
+		Scenario: scenario.Name, Arm: arm, Metric: metric.Name(load.Name, metric.Capacity), Unit: kinds.LevelUnit(load),
+	}
+	own := capacityRuns(runs, scenario.Name, arm)
+	summarizeCapacity(&summary, load.Name, own, confidence)
+	return summary, len(own) > 0
+}
+
+func capacityRuns(runs []*v1alpha1.PerfRun, scenario, arm string) []*v1alpha1.RunCapacity {
+	var found []*v1alpha1.RunCapacity
+	for _, run := range runs {
+		isOwn := run.Spec.Scenario.Name == scenario && run.Spec.Arm == arm
+		if isOwn && run.Status.Phase == v1alpha1.RunSucceeded && run.Status.Capacity != nil {
+			found = append(found, run.Status.Capacity)
+		}
+	}
+	return found
+}
+
+func summarizeCapacity(summary *v1alpha1.ArmCapacity, load string, runs []*v1alpha1.RunCapacity, confidence float64) {
+	var logs, rates []float64
+	limiting, shares := map[string]int32{}, map[string][]float64{}
+	for _, run := range runs {
+		switch run.Side {
+		case v1alpha1.CapacityBelow:
+			summary.Below++
+		case v1alpha1.CapacityAbove:
+			summary.Above++
+		case v1alpha1.CapacityWithin:
+		}
+		if run.Limiting != "" {
+			limiting[run.Limiting]++
+		}
+		if name, percent := busiest(run); name != "" {
+			shares[name] = append(shares[name], percent)
+		}
+		value, err := decimal.Parse(run.Value)
+		if err != nil || value <= 0 {
+			continue
+		}
+		summary.Runs++
+		logs = append(logs, math.Log(value))
+		if rate := rateAt(run, load, value); rate > 0 {
+			rates = append(rates, rate)
+		}
+	}
+	if len(logs) > 0 {
+		mean := stats.Mean(logs)
+		summary.Value = decimal.Format(math.Exp(mean.Value))
+		if low, high := mean.Interval(confidence); !math.IsNaN(low) {
+			summary.Low, summary.High = decimal.Format(math.Exp(low)), decimal.Format(math.Exp(high))
+		}
+	}
+	if len(rates) > 0 {
+		summary.IterationsPerSecond = decimal.Format(stats.GeometricMean(rates))
+	}
+	summary.Limiting, summary.LimitingRuns = mostFrequent(limiting)
+	summary.Busiest, summary.BusiestPercent = mostBusy(shares)
+}
+
+func mostFrequent(counts map[string]int32) (name string, count int32) {
+	for _, one := range slices.Sorted(maps.Keys(counts)) {
+		if counts[one] > count {
+			name, count = one, counts[one]
+		}
+	}
+	return name, count
+}
+
+// mostBusy returns the server that is the busiest one in most runs, with the mean of its shares.
+func mostBusy(shares map[string][]float64) (name, percent string) {
+	most := 0
+	for _, one := range slices.Sorted(maps.Keys(shares)) {
+		if len(shares[one]) > most {
+			name, most = one, len(shares[one])
+		}
+	}
+	if name == "" {
+		return "", ""
+	}
+	return name, decimal.Format(stats.Describe(shares[name]).Mean)
+}
+
+// busiest returns the server with the largest share of its CPU limit at the level above the
+// capacity, or at the highest one.
+func busiest(run *v1alpha1.RunCapacity) (name string, percent float64) {
+	at := slices.IndexFunc(run.Levels, func(level v1alpha1.CapacityLevel) bool { return level.Level == run.High })
+	if at < 0 {
+		at = len(run.Levels) - 1
+	}
+	if at < 0 {
+		return "", 0
+	}
+	for _, observed := range run.Levels[at].Observations {
+		of := metric.Parse(observed.Metric)
+		value, err := decimal.Parse(observed.Value)
+		if err == nil && of.IsServer() && of.Resource == metric.CPU && of.Statistic == metric.PercentOfLimit && value > percent {
+			name, percent = observed.Metric, value
+		}
+	}
+	return name, percent
+}
+
+// rateAt interpolates the load's iterations per second at its capacity; 0 if it is unknown.
+func rateAt(run *v1alpha1.RunCapacity, load string, capacity float64) float64 {
+	levels := slices.Clone(run.Levels)
+	slices.SortStableFunc(levels, func(a, b v1alpha1.CapacityLevel) int { return cmp.Compare(a.Level, b.Level) })
+	var lower, lowerRate float64
+	for _, level := range levels {
+		x, rate := float64(level.Level), levelRate(level, load)
+		if rate <= 0 {
+			continue
+		}
+		if x >= capacity {
+			if lower == 0 || x == lower {
+				return rate
+			}
+			share := math.Log(capacity/lower) / math.Log(x/lower)
+			return lowerRate + share*(rate-lowerRate)
+		}
+		lower, lowerRate = x, rate
+	}
+	return 0
+}
+
+func levelRate(level v1alpha1.CapacityLevel, load string) float64 {
+	for _, observed := range level.Observations {
+		if observed.Metric == metric.Name(load, metric.IterationsPerSecond) {
+			rate, err := decimal.Parse(observed.Value)
+			if err == nil {
+				return rate
+			}
+		}
+	}
+	return 0
+}

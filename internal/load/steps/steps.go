@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package steps is the timetable of a load that visits several levels. It is pure.
+package steps
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Variable of the script with the stages.
+const Variable = "PERFLAB_STAGES"
+
+// Steps are the levels of a load, one after the other, for the same time each. A warm-up at the
+// middle level precedes them.
+type Steps struct {
+	Levels []int32
+	WarmUp time.Duration
+	// Step is the time at each level. Settle is its first part, which is not measured.
+	Step, Settle time.Duration
+}
+
+// FromScenario returns the load that visits levels, and its steps; false if the scenario has none.
+func FromScenario(scenario v1alpha1.Scenario, measurement v1alpha1.Measurement, levels []int32) (v1alpha1.Load, Steps, bool) {
+	capacity := scenario.Capacity
+	if capacity == nil {
+		return v1alpha1.Load{}, Steps{}, false
+	}
+	load, found := capacity.LoadOf(scenario.Loads)
+	if !found {
+		return v1alpha1.Load{}, Steps{}, false
+	}
+	steps := Steps{Levels: levels, WarmUp: measurement.WarmUpOrDefault()}
+	switch {
+	case capacity.Step != nil:
+		steps.Step = capacity.Step.Duration
+	case load.Duration != nil:
+		steps.Step = (load.Duration.Duration - steps.WarmUp) / time.Duration(capacity.LevelsOrDefault())
+	}
+	steps.Settle = steps.Step / 3
+	if capacity.Settle != nil {
+		steps.Settle = capacity.Settle.Duration
+	}
+	return load, steps, true
+}
+
+// WithDurations returns scenarios whose stepped loads have a duration: that of a script follows from
+// its steps.
+func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measurement) []v1alpha1.Scenario {
+	timed := slices.Clone(scenarios)
+	for i, scenario := range timed {
+		stepped, timetable, found := FromScenario(scenario, measurement, nil)
+		if !found || stepped.Duration != nil || stepped.Until != "" {
+			continue
+		}
+		timed[i].Loads = slices.Clone(scenario.Loads)
+		for n := range timed[i].Loads {
+			if timed[i].Loads[n].Name == stepped.Name {
+				timed[i].Loads[n].Duration = &metav1.Duration{Duration: timetable.WarmUp + time.Duration(scenario.Capacity.LevelsOrDefault())*timetable.Step}
+			}
+		}
+	}
+	return timed
+}
+
+// Span is a part of the load's time, from its start.
+type Span struct{ From, To time.Duration }
+
+// Measured returns the measured time of each level.
+func (s Steps) Measured() []Span {
+	spans := make([]Span, len(s.Levels))
+	for i := range spans {
+		from := s.WarmUp + time.Duration(i)*s.Step
+		spans[i] = Span{From: from + s.Settle, To: from + s.Step}
+	}
+	return spans
+}
+
+// milliseconds is a form that scripts can read as well.
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
+
+// stage is one of k6's ramping executors.
+type stage struct {
+	Duration string `json:"duration"`
+	Target   int32  `json:"target"`
+}
+
+// Stages returns the stages of k6's ramping executors as JSON. The load changes within the
+// first half of the time to settle: a jump would send many users' first requests at once.
+func (s Steps) Stages() string {
+	// Just-in-time compilers need more than the lowest level to warm up, and the highest may be
+	// an overload that lasts.
+	sorted := slices.Sorted(slices.Values(s.Levels))
+	middle := sorted[(len(sorted)-1)/2]
+	stages := []stage{{"0ms", middle}}
+	if s.WarmUp > 0 {
+		stages = append(stages, stage{milliseconds(s.WarmUp), middle})
+	}
+	for _, level := range s.Levels {
+		stages = append(stages, stage{milliseconds(s.Settle / 2), level}, stage{milliseconds(s.Step - s.Settle/2), level})
+	}
+	text, err := json.Marshal(stages)
+	if err != nil {
+		panic("stages are JSON: " + err.Error())
+	}
+	return string(text)
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/capacity"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/load/steps"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/unit"
+	"perflab.dev/perflab/payload"
+)
+
+// maxLevelObservations is the number of observations that the status has of a level.
+const maxLevelObservations = 40
+
+// ObserveCapacity returns the capacity that a run found, and its observation; none if the
+// capacity is outside the run's levels. samples may be nil.
+func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samples *payload.Samples) (*v1alpha1.RunCapacity, []v1alpha1.Observation, *Fault) {
+	load, timetable, found := steps.FromScenario(spec.Scenario, spec.Measurement, spec.Levels)
+	own := measured[load.Name]
+	if !found || own.Histograms == nil {
+		return nil, nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: no load of the scenario has levels and histograms")
+	}
+	objectives := spec.Scenario.Capacity.Objectives
+	var seen []capacity.Level
+	var levels []v1alpha1.CapacityLevel
+	for i, span := range timetable.Measured() {
+		window := Window{From: own.Start.Add(span.From), To: own.Start.Add(span.To)}
+		observations := observeLevel(spec.Scenario.Loads, measured, samples, window)
+		margins, fault := margins(objectives, observations, timetable.Levels[i])
+		if fault != nil {
+			return nil, nil, fault
+		}
+		// The system is too slow if the declared users can't start all iterations.
+		margins = append(margins, capacity.Margin(own.Histograms.Between(window.From, window.To).Total(metricDroppedIterations), 0, capacity.Max))
+		seen = append(seen, capacity.Level{Load: float64(timetable.Levels[i]), Margins: margins})
+		levels = append(levels, v1alpha1.CapacityLevel{
+			Level: timetable.Levels[i], Start: metav1.NewTime(window.From), End: metav1.NewTime(window.To),
+			Held: slices.Min(margins) >= 0, Observations: selectForLevel(observations, objectives, load.Name),
+		})
+	}
+	return summarizeCapacity(load, objectives, capacity.FromRun(seen), levels)
+}
+
+// observeLevel returns what loads and servers did in a window.
+func observeLevel(loads []v1alpha1.Load, measured map[string]Measured, samples *payload.Samples, window Window) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
+	for _, load := range loads {
+		if own := measured[load.Name]; own.Histograms != nil && !kinds.IsBatch(load) {
+			observations = append(observations, observeTransactions(load.Name, own.Histograms, window)...)
+		}
+	}
+	if samples != nil {
+		observations = append(observations, ObserveServers(samples, window)...)
+	}
+	return observations
+}
+
+// margins returns the margin of each objective.
+func margins(objectives []v1alpha1.Objective, observations []v1alpha1.Observation, level int32) ([]float64, *Fault) {
+	var all []float64
+	for _, objective := range objectives {
+		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool {
+			return metric.Same(objective.Metric, one.Metric) || one.Metric == objective.Metric
+		})
+		if at < 0 {
+			return nil, kind.Faultf(v1alpha1.ReasonResultsMissing,
+				"capacity: the objective's metric %q was not measured at level %d: is its name right, and is the step long enough?", objective.Metric, level)
+		}
+		margin, err := marginOf(objective, observations[at])
+		if err != nil {
+			return nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: objective %q: %v", objective.Metric, err)
+		}
+		all = append(all, margin)
+	}
+	return all, nil
+}
+
+func marginOf(objective v1alpha1.Objective, measured v1alpha1.Observation) (float64, error) {
+	value, err := decimal.Parse(measured.Value)
+	if err != nil {
+		return 0, fmt.Errorf("its value %q: %w", measured.Value, err)
+	}
+	bound, text := capacity.Max, objective.Max
+	if text == "" {
+		bound, text = capacity.Min, objective.Min
+	}
+	limit, err := ParseLimit(text, measured.Unit)
+	if err != nil {
+		return 0, err
+	}
+	return capacity.Margin(value, limit, bound), nil
+}
+
+var limitFormat = regexp.MustCompile(`^(-?[0-9]+(?:[.][0-9]+)?) *([^0-9 ]*)$`)
+
+// ParseLimit returns a limit, such as 1s, in the unit of its metric.
+func ParseLimit(text, in string) (float64, error) {
+	parts := limitFormat.FindStringSubmatch(text)
+	if parts == nil {
+		return math.NaN(), fmt.Errorf("the limit %q is not a number with an optional unit: write for example 500ms", text)
+	}
+	value, err := decimal.Parse(parts[1])
+	if err != nil || parts[2] == "" {
+		return value, err
+	}
+	factor, same := unit.Factor(parts[2], in)
+	if !same {
+		return math.NaN(), fmt.Errorf("the limit %q is in another unit than the metric, which is in %q: write it in that unit", text, in)
+	}
+	return value * factor, nil
+}
+
+// selectForLevel returns the observations that a status has room for: those of objectives, of the
+// load's transactions and rates, and the servers' shares of their CPU.
+func selectForLevel(observations []v1alpha1.Observation, objectives []v1alpha1.Objective, load string) []v1alpha1.Observation {
+	rank := func(one v1alpha1.Observation) int {
+		of := metric.Parse(one.Metric)
+		switch {
+		case slices.ContainsFunc(objectives, func(objective v1alpha1.Objective) bool { return metric.Same(objective.Metric, one.Metric) }):
+			return 0
+		case of.Of == load && (of.IsWhole() || of.IsTransaction() && slices.Contains([]string{metric.Average, metric.P95, metric.Errors}, of.Statistic)):
+			return 1
+		case of.Resource == metric.CPU && of.Statistic == metric.PercentOfLimit:
+			return 2
+		}
+		return 3
+	}
+	selected := slices.DeleteFunc(slices.Clone(observations), func(one v1alpha1.Observation) bool { return rank(one) == 3 })
+	slices.SortStableFunc(selected, func(a, b v1alpha1.Observation) int { return rank(a) - rank(b) })
+	return selected[:min(len(selected), maxLevelObservations)]
+}
+
+// summarizeCapacity writes an estimate for the status, with its observation.
+func summarizeCapacity(load v1alpha1.Load, objectives []v1alpha1.Objective, found capacity.Estimate, levels []v1alpha1.CapacityLevel) (*v1alpha1.RunCapacity, []v1alpha1.Observation, *Fault) {
+	result := &v1alpha1.RunCapacity{
+		Side: v1alpha1.CapacitySide(found.Side), Low: int32(found.Low), NonMonotone: found.NonMonotone, Levels: levels,
+	}
+	if !math.IsInf(found.High, 0) {
+		result.High = int32(found.High)
+	}
+	switch {
+	case found.Limiting >= len(objectives):
+		result.Limiting = metric.Name(load.Name, metricDroppedIterations)
+	case found.Limiting >= 0:
+		result.Limiting = objectives[found.Limiting].Metric
+	}
+	if found.Side != capacity.Within {
+		return result, nil, nil
+	}
+	observed := observation.New(load.Name, metric.Capacity, found.Load, int64(len(levels)))
+	observed.Unit, result.Value = kinds.LevelUnit(load), observed.Value
+	return result, []v1alpha1.Observation{observed}, nil
+}
+
+// CapacityWarnings describe what limits a run's capacity, in one sentence each.
+func CapacityWarnings(found *v1alpha1.RunCapacity) []string {
+	var sentences []string
+	visited := make([]string, len(found.Levels))
+	for i, level := range found.Levels {
+		visited[i] = fmt.Sprint(level.Level)
+	}
+	switch found.Side {
+	case v1alpha1.CapacityBelow:
+		sentences = append(sentences, fmt.Sprintf("capacity: no level (%s) held all objectives; %s is the first to fail", strings.Join(visited, ", "), found.Limiting))
+	case v1alpha1.CapacityAbove:
+		sentences = append(sentences, fmt.Sprintf("capacity: every level (%s) held all objectives", strings.Join(visited, ", ")))
+	case v1alpha1.CapacityWithin:
+	}
+	if found.NonMonotone {
+		sentences = append(sentences, fmt.Sprintf("capacity: a higher level clearly held the objectives that a lower one did not (%s): is the step too short to settle?", strings.Join(visited, ", ")))
+	}
+	return sentences
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/payload"
+)
+
+// stepped is a run with three levels of 20 s, of which the last 15 s are measured.
+func stepped(objectives ...v1alpha1.Objective) *v1alpha1.PerfRunSpec {
+	levels := int32(3)
+	return &v1alpha1.PerfRunSpec{
+		Levels: []int32{10, 20, 40},
+		Scenario: v1alpha1.Scenario{
+			Loads:    []v1alpha1.Load{{Name: "cico", Duration: &metav1.Duration{Duration: time.Minute}, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 40}}},
+			Capacity: &v1alpha1.Capacity{Min: 10, Levels: &levels, Settle: &metav1.Duration{Duration: 5 * time.Second}, Objectives: objectives},
+		},
+	}
+}
+
+// slowing has five check-ins a second, which take so long at each level.
+func slowing(took ...time.Duration) *payload.Payload {
+	p := payload.New("cico", "run", "1", start)
+	for second := range 60 {
+		for range 5 {
+			p.Record("Check-In", "ok", at(second), took[second/20])
+		}
+	}
+	p.End, p.Final = at(60), true
+	return p
+}
+
+var atMost400ms = v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: "400ms"}
+
+func TestCapacityIsWhereAnObjectiveFails(t *testing.T) {
+	found, observed, fault := results.ObserveCapacity(stepped(v1alpha1.Objective{Metric: "cico/Check-In/errors", Max: "1%"}, atMost400ms),
+		measurements(slowing(100*time.Millisecond, 200*time.Millisecond, 800*time.Millisecond)), nil)
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	if found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 40 || found.Limiting != "cico/Check-In/p95" {
+		t.Errorf("found %+v", found)
+	}
+	// The margins of 20 and 40 users are alike, so the capacity is halfway between their logarithms.
+	capacity, err := decimal.Parse(value(t, observed, "cico/capacity").Value)
+	if err != nil || math.Abs(capacity-math.Sqrt(20*40)) > 1 || observed[0].Unit != "users" {
+		t.Errorf("observed %+v, want %.1f users", observed, math.Sqrt(20*40))
+	}
+	if level := found.Levels[2]; level.Held || !found.Levels[1].Held || !level.Start.Time.Equal(at(45)) || !level.End.Time.Equal(at(60)) {
+		t.Errorf("the last level is %+v", level)
+	}
+	if got := value(t, found.Levels[0].Observations, "cico/Check-In/average"); got.Value != "100" {
+		t.Errorf("average at the first level: %s, want 100", got.Value)
+	}
+}
+
+func TestCapacityOutsideTheLevels(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit, warning string
+		side           v1alpha1.CapacitySide
+		limiting       string
+	}{
+		"above": {"1s", "every level (10, 20, 40) held all objectives", v1alpha1.CapacityAbove, ""},
+		"below": {"50ms", "no level (10, 20, 40) held all objectives; cico/Check-In/p95 is the first to fail", v1alpha1.CapacityBelow, "cico/Check-In/p95"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, observed, fault := results.ObserveCapacity(stepped(v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: tc.limit}),
+				measurements(slowing(100*time.Millisecond, 200*time.Millisecond, 800*time.Millisecond)), nil)
+			if fault != nil || found.Side != tc.side || found.Limiting != tc.limiting || found.Value != "" || len(observed) > 0 {
+				t.Fatalf("found %+v, observed %+v, fault %v", found, observed, fault)
+			}
+			if got := strings.Join(results.CapacityWarnings(found), "; "); !strings.Contains(got, tc.warning) {
+				t.Errorf("warnings %q, want %q", got, tc.warning)
+			}
+		})
+	}
+}
+
+// In an open load, iterations that k6 drops are an overload, and limit the capacity.
+func TestDroppedIterationsLimitTheCapacity(t *testing.T) {
+	p := slowing(100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond)
+	p.Count("dropped_iterations", at(50), 3)
+	found, _, fault := results.ObserveCapacity(stepped(atMost400ms), measurements(p), nil)
+	if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Limiting != "cico/dropped_iterations" || found.Low != 20 {
+		t.Errorf("found %+v, fault %v", found, fault)
+	}
+}
+
+func TestLateIterationsAreReported(t *testing.T) {
+	p := slowing(time.Second, time.Second, time.Second)
+	p.Count("iterations", at(30), 300)
+	loads := stepped().Scenario.Loads
+	if got := results.LateIterations(loads, measurements(p)); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	p.Count("perflab_late_iterations", at(50), 60)
+	if got := results.LateIterations(loads, measurements(p)); len(got) != 1 || !strings.Contains(got[0], `load "cico": 20 % of the transactions began late`) {
+		t.Errorf("%q, want 20 %%", got)
+	}
+}
+
+func TestObjectivesThatCannotBeJudged(t *testing.T) {
+	measured := measurements(slowing(100*time.Millisecond, 200*time.Millisecond, 800*time.Millisecond))
+	for name, tc := range map[string]struct {
+		objective v1alpha1.Objective
+		message   string
+	}{
+		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was not measured at level 10`},
+		"other unit":   {v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: "1%"}, `the limit "1%" is in another unit than the metric, which is in "ms"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, _, fault := results.ObserveCapacity(stepped(tc.objective), measured, nil); fault == nil || !strings.Contains(fault.Message, tc.message) {
+				t.Errorf("fault %v, want %q", fault, tc.message)
+			}
+		})
+	}
+}
+
+func TestLimitsHaveUnits(t *testing.T) {
+	for text, want := range map[string]float64{"1s": 1000, "500ms": 500, "250": 250, "0.5 s": 500, "-3": -3} {
+		if got, err := results.ParseLimit(text, "ms"); err != nil || got != want {
+			t.Errorf("%s = %v ms (%v), want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "fast", "1s2", "80 %"} {
+		if got, err := results.ParseLimit(text, "ms"); err == nil {
+			t.Errorf("%q is %v ms", text, got)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/load/steps"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// Capacity describes how runs of a scenario find a capacity.
+type Capacity struct {
+	Scenario string `json:"scenario"`
+	Load     string `json:"load"`
+	// Unit of the levels.
+	Unit   string `json:"unit"`
+	Min    int32  `json:"min"`
+	Max    int32  `json:"max"`
+	Levels int32  `json:"levels"`
+	// Step is the time at each level, of which Measured counts.
+	Step     Duration `json:"step"`
+	Measured Duration `json:"measured"`
+}
+
+func capacities(spec *v1alpha1.PerfExperimentSpec) []Capacity {
+	var all []Capacity
+	for _, scenario := range spec.Scenarios {
+		load, timetable, found := steps.FromScenario(scenario, spec.Measurement, nil)
+		if !found {
+			continue
+		}
+		all = append(all, Capacity{
+			Scenario: scenario.Name, Load: load.Name, Unit: kinds.LevelUnit(load),
+			Min: scenario.Capacity.Min, Max: scenario.Capacity.MaxOrDefault(load), Levels: scenario.Capacity.LevelsOrDefault(),
+			Step: Duration(timetable.Step), Measured: Duration(timetable.Step - timetable.Settle),
+		})
+	}
+	return all
+}
+
+// String describes the levels in a sentence.
+func (c Capacity) String() string {
+	unit := ""
+	if c.Unit != "1" {
+		unit = " " + c.Unit
+	}
+	return fmt.Sprintf("%s: each run visits %s of %s from %d to %d%s, for %s each, of which %s are measured; the first run of an arm spans the range, later ones surround its capacity",
+		c.Scenario, prose.Counted(c.Levels, "level"), c.Load, c.Min, c.Max, unit, c.Step, c.Measured)
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/load/steps"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// minMeasured is the shortest measured time of a level: the histograms' time buckets and the
+// servers' samples must fit in.
+const minMeasured = 5 * time.Second
+
+// judgeCapacities rejects capacities that can't be measured.
+func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *scripts) {
+	for i, scenario := range spec.Scenarios {
+		if scenario.Capacity == nil {
+			continue
+		}
+		path := field.NewPath("spec", "scenarios").Index(i).Child("capacity")
+		load, found := scenario.Capacity.LoadOf(scenario.Loads)
+		if !found {
+			j.refuse(field.Invalid(path.Child("load"), scenario.Capacity.Load, "name the load whose level changes: "+strings.Join(loadNames([]v1alpha1.Scenario{scenario}), ", ")))
+			continue
+		}
+		if _, is := kinds.ForLoad(load).(kind.Stepped); !is {
+			j.refuse(field.Invalid(path.Child("load"), load.Name, "a capacity needs a checkInCheckOut load or a script: other kinds have no levels"))
+			continue
+		}
+		judgeLevels(j, path, *scenario.Capacity, load)
+		judgeSteps(j, path, scenario, load, spec.Measurement)
+		judgeStages(j, path, load, scripts)
+		judgeObjectives(j, path.Child("objectives"), scenario, scripts)
+	}
+}
+
+// judgeLevels validates the range.
+func judgeLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
+	most := capacity.MaxOrDefault(load)
+	switch users := load.CheckInCheckOut; {
+	case most == 0:
+		j.refuse(field.Required(path.Child("max"), "the highest level of a script is unknown: write the highest target of its stages"))
+	case users != nil && users.Arrivals == nil && most > users.Users:
+		j.refuse(field.Invalid(path.Child("max"), most, fmt.Sprintf("load %q has %s: raise checkInCheckOut.users, or lower max",
+			load.Name, prose.Counted(users.Users, "user"))))
+	case users != nil && users.Arrivals != nil && most > users.Arrivals.PerMinute:
+		j.refuse(field.Invalid(path.Child("max"), most, fmt.Sprintf("load %q has %d arrivals a minute: raise checkInCheckOut.arrivals.perMinute, or lower max",
+			load.Name, users.Arrivals.PerMinute)))
+	case most <= capacity.Min:
+		j.refuse(field.Invalid(path.Child("min"), capacity.Min, fmt.Sprintf("the range is empty: write a min below max, which is %d", most)))
+	case most-capacity.Min+1 < capacity.LevelsOrDefault():
+		j.refuse(field.Invalid(path.Child("levels"), capacity.LevelsOrDefault(), fmt.Sprintf("from %d to %d there are only %d levels: widen the range, or write fewer levels",
+			capacity.Min, most, most-capacity.Min+1)))
+	}
+}
+
+// judgeSteps validates the times.
+func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load v1alpha1.Load, measurement v1alpha1.Measurement) {
+	_, timetable, _ := steps.FromScenario(scenario, measurement, nil)
+	measured := timetable.Step - timetable.Settle
+	switch given := scenario.Capacity.Step; {
+	case given != nil && load.Script == nil:
+		j.refuse(field.Forbidden(path.Child("step"), fmt.Sprintf("the duration of load %q decides: remove step, and set the duration to measurement.warmUp and %d steps", load.Name, scenario.Capacity.LevelsOrDefault())))
+	case given == nil && load.Script != nil:
+		j.refuse(field.Required(path.Child("step"), "a script has no duration of its own: write the time at each level, for example 3m"))
+	case given == nil && load.Duration == nil:
+		j.refuse(field.Invalid(path.Child("load"), load.Name, "its levels need a duration: write duration instead of until"))
+	case timetable.Step <= timetable.Settle:
+		j.refuse(field.Invalid(path, timetable.Step.String(), fmt.Sprintf("a step of %s has no measured time after %s to settle: lengthen the load, or shorten settle or measurement.warmUp",
+			prose.Duration(max(timetable.Step, 0)), prose.Duration(timetable.Settle))))
+	case measured < minMeasured:
+		j.refuse(field.Invalid(path, measured.String(), fmt.Sprintf("a level is measured for %s: lengthen the load, so that this is %s or more",
+			prose.Duration(measured), prose.Duration(minMeasured))))
+	case measured < 2*measurement.IntervalOrDefault():
+		j.warn(fmt.Sprintf("scenario %q: a level is measured for %s, and servers are sampled each %s: objectives of servers may have no sample (measurement.interval)",
+			scenario.Name, prose.Duration(measured), prose.Duration(measurement.IntervalOrDefault())))
+	}
+}
+
+// judgeStages rejects scripts that ignore their levels.
+func judgeStages(j *judgement, path *field.Path, load v1alpha1.Load, scripts *scripts) {
+	script := kinds.ForLoad(load)
+	if script.Results() != v1alpha1.ResultsHistograms {
+		j.refuse(field.Invalid(path.Child("load"), load.Name, "a capacity needs the response times of each level: set script.results to Histograms"))
+	}
+	key := script.Source().ConfigMap
+	if key == nil {
+		return
+	}
+	if text, available := scripts.configMaps[key.Name][key.Key]; available && !strings.Contains(text, steps.Variable) {
+		j.refuse(field.Invalid(path.Child("load"), load.Name, fmt.Sprintf(
+			"%s does not use the variable %s, so all levels would be alike: write stages: JSON.parse(__ENV.%s) in a scenario with the executor ramping-vus or ramping-arrival-rate",
+			script.Source(), steps.Variable, steps.Variable)))
+	}
+}
+
+// judgeObjectives rejects objectives of unknown metrics, or in another unit.
+func judgeObjectives(j *judgement, path *field.Path, scenario v1alpha1.Scenario, scripts *scripts) {
+	plain := scenario
+	plain.Capacity = nil
+	for i, objective := range scenario.Capacity.Objectives {
+		judgeMetric(j, path.Index(i).Child("metric"), objective.Metric, []v1alpha1.Scenario{plain}, scripts)
+		of := metric.Parse(objective.Metric)
+		if of.Window != "" {
+			j.refuse(field.Invalid(path.Index(i).Child("metric"), objective.Metric, "an objective holds at each level: remove the window "+of.Window))
+		}
+		name, text := "max", objective.Max
+		if text == "" {
+			name, text = "min", objective.Min
+		}
+		if in := metric.Unit(of.Statistic); !of.IsServer() && in != "" {
+			if _, err := results.ParseLimit(text, in); err != nil {
+				j.refuse(field.Invalid(path.Index(i).Child(name), text, err.Error()))
+			}
+		}
+	}
+}
