@@ -25,6 +25,9 @@ func newCard(r *Record) document.Card {
 	case result.Banner == nil:
 		fillComparisonCard(&result, r)
 	}
+	for _, scenario := range r.scenarios {
+		result.Sentence = strings.TrimSpace(result.Sentence + " " + capacitySentence(scenario))
+	}
 	if found != nil && !r.isAlone() {
 		result.Sentence = strings.TrimSpace(result.Sentence + " " + found.sentence(r))
 	}

@@ -40,6 +40,7 @@ var chartKinds = []chartKind{
 	{inComparison, "forest", everything, forest, 0},
 	{inComparison, "price", pricedMetrics, price, 2},
 	{inNoise, "noise", everything, noiseForest, 0},
+	{inResults, "levels", levelMetrics, levelChart, 4},
 	{inResults, "time", timedTransactions, timeline, 6},
 	{inResults, "throughput", timedLoads, throughput, 3},
 	{inResults, "users", timedLoads, users, 3},

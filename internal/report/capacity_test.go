@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/capacity"
+	"perflab.dev/perflab/internal/planning/levels"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/decimal"
+)
+
+// halved is an experiment whose second arm takes half the load of the first: 400 users and 200.
+func halved(blocks int32) report.Input {
+	most, random := int32(1000), rand.New(rand.NewPCG(7, 1))
+	input := report.Input{}
+	made := &input.Experiment
+	made.Name, made.Namespace = "gateway-cpu", "lab"
+	made.Spec.Arms = []v1alpha1.Arm{{Name: "full", Baseline: true}, {Name: "half"}}
+	made.Spec.Scenarios = []v1alpha1.Scenario{{
+		Name:  "desk",
+		Loads: []v1alpha1.Load{{Name: "cico", Duration: &metav1.Duration{Duration: 30 * time.Minute}, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: most}}},
+		Capacity: &v1alpha1.Capacity{Min: 10, Objectives: []v1alpha1.Objective{
+			{Metric: "cico/Check-In/p95", Max: "1s"}, {Metric: "cico/Check-In/errors", Max: "1%"},
+		}},
+	}}
+	made.Spec.Design.Blocks = blocks
+	made.Status.Phase = v1alpha1.ExperimentComplete
+	made.Status.Runs = &v1alpha1.RunCounts{Planned: 2 * blocks, Done: 2 * blocks}
+	at := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+	for block := int32(1); block <= blocks; block++ {
+		for i, arm := range made.Spec.Arms {
+			run := v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{
+				Experiment: made.Name, Arm: arm.Name, Block: block, Position: 2*(block-1) + int32(i) + 1, Attempt: 1, Seed: int64(block), Scenario: made.Spec.Scenarios[0],
+			}}
+			run.Name, run.Namespace = fmt.Sprintf("gateway-cpu-%d-%s", block, arm.Name), "lab"
+			run.Spec.Levels = levels.Next(&run.Spec, input.Runs)
+			load(&run, 400/float64(i+1)*math.Exp(0.04*random.NormFloat64()), at)
+			at = at.Add(40 * time.Minute)
+			input.Runs = append(input.Runs, run)
+		}
+	}
+	return input
+}
+
+// load gives a run what a queue that takes so many users shows at its levels: response times grow
+// without bound towards it.
+func load(run *v1alpha1.PerfRun, most float64, at time.Time) {
+	found, seen := &v1alpha1.RunCapacity{}, []capacity.Level{}
+	for i, users := range run.Spec.Levels {
+		used := math.Min(float64(users)/(1.25*most), 0.98)
+		p95 := 200 / (1 - used)
+		margins := []float64{capacity.Margin(p95, 1000, capacity.Max), 1}
+		seen = append(seen, capacity.Level{Load: float64(users), Margins: margins})
+		begin := at.Add(time.Duration(i) * 5 * time.Minute)
+		found.Levels = append(found.Levels, v1alpha1.CapacityLevel{
+			Level: users, Held: margins[0] >= 0, Start: metav1.NewTime(begin), End: metav1.NewTime(begin.Add(3 * time.Minute)),
+			Observations: []v1alpha1.Observation{
+				{Metric: "cico/Check-In/p95", Value: decimal.Format(p95), Unit: "ms"},
+				{Metric: "cico/Check-In/errors", Value: "0", Unit: "%"},
+				{Metric: "cico/iterationsPerSecond", Value: decimal.Format(math.Min(float64(users), 1.2*most) / 5), Unit: "1/s"},
+				{Metric: "module/gateway/cpu/percentOfLimit", Value: decimal.Format(100 * used), Unit: "%"},
+			},
+		})
+	}
+	estimate := capacity.FromRun(seen)
+	found.Side, found.Low, found.High = v1alpha1.CapacitySide(estimate.Side), int32(estimate.Low), int32(estimate.High)
+	if estimate.Limiting >= 0 {
+		found.Limiting = "cico/Check-In/p95"
+	}
+	if estimate.Side == capacity.Within {
+		found.Value = decimal.Format(estimate.Load)
+		run.Status.Observations = []v1alpha1.Observation{{Metric: "cico/capacity", Value: found.Value, Unit: "users"}}
+	}
+	run.Status.Capacity, run.Status.Phase = found, v1alpha1.RunSucceeded
+	run.Status.Timings = v1alpha1.RunTimings{LoadStart: &metav1.Time{Time: at}, LoadFinish: &metav1.Time{Time: at.Add(30 * time.Minute)}, Finish: &metav1.Time{Time: at.Add(35 * time.Minute)}}
+}
+
+func TestCapacityIsReported(t *testing.T) {
+	page := markdownOf(t, halved(6))
+	for _, want := range []string{
+		"half is worse than full in capacity for cico",
+		"Desk: full takes 399.5 users (378.8 to 421.3), half 202.7 (190.0 to 216.3); Check-In p95 response time limits both.",
+		"Capacity of desk",
+		"cico/Check-In/p95 in 6 of 6 runs",
+		"module/gateway/cpu",
+		"The capacity is the highest level at which all objectives hold: cico/Check-In/p95 ≤ 1s and cico/Check-In/errors ≤ 1%.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

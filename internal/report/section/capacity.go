@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package section
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/report/chart"
+	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// capacities of the arms in a scenario with a capacity, with what limits them.
+func capacities(under *scenario) []v1alpha1.ArmCapacity {
+	var all []v1alpha1.ArmCapacity
+	for _, arm := range under.arms {
+		if found, any := analysis.Capacity(under.Scenario, arm.Name, under.validRuns(arm.Name), under.confidence); any {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// capacitySentence says how much the arms take, and what limits them. For example: full takes
+// 399.5 users (378.8 to 421.3), half 202.7 (190.0 to 216.3); Check-In p95 response time limits
+// both.
+func capacitySentence(under *scenario) string {
+	var parts, limits []string
+	verb := " takes "
+	for _, one := range capacities(under) {
+		found := under.at(one.Metric, one.Arm)
+		if found == nil || isTwin(under, one.Arm) {
+			continue
+		}
+		part := one.Arm + verb + found.text()
+		if verb != " " && capacityUnit(one) != "" {
+			part += " " + capacityUnit(one)
+		}
+		if interval := intervalText(found); interval != digits.Dash {
+			part += " (" + interval + ")"
+		}
+		parts, verb = append(parts, part), " "
+		if limit := metric.Parse(one.Limiting).Phrase(); !slices.Contains(limits, limit) {
+			limits = append(limits, limit)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := capitalize(under.Name) + ": " + strings.Join(parts, ", ")
+	if len(limits) == 1 && limits[0] != "" {
+		text += "; " + limits[0] + " limits " + prose.Verb(len(parts), "it", cmp.Or(map[int]string{2: "both"}[len(parts)], "all"))
+	}
+	return text + "."
+}
+
+func isTwin(under *scenario, name string) bool {
+	return slices.ContainsFunc(under.arms, func(one arm) bool { return one.Twin && one.Name == name })
+}
+
+func intervalText(of *values) string {
+	low, high := of.interval()
+	if math.IsNaN(low) {
+		return digits.Dash
+	}
+	return fmt.Sprintf("%s to %s", digits.Fixed(low, of.places), digits.Fixed(high, of.places))
+}
+
+// capacityTable has a row per arm.
+func capacityTable(_ *Record, under *scenario) []document.Block {
+	all := capacities(under)
+	if len(all) == 0 {
+		return nil
+	}
+	metricName := all[0].Metric
+	result := &document.Table{
+		Caption: "Capacity of " + under.Name,
+		Columns: slices.Concat(document.TextColumns("Arm"), document.NumberColumns("Runs", titleWithUnit("Capacity", capacityUnit(all[0])), percent(100*under.confidence)+" interval", "Iterations, 1/s"),
+			document.TextColumns("Limited by", "Busiest server above it")),
+	}
+	for _, one := range all {
+		found := under.at(metricName, one.Arm)
+		cells := []document.Cell{armCell(one.Arm)}
+		cells = append(cells, document.TextCells(digits.Count(int(one.Runs)), found.text(), intervalText(found), decimalText(one.IterationsPerSecond))...)
+		result.Rows = append(result.Rows, document.Row{Cells: append(cells, document.TextCells(limitText(one), busiestText(one))...)})
+	}
+	blocks := result.Blocks()
+	for _, one := range all {
+		if sentence := outsideSentence(one); sentence != "" {
+			blocks = append(blocks, document.Paragraph(sentence))
+		}
+	}
+	blocks = append(blocks, document.Paragraph(objectivesSentence(under)))
+	return blocks
+}
+
+func capacityUnit(of v1alpha1.ArmCapacity) string {
+	if of.Unit == metric.UnitCount {
+		return ""
+	}
+	return of.Unit
+}
+
+func decimalText(number string) string {
+	value, err := decimal.Parse(number)
+	if err != nil {
+		return digits.Dash
+	}
+	return digits.Rough(value)
+}
+
+func limitText(of v1alpha1.ArmCapacity) string {
+	if of.Limiting == "" {
+		return digits.Dash
+	}
+	return fmt.Sprintf("%s in %d of %s", metric.Plain(of.Limiting), of.LimitingRuns, prose.Counted(of.Runs+of.Below+of.Above, "run"))
+}
+
+func busiestText(of v1alpha1.ArmCapacity) string {
+	if of.Busiest == "" {
+		return digits.Dash
+	}
+	server, _ := metric.CutStatistic(of.Busiest)
+	percent, err := decimal.Parse(of.BusiestPercent)
+	if err != nil {
+		return digits.Dash
+	}
+	return fmt.Sprintf("%s, %.0f %% of its limit", server, percent)
+}
+
+// outsideSentence names runs whose capacity is outside their levels: they have no value.
+func outsideSentence(of v1alpha1.ArmCapacity) string {
+	switch {
+	case of.Below > 0 && of.Above > 0:
+		return fmt.Sprintf("%s: in %s no level held all objectives, and in %d every level did.", of.Arm, prose.Counted(of.Below, "run"), of.Above)
+	case of.Below > 0:
+		return fmt.Sprintf("%s: in %s no level held all objectives.", of.Arm, prose.Counted(of.Below, "run"))
+	case of.Above > 0:
+		return fmt.Sprintf("%s: in %s every level held all objectives.", of.Arm, prose.Counted(of.Above, "run"))
+	}
+	return ""
+}
+
+// objectivesSentence says what a capacity is.
+func objectivesSentence(under *scenario) string {
+	var parts []string
+	for _, objective := range under.Capacity.Objectives {
+		if objective.Max != "" {
+			parts = append(parts, metric.Plain(objective.Metric)+" ≤ "+objective.Max)
+		} else {
+			parts = append(parts, metric.Plain(objective.Metric)+" ≥ "+objective.Min)
+		}
+	}
+	return "The capacity is the highest level at which all objectives hold: " + joinAnd(parts) + ". Each run visits several levels and gives one capacity, by a monotone fit between them."
+}
+
+// levelMetrics are the metrics that are drawn against the levels: those of the objectives, and
+// the throughput.
+func levelMetrics(_ *Record, under *scenario) []string {
+	if under.Capacity == nil {
+		return nil
+	}
+	load, found := under.Capacity.LoadOf(under.Loads)
+	if !found {
+		return nil
+	}
+	var names []string
+	for _, objective := range under.Capacity.Objectives {
+		names = append(names, objective.Metric)
+	}
+	return append(names, metric.Name(load.Name, metric.IterationsPerSecond))
+}
+
+// levelChart draws a metric against the levels of a load.
+func levelChart(_ *Record, under *scenario, subject string) (document.Chart, bool) {
+	load, _ := under.Capacity.LoadOf(under.Loads)
+	var all []chart.Levels
+	unit := ""
+	for _, arm := range under.arms {
+		one := chart.Levels{Series: arm.series(), Low: math.NaN(), High: math.NaN()}
+		if found := under.at(metric.Name(load.Name, metric.Capacity), arm.Name); found != nil {
+			one.Low, one.High = found.interval()
+		}
+		for _, run := range under.validRuns(arm.Name) {
+			stages, in := levelStages(run.Status.Capacity, subject)
+			if len(stages) > 0 {
+				one.Runs, unit = append(one.Runs, stages), in
+			}
+		}
+		if len(one.Runs) > 0 {
+			all = append(all, one)
+		}
+	}
+	if len(all) == 0 || len(all) > mostLines {
+		return document.Chart{}, false
+	}
+	of, limit := metric.Parse(subject), objectiveLimit(under, subject, unit)
+	return document.Chart{
+		Title: fmt.Sprintf("%s against load", titleWithUnit(capitalize(of.Phrase()), unit)),
+		Alt:   fmt.Sprintf("%s at each level of %s under %s, a line per run. %s", capitalize(of.Phrase()), load.Name, under.Name, describeCapacities(under)),
+		SVG:   chart.AgainstLoad(all, limit, titleWithUnit("Load", capacityUnit(capacities(under)[0]))),
+	}, true
+}
+
+// levelStages are the values of a metric at the levels of a run; values of 0 have no place on a
+// logarithmic axis.
+func levelStages(found *v1alpha1.RunCapacity, subject string) (stages []chart.Stage, unit string) {
+	if found == nil {
+		return nil, ""
+	}
+	for _, level := range found.Levels {
+		for _, observed := range level.Observations {
+			value, err := decimal.Parse(observed.Value)
+			if err == nil && value > 0 && metric.Same(metric.Plain(subject), observed.Metric) {
+				stages, unit = append(stages, chart.Stage{At: float64(level.Level), Value: value}), observed.Unit
+			}
+		}
+	}
+	slices.SortStableFunc(stages, chart.CompareStages)
+	return stages, unit
+}
+
+func objectiveLimit(under *scenario, subject, unit string) float64 {
+	for _, objective := range under.Capacity.Objectives {
+		if objective.Metric != subject {
+			continue
+		}
+		if limit, err := results.ParseLimit(cmp.Or(objective.Max, objective.Min), unit); err == nil && limit > 0 {
+			return limit
+		}
+	}
+	return math.NaN()
+}
+
+func describeCapacities(under *scenario) string {
+	text := ""
+	for _, one := range capacities(under) {
+		if one.Value != "" {
+			text += fmt.Sprintf("%s: capacity %s. ", one.Arm, decimalText(one.Value))
+		}
+	}
+	return text
+}
