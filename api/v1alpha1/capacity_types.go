@@ -154,7 +154,7 @@ type CapacityLevel struct {
 	// rates, and of servers' CPU.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=40
+	// +kubebuilder:validation:MaxItems=64
 	Observations []Observation `json:"observations,omitempty"`
 }
 
@@ -231,4 +231,33 @@ type ArmCapacity struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	BusiestPercent string `json:"busiestPercent,omitempty"`
+
+	// demand is the CPU that servers need for the load, the largest first, from
+	// the levels that held the objectives.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Demand []CapacityDemand `json:"demand,omitempty"`
+}
+
+// CapacityDemand is the CPU that a server needs for the load.
+type CapacityDemand struct {
+	// metric of the server's CPU, for example module/gateway/cpu/average.
+	// +kubebuilder:validation:MaxLength=512
+	Metric string `json:"metric"`
+
+	// value is the number of cores for each 1,000 of the levels' unit: the
+	// slope of the CPU over the levels, as the mean over the runs.
+	// +kubebuilder:validation:MaxLength=64
+	Value string `json:"value"`
+
+	// low is the lower end of value's interval.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Low string `json:"low,omitempty"`
+
+	// high is the upper end of value's interval.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	High string `json:"high,omitempty"`
 }

@@ -68,6 +68,7 @@ func load(run *v1alpha1.PerfRun, most float64, at time.Time) {
 				{Metric: "cico/Check-In/p95", Value: decimal.Format(p95), Unit: "ms"},
 				{Metric: "cico/Check-In/errors", Value: "0", Unit: "%"},
 				{Metric: "cico/iterationsPerSecond", Value: decimal.Format(math.Min(float64(users), 1.2*most) / 5), Unit: "1/s"},
+				{Metric: "module/gateway/cpu/average", Value: decimal.Format(0.05 + 0.0004*float64(users)), Unit: "cores"},
 				{Metric: "module/gateway/cpu/percentOfLimit", Value: decimal.Format(100 * used), Unit: "%"},
 			},
 		})
@@ -92,7 +93,8 @@ func TestCapacityIsReported(t *testing.T) {
 		"Desk: full takes 399.5 users (378.8 to 421.3), half 202.7 (190.0 to 216.3); Check-In p95 response time limits both.",
 		"Capacity of desk",
 		"cico/Check-In/p95 in 6 of 6 runs",
-		"module/gateway/cpu",
+		"module/gateway/cpu, 89 % of its limit",
+		"| `full` | module/gateway/cpu | 0.4000 | 0.4000 to 0.4000 |",
 		"The capacity is the highest level at which all objectives hold: cico/Check-In/p95 ≤ 1s and cico/Check-In/errors ≤ 1%.",
 	} {
 		if !strings.Contains(page, want) {

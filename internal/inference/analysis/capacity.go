@@ -98,6 +98,7 @@ func summarizeCapacity(summary *v1alpha1.ArmCapacity, load string, runs []*v1alp
 	}
 	summary.Limiting, summary.LimitingRuns = mostFrequent(limiting)
 	summary.Busiest, summary.BusiestPercent = mostBusy(shares)
+	summary.Demand = demand(runs, confidence)
 }
 
 func mostFrequent(counts map[string]int32) (name string, count int32) {
@@ -175,4 +176,65 @@ func levelRate(level v1alpha1.CapacityLevel, load string) float64 {
 		}
 	}
 	return 0
+}
+
+const (
+	// perUnits is the number of levels' units that a demand is for.
+	perUnits = 1000
+	// maxDemand is the number of servers whose demand a status has.
+	maxDemand = 20
+	// minLevels are held levels that show a slope.
+	minLevels = 3
+)
+
+// demand is the mean over runs of the slopes of each server's CPU over the levels that held. The
+// runs are the unit: levels of one run depend on each other.
+func demand(runs []*v1alpha1.RunCapacity, confidence float64) []v1alpha1.CapacityDemand {
+	slopes := map[string][]float64{}
+	for _, run := range runs {
+		for name, line := range cpuLines(run) {
+			if slope, err := stats.Slope(line.X, line.Y); err == nil && len(line.X) >= minLevels {
+				slopes[name] = append(slopes[name], perUnits*slope.Value)
+			}
+		}
+	}
+	means := map[string]stats.Estimate{}
+	for name, own := range slopes {
+		if mean := stats.Mean(own); mean.Value > 0 {
+			means[name] = mean
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(means), func(a, b string) int {
+		return cmp.Or(cmp.Compare(means[b].Value, means[a].Value), cmp.Compare(a, b))
+	})
+	var found []v1alpha1.CapacityDemand
+	for _, name := range names[:min(len(names), maxDemand)] {
+		one := v1alpha1.CapacityDemand{Metric: name, Value: decimal.Format(means[name].Value)}
+		if low, high := means[name].Interval(confidence); !math.IsNaN(low) {
+			one.Low, one.High = decimal.Format(low), decimal.Format(high)
+		}
+		found = append(found, one)
+	}
+	return found
+}
+
+// cpuLines are the cores that servers used at the levels of a run that held, by metric.
+func cpuLines(run *v1alpha1.RunCapacity) map[string]stats.Line {
+	lines := map[string]stats.Line{}
+	for _, level := range run.Levels {
+		if !level.Held {
+			continue
+		}
+		for _, observed := range level.Observations {
+			of := metric.Parse(observed.Metric)
+			cores, err := decimal.Parse(observed.Value)
+			if err != nil || !of.IsServer() || of.Resource != metric.CPU || of.Statistic != metric.Average {
+				continue
+			}
+			line := lines[observed.Metric]
+			line.X, line.Y = append(line.X, float64(level.Level)), append(line.Y, cores)
+			lines[observed.Metric] = line
+		}
+	}
+	return lines
 }

@@ -3,6 +3,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -23,8 +24,12 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxLevelObservations is the number of observations that the status has of a level.
-const maxLevelObservations = 40
+// Numbers of observations that the status has of a level: of objectives and the load, and of
+// servers' CPU, the largest shares of limits and the largest uses.
+const (
+	maxLoadObservations   = 24
+	maxServerObservations = 20
+)
 
 // ObserveCapacity returns the capacity that a run found, and its observation; none if the
 // capacity is outside the run's levels. samples may be nil.
@@ -125,23 +130,37 @@ func ParseLimit(text, in string) (float64, error) {
 }
 
 // selectForLevel returns the observations that a status has room for: those of objectives, of the
-// load's transactions and rates, and the servers' shares of their CPU.
+// load's transactions and rates, and of the servers' CPU.
 func selectForLevel(observations []v1alpha1.Observation, objectives []v1alpha1.Objective, load string) []v1alpha1.Observation {
-	rank := func(one v1alpha1.Observation) int {
+	var first, second, shares, uses []v1alpha1.Observation
+	for _, one := range observations {
 		of := metric.Parse(one.Metric)
 		switch {
 		case slices.ContainsFunc(objectives, func(objective v1alpha1.Objective) bool { return metric.Same(objective.Metric, one.Metric) }):
-			return 0
+			first = append(first, one)
 		case of.Of == load && (of.IsWhole() || of.IsTransaction() && slices.Contains([]string{metric.Average, metric.P95, metric.Errors}, of.Statistic)):
-			return 1
+			second = append(second, one)
 		case of.Resource == metric.CPU && of.Statistic == metric.PercentOfLimit:
-			return 2
+			shares = append(shares, one)
+		case of.Resource == metric.CPU && of.Statistic == metric.Average && of.Component != metric.Generator:
+			uses = append(uses, one)
 		}
-		return 3
 	}
-	selected := slices.DeleteFunc(slices.Clone(observations), func(one v1alpha1.Observation) bool { return rank(one) == 3 })
-	slices.SortStableFunc(selected, func(a, b v1alpha1.Observation) int { return rank(a) - rank(b) })
-	return selected[:min(len(selected), maxLevelObservations)]
+	ofLoad := append(first, second...)
+	return slices.Concat(ofLoad[:min(len(ofLoad), maxLoadObservations)], largest(shares), largest(uses))
+}
+
+// largest returns the observations with the largest values.
+func largest(observations []v1alpha1.Observation) []v1alpha1.Observation {
+	value := func(one v1alpha1.Observation) float64 {
+		number, err := decimal.Parse(one.Value)
+		if err != nil {
+			return 0
+		}
+		return number
+	}
+	slices.SortStableFunc(observations, func(a, b v1alpha1.Observation) int { return cmp.Compare(value(b), value(a)) })
+	return observations[:min(len(observations), maxServerObservations)]
 }
 
 // summarizeCapacity writes an estimate for the status, with its observation.

@@ -88,11 +88,19 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 		Columns: slices.Concat(document.TextColumns("Arm"), document.NumberColumns("Runs", titleWithUnit("Capacity", capacityUnit(all[0])), percent(100*under.confidence)+" interval", "Iterations, 1/s"),
 			document.TextColumns("Limited by", "Busiest server above it")),
 	}
+	currency := under.unit(metric.Cost)
+	if currency != "" {
+		result.Columns = append(result.Columns, document.NumberColumns(fmt.Sprintf("Cost of 1,000 %s, %s", cmp.Or(capacityUnit(all[0]), "of the load"), currency))...)
+	}
 	for _, one := range all {
 		found := under.at(metricName, one.Arm)
 		cells := []document.Cell{armCell(one.Arm)}
 		cells = append(cells, document.TextCells(digits.Count(int(one.Runs)), found.text(), intervalText(found), decimalText(one.IterationsPerSecond))...)
-		result.Rows = append(result.Rows, document.Row{Cells: append(cells, document.TextCells(limitText(one), busiestText(one))...)})
+		cells = append(cells, document.TextCells(limitText(one), busiestText(one))...)
+		if currency != "" {
+			cells = append(cells, document.Cell{Text: unitCost(under.at(metric.Cost, one.Arm), found)})
+		}
+		result.Rows = append(result.Rows, document.Row{Cells: cells})
 	}
 	blocks := result.Blocks()
 	for _, one := range all {
@@ -101,7 +109,38 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 		}
 	}
 	blocks = append(blocks, document.Paragraph(objectivesSentence(under)))
-	return blocks
+	return append(blocks, demandTable(all)...)
+}
+
+// demandTable has the CPU that servers need for the load, a row per server and arm.
+func demandTable(all []v1alpha1.ArmCapacity) []document.Block {
+	const most = 5
+	unit := cmp.Or(capacityUnit(all[0]), "of the load")
+	result := &document.Table{
+		Caption: "CPU for the load, from the levels that held the objectives",
+		Columns: slices.Concat(document.TextColumns("Arm", "Server"), document.NumberColumns("Cores for 1,000 "+unit, "Interval")),
+	}
+	for _, one := range all {
+		for i, needed := range one.Demand[:min(len(one.Demand), most)] {
+			server, _ := metric.CutStatistic(needed.Metric)
+			interval := digits.Dash
+			if needed.Low != "" {
+				interval = decimalText(needed.Low) + " to " + decimalText(needed.High)
+			}
+			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: append(
+				[]document.Cell{armCell(one.Arm)}, document.TextCells(server, decimalText(needed.Value), interval)...)})
+		}
+	}
+	return result.Blocks()
+}
+
+// unitCost is the cost of nodes for 1,000 units of the load, at the capacity.
+func unitCost(cost, capacity *values) string {
+	const units = 1000
+	if cost == nil || capacity == nil {
+		return digits.Dash
+	}
+	return digits.Rough(units * cost.center() / capacity.center())
 }
 
 func capacityUnit(of v1alpha1.ArmCapacity) string {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis_test
+
+import (
+	"math"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/text/decimal"
+)
+
+// level is what a run shows at a level: CPU that grows by so many cores per user.
+func level(users int32, held bool, cores float64) v1alpha1.CapacityLevel {
+	observe := func(metric string, value float64, unit string) v1alpha1.Observation {
+		return v1alpha1.Observation{Metric: metric, Value: decimal.Format(value), Unit: unit}
+	}
+	used := cores * float64(users)
+	return v1alpha1.CapacityLevel{Level: users, Held: held, Observations: []v1alpha1.Observation{
+		observe("cico/iterationsPerSecond", float64(users)/5, "1/s"),
+		observe("module/gateway/cpu/percentOfLimit", 50*used, "%"),
+		observe("module/users/cpu/percentOfLimit", 10*used, "%"),
+		observe("module/gateway/cpu/average", used, "cores"),
+		observe("module/users/cpu/average", used/10, "cores"),
+	}}
+}
+
+func capacityRun(arm string, block int32, value string, side v1alpha1.CapacitySide, limiting string, cores float64) v1alpha1.PerfRun {
+	run := v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Arm: arm, Block: block, Position: block, Scenario: v1alpha1.Scenario{Name: "desk"}}}
+	run.Status.Phase = v1alpha1.RunSucceeded
+	run.Status.Capacity = &v1alpha1.RunCapacity{Side: side, Value: value, Low: 40, High: 80, Limiting: limiting, Levels: []v1alpha1.CapacityLevel{
+		level(10, true, cores), level(20, true, cores), level(40, true, cores), level(80, false, cores),
+	}}
+	return run
+}
+
+func TestCapacities(t *testing.T) {
+	scenario := v1alpha1.Scenario{
+		Name: "desk", Loads: []v1alpha1.Load{{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 80}}},
+		Capacity: &v1alpha1.Capacity{Min: 10},
+	}
+	const p95, cpu = "cico/Check-In/p95", "postgres/primary/cpu/percentOfLimit"
+	invalid := capacityRun("base", 5, "10", v1alpha1.CapacityWithin, p95, 1)
+	invalid.Status.Phase = v1alpha1.RunInvalid
+	runs := []v1alpha1.PerfRun{
+		capacityRun("base", 1, "40", v1alpha1.CapacityWithin, p95, 0.02),
+		capacityRun("base", 2, "80", v1alpha1.CapacityWithin, p95, 0.03),
+		capacityRun("base", 3, "", v1alpha1.CapacityAbove, "", 0.025),
+		capacityRun("base", 4, "", v1alpha1.CapacityBelow, cpu, 0.025),
+		invalid,
+		capacityRun("other", 1, "", v1alpha1.CapacityAbove, "", 0.01),
+	}
+	all := analysis.Capacities([]arms.Arm{{Name: "base"}, {Name: "other"}, {Name: "absent"}}, []v1alpha1.Scenario{{Name: "plain"}, scenario}, runs, 0.95)
+	if len(all) != 2 || all[0].Arm != "base" || all[1].Arm != "other" {
+		t.Fatalf("capacities of %+v", all)
+	}
+	base := all[0]
+	if base.Runs != 2 || base.Above != 1 || base.Below != 1 || base.Unit != "users" || base.Metric != "cico/capacity" {
+		t.Errorf("capacity %+v", base)
+	}
+	expectNumber(t, "value", base.Value, math.Sqrt(40*80))
+	// Two values whose logarithms are 0.693 apart, with a t quantile of 12.706.
+	half := math.Exp(12.7062 * math.Log(2) / 2)
+	expectNumber(t, "low", base.Low, math.Sqrt(40*80)/half)
+	expectNumber(t, "high", base.High, math.Sqrt(40*80)*half)
+	// 40 users make 8 iterations a second, and 80 make 16.
+	expectNumber(t, "iterations", base.IterationsPerSecond, math.Sqrt(8*16))
+	if base.Limiting != p95 || base.LimitingRuns != 2 || base.Busiest != "module/gateway/cpu/percentOfLimit" {
+		t.Errorf("limited by %s in %d runs, busiest %s", base.Limiting, base.LimitingRuns, base.Busiest)
+	}
+	expectNumber(t, "busiest", base.BusiestPercent, 50*0.025*80)
+	if len(base.Demand) != 2 || base.Demand[0].Metric != "module/gateway/cpu/average" {
+		t.Fatalf("demand %+v", base.Demand)
+	}
+	expectNumber(t, "demand", base.Demand[0].Value, 25)
+	expectNumber(t, "demand of users", base.Demand[1].Value, 2.5)
+	if other := all[1]; other.Runs != 0 || other.Above != 1 || other.Value != "" || other.Low != "" || other.Limiting != "" {
+		t.Errorf("an arm above its levels: %+v", other)
+	}
+}
+
+func expectNumber(t *testing.T, what, number string, want float64) {
+	t.Helper()
+	got, err := decimal.Parse(number)
+	expect.NoError(t, err)
+	if math.Abs(got-want) > 1e-3*want {
+		t.Errorf("%s is %s, want %g", what, number, want)
+	}
+}
