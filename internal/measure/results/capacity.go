@@ -44,7 +44,7 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 	var levels []v1alpha1.CapacityLevel
 	for i, span := range timetable.Measured() {
 		window := Window{From: own.Start.Add(span.From), To: own.Start.Add(span.To)}
-		observations := observeLevel(spec.Scenario.Loads, measured, samples, window)
+		observations := observeLevel(spec, measured, samples, window)
 		margins, fault := margins(objectives, observations, timetable.Levels[i])
 		if fault != nil {
 			return nil, nil, fault
@@ -61,15 +61,17 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 }
 
 // observeLevel returns what loads and servers did in a window.
-func observeLevel(loads []v1alpha1.Load, measured map[string]Measured, samples *payload.Samples, window Window) []v1alpha1.Observation {
+func observeLevel(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samples *payload.Samples, window Window) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
-	for _, load := range loads {
+	for _, load := range spec.Scenario.Loads {
 		if own := measured[load.Name]; own.Histograms != nil && !kinds.IsBatch(load) {
 			observations = append(observations, observeTransactions(load.Name, own.Histograms, window)...)
 		}
 	}
 	if samples != nil {
 		observations = append(observations, ObserveServers(samples, window)...)
+		// A lag that grows shows within a level.
+		observations = append(observations, observeGrowth(samples, window, spec.Measurement, 0)...)
 	}
 	return observations
 }

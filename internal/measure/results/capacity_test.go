@@ -138,3 +138,22 @@ func TestLimitsHaveUnits(t *testing.T) {
 		}
 	}
 }
+
+// Consumers that fall behind more and more at a level limit the capacity, though the lag itself is
+// small.
+func TestGrowingLagLimitsTheCapacity(t *testing.T) {
+	recorder := payload.NewSampleRecorder("run", "collector", at(0))
+	for second := range 60 {
+		lag := 5.0 + float64(second%3)
+		if second >= 40 {
+			lag += 2 * float64(second-40)
+		}
+		recorder.Record("kafka", "", "consumerLag", "1", at(second), lag)
+	}
+	growing := v1alpha1.Objective{Metric: "kafka/consumerLag/slopeLow", Max: "0"}
+	quick := slowing(time.Millisecond, time.Millisecond, time.Millisecond)
+	found, _, fault := results.ObserveCapacity(stepped(growing), measurements(quick), recorder.Samples)
+	if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 40 || found.Limiting != growing.Metric {
+		t.Errorf("found %+v, fault %v", found, fault)
+	}
+}

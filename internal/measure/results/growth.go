@@ -48,10 +48,15 @@ func growing(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 // intervals of those that may leak. A container that ended and was started again continues at
 // another level, after as much time to fill its heap as the first one had.
 func ObserveGrowth(samples *payload.Samples, window Window, measurement v1alpha1.Measurement) []v1alpha1.Observation {
+	return observeGrowth(samples, window, measurement, slopeSpan)
+}
+
+// observeGrowth is ObserveGrowth with another shortest time.
+func observeGrowth(samples *payload.Samples, window Window, measurement v1alpha1.Measurement, shortest time.Duration) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, quantity := range quantities(samples) {
 		points := quantity.within(window)
-		slope := slopeOf(stretches(points, restartsOf(samples, quantity), measurement.GrowthAfterOrDefault()))
+		slope := slopeOf(stretches(points, restartsOf(samples, quantity), measurement.GrowthAfterOrDefault()), shortest)
 		if !slope.HasInterval() {
 			continue
 		}
@@ -98,7 +103,7 @@ func stretches(points payload.Points, restarts []time.Time, filling time.Duratio
 }
 
 // slopeOf is the change per hour that stretches share.
-func slopeOf(parts []payload.Points) stats.Estimate {
+func slopeOf(parts []payload.Points, shortest time.Duration) stats.Estimate {
 	none := stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
 	all := 0
 	var span time.Duration
@@ -106,7 +111,7 @@ func slopeOf(parts []payload.Points) stats.Estimate {
 		all += len(points)
 		span += length(points)
 	}
-	if span < slopeSpan {
+	if span < shortest {
 		return none
 	}
 	var lines []stats.Line

@@ -23,6 +23,7 @@ capacity:
   objectives:
   - {metric: cico/Check-In/p95, max: 1s}
   - {metric: postgres/primary/cpu/percentOfLimit, max: 80%}
+  - {metric: kafka/consumerLag/slopeLow, max: "0"}
 `
 	searchCapacity = `
 loads: [{name: search, script: {configMap: {name: scripts, key: search.js}}}]
