@@ -143,6 +143,7 @@ main() {
     build) each_image image_build "$missing_ok" "${names[@]}" >/dev/null ;;
     load)
       provider_select
+      provider_require
       each_image image_load "$missing_ok" "${names[@]}"
       ;;
     list) image_list ;;

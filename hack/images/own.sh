@@ -8,6 +8,7 @@ own_give() {
   local reference=$1 from=${2:-} source=${3:-} archive
   own_check_reference "$reference"
   provider_select
+  provider_require
   case $from in
     --archive) archive=$(own_archive "$reference" "$source") ;;
     --dockerfile) archive=$(own_build "$reference" "$source") ;;

@@ -158,6 +158,58 @@ func TestKindCluster(t *testing.T) {
 	p.inOrder(p.takeCalls(), "kind delete cluster --name stand-in --kubeconfig "+kubeconfig)
 }
 
+// A cluster that ever worked has results: it is not deleted because it can't be started now.
+func TestUpKeepsAClusterThatCannotStart(t *testing.T) {
+	p := newSandbox(t)
+	p.must("hack/cluster/cluster.sh", "up")
+	p.takeCalls()
+	p.write(filepath.Join(p.standin, "broken"), "")
+	said, err := p.run("hack/cluster/cluster.sh", "up")
+	for _, want := range []string{"port is already allocated", `cluster "stand-in" exists and can't be started`, "make cluster-down"} {
+		if err == nil || !strings.Contains(said, want) {
+			t.Errorf("%v: %s, want %q", err, said, want)
+		}
+	}
+	p.never(p.takeCalls(), "kind delete", "kind create")
+}
+
+// What an interrupted attempt left never worked.
+func TestUpReplacesAClusterThatNeverWorked(t *testing.T) {
+	p := newSandbox(t)
+	p.write(filepath.Join(p.standin, "node"), "")
+	p.must("hack/cluster/cluster.sh", "up")
+	p.inOrder(p.takeCalls(), "kind delete cluster --name stand-in", "kind create cluster --name stand-in")
+}
+
+func TestDockersErrorIsShown(t *testing.T) {
+	p := newSandbox(t, "DOCKER_ANSWERS=no")
+	docker := filepath.Join(p.programs, "docker")
+	expect.NoError(t, os.Remove(docker))
+	expect.NoError(t, os.WriteFile(docker, []byte("#!/bin/sh\necho 'permission denied while trying to connect to the Docker daemon socket' >&2\nexit 1\n"), 0o755))
+	said, err := p.run("hack/cluster/cluster.sh", "up")
+	if err == nil || !strings.Contains(said, "the kind provider needs a Docker engine that answers. docker info: permission denied while trying to connect") {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+func TestOtherSystemsAreNamed(t *testing.T) {
+	p := newSandbox(t)
+	expect.NoError(t, os.WriteFile(filepath.Join(p.programs, "uname"), []byte("#!/bin/sh\necho Darwin\n"), 0o755))
+	said, err := p.run("hack/cluster/cluster.sh", "up")
+	if err == nil || !strings.Contains(said, "the local cluster needs Linux, and this is Darwin: use a Linux virtual machine, or install PerfLab into a cluster that you have") {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+func TestImagesNeedACluster(t *testing.T) {
+	p := newSandbox(t)
+	for _, command := range [][]string{{"hack/images/images.sh", "load", "metrics-server"}, {"hack/images/images.sh", "give", "shop/cart:1.0", "--archive", p.archive("shop/cart:1.0")}} {
+		if said, err := p.run(command...); err == nil || !strings.Contains(said, `cluster "stand-in" is not running: create or repair it with make cluster-up`) {
+			t.Errorf("%v: %v: %s", command, err, said)
+		}
+	}
+}
+
 func TestKindClusterWithOldStrimzi(t *testing.T) {
 	p := newSandbox(t, "STRIMZI=0.45.2")
 	p.must("hack/cluster/cluster.sh", "up")

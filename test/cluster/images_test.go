@@ -32,6 +32,7 @@ func (p *sandbox) loadImage(variables ...string) (string, error) {
 
 func TestLoadOwnImage(t *testing.T) {
 	p := newSandbox(t)
+	p.write(filepath.Join(p.standin, "node"), "")
 	archive := p.archive("shop/cart:1.0")
 	said, err := p.loadImage("IMAGE=shop/cart:1.0", "ARCHIVE="+archive)
 	if err != nil {
@@ -42,6 +43,12 @@ func TestLoadOwnImage(t *testing.T) {
 		t.Errorf("%v: %s", err, said)
 	}
 	p.never(p.takeCalls(), "kind load")
+	changed := p.archive("shop/cart:1.0")
+	p.write(filepath.Join(p.standin, "images"), "docker.io/shop/cart:1.0 "+strings.Repeat("b", 64)+"\n")
+	if said, err := p.loadImage("IMAGE=shop/cart:1.0", "ARCHIVE="+changed); err != nil {
+		t.Fatalf("another image of the same name: %v: %s", err, said)
+	}
+	p.inOrder(p.takeCalls(), "kind load image-archive "+changed)
 	folder := t.TempDir()
 	p.write(filepath.Join(folder, "Dockerfile"), "FROM scratch\n")
 	if said, err := p.loadImage("IMAGE=cart:2.0", "DOCKERFILE="+folder); err != nil {
@@ -58,6 +65,7 @@ func TestLoadOwnImage(t *testing.T) {
 
 func TestLoadImageRefusesBadInput(t *testing.T) {
 	p := newSandbox(t)
+	p.write(filepath.Join(p.standin, "node"), "")
 	none := filepath.Join(t.TempDir(), "none.tar")
 	p.write(none, "no archive")
 	for name, tc := range map[string]struct {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A stub of docker, kind, helm, kubectl, ctr and others: records its calls, and answers what the
 # scripts of hack/ need. STANDIN is a directory: calls lists the calls, node exists while a node
-# does, images is the output of "ctr images ls".
+# does, broken while it can't be started, images has a name and the digest of its configuration
+# per line.
 set -euo pipefail
 program=${0##*/}
 printf '%s %s\n' "$program" "$*" >>"$STANDIN/calls"
@@ -29,7 +30,9 @@ take() {
     */*) name=docker.io/$name ;;
     *) name=docker.io/library/$name ;;
   esac
-  printf '%s type sha256:m%s 1 MiB\nsha256:%s type sha256:m%s 1 MiB\n' "$name" "$id" "$id" "$id" >>"$STANDIN/images"
+  # A later image of a name replaces the earlier one.
+  sed -i "\|^$name |d" "$STANDIN/images"
+  printf '%s %s\n' "$name" "$id" >>"$STANDIN/images"
 }
 
 docker_like() {
@@ -37,13 +40,29 @@ docker_like() {
     "inspect "*) [[ -e $STANDIN/node ]] ;;
     "image inspect") grep -qxF "$3" "$STANDIN/engine" ;;
     "save "*) archive "$3" "$4" ;;
-    "exec "*) cat "$STANDIN/images" ;;
+    "start "*) [[ ! -e $STANDIN/broken ]] || { echo "Error: port is already allocated" >&2 && return 1; } ;;
+    "exec "*) [[ -e $STANDIN/node ]] && shift 2 && ctr_like "$@" ;;
+  esac
+}
+
+# ctr_like COMMAND... lists images with the digests of their manifests, and prints a manifest.
+ctr_like() {
+  local all=$*
+  case $all in
+    *"images ls name=="*)
+      echo "REF TYPE DIGEST SIZE"
+      awk -v name="${all##*name==}" '$1 == name { print $1, "type", "sha256:" $2, "1 MiB" }' "$STANDIN/images"
+      ;;
+    *"content get "*) printf '{"schemaVersion": 2,\n "config": {"size": 7, "digest": "%s"}, "layers": [{"digest": "sha256:%064d"}]}' "${all##* }" 0 ;;
   esac
 }
 
 kind_like() {
   case "$1 ${2:-}" in
-    "create cluster") touch "$STANDIN/node" ;;
+    "create cluster")
+      touch "$STANDIN/node"
+      echo kubeconfig >"$(sed -E 's/.*--kubeconfig ([^ ]+).*/\1/' <<<"$*")"
+      ;;
     "delete cluster") rm -f "$STANDIN/node" "$STANDIN/images" && touch "$STANDIN/images" ;;
     "load image-archive") take "$3" ;;
   esac

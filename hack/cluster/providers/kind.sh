@@ -24,29 +24,37 @@ kind_image() { awk -v name="$1" '$1 == name { print $2 }' "$ROOT/hack/cluster/ki
 kind_node() { echo "$CLUSTER-control-plane"; }
 
 provider_up() {
-  docker_answers || die "the kind provider needs a Docker engine that answers (docker info)"
+  docker_answers || die "the kind provider needs a Docker engine that answers. $(docker_error)"
   with_lock "cluster-$CLUSTER" kind_up
 }
 
 kind_up() {
   mkdir -p "$LOGS"
-  kind_start || kind_create
+  if ! docker inspect "$(kind_node)" >/dev/null 2>&1; then
+    kind_create
+  elif [[ -s $KUBECONFIG_FILE ]]; then
+    kind_start
+  else
+    # kind writes the kubeconfig when the cluster works: this one never did.
+    kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2
+    kind_create
+  fi
   "$ROOT/hack/images/images.sh" load metrics-server postgresql >/dev/null
   kind_addons
   log "cluster \"$CLUSTER\" is up: export KUBECONFIG=$KUBECONFIG_FILE"
 }
 
-# kind_start starts an existing node, for example after a reboot. It fails if there is none,
-# or none that works.
+# kind_start starts an existing node, for example after a reboot. A cluster that can't be started
+# is left as it is: it has results.
 kind_start() {
-  docker inspect "$(kind_node)" >/dev/null 2>&1 || return 1
-  docker start "$(kind_node)" >/dev/null || return 1
-  kind export kubeconfig --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" --quiet || return 1
-  wait_for 90 "the node to be ready" node_ready
+  if ! docker start "$(kind_node)" >/dev/null ||
+    ! kind export kubeconfig --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" --quiet ||
+    ! wait_for 90 "the node to be ready" node_ready; then
+    die "cluster \"$CLUSTER\" exists and can't be started, for the reason above: remove the cause and try again, or delete it with its results (make cluster-down)"
+  fi
 }
 
 kind_create() {
-  kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2 # left by an interrupted attempt
   kind create cluster --name "$CLUSTER" --image "$(kind_image node)" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
 }
 
@@ -81,7 +89,7 @@ kind_addons() {
 }
 
 provider_down() {
-  docker_answers || die "the kind provider needs a Docker engine that answers (docker info)"
+  docker_answers || die "the kind provider needs a Docker engine that answers. $(docker_error)"
   with_lock "cluster-$CLUSTER" kind_down
 }
 
@@ -99,11 +107,11 @@ provider_status() {
   echo "cluster \"$CLUSTER\" (kind), node $(kind_node)"
   addons_report "${ADDONS[@]}" || return 1
   echo
-  docker exec "$(kind_node)" ctr --namespace k8s.io images ls | awk '$1 ~ /^localhost\// { print "  " $1 "  " $4 " " $5 }'
+  provider_ctr images ls | awk '$1 ~ /^localhost\// { print "  " $1 "  " $4 " " $5 }'
 }
 
-provider_image_identity() {
-  docker exec "$(kind_node)" ctr --namespace k8s.io images ls 2>/dev/null | identity_in_listing "$1"
-}
+provider_ctr() { docker exec "$(kind_node)" ctr --namespace k8s.io "$@"; }
+
+provider_running() { docker exec "$(kind_node)" true >/dev/null 2>&1; }
 
 provider_load_archive() { kind load image-archive "$1" --name "$CLUSTER"; }

@@ -39,7 +39,7 @@ source "$ROOT/hack/cluster/providers/local/node.sh"
 source "$ROOT/hack/cluster/providers/local/addons.sh"
 
 local_require() {
-  [[ $EUID -eq 0 ]] || die "the local provider needs root (or start a Docker engine: kind is used then)"
+  [[ $EUID -eq 0 ]] || die "the local provider needs root; without root, PerfLab uses a Docker engine that answers. $(docker_error)"
   require_packages containerd:containerd ctr:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins \
     iptables:iptables conntrack:conntrack socat:socat ip:iproute2 openssl:openssl
 }

@@ -32,10 +32,11 @@ load_images() { "$ROOT/hack/images/images.sh" load "$@" >/dev/null; }
 
 containerd_ctr() { ctr --address "$RUN/containerd.sock" --namespace k8s.io "$@"; }
 
-provider_image_identity() { containerd_ctr images ls 2>/dev/null | identity_in_listing "$1"; }
+provider_ctr() { containerd_ctr "$@"; }
+
+provider_running() { containerd_ctr version >/dev/null 2>&1; }
 
 provider_load_archive() {
-  [[ -S $RUN/containerd.sock ]] || die "cluster \"$CLUSTER\" is not running"
   # In the sandbox, because unpacking creates mounts, which must end with it.
   sandbox_run ctr --address "$RUN/containerd.sock" --namespace k8s.io images import "$1" >/dev/null
   # Nothing else deletes the replaced image; running containers keep its files.
