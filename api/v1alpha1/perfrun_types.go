@@ -72,6 +72,7 @@ type PerfRunSpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=12
+	// +kubebuilder:validation:items:Minimum=1
 	Levels []int32 `json:"levels,omitempty"`
 	// seed of the loads' data.
 	Seed int64 `json:"seed"`

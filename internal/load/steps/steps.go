@@ -94,6 +94,9 @@ type stage struct {
 // Stages returns the stages of k6's ramping executors as JSON. The load changes within the
 // first half of the time to settle: a jump would send many users' first requests at once.
 func (s Steps) Stages() string {
+	if len(s.Levels) == 0 {
+		return "[]"
+	}
 	// Just-in-time compilers need more than the lowest level to warm up, and the highest may be
 	// an overload that lasts.
 	sorted := slices.Sorted(slices.Values(s.Levels))

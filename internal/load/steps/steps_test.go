@@ -40,6 +40,12 @@ func TestStepsDivideTheDuration(t *testing.T) {
 	}
 }
 
+func TestRunWithoutLevelsHasNoStages(t *testing.T) {
+	if got := (steps.Steps{Step: time.Minute}).Stages(); got != "[]" {
+		t.Errorf("stages %s", got)
+	}
+}
+
 func TestScriptsLastAsLongAsTheirSteps(t *testing.T) {
 	script := v1alpha1.Load{Name: "search", Script: &v1alpha1.Script{}}
 	timed := steps.WithDurations([]v1alpha1.Scenario{scenario(v1alpha1.Capacity{Min: 1, Step: duration(time.Minute), Settle: duration(10 * time.Second)}, script)},

@@ -34,9 +34,9 @@ const (
 // ObserveCapacity returns the capacity that a run found, and its observation; none if the
 // capacity is outside the run's levels. samples may be nil.
 func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samples *payload.Samples) (*v1alpha1.RunCapacity, []v1alpha1.Observation, *Fault) {
-	load, timetable, found := steps.FromScenario(spec.Scenario, spec.Measurement, spec.Levels)
+	load, timetable, known := steps.FromScenario(spec.Scenario, spec.Measurement, spec.Levels)
 	own := measured[load.Name]
-	if !found || own.Histograms == nil {
+	if !known || own.Histograms == nil {
 		return nil, nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: no load of the scenario has levels and histograms")
 	}
 	objectives := spec.Scenario.Capacity.Objectives
@@ -57,7 +57,11 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 			Held: slices.Min(margins) >= 0, Observations: selectForLevel(observations, objectives, load.Name),
 		})
 	}
-	return summarizeCapacity(load, objectives, capacity.FromRun(seen), levels)
+	found := capacity.FromRun(seen)
+	if found.Side == capacity.Unknown {
+		return nil, nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: the run visited no level")
+	}
+	return summarizeCapacity(load, objectives, found, levels)
 }
 
 // observeLevel returns what loads and servers did in a window.

@@ -96,6 +96,14 @@ func TestDroppedIterationsLimitTheCapacity(t *testing.T) {
 	}
 }
 
+func TestRunWithoutLevelsIsInvalid(t *testing.T) {
+	spec := stepped(atMost400ms)
+	spec.Levels = nil
+	if _, _, fault := results.ObserveCapacity(spec, measurements(slowing(1, 1, 1)), nil); fault == nil || !strings.Contains(fault.Message, "visited no level") {
+		t.Errorf("fault %v", fault)
+	}
+}
+
 func TestLateIterationsAreReported(t *testing.T) {
 	p := slowing(time.Second, time.Second, time.Second)
 	p.Count("iterations", at(30), 300)
