@@ -74,6 +74,7 @@ type options struct {
 	webhook              bool
 	webhookPort          int
 	ownNamespace         string
+	namePrefix           string
 	webhookConfiguration string
 	authorRights         admission.AuthorRights
 	actAsAuthor          bool
@@ -184,6 +185,7 @@ func parse() options {
 	flag.Var(&o.lanes, "lanes", "scope in which experiments take turns: cluster is the whole cluster, unless spec.lane sets another; namespace only separates the runs of one namespace")
 	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "longest time of a run, regardless of its deadlines, and of an experiment while others wait, for example 168h; 0: no limit")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace of the operator, for its webhook's certificate (env POD_NAMESPACE)")
+	flag.StringVar(&o.namePrefix, "name-prefix", admission.DefaultPrefix, "prefix of the names of the operator's Services, and of the Secret with their certificate")
 	flag.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -231,7 +233,7 @@ func serve(o options) error {
 	}
 	// The API server is near, and decompression takes longer than uncompressed reads.
 	config.DisableCompression = true
-	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
+	certificate := &admission.Certificate{Namespace: o.ownNamespace, Prefix: o.namePrefix, Configuration: o.webhookConfiguration, Now: time.Now}
 	managed, err := managerOptions(o, config, certificate)
 	if err != nil {
 		return err

@@ -217,11 +217,22 @@ func checkKind(served discovery.DiscoveryInterface, kind schema.GroupKind, sever
 	return finding{subject, severity, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
+// operatorLabels select the Deployments of PerfLab's operator: installed by kustomize or by an
+// older chart, or by a chart that may have another name.
+var operatorLabels = []client.MatchingLabels{
+	{"app.kubernetes.io/name": "perflab-operator"},
+	{"app.kubernetes.io/part-of": "perflab", "app.kubernetes.io/component": "operator"},
+}
+
 // listOperators returns the Deployments of PerfLab's operator.
 func listOperators(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
 	var found appsv1.DeploymentList
-	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
-	return found.Items, err
+	for _, labels := range operatorLabels {
+		if err := reader.List(ctx, &found, labels); err != nil || len(found.Items) > 0 {
+			return found.Items, err
+		}
+	}
+	return nil, nil
 }
 
 // checkOperator checks PerfLab's operator and the images that it is configured
