@@ -94,6 +94,37 @@ func TestChartLints(t *testing.T) {
 	}
 }
 
+// Artifact Hub's annotations are YAML, and list the kinds that the chart installs.
+func TestArtifactHubAnnotations(t *testing.T) {
+	metadata := loadChart(t).Metadata
+	if metadata.Home == "" || metadata.Icon == "" || len(metadata.Sources) == 0 || len(metadata.Maintainers) == 0 {
+		t.Errorf("%+v", metadata)
+	}
+	var definitions []struct{ Kind, Version, Name, DisplayName, Description string }
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(metadata.Annotations["artifacthub.io/crds"]), &definitions), "crds")
+	var listed, installed []string
+	for _, definition := range definitions {
+		listed = append(listed, definition.Kind+" "+definition.Version+" "+definition.Name)
+	}
+	for _, object := range mustRender(t, home, nil) {
+		if object.GetKind() == "CustomResourceDefinition" {
+			kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+			installed = append(installed, kind+" v1alpha1 "+object.GetName())
+		}
+	}
+	slices.Sort(installed)
+	expect.Equal(t, installed, listed, "kinds")
+	var changes []struct{ Kind, Description string }
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(metadata.Annotations["artifacthub.io/changes"]), &changes), "changes")
+	for _, change := range changes {
+		if !slices.Contains([]string{"added", "changed", "deprecated", "removed", "fixed", "security"}, change.Kind) {
+			t.Errorf("%q is no kind of change", change.Kind)
+		}
+	}
+	var pages []struct{ Name, URL string }
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(metadata.Annotations["artifacthub.io/links"]), &pages), "links")
+}
+
 func TestNamespacedOperatorRights(t *testing.T) {
 	rendered := mustRender(t, "team-a", values{"scope": "Namespaced", "watchNamespace": "lab-a"})
 	operator := rendered.get(t, "Deployment", "team-a", "perflab-operator")

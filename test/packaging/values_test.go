@@ -176,6 +176,8 @@ func TestNameOverrides(t *testing.T) {
 			checkReferences(t, rendered)
 			deployment := typed[appsv1.Deployment](t, rendered, "Deployment", home, c.prefix+"-operator")
 			expect.Equal(t, c.label+"-operator", deployment.Spec.Template.Labels["app.kubernetes.io/name"], "label")
+			server, _, _ := unstructured.NestedString(rendered.get(t, "ServiceMonitor", home, c.prefix+"-operator").Object["spec"].(map[string]any)["endpoints"].([]any)[0].(map[string]any), "tlsConfig", "serverName")
+			expect.Equal(t, c.prefix+"-metrics."+home+".svc", server, "name of the server that Prometheus expects")
 			renamed := slices.Contains(deployment.Spec.Template.Spec.Containers[0].Args, "--name-prefix="+c.prefix)
 			expect.Equal(t, c.prefix != "perflab", renamed, "whether the operator gets the prefix")
 		})
