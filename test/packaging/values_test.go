@@ -3,6 +3,7 @@
 package packaging_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -153,6 +155,18 @@ func TestDeprecatedValues(t *testing.T) {
 	if strings.Contains(current.Info.Notes, "eprecated") {
 		t.Errorf("without deprecated values, the notes are: %s", current.Info.Notes)
 	}
+}
+
+// helm upgrade --reuse-values gives a chart the values of the previous release alone.
+func TestReuseValues(t *testing.T) {
+	text, err := os.ReadFile("testdata/previous-values.yaml")
+	expect.NoError(t, err)
+	previous := loadChart(t)
+	previous.Values = nil
+	expect.NoError(t, yaml.Unmarshal(text, &previous.Values))
+	rendered, err := renderChart(t, previous, home, nil)
+	expect.NoError(t, err)
+	checkSame(t, build(t, "default"), rendered)
 }
 
 // Objects that refer to each other by name or by label still do so under other names.
