@@ -293,13 +293,14 @@ bench-scale: ## Measure how the operator's cost grows with its cluster (SIZE=sma
 ##@ Generated files and style
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles and the references of API and reasons.
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles and the references of API, reasons and values.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	go run ./hack/crd config/crd/perflab.dev_*.yaml
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... paths=./internal/admission output:rbac:dir=config/rbac
 	$(CRD_REF_DOCS) --log-level=ERROR --max-depth=30 --source-path=api/v1alpha1 --config=hack/api/config.yaml --templates-dir=hack/api/templates --renderer=markdown --output-path=docs/api.md
 	go run ./hack/reasons > docs/reasons.md.new && mv docs/reasons.md.new docs/reasons.md
+	go run ./hack/chartdoc > charts/perflab/README.md.new && mv charts/perflab/README.md.new charts/perflab/README.md
 
 .PHONY: systems
 systems: ## Generate config/systems from published tables (DATA=directory of modules-*.csv).
@@ -316,7 +317,7 @@ verify: generate ## Check that generated files and module files are current.
 	cd test/archive && go mod tidy -diff
 	cd test/argocd && go mod tidy -diff
 	cd hack/release && go mod tidy -diff
-	@git diff --exit-code -- api config docs/api.md docs/reasons.md || { echo "generated files are out of date: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- api config docs/api.md docs/reasons.md charts/perflab/README.md || { echo "generated files are out of date: run make generate and commit"; exit 1; }
 
 .PHONY: site
 site: ## Build the documentation as a site in site/, and check its links.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command manager runs the PerfLab operator; "manager view" serves live pages of
-// experiments.
+// experiments, and "manager check" checks an installation.
 package main
 
 import (
@@ -63,6 +63,9 @@ type options struct {
 	starterImage         string
 	collectorImage       string
 	collectorRole        string
+	k6PullPolicy         pullPolicy
+	collectorPullPolicy  pullPolicy
+	pullSecrets          pullSecrets
 	namespace            string
 	metricsAddress       string
 	metricsSecure        bool
@@ -71,6 +74,7 @@ type options struct {
 	webhook              bool
 	webhookPort          int
 	ownNamespace         string
+	namePrefix           string
 	webhookConfiguration string
 	authorRights         admission.AuthorRights
 	actAsAuthor          bool
@@ -119,14 +123,17 @@ func limitMemory() {
 	}
 }
 
+// commands are run instead of the operator if they are the first argument.
+var commands = map[string]func(arguments []string) error{viewCommand: runView, checkCommand: runCheck}
+
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	limitMemory()
-	if len(os.Args) > 1 && os.Args[1] == viewCommand {
-		if err := runView(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "manager view:", err)
+	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
+		if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "manager %s: %v\n", os.Args[1], err)
 			os.Exit(1)
 		}
 		return
@@ -147,6 +154,9 @@ func parse() options {
 	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
 	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
+	flag.Var(&o.k6PullPolicy, "k6-image-pull-policy", "pull policy of the k6 image; default: Kubernetes' default")
+	flag.Var(&o.collectorPullPolicy, "collector-image-pull-policy", "pull policy of the collector's image; default: Kubernetes' default")
+	flag.Var(&o.pullSecrets, "image-pull-secret", "a Secret in the namespaces of experiments with which the pods of runs pull images; repeatable")
 	flag.StringVar(&o.collectorRole, "collector-role", "perflab-collector", "ClusterRole of the collectors, which the operator must be allowed to bind")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace to work in; default: all (env WATCH_NAMESPACE)")
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8443; 0 turns them off")
@@ -175,6 +185,7 @@ func parse() options {
 	flag.Var(&o.lanes, "lanes", "scope in which experiments take turns: cluster is the whole cluster, unless spec.lane sets another; namespace only separates the runs of one namespace")
 	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "longest time of a run, regardless of its deadlines, and of an experiment while others wait, for example 168h; 0: no limit")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace of the operator, for its webhook's certificate (env POD_NAMESPACE)")
+	flag.StringVar(&o.namePrefix, "name-prefix", admission.DefaultPrefix, "prefix of the names of the operator's Services, and of the Secret with their certificate")
 	flag.BoolVar(&o.showVersion, "version", false, "print the version and exit")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -222,7 +233,7 @@ func serve(o options) error {
 	}
 	// The API server is near, and decompression takes longer than uncompressed reads.
 	config.DisableCompression = true
-	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
+	certificate := &admission.Certificate{Namespace: o.ownNamespace, Prefix: o.namePrefix, Configuration: o.webhookConfiguration, Now: time.Now}
 	managed, err := managerOptions(o, config, certificate)
 	if err != nil {
 		return err
@@ -366,7 +377,7 @@ func (o *options) tools(manager ctrl.Manager, clientset kubernetes.Interface, po
 		Live:              live,
 		LeaseNamespace:    o.ticketNamespace(),
 		LongestTurn:       o.longestTurn,
-		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		Settings:          load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage, Pulls: o.pulls()},
 		CollectorImage:    o.collectorImage,
 		CollectorRole:     o.collectorRole,
 		Target:            beyond.http,

@@ -22,6 +22,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/tested"
 )
 
 // errMissing means that a prerequisite of PerfLab is missing.
@@ -60,43 +61,43 @@ func (s state) color() *color.Color {
 // installPerfLab is the fix for a missing PerfLab.
 const installPerfLab = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
 
-// dependencies are third-party operators and APIs that PerfLab uses.
-var dependencies = []struct {
-	name     string
-	kind     schema.GroupKind
-	severity state
-	remedy   string
-}{
+// dependency is a third-party operator or API that PerfLab uses.
+type dependency struct {
+	// component is its name in the matrix of tested versions.
+	component string
+	subject   string
+	kind      schema.GroupKind
+	severity  state
+	// need is what needs it; empty: every experiment.
+	need string
+}
+
+var dependencies = []dependency{
+	{component: "k6-operator", subject: "k6-operator", kind: contract.TestRunKind.GroupKind(), severity: stateMissing},
+	{component: "strimzi", subject: "Strimzi", kind: contract.KafkaGroupKind, severity: stateWarning, need: "needed by kafka.provider: Strimzi"},
+	{component: "cloudnative-pg", subject: "CloudNativePG", kind: contract.PostgresClusterKind.GroupKind(), severity: stateWarning, need: "needed by postgres.provider: CloudNativePG"},
 	{
-		name:     "k6-operator",
-		kind:     contract.TestRunKind.GroupKind(),
-		severity: stateMissing,
-		remedy:   "helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
+		component: "metrics-server", subject: "metrics API", kind: schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"}, severity: stateWarning,
+		need: "CPU and memory are not measured without it or measurement.prometheus",
 	},
-	{
-		name:     "Strimzi",
-		kind:     contract.KafkaGroupKind,
-		severity: stateWarning,
-		remedy:   "needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
-	},
-	{
-		name:     "CloudNativePG",
-		kind:     contract.PostgresClusterKind.GroupKind(),
-		severity: stateWarning,
-		remedy:   "needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
-	},
-	{
-		name:     "metrics API",
-		kind:     schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
-		severity: stateWarning,
-		remedy:   "CPU and memory are not measured without it or measurement.prometheus; install metrics-server",
-	},
+}
+
+func (d dependency) tested() tested.Component { return *tested.Versions().Component(d.component) }
+
+// remedy is the command that installs it, with what needs it.
+func (d dependency) remedy() string {
+	command := strings.Join(d.tested().Command(), " ")
+	if d.need == "" {
+		return command
+	}
+	return d.need + "; " + command
 }
 
 func newDoctor() *cobra.Command {
 	var from *cluster
 	var format *output
 	var removesFinalizers bool
+	var fix fixOptions
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the cluster for missing prerequisites, with fixes",
@@ -105,14 +106,24 @@ the operators of Kafka, PostgreSQL and k6. Check the images of the loads, the me
 API, the default storage class, your own rights in the namespace and the ServiceAccount
 that the operator acts as there, if it does. Each problem comes with its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
 
+--fix only prints the commands that install missing operators and metrics-server, in tested
+versions (docs/install.md). With --run, it also runs them. Both need helm and kubectl.
+
 Exit codes: 0 all is there (warnings concern what only some experiments need), 1
 something is missing or could not be checked.`,
 		Example: `  kubectl perflab doctor --namespace lab
+  kubectl perflab doctor --fix=k6-operator,metrics-server --run
   kubectl perflab doctor -o json | jq -r '.findings[] | select(.state != "OK") | .message'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := format.check(); err != nil {
 				return err
+			}
+			if err := fix.check(format); err != nil {
+				return err
+			}
+			if fix.isSet() {
+				return fix.apply(command.Context(), from, command.OutOrStdout(), command.ErrOrStderr())
 			}
 			if removesFinalizers {
 				writer, _, err := from.reader()
@@ -130,6 +141,7 @@ something is missing or could not be checked.`,
 	}
 	from = newCluster(command.Flags())
 	format = addOutput(command, formatText, formatJSON, formatYAML)
+	fix.add(command.Flags())
 	command.Flags().BoolVar(&removesFinalizers, removeFinalizers, false, "only remove the finalizers of deleted experiments without an operator")
 	return command
 }
@@ -173,7 +185,7 @@ func diagnose(ctx context.Context, from *cluster) ([]finding, error) {
 		return nil, fmt.Errorf("reaching the cluster at %s: %w", config.Host, err)
 	}
 	findings := []finding{
-		{"cluster", stateOK, "Kubernetes " + version.GitVersion + " at " + config.Host},
+		checkKubernetes(tested.Versions().Kubernetes, version.GitVersion, config.Host),
 		checkKind(served, v1alpha1.GroupVersion.WithKind(experimentKind).GroupKind(), stateMissing, "PerfLab's kinds", installPerfLab),
 	}
 	operator := checkOperator(ctx, reader)
@@ -181,9 +193,7 @@ func diagnose(ctx context.Context, from *cluster) ([]finding, error) {
 	if operator[0].State == stateMissing {
 		findings = append(findings, checkDeletedObjects(ctx, reader)...)
 	}
-	for _, other := range dependencies {
-		findings = append(findings, checkKind(served, other.kind, other.severity, other.name, other.remedy))
-	}
+	findings = append(findings, checkDependencies(ctx, served, reader)...)
 	findings = append(findings, checkAccount(ctx, reader, namespace)...)
 	return append(findings, checkStorage(ctx, reader),
 		checkRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
@@ -217,11 +227,22 @@ func checkKind(served discovery.DiscoveryInterface, kind schema.GroupKind, sever
 	return finding{subject, severity, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
+// operatorLabels select the Deployments of PerfLab's operator: installed by kustomize or by an
+// older chart, or by a chart that may have another name.
+var operatorLabels = []client.MatchingLabels{
+	{"app.kubernetes.io/name": "perflab-operator"},
+	{"app.kubernetes.io/part-of": "perflab", "app.kubernetes.io/component": "operator"},
+}
+
 // listOperators returns the Deployments of PerfLab's operator.
 func listOperators(ctx context.Context, reader client.Reader) ([]appsv1.Deployment, error) {
 	var found appsv1.DeploymentList
-	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
-	return found.Items, err
+	for _, labels := range operatorLabels {
+		if err := reader.List(ctx, &found, labels); err != nil || len(found.Items) > 0 {
+			return found.Items, err
+		}
+	}
+	return nil, nil
 }
 
 // checkOperator checks PerfLab's operator and the images that it is configured

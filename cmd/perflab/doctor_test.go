@@ -49,6 +49,17 @@ func TestDoctorChecksOperatorAndImages(t *testing.T) {
 				"ok       image of the collector: perflab/collector:1, on 1 of 1 nodes",
 			},
 		},
+		"UnderAnotherName": {
+			there: []client.Object{&appsv1.Deployment{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "bench-operator", Labels: map[string]string{
+					"app.kubernetes.io/name": "bench-operator", "app.kubernetes.io/part-of": "perflab", "app.kubernetes.io/component": "operator",
+				}},
+				Spec: operatorWith(1, loads("perflab/k6:1"), collector).Spec, Status: appsv1.DeploymentStatus{AvailableReplicas: 1},
+			}, node("perflab/k6:1", "perflab/collector:1")},
+			want: []string{
+				"ok       PerfLab's operator: lab/bench-operator", "ok       image of the loads", "ok       image of the collector",
+			},
+		},
 		"NotReady": {
 			there: []client.Object{operatorWith(0, loads("localhost/perflab/k6:dev")), node("localhost/perflab/k6:other")},
 			want: []string{

@@ -69,7 +69,7 @@ func (restoredData) hook(p *Scope) restore.Hook {
 	request := p.Request()
 	hook := restore.Hook{
 		Run: p.Run, Restore: *p.Run.Spec.Restore,
-		Tenant: request.System.Target.Tenant, CallerImage: p.Settings.StarterImage,
+		Tenant: request.System.Target.Tenant, CallerImage: p.Settings.StarterImage, Pulls: request.Pulls,
 	}
 	switch {
 	case hook.Restore.HTTP != nil:

@@ -124,10 +124,10 @@ type Scope struct {
 }
 
 // Request is the declaration of the run.
-func (p *Scope) Request() environment.Request { return NewRequest(p.Run, p.Experiment) }
+func (p *Scope) Request() environment.Request { return p.NewRequest(p.Run, p.Experiment) }
 
 // NewRequest returns the declaration of an experiment's run.
-func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
+func (t *Tools) NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
 	return environment.Request{
 		Namespace:  run.Namespace,
 		Experiment: run.Spec.Experiment,
@@ -137,6 +137,7 @@ func NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) envi
 		System:     run.Spec.System,
 		Owner:      naming.Owner("PerfExperiment", experiment),
 		Names:      naming.RunScheme(run),
+		Pulls:      t.Settings.Pulls,
 	}
 }
 

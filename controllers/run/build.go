@@ -35,7 +35,7 @@ func (r *Reconciler) stepBegin(_ context.Context, s *scope) (outcome, error) {
 // stepOperators checks that the required operators are installed, before anything is built.
 func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error) {
 	for _, part := range component.All {
-		for _, needed := range part.RequiredOperators(s.request()) {
+		for _, needed := range part.RequiredOperators(r.NewRequest(s.run, s.experiment)) {
 			_, served, err := r.Cluster.Serves(needed.Kind)
 			if err != nil {
 				return outcome{}, err

@@ -94,7 +94,7 @@ func hasStarted(pod corev1.Pod) bool {
 // than the cached one: it may be past its loads. It returns the existing Job, or nil if there
 // was none.
 func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Object, error) {
-	request := s.request()
+	request := r.NewRequest(s.run, s.experiment)
 	intents := collector.Access(request, r.CollectorRole)
 	selectors, err := r.adoptedSelectors(ctx, s)
 	if err != nil {

@@ -91,8 +91,6 @@ type scope struct {
 
 func (s *scope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
 
-func (s *scope) request() environment.Request { return component.NewRequest(s.run, s.experiment) }
-
 // stamp sets a timing once.
 func (s *scope) stamp(timing **metav1.Time) {
 	if *timing == nil {

@@ -23,6 +23,11 @@ var repeated = map[string][]string{
 	"PerfExperiment": {"spec", "matrix", "factors", "levels", "set"},
 }
 
+// documented are the fields with a type of Kubernetes, whose reference describes what is in it.
+// Their descriptions were a sixth of the largest definition, which has to fit into the annotation
+// that a client-side apply writes (TestDefinitionsFitClientSideApply).
+var documented = []string{"env", "resources", "tolerations"}
+
 // Bounds of fields without their own. Admission bounds a spec as a whole.
 const (
 	maxItems      = 256
@@ -64,6 +69,7 @@ func finish(path string) error {
 		if err := shorten(schema, repeated[definitionKind(definition)]); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+		each(schema, omitDocumented)
 	}
 	written, err := yaml.Marshal(definition)
 	if err != nil {
@@ -119,10 +125,23 @@ func shorten(schema map[string]any, field []string) error {
 	if !is {
 		return fmt.Errorf("%w: %v", errNotThere, field)
 	}
+	omitDescriptions(properties)
+	return nil
+}
+
+func omitDescriptions(properties map[string]any) {
 	for _, property := range properties {
 		each(property, func(schema map[string]any) { delete(schema, "description") })
 	}
-	return nil
+}
+
+// omitDocumented removes the descriptions below a schema's fields with a type of Kubernetes.
+func omitDocumented(schema map[string]any) {
+	for _, name := range documented {
+		if properties, is := property(schema, name)["properties"].(map[string]any); is {
+			omitDescriptions(properties)
+		}
+	}
 }
 
 // bound adds a bound to everything in a schema without one.

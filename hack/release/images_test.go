@@ -290,23 +290,40 @@ func TestPulledChartNamesImages(t *testing.T) {
 	if chart.Metadata.Version != testVersion[1:] || chart.Metadata.AppVersion != testVersion || len(chart.Metadata.Dependencies) != 0 {
 		t.Errorf("%+v", chart.Metadata)
 	}
-	images, _ := chart.Values["images"].(map[string]any)
+	rendered := renderedDeployment(t, chart, nil)
 	for _, image := range product.Images {
 		digest, err := index(t, image).Digest()
 		noError(t, err)
-		if want := fmt.Sprintf("%s/%s:%s@%s", testRegistry, image.Name, testVersion, digest); images[image.Name] != want {
-			t.Errorf("values name %v, want %s", images[image.Name], want)
+		want := fmt.Sprintf("%s/%s:%s@%s", testRegistry, image.Name, testVersion, digest)
+		if !strings.Contains(rendered, `"`+want+`"`) {
+			t.Errorf("the operator's Deployment lacks %s", want)
+		}
+		if !strings.Contains(chart.Metadata.Annotations["artifacthub.io/images"], "image: "+want+"\n") {
+			t.Errorf("Chart.yaml lists %s, want %s", chart.Metadata.Annotations["artifacthub.io/images"], want)
 		}
 		if !strings.Contains(printed, "/perflab/"+image.Name+":"+testVersion+"@"+digest.String()) {
 			t.Errorf("%s was pushed with another digest: %s", image.Name, printed)
 		}
 	}
-	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)
+	mirrored := renderedDeployment(t, chart, map[string]any{"global": map[string]any{"imageRegistry": "mirror.example.org"}, "images": map[string]any{"k6": map[string]any{"tag": "own"}}})
+	digest, err := index(t, product.Images[0]).Digest()
+	noError(t, err)
+	_, path, _ := strings.Cut(testRegistry, "/")
+	for _, want := range []string{fmt.Sprintf(`"mirror.example.org/%s/operator:%s@%s"`, path, testVersion, digest), fmt.Sprintf(`"mirror.example.org/%s/k6:own"`, path)} {
+		if !strings.Contains(mirrored, want) {
+			t.Errorf("with another registry and tag, the Deployment lacks %s: %s", want, mirrored)
+		}
+	}
+}
+
+// renderedDeployment is the operator's Deployment in the chart.
+func renderedDeployment(t *testing.T, chart *helmchart.Chart, given map[string]any) string {
+	t.Helper()
+	values, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)
 	noError(t, err)
 	rendered, err := engine.Render(chart, values)
-	if err != nil || !strings.Contains(rendered["perflab/templates/deployment.yaml"], fmt.Sprint(images["operator"])) {
-		t.Errorf("the operator's image is not in what is rendered: %v", err)
-	}
+	noError(t, err)
+	return rendered["perflab/templates/deployment.yaml"]
 }
 
 // Values without an effect are refused.
@@ -320,6 +337,9 @@ func TestChartHasNoDependencies(t *testing.T) {
 	noError(t, err)
 	comment, _, _ := bytes.Cut(source, []byte("\n"))
 	for _, file := range chart.Raw {
+		if file.Name == "README.md" && (bytes.Contains(file.Data, []byte("operators.")) || !bytes.Contains(file.Data, []byte(testRegistry+"/operator"))) {
+			t.Errorf("the README is that of the source: %s", file.Data)
+		}
 		if file.Name == "values.yaml" && !bytes.Contains(file.Data, comment) {
 			t.Errorf("the values have lost their comments, such as %s", comment)
 		}

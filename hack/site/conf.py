@@ -9,7 +9,7 @@ from sphinx import addnodes
 project = "PerfLab"
 extensions = ["myst_parser"]
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**.md", "hack/*/README.md", "k6/README.md", "sample/**README.md", "test/**README.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**.md", "charts/perflab/README.md", "hack/*/README.md", "k6/README.md", "sample/**README.md", "test/**README.md"]
 myst_heading_anchors = 6
 # What MyST adds to Markdown as GitHub shows it.
 myst_disable_syntax = ["footnote_ref", "footnote_def", "myst_block_break", "myst_line_comment", "myst_role", "myst_target"]

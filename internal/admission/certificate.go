@@ -4,6 +4,7 @@ package admission
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -23,18 +24,12 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// Names of the objects in config/webhook and config/metrics.
-const (
-	// serviceName is the Service of the webhook.
-	serviceName = "perflab-webhook"
-	// secretName is the Secret with the certificate.
-	secretName = "perflab-webhook"
-	// metricsServiceName is the Service of the metrics.
-	metricsServiceName = "perflab-metrics"
-	// authorityKey is the entry with the authorities of the current and the previous
-	// certificate.
-	authorityKey = "ca.crt"
-)
+// DefaultPrefix is the prefix of the names in config.
+const DefaultPrefix = "perflab"
+
+// authorityKey is the entry with the authorities of the current and the previous
+// certificate.
+const authorityKey = "ca.crt"
 
 const (
 	// renewal is how long before it expires a certificate is renewed.
@@ -56,6 +51,8 @@ type Certificate struct {
 	Live client.Reader
 	// Namespace of the operator.
 	Namespace string
+	// Prefix of the names of the Services and of the Secret; empty: DefaultPrefix.
+	Prefix string
 	// Configuration is the name of the ValidatingWebhookConfiguration.
 	Configuration string
 	Now           func() time.Time
@@ -86,7 +83,7 @@ func (c *Certificate) Start(ctx context.Context) error {
 // it before it is served.
 func (c *Certificate) Ensure(ctx context.Context) error {
 	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: c.Namespace, Name: secretName}
+	key := client.ObjectKey{Namespace: c.Namespace, Name: c.webhookName()}
 	if err := c.Live.Get(ctx, key, secret); err != nil {
 		return fmt.Errorf("reading Secret %q (apply config/webhook if it is not there): %w", key, err)
 	}
@@ -108,8 +105,13 @@ func (c *Certificate) Ensure(ctx context.Context) error {
 
 // hosts returns the names that the API server and Prometheus use.
 func (c *Certificate) hosts() []string {
-	return []string{serviceName + "." + c.Namespace + ".svc", metricsServiceName + "." + c.Namespace + ".svc"}
+	return []string{c.webhookName() + "." + c.Namespace + ".svc", c.name("metrics") + "." + c.Namespace + ".svc"}
 }
+
+// webhookName is the name of the webhook's Service, and of the Secret with the certificate.
+func (c *Certificate) webhookName() string { return c.name("webhook") }
+
+func (c *Certificate) name(part string) string { return cmp.Or(c.Prefix, DefaultPrefix) + "-" + part }
 
 // read reports whether the Secret's certificate is still valid for a while.
 func (c *Certificate) read(secret *corev1.Secret) (tls.Certificate, bool) {
@@ -145,7 +147,7 @@ func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 	}
 	secret.Data = map[string][]byte{corev1.TLSCertKey: chain, corev1.TLSPrivateKeyKey: key, authorityKey: authorities}
 	if err := c.Client.Update(ctx, secret, kube.FieldOwner); err != nil {
-		return fmt.Errorf("writing the certificate into Secret %q: %w", secretName, err)
+		return fmt.Errorf("writing the certificate into Secret %q: %w", c.webhookName(), err)
 	}
 	return nil
 }

@@ -18,8 +18,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/admission"
@@ -184,6 +186,19 @@ func expire(t *testing.T, admin client.Client) {
 	_, secret := trusted(t, admin)
 	secret.Data["tls.crt"] = []byte("worn out")
 	expect.NoError(t, admin.Update(t.Context(), secret))
+}
+
+// An installation under another name has other Services, and another Secret.
+func TestCertificateUnderAnotherName(t *testing.T) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "lab-webhook"}}
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "lab"}}
+	there := fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(secret, configuration).Build()
+	certificate := &admission.Certificate{Client: there, Live: there, Namespace: home, Prefix: "lab", Configuration: "lab", Now: time.Now}
+	expect.NoError(t, certificate.Ensure(t.Context()))
+	expect.NoError(t, there.Get(t.Context(), client.ObjectKeyFromObject(secret), secret))
+	pair, err := tls.X509KeyPair(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])
+	expect.NoError(t, err)
+	expect.Equal(t, []string{"lab-webhook." + home + ".svc", "lab-metrics." + home + ".svc"}, pair.Leaf.DNSNames, "names in the certificate")
 }
 
 func TestTheAuthorityIsAnnouncedAgain(t *testing.T) {

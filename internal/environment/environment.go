@@ -39,6 +39,8 @@ type Request struct {
 	Owner metav1.OwnerReference
 	// Names is the naming scheme of the experiment.
 	Names naming.Scheme
+	// Pulls are the settings for the images of its pods.
+	Pulls Pulls
 }
 
 // Intent is a desired object, ready for server-side apply.

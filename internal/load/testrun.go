@@ -31,6 +31,8 @@ type Settings struct {
 	RunnerImage string
 	// StarterImage has sh and curl, with which k6-operator releases the runners.
 	StarterImage string
+	// Pulls are the settings for these images.
+	Pulls environment.Pulls
 }
 
 // TestRun returns the TestRun of one load, owned by the run. The target is the URL of every
@@ -45,6 +47,8 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	}
 	starter, err := pod(starterPod{
 		Image:                        settings.StarterImage,
+		ImagePullPolicy:              settings.Pulls.Policies[settings.StarterImage],
+		ImagePullSecrets:             settings.Pulls.Secrets,
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
 		SecurityContext:              *podspec.SecurityContext(),
@@ -70,25 +74,29 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 
 // runnerSpec and starterPod are the used parts of k6-operator's Pod type.
 type runnerSpec struct {
-	Image                        string                      `json:"image"`
-	AutomountServiceAccountToken string                      `json:"automountServiceAccountToken"`
-	Metadata                     podMetadata                 `json:"metadata"`
-	Env                          []corev1.EnvVar             `json:"env"`
-	Resources                    corev1.ResourceRequirements `json:"resources"`
-	SecurityContext              corev1.PodSecurityContext   `json:"securityContext"`
-	ContainerSecurityContext     corev1.SecurityContext      `json:"containerSecurityContext"`
-	Volumes                      []corev1.Volume             `json:"volumes,omitempty"`
-	VolumeMounts                 []corev1.VolumeMount        `json:"volumeMounts,omitempty"`
-	LivenessProbe                *corev1.Probe               `json:"livenessProbe"`
-	ReadinessProbe               *corev1.Probe               `json:"readinessProbe"`
+	Image                        string                        `json:"image"`
+	ImagePullPolicy              corev1.PullPolicy             `json:"imagePullPolicy,omitempty"`
+	ImagePullSecrets             []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	AutomountServiceAccountToken string                        `json:"automountServiceAccountToken"`
+	Metadata                     podMetadata                   `json:"metadata"`
+	Env                          []corev1.EnvVar               `json:"env"`
+	Resources                    corev1.ResourceRequirements   `json:"resources"`
+	SecurityContext              corev1.PodSecurityContext     `json:"securityContext"`
+	ContainerSecurityContext     corev1.SecurityContext        `json:"containerSecurityContext"`
+	Volumes                      []corev1.Volume               `json:"volumes,omitempty"`
+	VolumeMounts                 []corev1.VolumeMount          `json:"volumeMounts,omitempty"`
+	LivenessProbe                *corev1.Probe                 `json:"livenessProbe"`
+	ReadinessProbe               *corev1.Probe                 `json:"readinessProbe"`
 }
 
 type starterPod struct {
-	Image                        string                    `json:"image"`
-	AutomountServiceAccountToken string                    `json:"automountServiceAccountToken"`
-	Metadata                     podMetadata               `json:"metadata"`
-	SecurityContext              corev1.PodSecurityContext `json:"securityContext"`
-	ContainerSecurityContext     corev1.SecurityContext    `json:"containerSecurityContext"`
+	Image                        string                        `json:"image"`
+	ImagePullPolicy              corev1.PullPolicy             `json:"imagePullPolicy,omitempty"`
+	ImagePullSecrets             []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	AutomountServiceAccountToken string                        `json:"automountServiceAccountToken"`
+	Metadata                     podMetadata                   `json:"metadata"`
+	SecurityContext              corev1.PodSecurityContext     `json:"securityContext"`
+	ContainerSecurityContext     corev1.SecurityContext        `json:"containerSecurityContext"`
 }
 
 type podMetadata struct {
@@ -102,8 +110,11 @@ func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, setting
 	if kind.WritesFiles() {
 		container = podspec.ContainerSecurityContext()
 	}
+	image := cmp.Or(kind.Image(), settings.RunnerImage)
 	return pod(runnerSpec{
-		Image:                        cmp.Or(kind.Image(), settings.RunnerImage),
+		Image:                        image,
+		ImagePullPolicy:              settings.Pulls.Policies[image],
+		ImagePullSecrets:             settings.Pulls.Secrets,
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
 		Env:                          variables(run, load, target),

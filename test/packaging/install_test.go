@@ -99,6 +99,13 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 		t.Errorf("the upgrade left the older kind: %v", columns(t, admin))
 	}
 
+	back := action.NewRollback(helm(t, home))
+	back.Version = 1
+	expect.NoError(t, back.Run("perflab"), "rolling back")
+	if !columns(t, admin)["Formerly"] {
+		t.Errorf("the rollback left the newer kind: %v", columns(t, admin))
+	}
+
 	uninstall(t, home)
 	if len(columns(t, admin)) == 0 {
 		t.Error("uninstalling deleted the kinds, and so the experiments")
@@ -245,6 +252,19 @@ func TestOneOperatorPerNamespace(t *testing.T) {
 		upgrading.Namespace = home
 		_, err := upgrading.RunWithContext(t.Context(), "perflab", loadChart(t), nil)
 		expectAnswer(t, "upgrading the first", err, "")
+	})
+	t.Run("under other names", func(t *testing.T) {
+		renamed := values{"fullnameOverride": "lab", "crds": values{"install": false}}
+		expectAnswer(t, "the first", tryInstall(t, home, renamed), "")
+		expectAnswer(t, "one with the default names", tryInstall(t, "team-e", nil), "PerfLab's operator in namespace perflab-system works in the whole cluster already")
+		second := action.NewInstall(helm(t, home))
+		second.ReleaseName, second.Namespace = "second", home
+		_, err := second.RunWithContext(t.Context(), loadChart(t), values{"crds": values{"install": false}})
+		expectAnswer(t, "another release in the same namespace", err, "PerfLab's operator in namespace perflab-system works in the whole cluster already")
+		upgrading := action.NewUpgrade(helm(t, home))
+		upgrading.Namespace = home
+		_, err = upgrading.RunWithContext(t.Context(), "perflab", loadChart(t), values{"fullnameOverride": "bench", "crds": values{"install": false}})
+		expectAnswer(t, "renaming the first", err, "")
 	})
 	t.Run("with one of a namespace", func(t *testing.T) {
 		makeNamespace(t, administrator(t), "lab-e")

@@ -15,6 +15,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -52,15 +53,21 @@ func render(t *testing.T, namespace string, given values) (objects, error) {
 
 func renderChart(t *testing.T, of *chart.Chart, namespace string, given values) (objects, error) {
 	t.Helper()
-	install := action.NewInstall(&action.Configuration{})
-	install.ClientOnly, install.DryRun = true, true
-	install.ReleaseName, install.Namespace = "perflab", namespace
-	install.KubeVersion = &chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
-	rendered, err := install.RunWithContext(t.Context(), of, given)
+	rendered, err := renderRelease(t, of, namespace, given)
 	if err != nil {
 		return nil, err
 	}
 	return decode(t, rendered.Manifest), nil
+}
+
+// renderRelease renders a release with its notes and hooks.
+func renderRelease(t *testing.T, of *chart.Chart, namespace string, given values) (*release.Release, error) {
+	t.Helper()
+	install := action.NewInstall(&action.Configuration{})
+	install.ClientOnly, install.DryRun = true, true
+	install.ReleaseName, install.Namespace = "perflab", namespace
+	install.KubeVersion = &chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
+	return install.RunWithContext(t.Context(), of, given)
 }
 
 func mustRender(t *testing.T, namespace string, given values) objects {

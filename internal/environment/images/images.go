@@ -23,12 +23,17 @@ import (
 func Build(req environment.Request, others ...string) []environment.Intent {
 	wanted := distinct(append(slices.Clone(others), moduleContainers(req)...))
 	// Include the security context: a pod of an earlier release is immutable as well.
-	fingerprint := environment.Fingerprint([]any{wanted, podspec.ReadOnly()})
+	declared := []any{wanted, podspec.ReadOnly()}
+	if req.Pulls.Secrets != nil || req.Pulls.Policies != nil {
+		declared = append(declared, req.Pulls)
+	}
+	fingerprint := environment.Fingerprint(declared)
 	intent := req.Intent(corev1.SchemeGroupVersion.WithKind("Pod"),
 		naming.ImageCheck(req.Experiment, fingerprint), environment.ComponentImages, fingerprint)
 	pod := podspec.Restricted(containers(wanted)...)
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	pod.TerminationGracePeriodSeconds = new(int64)
+	req.Pulls.Set(&pod)
 	intent.Object["spec"] = environment.Fields(&pod)
 	return []environment.Intent{intent}
 }

@@ -61,6 +61,7 @@ func bareTemplate(req environment.Request, env string, module v1alpha1.Module) c
 	podspec.Place(&pod, module.Placement, &metav1.LabelSelector{MatchLabels: selector(req, module)})
 	mount(&pod, module.Volumes)
 	mountTrust(req, &pod)
+	req.Pulls.Set(&pod)
 	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod}
 }
 

@@ -58,6 +58,8 @@ type Hook struct {
 	CallerImage string
 	// Env of the container, for job.
 	Env []corev1.EnvVar
+	// Pulls are the settings for the container's image.
+	Pulls environment.Pulls
 }
 
 // NeedsModules reports whether the modules run during the restore; else all are stopped.
@@ -92,6 +94,7 @@ func Build(hook Hook) environment.Intent {
 	pod.Volumes = hook.volumes()
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	pod.SecurityContext.RunAsUser = hook.user()
+	hook.Pulls.Set(&pod)
 	intent := environment.RunIntent(hook.Run, batchv1.SchemeGroupVersion.WithKind("Job"), naming.Restore(hook.Run.Name), labels)
 	intent.Object["spec"] = environment.Fields(&batchv1.JobSpec{
 		BackoffLimit:          new(int32(retries)),

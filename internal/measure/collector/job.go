@@ -103,6 +103,7 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 	pod.AutomountServiceAccountToken = new(true)
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	pod.TerminationGracePeriodSeconds = new(int64(grace.Seconds()))
+	request.Pulls.Set(&pod)
 	return pod
 }
 

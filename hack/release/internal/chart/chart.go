@@ -6,7 +6,9 @@ package chart
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,8 +29,12 @@ type Chart struct {
 }
 
 // operators are the values of the optional dependencies of the source's chart. These would
-// have to be downloaded, so the released chart has none.
+// have to be downloaded, so the released chart has none. The last ones are deprecated.
 var operators = []string{"operators", "strimzi-kafka-operator", "cloudnative-pg", "k6-operator"}
+
+// imagesAnnotation lists the images, for Artifact Hub and for the chart's templates, which add
+// the digest to the default tag.
+const imagesAnnotation = "artifacthub.io/images"
 
 // Release builds the chart: without dependencies, with a version, and with images by their
 // digests.
@@ -39,9 +45,10 @@ func Release(source, version string, images map[string]string, at time.Time) (Ch
 	}
 	number := strings.TrimPrefix(version, "v")
 	edits := map[string]func([]byte) ([]byte, error){
-		"Chart.yaml":         func(text []byte) ([]byte, error) { return editMetadata(text, number, version) },
+		"Chart.yaml":         func(text []byte) ([]byte, error) { return editMetadata(text, number, version, images) },
 		"values.yaml":        func(text []byte) ([]byte, error) { return editValues(text, images) },
 		"values.schema.json": editSchema,
+		"README.md":          func(text []byte) ([]byte, error) { return editReadme(text, images) },
 	}
 	var entries []bundle.Entry
 	for _, file := range loaded.Raw {
@@ -79,9 +86,21 @@ func pack(entries []bundle.Entry, at time.Time) (Chart, error) {
 	return Chart{loaded.Name(), loaded.Metadata.Version, loaded.Metadata.Description, metadata, archive}, nil
 }
 
-func editMetadata(text []byte, number, version string) ([]byte, error) {
+func editMetadata(text []byte, number, version string, images map[string]string) ([]byte, error) {
 	return edit(text, func(root *yaml.Node) error {
 		remove(root, "dependencies")
+		at := position(root, "annotations")
+		if at < 0 {
+			return fmt.Errorf("no annotations")
+		}
+		var list strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(images)) {
+			fmt.Fprintf(&list, "- name: %s\n  image: %s\n", name, images[name])
+		}
+		key, value := &yaml.Node{}, &yaml.Node{}
+		key.SetString(imagesAnnotation)
+		value.SetString(list.String())
+		root.Content[at+1].Content = append(root.Content[at+1].Content, key, value)
 		return set(root, map[string]string{"version": number, "appVersion": version})
 	})
 }
@@ -95,12 +114,54 @@ func editValues(text []byte, images map[string]string) ([]byte, error) {
 		}
 		node := root.Content[at+1]
 		// The source's comment explains how to build them.
-		root.Content[at].HeadComment = "# The images of this release, each with its tag and its digest, which can't be moved to\n# another image."
+		root.Content[at].HeadComment = "# " + imagesComment
 		if len(node.Content) != 2*len(images) {
 			return fmt.Errorf("it has %d images, the release %d", len(node.Content)/2, len(images))
 		}
-		return set(node, images)
+		var failed []error
+		for name, reference := range images {
+			at := position(node, name)
+			if at < 0 {
+				return fmt.Errorf("%s is missing", name)
+			}
+			failed = append(failed, set(node.Content[at+1], map[string]string{"repository": repository(reference)}))
+		}
+		return errors.Join(failed...)
 	})
+}
+
+const imagesComment = "The images of this release, by tag and digest (artifacthub.io/images in Chart.yaml)."
+
+// repository is that of a reference with a tag and a digest.
+func repository(reference string) string {
+	tagged, _, _ := strings.Cut(reference, "@")
+	return tagged[:strings.LastIndex(tagged, ":")]
+}
+
+// editReadme makes the reference of values that of the release.
+func editReadme(text []byte, images map[string]string) ([]byte, error) {
+	var kept strings.Builder
+	named := 0
+	for line := range strings.Lines(string(text)) {
+		path, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")
+		parts := strings.Split(path, ".")
+		switch {
+		case parts[0] == "operators":
+			continue
+		case path == "images":
+			line = "| `images` |  | " + imagesComment + " |\n"
+		case len(parts) == 3 && parts[0] == "images" && parts[2] == "repository":
+			cells := strings.Split(line, " | ")
+			cells[1] = fmt.Sprintf("`%q`", repository(images[parts[1]]))
+			line = strings.Join(cells, " | ")
+			named++
+		}
+		kept.WriteString(line)
+	}
+	if named != len(images) {
+		return nil, fmt.Errorf("it has %d images, the release %d", named, len(images))
+	}
+	return []byte(kept.String()), nil
 }
 
 // edit changes a document and keeps its comments.
