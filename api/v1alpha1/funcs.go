@@ -295,6 +295,8 @@ func (c Capacity) LoadOf(loads []Load) (Load, bool) {
 func (c Capacity) MaxOrDefault(load Load) int32 {
 	users := load.CheckInCheckOut
 	switch {
+	case c.Max == nil && load.DataImport != nil:
+		return load.DataImport.Records
 	case c.Max != nil || users == nil:
 		return valueOr(c.Max, 0)
 	case users.Arrivals != nil:

@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/podspec"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/load/steps"
 )
@@ -30,10 +31,18 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 		corev1.EnvVar{Name: "K6_NO_USAGE_REPORT", Value: "true"},
 	)
 	env = append(env, kinds.ForLoad(load).Environment(Length(load, run.Spec.Deadlines))...)
-	if stepped, levels, found := steps.FromScenario(run.Spec.Scenario, run.Spec.Measurement, run.Spec.Levels); found && stepped.Name == load.Name {
-		env = append(env, corev1.EnvVar{Name: steps.Variable, Value: levels.Stages()})
-	}
+	env = append(env, levelVariables(run, load)...)
 	return append(env, corev1.EnvVar{Name: "PERFLAB_SECRETS", Value: secrets(env)})
+}
+
+// levelVariables returns those of a load that visits levels.
+func levelVariables(run *v1alpha1.PerfRun, load v1alpha1.Load) []corev1.EnvVar {
+	own, levels, found := steps.FromScenario(run.Spec.Scenario, run.Spec.Measurement, run.Spec.Levels)
+	stepped, is := kinds.ForLoad(load).(kind.Stepped)
+	if !found || !is || own.Name != load.Name {
+		return nil
+	}
+	return stepped.LevelVariables(levels)
 }
 
 // secrets returns the names of variables whose values our k6 removes from its log lines.

@@ -23,8 +23,7 @@ const settings = {
   flow: oneOf('FLOW', ['Upload', 'S3']),
   jobProfile: text('JOB_PROFILE'),
   createJobProfile: text('CREATE_JOB_PROFILE', 'PTF - Create 2'),
-  records: whole('RECORDS', undefined, 1, maxRecords),
-  imports: whole('IMPORTS', 1, 1, maxImports),
+  sizes: sizes(),
   pause: number('PAUSE_SECONDS', 0),
   poll: number('POLL_SECONDS', 5, 0.1),
   stallTimeout: number('STALL_TIMEOUT_SECONDS', 1800, 1),
@@ -32,10 +31,26 @@ const settings = {
   run: text('PERFLAB_RUN', 'by-hand'),
   load: text('PERFLAB_LOAD', 'import'),
 };
+settings.imports = settings.sizes.length;
+settings.records = Math.max(...settings.sizes);
 const updates = settings.operation === 'Update';
 if (updates && settings.recordType !== 'Bibliographic') {
   throw new Error(`environment variable OPERATION is "Update", which RECORD_TYPE "${settings.recordType}" cannot be: only Bibliographic records are updated`);
 }
+
+/** The records of each import: all alike, or those of PERFLAB_LEVELS. */
+function sizes() {
+  const levels = text('PERFLAB_LEVELS', '');
+  if (levels === '') return new Array(whole('IMPORTS', 1, 1, maxImports)).fill(whole('RECORDS', undefined, 1, maxRecords));
+  return levels.split(',').map((level) => {
+    const records = Number(level);
+    if (!Number.isInteger(records) || records < 1 || records > maxRecords) throw new Error(`environment variable PERFLAB_LEVELS has "${level}", not a whole number from 1 to ${maxRecords}`);
+    return records;
+  });
+}
+
+/** The settings of import number n. */
+const sized = (n) => ({ ...settings, records: settings.sizes[n - 1] });
 
 // The only bounds of an import are its own progress and the operator's deadline;
 // setup makes and exports what updates need.
@@ -81,15 +96,15 @@ function makeUpdates(okapi, exportProfile) {
     const began = Date.now();
     try {
       const upload = defineUpload(okapi, settings.flow, fileName(n, 'create'));
-      startImport(okapi, settings.flow, upload, generated(settings, n), settings.createJobProfile);
+      startImport(okapi, settings.flow, upload, generated(sized(n), n), settings.createJobProfile);
       const end = follow(okapi, upload.jobId, settings);
       const { imported } = results(okapi, end);
-      if (end.status !== 'COMMITTED' || imported !== settings.records) {
-        throw new CallError(`the import that creates what to update ended ${end.status} with ${imported} of ${settings.records} records`, 200);
+      if (end.status !== 'COMMITTED' || imported !== sized(n).records) {
+        throw new CallError(`the import that creates what to update ended ${end.status} with ${imported} of ${sized(n).records} records`, 200);
       }
       const created = Date.now();
-      const file = exportInstances(okapi, fileName(n, 'export').replace('.mrc', '.csv'), importedInstances(okapi, end.job), exportProfile, settings);
-      console.info(`update ${n} of ${settings.imports}: ${settings.records} records created in ${seconds(created - began)} s and exported in ${seconds(Date.now() - created)} s`);
+      const file = exportInstances(okapi, fileName(n, 'export').replace('.mrc', '.csv'), importedInstances(okapi, end.job), exportProfile, sized(n));
+      console.info(`update ${n} of ${settings.imports}: ${sized(n).records} records created in ${seconds(created - began)} s and exported in ${seconds(Date.now() - created)} s`);
       return file;
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
@@ -133,14 +148,14 @@ function importOnce(n, found) {
   }
   count(n, end, outcome, started === undefined ? 0 : (end.seen || Date.now()) - started);
   if (end.status === 'STALLED') {
-    exec.test.abort(`import ${n} of ${settings.imports} stalled: no progress in ${settings.stallTimeout} s after ${outcome.imported} of ${settings.records} records${stopped(outcome)}`);
+    exec.test.abort(`import ${n} of ${settings.imports} stalled: no progress in ${settings.stallTimeout} s after ${outcome.imported} of ${sized(n).records} records${stopped(outcome)}`);
   }
 }
 
 /** The file to send. What goes through the gateway is made whole before the clock runs. */
 function fileOf(n, { exports, copies }) {
-  if (exports) return fetchExport(okapi, exports[n - 1], settings.records);
-  const file = generated(settings, n, copies);
+  if (exports) return fetchExport(okapi, exports[n - 1], sized(n).records);
+  const file = generated(sized(n), n, copies);
   if (settings.flow === 'S3') return file;
   const body = file.rest();
   return { rest: () => body };
@@ -159,7 +174,7 @@ function measured(calls) {
 /** An import is good only if all of its records are in and none of its jobs stopped. */
 function count(n, { status, job = {} }, outcome, elapsed) {
   const { imported, errors, children } = outcome;
-  const failed = Math.max(settings.records - imported, errors);
+  const failed = Math.max(sized(n).records - imported, errors);
   const childrenFailed = Object.values(outcome.stopped).reduce((a, b) => a + b, 0);
   const result = status === 'COMMITTED' && failed === 0 && childrenFailed === 0 ? 'ok' : 'error';
   done += imported;
@@ -180,7 +195,7 @@ function count(n, { status, job = {} }, outcome, elapsed) {
     return;
   }
   counters.importsFailed.add(1);
-  if (status) console.error(`import ${n} of ${settings.imports} ended ${status}: ${imported} of ${settings.records} records imported, ${failed} failed${stopped(outcome)}`);
+  if (status) console.error(`import ${n} of ${settings.imports} ended ${status}: ${imported} of ${sized(n).records} records imported, ${failed} failed${stopped(outcome)}`);
 }
 
 /** A clause about the jobs of parts of the file that did not come to their end. */

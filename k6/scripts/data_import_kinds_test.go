@@ -233,6 +233,26 @@ func TestUnreachableStorageIsReported(t *testing.T) {
 	}
 }
 
+// The levels of a capacity are imports of different sizes.
+func TestImportsOfDifferentSizes(t *testing.T) {
+	t.Parallel()
+	m := newImporter(t)
+	result := k6test.Run(t, dataImport, importing(m, "PERFLAB_LEVELS=20,300", "PAUSE_SECONDS=0"))
+	p := result.Payload(t)
+	if result.Code != 0 || totals(p) != [4]float64{2, 0, 320, 0} {
+		t.Fatalf("exit code %d, counted %v\n%s", result.Code, totals(p), result.Stderr)
+	}
+	for _, transaction := range []string{"Import job 1", "Import job 2"} {
+		if job, _ := p.Summary(transaction, "ok"); job.Count != 1 {
+			t.Errorf("%s: %+v", transaction, job)
+		}
+	}
+	refused := k6test.Run(t, dataImport, importing(m, "PERFLAB_LEVELS=20,x"))
+	if refused.Code == 0 || !strings.Contains(refused.Stderr, "not a whole number from 1 to 999999") {
+		t.Errorf("exit code %d\n%s", refused.Code, refused.Stderr)
+	}
+}
+
 // TestManyImportsInTurn is a longevity run in small.
 func TestManyImportsInTurn(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -149,6 +150,11 @@ func (c circulation) LevelUnit() string {
 		return "1/min"
 	}
 	return "users"
+}
+
+// LevelVariables are the stages.
+func (circulation) LevelVariables(levels steps.Steps) []corev1.EnvVar {
+	return []corev1.EnvVar{{Name: steps.Variable, Value: levels.Stages()}}
 }
 
 const work = "check-in and check-out"

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/payload"
 )
 
@@ -80,11 +81,23 @@ type ScriptKind interface {
 	NoTransactions(path *field.Path) string
 }
 
-// Stepped is a kind of load that can visit several levels, by the stages in its variables.
+// Stepped is a kind of load that can visit several levels.
 type Stepped interface {
 	Kind
 	// LevelUnit is what levels count: users.
 	LevelUnit() string
+	// LevelVariables tell the script its levels.
+	LevelVariables(levels steps.Steps) []corev1.EnvVar
+}
+
+// SteppedBatch is a batch of which each level is one unit of work.
+type SteppedBatch interface {
+	Stepped
+	// ObserveLevel returns the observations of a level, which is at an index of the run's; none
+	// if its work failed.
+	ObserveLevel(measured *payload.Payload, index int, level int32) []v1alpha1.Observation
+	// LevelMetrics are the metrics that objectives may limit.
+	LevelMetrics() []string
 }
 
 // Sized is a kind of load with a size.

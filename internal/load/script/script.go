@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/k6options"
 	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
@@ -40,6 +41,11 @@ func (s script) Source() kind.Source {
 
 // LevelUnit is unknown: a script's levels are users, or a rate.
 func (script) LevelUnit() string { return "" }
+
+// LevelVariables are the stages.
+func (script) LevelVariables(levels steps.Steps) []corev1.EnvVar {
+	return []corev1.EnvVar{{Name: steps.Variable, Value: levels.Stages()}}
+}
 
 func (s script) Image() string { return s.Script.Image }
 

@@ -6,6 +6,7 @@ package steps
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -50,8 +51,8 @@ func FromScenario(scenario v1alpha1.Scenario, measurement v1alpha1.Measurement, 
 	return load, steps, true
 }
 
-// WithDurations returns scenarios whose stepped loads have a duration: that of a script follows from
-// its steps.
+// WithDurations returns scenarios whose stepped loads have the duration, or the imports, of their
+// levels.
 func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measurement) []v1alpha1.Scenario {
 	timed := slices.Clone(scenarios)
 	for i, scenario := range timed {
@@ -61,12 +62,28 @@ func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measureme
 		}
 		timed[i].Loads = slices.Clone(scenario.Loads)
 		for n := range timed[i].Loads {
-			if timed[i].Loads[n].Name == stepped.Name {
-				timed[i].Loads[n].Duration = &metav1.Duration{Duration: timetable.WarmUp + time.Duration(scenario.Capacity.LevelsOrDefault())*timetable.Step}
+			load, levels := &timed[i].Loads[n], scenario.Capacity.LevelsOrDefault()
+			switch {
+			case load.Name != stepped.Name:
+			case load.DataImport != nil:
+				imports := *load.DataImport
+				imports.Imports, imports.Records = levels, meanLevel(scenario.Capacity.Min, scenario.Capacity.MaxOrDefault(stepped), levels)
+				load.DataImport = &imports
+			default:
+				load.Duration = &metav1.Duration{Duration: timetable.WarmUp + time.Duration(levels)*timetable.Step}
 			}
 		}
 	}
 	return timed
+}
+
+// meanLevel is the mean of levels that span a range by equal factors.
+func meanLevel(least, most, count int32) int32 {
+	sum := 0.0
+	for i := range count {
+		sum += float64(least) * math.Pow(float64(most)/float64(least), float64(i)/float64(count-1))
+	}
+	return int32(math.Round(sum / float64(count)))
 }
 
 // Span is a part of the load's time, from its start.

@@ -44,9 +44,20 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 	var levels []v1alpha1.CapacityLevel
 	for i, span := range timetable.Measured() {
 		window := Window{From: own.Start.Add(span.From), To: own.Start.Add(span.To)}
-		observations := observeLevel(spec, measured, samples, window)
+		batch, isBatch := kinds.ForLoad(load).(kind.SteppedBatch)
+		var observations []v1alpha1.Observation
+		if isBatch {
+			window = Window{From: own.Start, To: own.End}
+			observations = batch.ObserveLevel(own.Histograms, i, timetable.Levels[i])
+		} else {
+			observations = observeLevel(spec, measured, samples, window)
+		}
 		margins, fault := margins(objectives, observations, timetable.Levels[i])
-		if fault != nil {
+		switch {
+		case isBatch && len(observations) == 0:
+			// An import that failed holds no objective.
+			margins = slices.Repeat([]float64{-1}, len(objectives))
+		case fault != nil:
 			return nil, nil, fault
 		}
 		// The system is too slow if the declared users can't start all iterations.

@@ -165,3 +165,36 @@ func TestGrowingLagLimitsTheCapacity(t *testing.T) {
 		t.Errorf("found %+v, fault %v", found, fault)
 	}
 }
+
+// Each level of Data Import is an import; one that failed does not hold.
+func TestCapacityOfImports(t *testing.T) {
+	levels := int32(3)
+	spec := &v1alpha1.PerfRunSpec{
+		Levels: []int32{100, 400, 1600},
+		Scenario: v1alpha1.Scenario{
+			Loads:    []v1alpha1.Load{{Name: "create", DataImport: &v1alpha1.DataImport{Records: 1600}}},
+			Capacity: &v1alpha1.Capacity{Min: 100, Levels: &levels, Objectives: []v1alpha1.Objective{{Metric: "create/duration", Max: "1min"}}},
+		},
+	}
+	imported := func(outcome string) *payload.Payload {
+		p := payload.New("create", "run", "1", start)
+		p.Record("Import job 1", payload.OK, at(15), 15*time.Second)
+		p.Record("Import job 2", payload.OK, at(60), 45*time.Second)
+		p.Record("Import job 3", outcome, at(240), 180*time.Second)
+		p.End, p.Final = at(240), true
+		return p
+	}
+	for outcome, margin := range map[string]float64{
+		// The margins are ln(60/45) = 0.288 and -1, or ln(60/180) = -1.099, which is -1 as well.
+		payload.OK: 0.2877 / 1.2877, payload.Error: 0.2877 / 1.2877,
+	} {
+		found, observed, fault := results.ObserveCapacity(spec, measurements(imported(outcome)), nil)
+		if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 400 || found.High != 1600 || found.Levels[2].Held {
+			t.Fatalf("%s: found %+v, fault %v", outcome, found, fault)
+		}
+		want := 400 * math.Pow(4, margin)
+		if got, err := decimal.Parse(observed[0].Value); err != nil || math.Abs(got-want) > 0.02*want || observed[0].Unit != "records" {
+			t.Errorf("%s: %+v, want %.0f records", outcome, observed, want)
+		}
+	}
+}

@@ -4,9 +4,11 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -35,11 +37,15 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 			continue
 		}
 		if _, is := kinds.ForLoad(load).(kind.Stepped); !is {
-			j.refuse(field.Invalid(path.Child("load"), load.Name, "a capacity needs a checkInCheckOut load or a script: other kinds have no levels"))
+			j.refuse(field.Invalid(path.Child("load"), load.Name, "results of another tool have no levels: name a load that PerfLab runs"))
 			continue
 		}
 		judgeLevels(j, path, *scenario.Capacity, load)
-		judgeSteps(j, path, scenario, load, spec.Measurement)
+		if load.DataImport == nil {
+			judgeSteps(j, path, scenario, load, spec.Measurement)
+		} else {
+			judgeImportLevels(j, path, *scenario.Capacity, load)
+		}
 		judgeStages(j, path, load, scripts)
 		judgeObjectives(j, path.Child("objectives"), scenario, scripts)
 	}
@@ -49,6 +55,9 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 func judgeLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
 	most := capacity.MaxOrDefault(load)
 	switch users := load.CheckInCheckOut; {
+	case load.DataImport != nil && most > load.DataImport.Records:
+		j.refuse(field.Invalid(path.Child("max"), most, fmt.Sprintf("load %q has %s: raise dataImport.records, or lower max",
+			load.Name, prose.Counted(load.DataImport.Records, "record"))))
 	case most == 0:
 		j.refuse(field.Required(path.Child("max"), "the highest level of a script is unknown: write the highest target of its stages"))
 	case users != nil && users.Arrivals == nil && most > users.Users:
@@ -85,6 +94,23 @@ func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load
 	case measured < 2*measurement.IntervalOrDefault():
 		j.warn(fmt.Sprintf("scenario %q: a level is measured for %s, and servers are sampled each %s: objectives of servers may have no sample (measurement.interval)",
 			scenario.Name, prose.Duration(measured), prose.Duration(measurement.IntervalOrDefault())))
+	}
+}
+
+// judgeImportLevels validates levels of which each is an import.
+func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
+	for name, given := range map[string]*metav1.Duration{"step": capacity.Step, "settle": capacity.Settle} {
+		if given != nil {
+			j.refuse(field.Forbidden(path.Child(name), fmt.Sprintf("each level of load %q is an import, which lasts as long as it takes: remove %s", load.Name, name)))
+		}
+	}
+	if load.DataImport.Imports > 1 {
+		j.refuse(field.Forbidden(path.Child("load"), fmt.Sprintf("each level of load %q is an import: remove dataImport.imports", load.Name)))
+	}
+	for i, objective := range capacity.Objectives {
+		if known := kinds.ForLoad(load).(kind.SteppedBatch).LevelMetrics(); !slices.Contains(known, objective.Metric) {
+			j.refuse(field.Invalid(path.Child("objectives").Index(i).Child("metric"), objective.Metric, "levels of an import are limited by "+strings.Join(known, " or ")))
+		}
 	}
 }
 

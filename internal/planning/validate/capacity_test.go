@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// libraryCapacity is a sound capacity of users, and searchCapacity one of a script. Tests change
-// a line.
+// libraryCapacity is a sound capacity of users, importCapacity one of records, and searchCapacity one
+// of a script. Tests change a line.
 const (
 	libraryCapacity = `
 loads: [{name: cico, duration: 12m, checkInCheckOut: {users: 60}}]
@@ -24,6 +24,12 @@ capacity:
   - {metric: cico/Check-In/p95, max: 1s}
   - {metric: postgres/primary/cpu/percentOfLimit, max: 80%}
   - {metric: kafka/consumerLag/slopeLow, max: "0"}
+`
+	importCapacity = `
+loads: [{name: create, dataImport: {records: 5000}}]
+capacity:
+  min: 100
+  objectives: [{metric: create/duration, max: 10min}]
 `
 	searchCapacity = `
 loads: [{name: search, script: {configMap: {name: scripts, key: search.js}}}]
@@ -44,7 +50,12 @@ func TestCapacitiesAreValidated(t *testing.T) {
 		"users":                    {libraryCapacity, "min: 5", "min: 5", ""},
 		"a script":                 {searchCapacity, "min: 5", "min: 5", ""},
 		"which load":               {libraryCapacity, "min: 5", "min: 5\n  load: other", "name the load whose level changes: cico"},
-		"an import":                {libraryCapacity, "{name: cico, duration: 12m, checkInCheckOut: {users: 60}}", "{name: cico, dataImport: {records: 1}}", "a capacity needs a checkInCheckOut load or a script"},
+		"imports":                  {importCapacity, "min: 100", "min: 100", ""},
+		"more than the records":    {importCapacity, "min: 100", "min: 100\n  max: 6000", `load "create" has 5000 records: raise dataImport.records, or lower max`},
+		"steps of imports":         {importCapacity, "min: 100", "min: 100\n  step: 3m", `each level of load "create" is an import, which lasts as long as it takes: remove step`},
+		"a series of imports":      {importCapacity, "records: 5000", "records: 5000, imports: 3", "remove dataImport.imports"},
+		"a server beside imports":  {importCapacity, "create/duration, max: 10min", "postgres/primary/cpu/percentOfLimit, max: 80%", "levels of an import are limited by create/duration or create/recordsPerSecond"},
+		"another tool":             {libraryCapacity, "{name: cico, duration: 12m, checkInCheckOut: {users: 60}}", "{name: cico, elsewhere: {tool: JMeter}}", "results of another tool have no levels"},
 		"more than the users":      {libraryCapacity, "min: 5", "min: 5\n  max: 61", `load "cico" has 60 users: raise checkInCheckOut.users, or lower max`},
 		"arrivals":                 {libraryCapacity, "{users: 60}", "{users: 60, arrivals: {perMinute: 400}}", ""},
 		"more than the arrivals":   {libraryCapacity, "{users: 60}}]\ncapacity:", "{users: 60, arrivals: {perMinute: 400}}}]\ncapacity:\n  max: 500", `load "cico" has 400 arrivals a minute`},
