@@ -408,7 +408,7 @@ func TestChartInstallsWithoutDownloads(t *testing.T) {
 			t.Errorf("%s: %v, want %q", flag, err, want)
 		}
 		want = name + " is now operators." + name
-		if _, err := render(t, home, values{name: values{"a": "b"}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := renderChart(t, withOperators(t), home, values{"operators": values{flag: true}, name: values{"a": "b"}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}

@@ -3,10 +3,12 @@
 package packaging_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -152,6 +155,26 @@ func TestDeprecatedValues(t *testing.T) {
 	expect.NoError(t, err)
 	if strings.Contains(current.Info.Notes, "eprecated") {
 		t.Errorf("without deprecated values, the notes are: %s", current.Info.Notes)
+	}
+}
+
+// helm upgrade --reuse-values gives a chart the values of the previous release alone.
+func TestReuseValues(t *testing.T) {
+	text, err := os.ReadFile("testdata/previous-values.yaml")
+	expect.NoError(t, err)
+	reused := func() *chart.Chart {
+		previous := withOperators(t)
+		previous.Values = nil
+		expect.NoError(t, yaml.Unmarshal(text, &previous.Values))
+		return previous
+	}
+	rendered, err := renderChart(t, reused(), home, nil)
+	expect.NoError(t, err)
+	checkSame(t, build(t, "default"), rendered)
+	// Strimzi would get other values than before.
+	want := "strimzi-kafka-operator is now operators.strimzi-kafka-operator"
+	if _, err := renderChart(t, reused(), home, values{"operators": values{"strimzi": true}}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("with an operator: %v, want %q", err, want)
 	}
 }
 
