@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -161,12 +162,20 @@ func TestDeprecatedValues(t *testing.T) {
 func TestReuseValues(t *testing.T) {
 	text, err := os.ReadFile("testdata/previous-values.yaml")
 	expect.NoError(t, err)
-	previous := loadChart(t)
-	previous.Values = nil
-	expect.NoError(t, yaml.Unmarshal(text, &previous.Values))
-	rendered, err := renderChart(t, previous, home, nil)
+	reused := func() *chart.Chart {
+		previous := withOperators(t)
+		previous.Values = nil
+		expect.NoError(t, yaml.Unmarshal(text, &previous.Values))
+		return previous
+	}
+	rendered, err := renderChart(t, reused(), home, nil)
 	expect.NoError(t, err)
 	checkSame(t, build(t, "default"), rendered)
+	// Strimzi would get other values than before.
+	want := "strimzi-kafka-operator is now operators.strimzi-kafka-operator"
+	if _, err := renderChart(t, reused(), home, values{"operators": values{"strimzi": true}}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("with an operator: %v, want %q", err, want)
+	}
 }
 
 // Objects that refer to each other by name or by label still do so under other names.
