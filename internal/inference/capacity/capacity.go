@@ -16,14 +16,15 @@ import (
 type Level struct {
 	// Load is the number of users or the rate; above 0.
 	Load float64
-	// Margins of the objectives, in the order in which they are declared. NaN: not measured.
+	// Margins of the objectives, in the order in which they are declared. NaN: not measured,
+	// which shows nothing. An objective that fails so badly that it has no value is -1.
 	Margins []float64
 }
 
 // Side is where the boundary lies, relative to the levels of a run.
 type Side string
 
-// Sides. A run of Unknown has no measured level.
+// Sides. Below: no level held. Above: all did. Unknown: none was measured.
 const (
 	Unknown Side = ""
 	Within  Side = "Within"
@@ -33,38 +34,51 @@ const (
 
 // Estimate is the capacity of one run.
 type Estimate struct {
-	// Load is the boundary. If it is Below or Above the levels, the nearest level; NaN if it is
-	// Unknown.
+	// Load is the boundary. If it is Below or Above the levels, it is at most one step away
+	// from them, on the assumption that another level there would have the other result. NaN
+	// if it is Unknown.
 	Load float64
 	// Low is the highest level that held at or below Load, High the lowest that failed at or
-	// above it. 0 and +Inf if there is none. A cliff is a wide bracket.
+	// above it; 0 and +Inf if there is none. Neighbors with margins far apart are a cliff.
 	Low, High float64
 	Side      Side
 	// Limiting is the index of the objective that fails first; -1 if none does.
 	Limiting int
 	// NonMonotone: a level clearly failed, and a higher one clearly held.
 	NonMonotone bool
+	// Coarse: the levels are too far apart for more than a rough value.
+	Coarse bool
 }
+
+const (
+	// clearMargin is the margin from which a level clearly holds or fails.
+	clearMargin = 0.1
+	// coarseStep is the largest factor between levels of a precise run.
+	coarseStep = 1.6
+)
 
 // FromRun estimates the capacity of a run from its levels, in any order.
 //
-// The margins of each objective are fitted over the logarithm of the load by centered isotonic
-// regression (Oron and Flournoy, Statistics in Biopharmaceutical Research 2017), since more
+// The margins of each objective are fitted over the logarithm of the load by isotonic
+// regression (Barlow and others, Statistical Inference under Order Restrictions, 1972): more
 // load never helps. The capacity is the load at which the first of the fits falls below 0.
 func FromRun(levels []Level) Estimate {
 	levels = measured(levels)
 	if len(levels) == 0 {
 		return Estimate{Load: math.NaN(), High: math.Inf(1), Limiting: -1}
 	}
-	first := Estimate{Side: Above, Load: levels[len(levels)-1].Load, Limiting: -1}
+	first := Estimate{Load: math.Inf(1)}
 	for objective := range levels[0].Margins {
-		load, side := boundary(levels, objective)
-		if isBefore(side, load, first) {
+		if load, side := boundary(levels, objective); load < first.Load {
 			first.Load, first.Side, first.Limiting = load, side, objective
 		}
 	}
+	if first.Side == Above {
+		first.Limiting = -1
+	}
 	first.Low, first.High = bracket(levels, first.Load)
 	first.NonMonotone = isNonMonotone(levels)
+	first.Coarse = isCoarse(levels, first.Load)
 	return first
 }
 
@@ -87,35 +101,39 @@ func (l Level) smallest() float64 {
 	return smallest
 }
 
-// boundary of one objective. An objective that was not measured never fails.
+// boundary of one objective; infinite if it was not measured.
 func boundary(levels []Level, objective int) (load float64, side Side) {
-	var points []point
+	var x, y []float64
 	for _, level := range levels {
 		if margin := level.Margins[objective]; !math.IsNaN(margin) {
-			points = append(points, point{x: math.Log(level.Load), y: margin, weight: 1})
+			x, y = append(x, math.Log(level.Load)), append(y, margin)
 		}
 	}
-	fit := fitDecreasing(points)
-	failed := slices.IndexFunc(fit, func(p point) bool { return p.y < 0 })
-	switch failed {
-	case -1:
-		return levels[len(levels)-1].Load, Above
-	case 0:
-		return levels[0].Load, Below
+	if len(x) == 0 {
+		return math.Inf(1), Above
 	}
-	return math.Exp(root(fit[failed-1], fit[failed])), Within
+	fit, step := fitDecreasing(x, y), meanStep(x)
+	switch failed := slices.IndexFunc(fit, func(p pool) bool { return p.y < 0 }); failed {
+	case -1:
+		return math.Exp(fit[len(fit)-1].root(pool{first: x[len(x)-1] + step, y: -1})), Above
+	case 0:
+		return math.Exp(pool{last: x[0] - step, y: 1}.root(fit[0])), Below
+	default:
+		return math.Exp(fit[failed-1].root(fit[failed])), Within
+	}
 }
 
-// isBefore reports whether a boundary is reached before an estimate.
-func isBefore(side Side, load float64, than Estimate) bool {
-	order := map[Side]int{Below: 0, Within: 1, Above: 2}
-	return cmp.Or(order[side]-order[than.Side], cmp.Compare(load, than.Load)) < 0
+// meanStep between ascending values; that of a single one is nominal.
+func meanStep(x []float64) float64 {
+	if len(x) == 1 {
+		return math.Log(coarseStep)
+	}
+	return (x[len(x)-1] - x[0]) / float64(len(x)-1)
 }
 
 // bracket returns the nearest level at or below a load that held, and the nearest at or above
 // that failed.
 func bracket(levels []Level, load float64) (low, high float64) {
-	high = math.Inf(1)
 	for _, level := range levels {
 		holds := level.smallest() >= 0
 		switch {
@@ -125,11 +143,8 @@ func bracket(levels []Level, load float64) (low, high float64) {
 			return low, level.Load
 		}
 	}
-	return low, high
+	return low, math.Inf(1)
 }
-
-// clearMargin is the margin from which a level clearly holds or fails.
-const clearMargin = 0.1
 
 func isNonMonotone(levels []Level) bool {
 	failed := false
@@ -140,4 +155,38 @@ func isNonMonotone(levels []Level) bool {
 		failed = failed || level.smallest() < -clearMargin
 	}
 	return false
+}
+
+// isCoarse reports whether the levels on both sides of a load, or the nearest two, are far
+// apart.
+func isCoarse(levels []Level, load float64) bool {
+	next := slices.IndexFunc(levels, func(l Level) bool { return l.Load > load })
+	if next < 0 {
+		next = len(levels) - 1
+	}
+	next = max(next, 1)
+	return len(levels) < 2 || levels[next].Load > coarseStep*levels[next-1].Load
+}
+
+// mostOutside is the share of runs that may miss the boundary.
+const mostOutside = 1.0 / 3
+
+// Outside returns where the capacity of an arm is, relative to the levels of its runs: Below or
+// Above if more than a third of the runs are, because their values would be those of the levels.
+// The capacity is then at most the lowest level, or at least the highest.
+func Outside(runs []Estimate) Side {
+	count := map[Side]int{}
+	for _, run := range runs {
+		count[run.Side]++
+	}
+	outside := count[Below] + count[Above]
+	switch measured := outside + count[Within]; {
+	case measured == 0:
+		return Unknown
+	case float64(outside) <= mostOutside*float64(measured):
+		return Within
+	case count[Below] > count[Above]:
+		return Below
+	}
+	return Above
 }

@@ -17,14 +17,16 @@ func TestMargin(t *testing.T) {
 		bound        Bound
 		want         float64
 	}{
-		"half of a maximum":           {500, 1000, Max, math.Ln2},
-		"twice a maximum":             {2000, 1000, Max, -math.Ln2},
+		"half of a maximum":           {500, 1000, Max, 1},
+		"twice a maximum":             {2000, 1000, Max, -0.5},
+		"below a maximum":             {800, 1000, Max, 0.25},
 		"at a maximum":                {1000, 1000, Max, 0},
 		"far below a maximum":         {1, 1000, Max, 1},
-		"far above a maximum":         {1e6, 1000, Max, -1},
+		"far above a maximum":         {1e6, 1000, Max, -0.999},
 		"endless":                     {math.Inf(1), 1000, Max, -1},
-		"half of a minimum":           {5, 10, Min, -math.Ln2},
-		"twice a minimum":             {20, 10, Min, math.Ln2},
+		"half of a minimum":           {5, 10, Min, -0.5},
+		"twice a minimum":             {20, 10, Min, 1},
+		"above a minimum":             {11, 10, Min, 0.1},
 		"at a minimum":                {10, 10, Min, 0},
 		"none of a minimum":           {0, 10, Min, -1},
 		"none of a maximum":           {0, 1, Max, 1},
@@ -65,31 +67,34 @@ func TestFromRun(t *testing.T) {
 		levels []Level
 		want   Estimate
 	}{
-		"between two levels":     {atLoads(1, 0.5, -0.5, -1), Estimate{Load: 2 * math.Sqrt2, Low: 2, High: 4, Side: Within}},
-		"at a level":             {atLoads(1, 0, -1), Estimate{Load: 2, Low: 2, High: 4, Side: Within}},
-		"a cliff":                {atLoads(1, 1, -1, -1), Estimate{Load: 2 * math.Sqrt2, Low: 2, High: 4, Side: Within}},
-		"no level holds":         {atLoads(-0.2, -1), Estimate{Load: 1, Low: 0, High: 1, Side: Below}},
-		"all levels hold":        {atLoads(1, 0.2), Estimate{Load: 2, Low: 2, High: inf, Side: Above, Limiting: -1}},
-		"one level":              {atLoads(0.3), Estimate{Load: 1, Low: 1, High: inf, Side: Above, Limiting: -1}},
-		"no level":               {nil, Estimate{Load: nan, High: inf, Limiting: -1}},
-		"nothing measured":       {atLoads(nan, nan), Estimate{Load: nan, High: inf, Limiting: -1}},
-		"a level not measured":   {atLoads(1, nan, -1), Estimate{Load: 2, Low: 1, High: 4, Side: Within}},
-		"a level fails too soon": {atLoads(1, -0.5, 0.5, -1, -1), Estimate{Load: math.Pow(2, 1.5), Low: 1, High: 8, Side: Within, NonMonotone: true}},
-		"a little too soon":      {atLoads(1, -0.05, 0.5, -1), Estimate{Load: math.Pow(2, 1.5+1.5*0.225/1.225), Low: 1, High: 8, Side: Within}},
-		"two objectives": {
-			[]Level{{1, []float64{1, 0.5}}, {2, []float64{0.9, -0.5}}, {4, []float64{-0.5, -1}}},
-			Estimate{Load: math.Sqrt2, Low: 1, High: 2, Side: Within, Limiting: 1},
+		"between two levels": {atLoads(1, 0.5, -0.5, -1), Estimate{Load: 2 * math.Sqrt2, Low: 2, High: 4, Side: Within, Coarse: true}},
+		"near a level":       {atLoads(1, 0.1, -0.9), Estimate{Load: 2 * math.Pow(2, 0.1), Low: 2, High: 4, Side: Within, Coarse: true}},
+		"at a level":         {atLoads(1, 0, -1), Estimate{Load: 2, Low: 2, High: 4, Side: Within, Coarse: true}},
+		"a cliff":            {atLoads(1, 1, -1, -1), Estimate{Load: 2 * math.Sqrt2, Low: 2, High: 4, Side: Within, Coarse: true}},
+		"levels close together": {
+			[]Level{{10, []float64{0.5}}, {12, []float64{0.1}}, {15, []float64{-0.2}}},
+			Estimate{Load: 12 * math.Pow(1.25, 1.0/3), Low: 12, High: 15, Side: Within},
 		},
-		"one objective not measured": {
-			[]Level{{1, []float64{1, nan}}, {2, []float64{-1, nan}}}, Estimate{Load: math.Sqrt2, Low: 1, High: 2, Side: Within},
-		},
-		"one of two never holds": {
-			[]Level{{1, []float64{1, -1}}, {2, []float64{-1, -1}}}, Estimate{Load: 1, Low: 0, High: 1, Side: Below, Limiting: 1},
-		},
-		"a level twice": {
-			[]Level{{1, []float64{1}}, {2, []float64{0.5}}, {2, []float64{-0.1}}, {4, []float64{-0.2}}},
-			Estimate{Load: 2 * math.Sqrt2, Low: 2, High: 4, Side: Within},
-		},
+		"no level holds":           {atLoads(-0.25, -1), Estimate{Load: math.Pow(2, -0.2), Low: 0, High: 1, Side: Below, Coarse: true}},
+		"no level holds by far":    {atLoads(-1, -1), Estimate{Load: math.Pow(2, -0.5), Low: 0, High: 1, Side: Below, Coarse: true}},
+		"all levels hold":          {atLoads(1, 0.25), Estimate{Load: 2 * math.Pow(2, 0.2), Low: 2, High: inf, Side: Above, Limiting: -1, Coarse: true}},
+		"all levels hold by far":   {atLoads(1, 1), Estimate{Load: 2 * math.Sqrt2, Low: 2, High: inf, Side: Above, Limiting: -1, Coarse: true}},
+		"one level, which holds":   {atLoads(1), Estimate{Load: math.Sqrt(coarseStep), Low: 1, High: inf, Side: Above, Limiting: -1, Coarse: true}},
+		"one level, which fails":   {atLoads(-1), Estimate{Load: 1 / math.Sqrt(coarseStep), Low: 0, High: 1, Side: Below, Coarse: true}},
+		"no level":                 {nil, Estimate{Load: nan, High: inf, Limiting: -1}},
+		"nothing measured":         {atLoads(nan, nan), Estimate{Load: nan, High: inf, Limiting: -1}},
+		"no objective":             {[]Level{{1, nil}}, Estimate{Load: nan, High: inf, Limiting: -1}},
+		"a level not measured":     {atLoads(1, nan, -1), Estimate{Load: 2, Low: 1, High: 4, Side: Within, Coarse: true}},
+		"a level fails too soon":   {atLoads(1, -0.5, 0.75, -1, -1), Estimate{Load: 4 * math.Pow(2, 0.125/1.125), Low: 4, High: 8, Side: Within, NonMonotone: true, Coarse: true}},
+		"a level fails for good":   {atLoads(1, -0.5, 0.25, -1, -1), Estimate{Load: math.Pow(2, 1/1.125), Low: 1, High: 2, Side: Within, NonMonotone: true, Coarse: true}},
+		"a little too soon":        {atLoads(1, -0.05, 0.5, -1), Estimate{Load: 4 * math.Pow(2, 0.225/1.225), Low: 4, High: 8, Side: Within, Coarse: true}},
+		"the lowest level fails":   {atLoads(-0.2, 1, 1, -1), Estimate{Load: 4 * math.Pow(2, 0.6/1.6), Low: 4, High: 8, Side: Within, NonMonotone: true, Coarse: true}},
+		"holds again at the top":   {atLoads(1, -1, -1, 0.2), Estimate{Load: math.Pow(2, 1/1.6), Low: 1, High: 2, Side: Within, NonMonotone: true, Coarse: true}},
+		"two objectives":           {[]Level{{1, []float64{1, 0.5}}, {2, []float64{0.9, -0.5}}, {4, []float64{-0.5, -1}}}, Estimate{Load: math.Sqrt2, Low: 1, High: 2, Side: Within, Limiting: 1, Coarse: true}},
+		"one objective unmeasured": {[]Level{{1, []float64{nan, 1}}, {2, []float64{nan, -1}}}, Estimate{Load: math.Sqrt2, Low: 1, High: 2, Side: Within, Limiting: 1, Coarse: true}},
+		"one of two never holds":   {[]Level{{1, []float64{1, -1}}, {2, []float64{-1, -1}}}, Estimate{Load: math.Sqrt(0.5), Low: 0, High: 1, Side: Below, Limiting: 1, Coarse: true}},
+		"one of two always holds":  {[]Level{{1, []float64{1, 1}}, {2, []float64{-1, 1}}}, Estimate{Load: math.Sqrt2, Low: 1, High: 2, Side: Within, Coarse: true}},
+		"a level twice":            {[]Level{{1, []float64{1}}, {2, []float64{0.5}}, {2, []float64{-0.1}}, {4, []float64{-0.2}}}, Estimate{Load: 2 * math.Sqrt2, Low: 2, High: 4, Side: Within, Coarse: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := FromRun(tc.levels)
@@ -118,65 +123,47 @@ func TestFromRunOrder(t *testing.T) {
 	}
 }
 
-func TestFirstLevelsSpanRange(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 1))
-	expect.Equal(t, []float64{1, 2, 4, 8, 16}, rounded(Next(Range{Min: 1, Max: 16, Count: 5}, nil, random)))
-	expect.Equal(t, []float64{1, 2, 3}, Next(Range{Min: 1, Max: 3, Count: 5, Integer: true}, nil, random))
-	unknown := []Estimate{{Load: nan}}
-	expect.Equal(t, []float64{10, 20, 40}, rounded(Next(Range{Min: 10, Max: 40, Count: 3}, unknown, random)))
-}
-
-func rounded(levels []float64) []float64 {
-	for i, level := range levels {
-		levels[i] = math.Round(1e9*level) / 1e9
-	}
-	return levels
-}
-
-// Levels ascend within the range, whatever earlier runs showed.
-func TestNextStaysInRange(t *testing.T) {
-	random := rand.New(rand.NewPCG(2, 1))
-	for range 2000 {
-		r := Range{Min: 1 + float64(random.IntN(50)), Count: 2 + random.IntN(8), Integer: random.IntN(2) == 0}
-		r.Max = r.Min + 1 + float64(random.IntN(500))
-		var earlier []Estimate
-		for range random.IntN(5) {
-			margins := make([]float64, 4)
-			for i := range margins {
-				margins[i] = random.NormFloat64()
-			}
-			earlier = append(earlier, FromRun(atLoads(margins...)))
+// The boundary lies in its bracket, beyond the levels only if none or all held, and scales with
+// the loads.
+func TestFromRunProperties(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		margins := make([]float64, 2+random.IntN(6))
+		for i := range margins {
+			margins[i] = math.Max(-1, math.Min(1, 2-float64(i)+random.NormFloat64()))
 		}
-		levels := Next(r, earlier, random)
-		if len(levels) == 0 || len(levels) > r.Count || levels[0] < r.Min || levels[len(levels)-1] > r.Max || !slices.IsSorted(levels) {
-			t.Fatalf("%+v after %+v: %v", r, earlier, levels)
+		levels := atLoads(margins...)
+		run := FromRun(levels)
+		if run.Low > run.Load || run.High < run.Load {
+			t.Fatalf("%v: %+v", margins, run)
 		}
-		for i, level := range levels {
-			if r.Integer && level != math.Round(level) || i > 0 && level == levels[i-1] {
-				t.Fatalf("%+v: %v", r, levels)
-			}
+		if above := run.Load > levels[len(levels)-1].Load; above != (run.Side == Above) && run.Load != levels[len(levels)-1].Load {
+			t.Fatalf("%v: %+v", margins, run)
+		}
+		for i := range levels {
+			levels[i].Load *= 10
+		}
+		if scaled := FromRun(levels); math.Abs(scaled.Load/run.Load-10) > 1e-9 {
+			t.Fatalf("%v: %v, and %v at ten times the load", margins, run.Load, scaled.Load)
 		}
 	}
 }
 
-// A system that gives way at a fixed load is bracketed ever closer, and its capacity found
-// without bias.
-func TestRunsConverge(t *testing.T) {
-	for _, capacity := range []float64{15, 77, 333} {
-		random := rand.New(rand.NewPCG(3, uint64(capacity)))
-		r := Range{Min: 10, Max: 500, Count: 5}
-		var runs []Estimate
-		for range 12 {
-			var levels []Level
-			for _, load := range Next(r, runs, random) {
-				levels = append(levels, Level{Load: load, Margins: []float64{Margin(load, capacity, Max)}})
-			}
-			runs = append(runs, FromRun(levels))
-		}
-		for _, run := range runs[2:] {
-			if math.Abs(math.Log(run.Load/capacity)) > 0.01 || run.High/run.Low > 1.6 {
-				t.Errorf("capacity %v: %+v", capacity, run)
-			}
-		}
+func TestOutside(t *testing.T) {
+	within, below, above := Estimate{Side: Within}, Estimate{Side: Below}, Estimate{Side: Above}
+	for name, tc := range map[string]struct {
+		runs []Estimate
+		want Side
+	}{
+		"no run":       {nil, Unknown},
+		"all within":   {slices.Repeat([]Estimate{within}, 3), Within},
+		"one in three": {[]Estimate{within, above, within}, Within},
+		"two in five":  {[]Estimate{within, above, above, within, within}, Above},
+		"all below":    {slices.Repeat([]Estimate{below}, 6), Below},
+		"both sides":   {[]Estimate{within, below, above, below}, Below},
+		"not measured": {[]Estimate{{}, {}}, Unknown},
+		"one measured": {[]Estimate{{}, {}, within}, Within},
+	} {
+		t.Run(name, func(t *testing.T) { expect.Equal(t, tc.want, Outside(tc.runs)) })
 	}
 }

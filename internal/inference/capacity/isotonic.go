@@ -2,17 +2,21 @@
 
 package capacity
 
-// point of a fit, with the number of observations that it stands for.
-type point struct{ x, y, weight float64 }
+// pool is a flat stretch of a fit.
+type pool struct {
+	// first and last are the ends on the axis of x, y is the mean of count points.
+	first, last, y float64
+	count          int
+}
 
 // fitDecreasing fits y, which does not increase with x, by pooling adjacent violators. The
-// points are in the order of x. Each pool is a single point at its mean, which removes the flat
-// stretches, and most of the bias, of a plain isotonic fit.
-func fitDecreasing(points []point) []point {
-	var pools []point
-	for _, next := range points {
-		for len(pools) > 0 && violates(pools[len(pools)-1], next) {
-			next = pool(pools[len(pools)-1], next)
+// points are in the order of x.
+func fitDecreasing(x, y []float64) []pool {
+	var pools []pool
+	for i := range x {
+		next := pool{first: x[i], last: x[i], y: y[i], count: 1}
+		for len(pools) > 0 && pools[len(pools)-1].violates(next) {
+			next = pools[len(pools)-1].join(next)
 			pools = pools[:len(pools)-1]
 		}
 		pools = append(pools, next)
@@ -20,12 +24,14 @@ func fitDecreasing(points []point) []point {
 	return pools
 }
 
-func violates(before, next point) bool { return before.y < next.y || before.x == next.x }
+// violates reports whether a fit can't have both.
+func (p pool) violates(next pool) bool { return p.y < next.y || p.last == next.first }
 
-func pool(a, b point) point {
-	weight := a.weight + b.weight
-	return point{x: (a.weight*a.x + b.weight*b.x) / weight, y: (a.weight*a.y + b.weight*b.y) / weight, weight: weight}
+func (p pool) join(next pool) pool {
+	count := p.count + next.count
+	mean := (float64(p.count)*p.y + float64(next.count)*next.y) / float64(count)
+	return pool{first: p.first, last: next.last, y: mean, count: count}
 }
 
-// root of the line through two points on different sides of 0.
-func root(a, b point) float64 { return a.x + (b.x-a.x)*a.y/(a.y-b.y) }
+// root of the line from the end of a pool to the start of one below 0.
+func (p pool) root(next pool) float64 { return p.last + (next.first-p.last)*p.y/(p.y-next.y) }

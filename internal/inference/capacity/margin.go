@@ -13,13 +13,13 @@ const (
 	Min
 )
 
-// Margin is the log margin of an objective: positive while it holds, 0 at the limit, negative
-// when it fails. 0.1 is about 10 % of the limit.
+// Margin is how far a value is from the limit of its objective: limit / value - 1 for a
+// maximum, value / limit - 1 for a minimum. It is at least 0 if the objective holds.
 //
-// It lies within -1 and 1, a factor of 2.7 on both sides of the limit. How slow a saturated
-// system gets depends on the length of the window rather than on its capacity, and how fast an
-// idle one is has nothing to do with it: without a bound, both would move the boundary between
-// the levels.
+// It lies between -1, a latency without end, and 1, half the limit. Latency grows so steeply
+// near saturation that its reciprocal is almost a line there, and exactly one for a single
+// server, whose boundary is thus found between distant levels. How fast an idle system is has
+// nothing to do with its capacity: without the upper bound, it would move the boundary.
 //
 // If the limit or the value is not above 0, a ratio has no meaning, and the margin is 1 or -1.
 // It is NaN if the value was not measured.
@@ -28,18 +28,17 @@ func Margin(value, limit float64, bound Bound) float64 {
 		return math.NaN()
 	}
 	if bound == Min {
-		return boundedLog(value, limit)
+		return excess(value, limit)
 	}
-	return boundedLog(limit, value)
+	return excess(limit, value)
 }
 
-// boundedLog is the logarithm of large over small, which is at least 0 if large is not below
-// small.
-func boundedLog(large, small float64) float64 {
+// excess of a value over another, as a share of that.
+func excess(value, over float64) float64 {
 	switch {
-	case large > 0 && small > 0:
-		return math.Max(-1, math.Min(1, math.Log(large/small)))
-	case large >= small:
+	case value > 0 && over > 0:
+		return math.Min(1, value/over-1)
+	case value >= over:
 		return 1
 	}
 	return -1

@@ -6,42 +6,44 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Range is where the levels of runs may lie.
 type Range struct {
 	// Min and Max are the lowest and the highest level; 0 < Min < Max.
 	Min, Max float64
-	// Count is the number of levels of a run, at least 2.
+	// Count is the number of levels of a run, at least 2. There are fewer if so many do not fit
+	// into the range. With fewer than 4, most runs are coarse.
 	Count int
-	// Integer levels, such as numbers of users. Rounding may leave fewer than Count.
+	// Integer levels, such as numbers of users.
 	Integer bool
 }
 
-// Next returns the levels of an arm's next run, in ascending order. Without an earlier run, they
-// span the range by equal factors. Later, they lie around the boundary as earlier runs, in
-// their order, show it. They differ from run to run at random, so that the distance between
-// levels averages out.
-func Next(r Range, earlier []Estimate, random *rand.Rand) []float64 {
-	center, half := locate(r, earlier)
-	if math.IsNaN(center) {
-		return r.spread(math.Log(r.Min), math.Log(r.Max))
+// Next returns the levels of the next run of an arm, given its own earlier runs and those of the
+// other arms of the scenario. They are in ascending order, in which they are best visited: an
+// overloaded system does not have to recover within the run.
+//
+// Until a run of the arm shows its boundary, the levels span the range by equal factors. Later,
+// they lie around its boundary, far enough on both sides for it to be found wherever it is in
+// this run: levels that are too close draw a run's value towards those of earlier runs, which
+// makes intervals too narrow. How far depends on the spread of the runs of all arms, since a
+// distance that arms do not share may look like an effect. Levels are shifted at random by up to
+// half a step, so that the distance between them averages out.
+func Next(r Range, own []Estimate, others [][]Estimate, random *rand.Rand) []float64 {
+	low, high := r.locate(own, others)
+	step := (high - low) / float64(r.Count-1)
+	shift := 0.0
+	if len(own) > 0 {
+		shift = random.Float64() - 0.5
 	}
-	half += step(half, r.Count) * 0.5
-	center += step(half, r.Count) * (random.Float64() - 0.5)
-	return r.spread(center-half, center+half)
-}
-
-func step(half float64, count int) float64 { return 2 * half / float64(count-1) }
-
-// spread returns levels that span two logarithms by equal factors, within the range.
-func (r Range) spread(low, high float64) []float64 {
 	var levels []float64
 	for i := range r.Count {
-		load := math.Exp(low + (high-low)*float64(i)/float64(r.Count-1))
-		levels = append(levels, r.clamp(load))
+		levels = append(levels, r.clamp(math.Exp(low+(float64(i)+shift)*step)))
 	}
-	return slices.Compact(levels)
+	return r.fill(slices.Compact(levels))
 }
 
 func (r Range) clamp(load float64) float64 {
@@ -51,51 +53,94 @@ func (r Range) clamp(load float64) float64 {
 	return math.Max(r.Min, math.Min(r.Max, load))
 }
 
-const (
-	// usual is the deviation between runs that is assumed before they show theirs.
-	usual = 0.08
-	// reach is how far the levels go on both sides of the boundary, in deviations.
-	reach = 2.5
-)
-
-// locate returns the boundary as the logarithm of a load, and how far levels go on both sides;
-// NaN without an estimate.
-func locate(r Range, earlier []Estimate) (center, half float64) {
-	var sum, weights float64
-	var boundaries, uncertain []float64
-	for _, run := range earlier {
-		if run.Side == Unknown {
-			continue
+// fill adds neighbors to integers that coincided when they were rounded.
+func (r Range) fill(levels []float64) []float64 {
+	for r.Integer && len(levels) < r.Count {
+		low, high := levels[0]-1, levels[len(levels)-1]+1
+		switch {
+		case high <= r.Max && (len(levels)%2 == 0 || low < r.Min):
+			levels = append(levels, high)
+		case low >= r.Min:
+			levels = slices.Insert(levels, 0, low)
+		default:
+			return levels
 		}
-		x, deviation := r.position(run)
-		boundaries, uncertain = append(boundaries, x), append(uncertain, deviation)
-		weight := 1 / (deviation*deviation + usual*usual)
-		sum, weights = sum+weight*x, weights+weight
 	}
-	if len(boundaries) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	center = sum / weights
-	// The assumed deviation counts as two runs.
-	squares, count := 2*usual*usual, 2.0
-	for i, x := range boundaries {
-		weight := usual * usual / (uncertain[i]*uncertain[i] + usual*usual)
-		squares, count = squares+weight*(x-center)*(x-center), count+weight
-	}
-	return center, reach * math.Sqrt(squares/count+1/weights)
+	return levels
 }
 
-// position of a run's boundary and its deviation, as logarithms: a run whose levels miss the
-// boundary shows only its direction.
-func (r Range) position(run Estimate) (x, deviation float64) {
-	const beyond = 0.25
-	x = math.Log(run.Load)
-	switch run.Side {
-	case Below:
-		return x - beyond, beyond
-	case Above:
-		return x + beyond, beyond
+const (
+	// assumed is the deviation of runs' boundaries from each other, before they show theirs. It
+	// counts as much as one run.
+	assumed = 0.2
+	// reach is how far the levels go on both sides of the boundary, in deviations.
+	reach = 3
+	// farthest distance of a run that counts, so that a disturbed run does not spread the
+	// levels of all later ones.
+	farthest = 2 * assumed
+)
+
+// locate returns the ends of the levels, as logarithms of loads: those of the range, until a run
+// shows the boundary.
+func (r Range) locate(own []Estimate, others [][]Estimate) (low, high float64) {
+	low, high = math.Log(r.Min), math.Log(r.Max)
+	known := r.collect(own)
+	if !known.isBracketed {
+		return low, high
 	}
-	low, high := math.Max(run.Low, r.Min), math.Min(run.High, r.Max)
-	return x, math.Log(high/low) / 4
+	squares, runs := known.squares()+assumed*assumed, floats.Sum(known.weights)+1
+	for _, other := range others {
+		if beside := r.collect(other); beside.isBracketed {
+			squares, runs = squares+beside.squares(), runs+floats.Sum(beside.weights)
+		}
+	}
+	half := reach * math.Sqrt(squares/runs+assumed*assumed/floats.Sum(known.weights))
+	center := math.Max(low, math.Min(high, known.center()))
+	return math.Max(low, center-half), math.Min(high, center+half)
+}
+
+// boundaries are the logarithms of those of an arm's runs, in ascending order, with weights: 1
+// if it is known exactly.
+type boundaries struct {
+	values, weights []float64
+	// isBracketed: the levels of a run enclosed it.
+	isBracketed bool
+}
+
+func (r Range) collect(runs []Estimate) boundaries {
+	var known boundaries
+	for _, run := range runs {
+		if weight := r.weight(run); weight > 0 {
+			known.values, known.weights = append(known.values, math.Log(run.Load)), append(known.weights, weight)
+		}
+		known.isBracketed = known.isBracketed || run.Side == Within
+	}
+	stat.SortWeighted(known.values, known.weights)
+	return known
+}
+
+// center is the weighted median.
+func (b boundaries) center() float64 { return stat.Quantile(0.5, stat.Empirical, b.values, b.weights) }
+
+// squares of the distances to the center, weighted.
+func (b boundaries) squares() (sum float64) {
+	center := b.center()
+	for i, value := range b.values {
+		distance := math.Min(math.Abs(value-center), farthest)
+		sum += b.weights[i] * distance * distance
+	}
+	return sum
+}
+
+// weight of a run's boundary.
+func (r Range) weight(run Estimate) float64 {
+	if run.Side == Unknown {
+		return 0
+	}
+	// The deviation of a boundary that the levels did not enclose is a guess.
+	deviation := assumed
+	if run.Side == Within {
+		deviation = math.Log(math.Min(run.High, r.Max)/math.Max(run.Low, r.Min)) / (2 * reach)
+	}
+	return assumed * assumed / (deviation*deviation + assumed*assumed)
 }

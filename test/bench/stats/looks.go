@@ -19,6 +19,8 @@ type sequentialTrial struct {
 	looks stats.InterimAnalyses
 	// naive does not correct for repeated analyses.
 	naive bool
+	// values draws those of the runs, by block and arm; nil: as the trial does.
+	values func(*rand.Rand) [][]float64
 }
 
 // stopped is the result of many of them, at the block after which each stopped.
@@ -47,8 +49,12 @@ func (l sequentialTrial) once(random *rand.Rand) (stopped, error) {
 	if !l.naive {
 		options.Looks = l.looks
 	}
+	draw := l.run
+	if l.values != nil {
+		draw = l.values
+	}
 	table := comparison.NewTable()
-	for block, runs := range l.run(random) {
+	for block, runs := range draw(random) {
 		if err := addBlock(table, block, runs); err != nil {
 			return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
 		}
@@ -122,7 +128,7 @@ func (s *suite) sequential() error {
 func (s *suite) endings(of trial, effect float64, line func(string, ...any)) error {
 	for _, ending := range ways {
 		s.endingLines++
-		found, err := sequentialTrial{of, ending.looks, ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
+		found, err := sequentialTrial{trial: of, looks: ending.looks, naive: ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func main() {
 	flag.Parse()
 	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
 	tables := []func(*suite) error{
-		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).decided, (*suite).weakness, (*suite).changes, (*suite).sequential,
+		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).decided, (*suite).weakness, (*suite).changes, (*suite).sequential, (*suite).capacities,
 	}
 	for _, table := range tables {
 		if err := table(made); err != nil {
@@ -44,7 +44,9 @@ type suite struct {
 	seed        uint64
 	lines       uint64
 	endingLines uint64
-	python      string
+	// capacityLines are those of the tables of capacity.
+	capacityLines uint64
+	python        string
 	// broken names the lines that break a promise.
 	broken []string
 }

@@ -197,6 +197,9 @@ func addBlock(table *comparison.Table, block int, runs []float64) error {
 	return nil
 }
 
+// center of the runs of the baseline.
+const center = 400
+
 // run draws the values by block and arm, NaN for a lost run.
 func (t trial) run(random *rand.Rand) [][]float64 {
 	sigma := math.Sqrt(math.Log1p(t.cv * t.cv))
@@ -214,7 +217,7 @@ func (t trial) run(random *rand.Rand) [][]float64 {
 				spread *= t.uneven
 			}
 			logarithm := math.Log1p(t.effect(arm)) + shared + slowed + spread*t.noise.draw(random)
-			blocks[block][arm] = 400 * math.Exp(logarithm)
+			blocks[block][arm] = center * math.Exp(logarithm)
 		}
 	}
 	for range int(math.Round(t.missing * float64(t.arms*t.blocks))) {

@@ -133,3 +133,35 @@ func TestChanges(t *testing.T) {
 	expect.NoError(t, err)
 	within(t, "the share of steps that are found", step.place.percent(), 95, 100)
 }
+
+// Intervals of capacities cover the effect, although levels of runs follow earlier runs, and
+// equal arms seldom differ.
+func TestCapacity(t *testing.T) {
+	for name, change := range map[string]func(c *capacityTrial){
+		"queue":          func(*capacityTrial) {},
+		"cliff":          func(c *capacityTrial) { c.system, c.cv = sudden, 0.1 },
+		"plateau":        func(c *capacityTrial) { c.system, c.blocks = flat, 25 },
+		"effect of 50 %": func(c *capacityTrial) { c.effects = []float64{0.5} },
+		"wide, 4 arms":   func(c *capacityTrial) { c.span, c.arms = 256, 4 },
+		"integers":       func(c *capacityTrial) { c.users = 4 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			of := usualCapacity(several, 0.05)
+			change(&of)
+			found, err := repeat(of.experiments(quick), 7, of.once, capacityOutcome.plus)
+			expect.NoError(t, err)
+			within(t, "coverage", found.covered.percent(), 93, 98)
+			within(t, "the share of experiments with a false difference", found.anyDifferent.percent(), 0, 6)
+			within(t, "the share without an answer", found.unanswered.percent(), 0, 5)
+		})
+	}
+}
+
+// A capacity beyond the range has no answer, rather than that of the range.
+func TestCapacityBeyondRange(t *testing.T) {
+	of := usualCapacity(several, 0.05)
+	of.place = 1.05
+	found, err := repeat(quick, 7, of.once, capacityOutcome.plus)
+	expect.NoError(t, err)
+	within(t, "the share without an answer", found.unanswered.percent(), 99, 100)
+}
