@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/text/decimal"
@@ -18,16 +17,16 @@ import (
 // takesUsers is how many users each arm takes.
 var takesUsers = map[string]int32{"as-is": 40, "slow": 20}
 
-// withCapacity looks for the capacity by loads of 15 s with 3 levels.
+// withCapacity looks for the capacity by loads of 30 s with 6 levels.
 func withCapacity(e *v1alpha1.PerfExperiment) {
-	e.Spec.Design.Blocks = 2
+	e.Spec.Design.Blocks = 3
 	e.Spec.Analysis.Primary = nil
 	e.Spec.Measurement.WarmUp = nil
 	scenario := &e.Spec.Scenarios[0]
-	scenario.Loads[0].Duration = &metav1.Duration{Duration: 15 * time.Second}
+	scenario.Loads[0].Duration = &metav1.Duration{Duration: 30 * time.Second}
 	scenario.Loads[0].CheckInCheckOut.Users = 160
 	scenario.Capacity = &v1alpha1.Capacity{
-		Min: 5, Levels: ptr.To[int32](3), Settle: &metav1.Duration{},
+		Min: 5, Settle: &metav1.Duration{},
 		Objectives: []v1alpha1.Objective{{Metric: "cico/Check-In/p95", Max: "1s"}},
 	}
 }
@@ -35,13 +34,13 @@ func withCapacity(e *v1alpha1.PerfExperiment) {
 // measureLevels makes k6 report check-ins that take a second when the users are those that the arm
 // takes, and failed ones beyond.
 func (l *lab) measureLevels() {
+	l.outside.lasts = 30 * time.Second
 	l.outside.forge = func(own *payload.Payload) {
 		run := l.runNamed(own.Run)
 		limit := takesUsers[run.Spec.Arm]
-		// The clocks differ as much as they may, for a load that takes longer than the lab's.
-		start := own.Start.Add(-4 * time.Second)
+		start := own.Start
 		forged := payload.New(own.Load, own.Run, own.Runner, start)
-		for second := range 15 {
+		for second := range 30 {
 			users := run.Spec.Levels[min(second/5, len(run.Spec.Levels)-1)]
 			for range 10 {
 				outcome := payload.OK
@@ -53,7 +52,7 @@ func (l *lab) measureLevels() {
 				forged.Record("Check-In", outcome, start.Add(time.Duration(second)*time.Second), took)
 			}
 		}
-		forged.End, forged.Final = start.Add(15*time.Second), true
+		forged.End, forged.Final = start.Add(30*time.Second), true
 		*own = *forged
 	}
 }
@@ -76,7 +75,7 @@ func TestCapacityIsFound(t *testing.T) {
 		if run.Status.Phase != v1alpha1.RunSucceeded || run.Status.Capacity == nil {
 			t.Fatalf("run %s is %s: %s", run.Name, run.Status.Phase, run.Status.Message)
 		}
-		if isFirst := levels[0] == 5 && levels[2] == 160; isFirst != (run.Spec.Block == 1) || levels[0] >= takes || levels[2] <= takes {
+		if isFirst := levels[0] == 5 && levels[5] == 160; isFirst != (run.Spec.Block == 1) || run.Status.Capacity.Coarse != isFirst || levels[0] >= takes || levels[5] <= takes {
 			t.Errorf("run %s of block %d, whose arm takes %d, visits %v", run.Name, run.Spec.Block, takes, levels)
 		}
 		expectNear(t, run.Name, run.Status.Capacity.Value, float64(takes))
@@ -86,7 +85,7 @@ func TestCapacityIsFound(t *testing.T) {
 	}
 	for _, found := range done.Status.Capacities {
 		expectNear(t, found.Arm, found.Value, float64(takesUsers[found.Arm]))
-		if found.Runs != 2 || found.Limiting != "cico/Check-In/p95" || found.LimitingRuns != 2 || found.Unit != "users" || found.Low == "" {
+		if found.Runs != 2 || found.Coarse != 1 || found.Limiting != "cico/Check-In/p95" || found.LimitingRuns != 2 || found.Unit != "users" || found.Low == "" {
 			t.Errorf("capacity %+v", found)
 		}
 	}

@@ -93,7 +93,7 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 				all = false
 				continue
 			}
-			if l.now.Sub(pod.Status.StartTime.Time) < shortest {
+			if l.now.Sub(pod.Status.StartTime.Time) < cmp.Or(l.outside.lasts, shortest) {
 				all = false
 				continue
 			}

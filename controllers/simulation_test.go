@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -49,6 +50,8 @@ type outside struct {
 	unrestored bool
 	// held loads run until they are stopped.
 	held map[string]bool
+	// lasts is the duration of a load; 0: shortest.
+	lasts time.Duration
 	// node is the node of pods; empty: none.
 	node string
 	// moduleLog is the log of every module's pod; empty: it has no log.

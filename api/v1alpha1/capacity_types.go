@@ -104,11 +104,16 @@ type RunCapacity struct {
 	// side is where the capacity is relative to the run's levels.
 	Side CapacitySide `json:"side"`
 
-	// value is the capacity as a decimal number, between low and high. Absent:
-	// the run found only that it is below or above its levels.
-	// +optional
+	// value is the capacity as a decimal number. Below or above the levels, it
+	// is at most one step away from them.
 	// +kubebuilder:validation:MaxLength=64
-	Value string `json:"value,omitempty"`
+	Value string `json:"value"`
+
+	// coarse means that the levels are too far apart for more than a rough
+	// value, as those of an arm's first run often are. The run chooses the levels
+	// of later ones, and is in no comparison.
+	// +optional
+	Coarse bool `json:"coarse,omitempty"`
 
 	// low is the highest level that held the objectives below the capacity;
 	// 0 if none did.
@@ -176,9 +181,12 @@ type ArmCapacity struct {
 	// +kubebuilder:validation:MaxLength=64
 	Unit string `json:"unit"`
 
-	// runs is the number of valid runs that found the capacity within their
-	// levels.
+	// runs is the number of valid runs with levels close to the capacity.
 	Runs int32 `json:"runs"`
+
+	// coarse is the number of further valid runs, which only looked for it.
+	// +optional
+	Coarse int32 `json:"coarse,omitempty"`
 
 	// below is the number of valid runs in which no level held the objectives.
 	// +optional
@@ -189,7 +197,8 @@ type ArmCapacity struct {
 	// +optional
 	Above int32 `json:"above,omitempty"`
 
-	// value is the geometric mean over the runs. Absent: no run found it.
+	// value is the geometric mean over the runs. Absent: more than a third of
+	// them found the capacity below or above their levels.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Value string `json:"value,omitempty"`

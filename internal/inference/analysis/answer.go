@@ -65,6 +65,9 @@ func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs
 		}
 	}
 	answer.warnMissingMetrics()
+	for _, sentence := range outsideWarnings(spec, all, counted) {
+		answer.warn(sentence)
+	}
 	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
 	answer.Slowdowns = slowdowns(answer.Question, table, all)
 	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)
@@ -197,10 +200,11 @@ func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
 // all.
 func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*comparison.Table, []string) {
 	table, reader := comparison.NewTable(), observation.Reader{}
+	isOutside := outsideLevels(runs)
 	for _, run := range runs {
 		block := strconv.Itoa(int(run.Spec.Block))
 		reader.Read(run.Name, observation.OfValidRun(run), func(of *v1alpha1.Observation, value float64) error {
-			if wanted != nil && !wanted(of.Metric) {
+			if wanted != nil && !wanted(of.Metric) || of.Metric == isOutside[cell{run.Spec.Scenario.Name, "", run.Spec.Arm}] {
 				return nil
 			}
 			return table.Add(comparison.Observation{

@@ -4,15 +4,18 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/capacity"
 	"perflab.dev/perflab/internal/inference/stats"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/planning/levels"
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
@@ -63,42 +66,90 @@ func summarizeCapacity(summary *v1alpha1.ArmCapacity, load string, runs []*v1alp
 	var logs, rates []float64
 	limiting, shares := map[string]int32{}, map[string][]float64{}
 	for _, run := range runs {
-		switch run.Side {
-		case v1alpha1.CapacityBelow:
+		value, err := decimal.Parse(run.Value)
+		switch {
+		case err != nil || value <= 0:
+			continue
+		case run.Coarse:
+			summary.Coarse++
+			continue
+		case run.Side == v1alpha1.CapacityBelow:
 			summary.Below++
-		case v1alpha1.CapacityAbove:
+		case run.Side == v1alpha1.CapacityAbove:
 			summary.Above++
-		case v1alpha1.CapacityWithin:
 		}
+		summary.Runs++
 		if run.Limiting != "" {
 			limiting[run.Limiting]++
 		}
 		if name, percent := busiest(run); name != "" {
 			shares[name] = append(shares[name], percent)
 		}
-		value, err := decimal.Parse(run.Value)
-		if err != nil || value <= 0 {
-			continue
-		}
-		summary.Runs++
 		logs = append(logs, math.Log(value))
 		if rate := rateAt(run, load, value); rate > 0 {
 			rates = append(rates, rate)
 		}
 	}
-	if len(logs) > 0 {
+	if levels.Outside(runs) == capacity.Within && len(logs) > 0 {
 		mean := stats.Mean(logs)
 		summary.Value = decimal.Format(math.Exp(mean.Value))
 		if low, high := mean.Interval(confidence); !math.IsNaN(low) {
 			summary.Low, summary.High = decimal.Format(math.Exp(low)), decimal.Format(math.Exp(high))
 		}
 	}
-	if len(rates) > 0 {
+	if len(rates) > 0 && summary.Value != "" {
 		summary.IterationsPerSecond = decimal.Format(stats.GeometricMean(rates))
 	}
 	summary.Limiting, summary.LimitingRuns = mostFrequent(limiting)
 	summary.Busiest, summary.BusiestPercent = mostBusy(shares)
 	summary.Demand = demand(runs, confidence)
+}
+
+// outsideLevels returns the metrics of capacities that too many of an arm's runs found outside their
+// levels: their values would be those of the levels.
+func outsideLevels(runs []*v1alpha1.PerfRun) map[cell]string {
+	found, metrics := map[cell][]*v1alpha1.RunCapacity{}, map[cell]string{}
+	for _, run := range runs {
+		if own := run.Status.Capacity; own != nil && run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Scenario.Capacity != nil {
+			at := cell{run.Spec.Scenario.Name, "", run.Spec.Arm}
+			load, _ := run.Spec.Scenario.Capacity.LoadOf(run.Spec.Scenario.Loads)
+			found[at], metrics[at] = append(found[at], own), metric.Name(load.Name, metric.Capacity)
+		}
+	}
+	maps.DeleteFunc(metrics, func(at cell, _ string) bool { return levels.Outside(found[at]) == capacity.Within })
+	return metrics
+}
+
+// outsideWarnings say which capacities are not compared, since they are outside the levels.
+func outsideWarnings(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []*v1alpha1.PerfRun) []string {
+	var sentences []string
+	for _, scenario := range spec.Scenarios {
+		for _, arm := range all {
+			own := capacityRuns(runs, scenario.Name, arm.Name)
+			if scenario.Capacity == nil || len(own) == 0 {
+				continue
+			}
+			least, most := visited(own)
+			switch levels.Outside(own) {
+			case capacity.Below:
+				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is at most %d, the lowest level: it has no value, and is not compared; lower capacity.min or relax an objective", arm.Name, scenario.Name, least))
+			case capacity.Above:
+				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is at least %d, the highest level: it has no value, and is not compared; raise capacity.max", arm.Name, scenario.Name, most))
+			}
+		}
+	}
+	return sentences
+}
+
+// visited returns the lowest and the highest level of runs.
+func visited(runs []*v1alpha1.RunCapacity) (least, most int32) {
+	least = math.MaxInt32
+	for _, run := range runs {
+		for _, level := range run.Levels {
+			least, most = min(least, level.Level), max(most, level.Level)
+		}
+	}
+	return least, most
 }
 
 func mostFrequent(counts map[string]int32) (name string, count int32) {
@@ -145,7 +196,7 @@ func busiest(run *v1alpha1.RunCapacity) (name string, percent float64) {
 }
 
 // rateAt interpolates the load's iterations per second at its capacity; 0 if it is unknown.
-func rateAt(run *v1alpha1.RunCapacity, load string, capacity float64) float64 {
+func rateAt(run *v1alpha1.RunCapacity, load string, at float64) float64 {
 	levels := slices.Clone(run.Levels)
 	slices.SortStableFunc(levels, func(a, b v1alpha1.CapacityLevel) int { return cmp.Compare(a.Level, b.Level) })
 	var lower, lowerRate float64
@@ -154,11 +205,11 @@ func rateAt(run *v1alpha1.RunCapacity, load string, capacity float64) float64 {
 		if rate <= 0 {
 			continue
 		}
-		if x >= capacity {
+		if x >= at {
 			if lower == 0 || x == lower {
 				return rate
 			}
-			share := math.Log(capacity/lower) / math.Log(x/lower)
+			share := math.Log(at/lower) / math.Log(x/lower)
 			return lowerRate + share*(rate-lowerRate)
 		}
 		lower, lowerRate = x, rate

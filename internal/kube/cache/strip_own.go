@@ -54,7 +54,7 @@ func StripRun(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	stripped.Status = v1alpha1.PerfRunStatus{Phase: intern(status.Phase), Message: intern(status.Message), Timings: status.Timings}
 	if found := status.Capacity; found != nil {
 		// The levels of later runs depend on it.
-		stripped.Status.Capacity = &v1alpha1.RunCapacity{Side: found.Side, Value: found.Value, Low: found.Low, High: found.High}
+		stripped.Status.Capacity = &v1alpha1.RunCapacity{Side: found.Side, Value: found.Value, Low: found.Low, High: found.High, Coarse: found.Coarse}
 	}
 	for i := range status.Conditions {
 		if valid := status.Conditions[i]; valid.Type == v1alpha1.ConditionValid {
@@ -74,7 +74,7 @@ func StripRun(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 func stripRunSpec(spec *v1alpha1.PerfRunSpec) v1alpha1.PerfRunSpec {
 	stripped := v1alpha1.PerfRunSpec{
 		Experiment: intern(spec.Experiment), PlanHash: intern(spec.PlanHash),
-		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: intern(spec.Arm), Levels: spec.Levels,
+		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: intern(spec.Arm),
 		Scenario:           v1alpha1.Scenario{Name: intern(spec.Scenario.Name)},
 		ServiceAccountName: intern(spec.ServiceAccountName),
 	}

@@ -31,8 +31,8 @@ const (
 	maxServerObservations = 20
 )
 
-// ObserveCapacity returns the capacity that a run found, and its observation; none if the
-// capacity is outside the run's levels. samples may be nil.
+// ObserveCapacity returns the capacity that a run found, and its observation; none if its levels
+// are far apart, as those of an arm's first run are. samples may be nil.
 func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samples *payload.Samples) (*v1alpha1.RunCapacity, []v1alpha1.Observation, *Fault) {
 	load, timetable, known := steps.FromScenario(spec.Scenario, spec.Measurement, spec.Levels)
 	own := measured[load.Name]
@@ -194,11 +194,11 @@ func summarizeCapacity(load v1alpha1.Load, objectives []v1alpha1.Objective, foun
 	case found.Limiting >= 0:
 		result.Limiting = objectives[found.Limiting].Metric
 	}
-	if found.Side != capacity.Within {
+	observed := observation.New(load.Name, metric.Capacity, found.Load, int64(len(levels)))
+	observed.Unit, result.Value, result.Coarse = kinds.LevelUnit(load), observed.Value, found.Coarse
+	if found.Coarse {
 		return result, nil, nil
 	}
-	observed := observation.New(load.Name, metric.Capacity, found.Load, int64(len(levels)))
-	observed.Unit, result.Value = kinds.LevelUnit(load), observed.Value
 	return result, []v1alpha1.Observation{observed}, nil
 }
 

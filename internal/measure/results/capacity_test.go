@@ -20,9 +20,9 @@ import (
 func stepped(objectives ...v1alpha1.Objective) *v1alpha1.PerfRunSpec {
 	levels := int32(3)
 	return &v1alpha1.PerfRunSpec{
-		Levels: []int32{10, 20, 40},
+		Levels: []int32{14, 20, 30},
 		Scenario: v1alpha1.Scenario{
-			Loads:    []v1alpha1.Load{{Name: "cico", Duration: &metav1.Duration{Duration: time.Minute}, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 40}}},
+			Loads:    []v1alpha1.Load{{Name: "cico", Duration: &metav1.Duration{Duration: time.Minute}, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 30}}},
 			Capacity: &v1alpha1.Capacity{Min: 10, Levels: &levels, Settle: &metav1.Duration{Duration: 5 * time.Second}, Objectives: objectives},
 		},
 	}
@@ -48,13 +48,14 @@ func TestCapacityIsWhereAnObjectiveFails(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	if found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 40 || found.Limiting != "cico/Check-In/p95" {
+	if found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 30 || found.Limiting != "cico/Check-In/p95" {
 		t.Errorf("found %+v", found)
 	}
-	// The margins of 20 and 40 users are alike, so the capacity is halfway between their logarithms.
+	// The margins are 400/200 - 1 with 20 users, and 400/800 - 1 with 30.
+	want := 20 * math.Pow(1.5, 1/1.5)
 	capacity, err := decimal.Parse(value(t, observed, "cico/capacity").Value)
-	if err != nil || math.Abs(capacity-math.Sqrt(20*40)) > 1 || observed[0].Unit != "users" {
-		t.Errorf("observed %+v, want %.1f users", observed, math.Sqrt(20*40))
+	if err != nil || math.Abs(capacity-want) > 0.3 || observed[0].Unit != "users" {
+		t.Errorf("observed %+v, want %.1f users", observed, want)
 	}
 	if level := found.Levels[2]; level.Held || !found.Levels[1].Held || !level.Start.Time.Equal(at(45)) || !level.End.Time.Equal(at(60)) {
 		t.Errorf("the last level is %+v", level)
@@ -70,19 +71,29 @@ func TestCapacityOutsideTheLevels(t *testing.T) {
 		side           v1alpha1.CapacitySide
 		limiting       string
 	}{
-		"above": {"1s", "every level (10, 20, 40) held all objectives", v1alpha1.CapacityAbove, ""},
-		"below": {"50ms", "no level (10, 20, 40) held all objectives; cico/Check-In/p95 is the first to fail", v1alpha1.CapacityBelow, "cico/Check-In/p95"},
+		"above": {"1s", "every level (14, 20, 30) held all objectives", v1alpha1.CapacityAbove, ""},
+		"below": {"50ms", "no level (14, 20, 30) held all objectives; cico/Check-In/p95 is the first to fail", v1alpha1.CapacityBelow, "cico/Check-In/p95"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, observed, fault := results.ObserveCapacity(stepped(v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: tc.limit}),
 				measurements(slowing(100*time.Millisecond, 200*time.Millisecond, 800*time.Millisecond)), nil)
-			if fault != nil || found.Side != tc.side || found.Limiting != tc.limiting || found.Value != "" || len(observed) > 0 {
+			if fault != nil || found.Side != tc.side || found.Limiting != tc.limiting || found.Value == "" || len(observed) != 1 {
 				t.Fatalf("found %+v, observed %+v, fault %v", found, observed, fault)
 			}
 			if got := strings.Join(results.CapacityWarnings(found), "; "); !strings.Contains(got, tc.warning) {
 				t.Errorf("warnings %q, want %q", got, tc.warning)
 			}
 		})
+	}
+}
+
+// The levels of an arm's first run are far apart: they only show where to look.
+func TestCoarseRunHasNoValue(t *testing.T) {
+	spec := stepped(atMost400ms)
+	spec.Levels = []int32{1, 5, 30}
+	found, observed, fault := results.ObserveCapacity(spec, measurements(slowing(100*time.Millisecond, 200*time.Millisecond, 800*time.Millisecond)), nil)
+	if fault != nil || !found.Coarse || found.Value == "" || len(observed) > 0 {
+		t.Errorf("found %+v, observed %+v, fault %v", found, observed, fault)
 	}
 }
 
@@ -123,7 +134,7 @@ func TestObjectivesThatCannotBeJudged(t *testing.T) {
 		objective v1alpha1.Objective
 		message   string
 	}{
-		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was not measured at level 10`},
+		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was not measured at level 14`},
 		"other unit":   {v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: "1%"}, `the limit "1%" is in another unit than the metric, which is in "ms"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +172,7 @@ func TestGrowingLagLimitsTheCapacity(t *testing.T) {
 	growing := v1alpha1.Objective{Metric: "kafka/consumerLag/slopeLow", Max: "0"}
 	quick := slowing(time.Millisecond, time.Millisecond, time.Millisecond)
 	found, _, fault := results.ObserveCapacity(stepped(growing), measurements(quick), recorder.Samples)
-	if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 40 || found.Limiting != growing.Metric {
+	if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 30 || found.Limiting != growing.Metric {
 		t.Errorf("found %+v, fault %v", found, fault)
 	}
 }
@@ -170,10 +181,10 @@ func TestGrowingLagLimitsTheCapacity(t *testing.T) {
 func TestCapacityOfImports(t *testing.T) {
 	levels := int32(3)
 	spec := &v1alpha1.PerfRunSpec{
-		Levels: []int32{100, 400, 1600},
+		Levels: []int32{300, 400, 600},
 		Scenario: v1alpha1.Scenario{
-			Loads:    []v1alpha1.Load{{Name: "create", DataImport: &v1alpha1.DataImport{Records: 1600}}},
-			Capacity: &v1alpha1.Capacity{Min: 100, Levels: &levels, Objectives: []v1alpha1.Objective{{Metric: "create/duration", Max: "1min"}}},
+			Loads:    []v1alpha1.Load{{Name: "create", DataImport: &v1alpha1.DataImport{Records: 600}}},
+			Capacity: &v1alpha1.Capacity{Min: 300, Levels: &levels, Objectives: []v1alpha1.Objective{{Metric: "create/duration", Max: "1min"}}},
 		},
 	}
 	imported := func(outcome string) *payload.Payload {
@@ -184,15 +195,13 @@ func TestCapacityOfImports(t *testing.T) {
 		p.End, p.Final = at(240), true
 		return p
 	}
-	for outcome, margin := range map[string]float64{
-		// The margins are ln(60/45) = 0.288 and -1, or ln(60/180) = -1.099, which is -1 as well.
-		payload.OK: 0.2877 / 1.2877, payload.Error: 0.2877 / 1.2877,
-	} {
+	// The margin of 400 records is 60/45 - 1, and that of 600 is 60/180 - 1, or -1 if it fails.
+	for outcome, failed := range map[string]float64{payload.OK: 2.0 / 3, payload.Error: 1} {
 		found, observed, fault := results.ObserveCapacity(spec, measurements(imported(outcome)), nil)
-		if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 400 || found.High != 1600 || found.Levels[2].Held {
+		if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 400 || found.High != 600 || found.Levels[2].Held {
 			t.Fatalf("%s: found %+v, fault %v", outcome, found, fault)
 		}
-		want := 400 * math.Pow(4, margin)
+		want := 400 * math.Pow(1.5, (1.0/3)/(1.0/3+failed))
 		if got, err := decimal.Parse(observed[0].Value); err != nil || math.Abs(got-want) > 0.02*want || observed[0].Unit != "records" {
 			t.Errorf("%s: %+v, want %.0f records", outcome, observed, want)
 		}

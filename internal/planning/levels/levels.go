@@ -5,6 +5,7 @@
 package levels
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,49 +30,57 @@ func Next(run *v1alpha1.PerfRunSpec, runs []v1alpha1.PerfRun) []int32 {
 		Min: float64(declared.Min), Max: float64(declared.MaxOrDefault(load)), Count: int(declared.LevelsOrDefault()), Integer: true,
 	}
 	random := rand.New(rand.NewPCG(uint64(run.Seed), uint64(run.Position)<<32|uint64(run.Attempt)))
+	earlier := estimates(runs, func(spec *v1alpha1.PerfRunSpec) bool {
+		return spec.Scenario.Name == run.Scenario.Name && spec.Position < run.Position
+	})
+	own := earlier[run.Arm]
+	delete(earlier, run.Arm)
+	var others [][]capacity.Estimate
+	for _, arm := range slices.Sorted(maps.Keys(earlier)) {
+		others = append(others, earlier[arm])
+	}
 	var levels []int32
-	for _, level := range capacity.Next(within, Earlier(runs, run), random) {
+	for _, level := range capacity.Next(within, own, others, random) {
 		levels = append(levels, int32(level))
 	}
 	return levels
 }
 
-// Earlier returns the capacities that valid runs of an arm and a scenario found before a run, in
-// order.
-func Earlier(runs []v1alpha1.PerfRun, before *v1alpha1.PerfRunSpec) []capacity.Estimate {
-	var own []*v1alpha1.PerfRun
-	for i := range runs {
-		spec := &runs[i].Spec
-		isEarlier := spec.Arm == before.Arm && spec.Scenario.Name == before.Scenario.Name && spec.Position < before.Position
-		if isEarlier && runs[i].Status.Phase == v1alpha1.RunSucceeded && runs[i].Status.Capacity != nil && len(spec.Levels) > 0 {
-			own = append(own, &runs[i])
-		}
+// Outside returns where the capacity of an arm is, relative to the levels of its valid runs.
+func Outside(runs []*v1alpha1.RunCapacity) capacity.Side {
+	own := make([]capacity.Estimate, len(runs))
+	for i, run := range runs {
+		own[i] = estimate(run)
 	}
-	slices.SortFunc(own, func(a, b *v1alpha1.PerfRun) int { return int(a.Spec.Position - b.Spec.Position) })
-	estimates := make([]capacity.Estimate, len(own))
-	for i, run := range own {
-		estimates[i] = estimate(run)
-	}
-	return estimates
+	return capacity.Outside(own)
 }
 
-func estimate(run *v1alpha1.PerfRun) capacity.Estimate {
-	found := run.Status.Capacity
-	read := capacity.Estimate{Side: capacity.Side(found.Side), Low: float64(found.Low), High: float64(found.High), Limiting: -1}
+// estimates returns the capacities that valid runs found, in order, by arm.
+func estimates(runs []v1alpha1.PerfRun, among func(*v1alpha1.PerfRunSpec) bool) map[string][]capacity.Estimate {
+	var found []*v1alpha1.PerfRun
+	for i := range runs {
+		run := &runs[i]
+		if among(&run.Spec) && run.Status.Phase == v1alpha1.RunSucceeded && run.Status.Capacity != nil {
+			found = append(found, run)
+		}
+	}
+	slices.SortFunc(found, func(a, b *v1alpha1.PerfRun) int { return int(a.Spec.Position - b.Spec.Position) })
+	byArm := map[string][]capacity.Estimate{}
+	for _, run := range found {
+		byArm[run.Spec.Arm] = append(byArm[run.Spec.Arm], estimate(run.Status.Capacity))
+	}
+	return byArm
+}
+
+func estimate(found *v1alpha1.RunCapacity) capacity.Estimate {
+	read := capacity.Estimate{Side: capacity.Side(found.Side), Low: float64(found.Low), High: float64(found.High), Limiting: -1, Coarse: found.Coarse}
 	if found.High == 0 {
 		read.High = math.Inf(1)
 	}
-	switch found.Side {
-	case v1alpha1.CapacityBelow:
-		read.Load = float64(slices.Min(run.Spec.Levels))
-	case v1alpha1.CapacityAbove:
-		read.Load = float64(slices.Max(run.Spec.Levels))
-	default:
-		value, err := decimal.Parse(found.Value)
-		if err != nil || !(value > 0) {
-			read.Side = capacity.Unknown
-		}
-		read.Load = value
+	value, err := decimal.Parse(found.Value)
+	if err != nil || !(value > 0) {
+		read.Side = capacity.Unknown
 	}
+	read.Load = value
 	return read
 }

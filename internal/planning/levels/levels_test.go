@@ -11,10 +11,10 @@ import (
 	"perflab.dev/perflab/internal/planning/levels"
 )
 
-func run(arm string, block int32, found *v1alpha1.RunCapacity, visited ...int32) v1alpha1.PerfRun {
+func run(arm string, block int32, found *v1alpha1.RunCapacity) v1alpha1.PerfRun {
 	most := int32(1000)
 	made := v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{
-		Arm: arm, Block: block, Position: 2 * block, Attempt: 1, Seed: 7 + int64(block), Levels: visited,
+		Arm: arm, Block: block, Position: 2 * block, Attempt: 1, Seed: 7 + int64(block),
 		Scenario: v1alpha1.Scenario{
 			Name: "searches", Loads: []v1alpha1.Load{{Name: "search", Script: &v1alpha1.Script{}}},
 			Capacity: &v1alpha1.Capacity{Min: 10, Max: &most},
@@ -36,8 +36,8 @@ func TestFirstRunSpansTheRange(t *testing.T) {
 
 func TestLaterRunsSurroundTheCapacity(t *testing.T) {
 	runs := []v1alpha1.PerfRun{
-		run("baseline", 1, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "200", Low: 158, High: 398}, 10, 25, 63, 158, 398, 1000),
-		run("other", 1, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "20", Low: 10, High: 25}, 10, 25, 63, 158, 398, 1000),
+		run("baseline", 1, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "200", Low: 158, High: 398, Coarse: true}),
+		run("other", 1, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "20", Low: 10, High: 25, Coarse: true}),
 	}
 	second := run("baseline", 2, nil)
 	got := levels.Next(&second.Spec, runs)
@@ -54,23 +54,25 @@ func TestLaterRunsSurroundTheCapacity(t *testing.T) {
 	}
 }
 
+// A run that misses the capacity moves the levels of later ones, once one has found it.
 func TestRunsOutsideTheirLevelsMoveTheNext(t *testing.T) {
-	visited := []int32{100, 110, 120, 130, 140, 150}
-	for side, isMoved := range map[v1alpha1.CapacitySide]func(center float64) bool{
-		v1alpha1.CapacityBelow: func(center float64) bool { return center < 100 },
-		v1alpha1.CapacityAbove: func(center float64) bool { return center > 150 },
-	} {
-		second := run("baseline", 2, nil)
-		got := levels.Next(&second.Spec, []v1alpha1.PerfRun{run("baseline", 1, &v1alpha1.RunCapacity{Side: side}, visited...)})
-		if center := math.Sqrt(float64(got[0]) * float64(got[len(got)-1])); !isMoved(center) {
-			t.Errorf("%s: levels %v", side, got)
-		}
+	first := run("baseline", 1, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "200", Low: 158, High: 398, Coarse: true})
+	center := func(runs ...v1alpha1.PerfRun) float64 {
+		next := run("baseline", 4, nil)
+		got := levels.Next(&next.Spec, append(runs, first))
+		return math.Sqrt(float64(got[0]) * float64(got[len(got)-1]))
+	}
+	usual := center()
+	lower := center(run("baseline", 2, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityBelow, Value: "130", High: 140}), run("baseline", 3, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityBelow, Value: "120", High: 130}))
+	higher := center(run("baseline", 2, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityAbove, Value: "300", Low: 280}), run("baseline", 3, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityAbove, Value: "320", Low: 310}))
+	if lower >= usual || higher <= usual {
+		t.Errorf("levels around %.0f, after runs below their levels around %.0f, after runs above them around %.0f", usual, lower, higher)
 	}
 }
 
 func TestInvalidAndLaterRunsDoNotCount(t *testing.T) {
 	found := &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "200", Low: 158, High: 398}
-	invalid, later := run("baseline", 1, found, 10, 1000), run("baseline", 3, found, 10, 1000)
+	invalid, later := run("baseline", 1, found), run("baseline", 3, found)
 	invalid.Status.Phase = v1alpha1.RunInvalid
 	second := run("baseline", 2, nil)
 	if got := levels.Next(&second.Spec, []v1alpha1.PerfRun{invalid, later}); got[0] != 10 || got[5] != 1000 {
