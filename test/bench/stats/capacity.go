@@ -277,7 +277,7 @@ func usualCapacity(system loaded, spread float64) capacityTrial {
 
 // capacities simulates comparisons of capacity.
 func (s *suite) capacities() error {
-	for _, table := range []func(*suite) error{(*suite).equalCapacities, (*suite).variedCapacities, (*suite).capacityStops, (*suite).capacitiesOutside, (*suite).capacityMethods} {
+	for _, table := range []func(*suite) error{(*suite).equalCapacities, (*suite).variedCapacities, (*suite).capacityStops, (*suite).capacitiesOutside, (*suite).capacityMethods, (*suite).capacitySearches} {
 		if err := table(s); err != nil {
 			return err
 		}
@@ -354,11 +354,32 @@ var variations = []variation{
 	{"the search counts", sudden, func(c *capacityTrial) { c.keepsCoarse = true }, false},
 }
 
+// searches are short experiments of 6 levels, whose first block searches, and counts or not.
+var searches = []variation{
+	{"6 blocks, the search counts", several, func(c *capacityTrial) { c.levels, c.blocks, c.keepsCoarse = 6, 6, true }, false},
+	{"6 blocks, the search counts", sudden, func(c *capacityTrial) { c.levels, c.blocks, c.keepsCoarse = 6, 6, true }, false},
+	{"6 blocks, the search counts", flat, func(c *capacityTrial) { c.levels, c.blocks, c.keepsCoarse = 6, 6, true }, false},
+	{"7 blocks", several, func(c *capacityTrial) { c.levels = 6 }, false},
+	{"7 blocks", sudden, func(c *capacityTrial) { c.levels = 6 }, false},
+	{"7 blocks", flat, func(c *capacityTrial) { c.levels = 6 }, false},
+	{"6 blocks, range 1 to 10", several, func(c *capacityTrial) { c.levels, c.blocks, c.span = 6, 6, 10 }, false},
+	{"6 blocks, range 1 to 10", sudden, func(c *capacityTrial) { c.levels, c.blocks, c.span = 6, 6, 10 }, false},
+	{"6 blocks, range 1 to 10", flat, func(c *capacityTrial) { c.levels, c.blocks, c.span = 6, 6, 10 }, false},
+}
+
 // variedCapacities varies one thing at a time.
 func (s *suite) variedCapacities() error {
-	title := "Capacity: 2 equal arms, 7 blocks, 5 levels in a range of 1 to 16, runs that spread by 5 %, except for"
-	return s.table(title, "system\texcept for\t"+capacityHeader, func(line func(string, ...any)) error {
-		for _, v := range variations {
+	return s.variedTable("Capacity: 2 equal arms, 7 blocks, 5 levels in a range of 1 to 16, runs that spread by 5 %, except for", variations)
+}
+
+// capacitySearches compares experiments that count the search with others.
+func (s *suite) capacitySearches() error {
+	return s.variedTable("Capacity: 2 equal arms, 6 levels in a range of 1 to 16, runs that spread by 5 %", searches)
+}
+
+func (s *suite) variedTable(title string, lines []variation) error {
+	return s.table(title, "system\tkind\t"+capacityHeader, func(line func(string, ...any)) error {
+		for _, v := range lines {
 			of := usualCapacity(v.system, 0.05)
 			v.change(&of)
 			if err := s.capacityLine(v.system.name+"\t"+v.name, of, line, !v.isLimit); err != nil {
