@@ -21,7 +21,7 @@ func TestCapacityRules(t *testing.T) {
 		"a limit without numbers": refuse(place+".objectives[0].max", "write a number with an optional unit: for example 1s, 500ms, 1% or 0.8", capacity("{min: 1, objectives: [{metric: a/b, max: fast}]}")),
 		"a range upside down":     refuse(place, "capacity.min must be lower than capacity.max", capacity("{min: 60, max: 5, "+objectives+"}")),
 		"from nothing":            refuse(place+".min", "capacity.min must be from 1 to 1000000", capacity("{min: 0, "+objectives+"}")),
-		"two levels":              refuse(place+".levels", "greater than or equal to 3", capacity("{min: 1, levels: 2, "+objectives+"}")),
+		"three levels":            refuse(place+".levels", "greater than or equal to 4", capacity("{min: 1, levels: 3, "+objectives+"}")),
 		"a step without unit":     refuse(place+".step", "write a duration with its unit", capacity("{min: 1, step: '120', "+objectives+"}")),
 	})
 }

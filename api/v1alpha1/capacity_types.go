@@ -31,7 +31,7 @@ type Capacity struct {
 
 	// levels is the number of levels in each run. Default 6.
 	// +optional
-	// +kubebuilder:validation:Minimum=3
+	// +kubebuilder:validation:Minimum=4
 	// +kubebuilder:validation:Maximum=12
 	Levels *int32 `json:"levels,omitempty"`
 

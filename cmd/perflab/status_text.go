@@ -89,7 +89,7 @@ func capacityLine(found v1alpha1.ArmCapacity) string {
 		line += fmt.Sprintf(" (%s to %s)", formatNumber(found.Low, formatRounded), formatNumber(found.High, formatRounded))
 	}
 	if found.Limiting != "" {
-		line += fmt.Sprintf(", limited by %s in %d of %d", metric.Plain(found.Limiting), found.LimitingRuns, found.Runs+found.Below+found.Above)
+		line += fmt.Sprintf(", limited by %s in %d of %d", metric.Plain(found.Limiting), found.LimitingRuns, found.Runs)
 	}
 	return line
 }

@@ -78,8 +78,8 @@ func load(run *v1alpha1.PerfRun, most float64, at time.Time) {
 	if estimate.Limiting >= 0 {
 		found.Limiting = "cico/Check-In/p95"
 	}
-	if estimate.Side == capacity.Within {
-		found.Value = decimal.Format(estimate.Load)
+	found.Value, found.Coarse = decimal.Format(estimate.Load), estimate.Coarse
+	if !estimate.Coarse {
 		run.Status.Observations = []v1alpha1.Observation{{Metric: "cico/capacity", Value: found.Value, Unit: "users"}}
 	}
 	run.Status.Capacity, run.Status.Phase = found, v1alpha1.RunSucceeded
@@ -87,18 +87,41 @@ func load(run *v1alpha1.PerfRun, most float64, at time.Time) {
 }
 
 func TestCapacityIsReported(t *testing.T) {
-	page := markdownOf(t, halved(6))
+	page := markdownOf(t, halved(7))
 	for _, want := range []string{
 		"half is worse than full in capacity for cico",
-		"Desk: full takes 399.5 users (378.8 to 421.3), half 202.7 (190.0 to 216.3); Check-In p95 response time limits both.",
+		"Desk: full takes 394 users (381 to 407), half 203 (195 to 211); Check-In p95 response time limits both.",
 		"Capacity of desk",
 		"cico/Check-In/p95 in 6 of 6 runs",
-		"module/gateway/cpu, 89 % of its limit",
+		"module/gateway/cpu, 88 % of its limit",
 		"| `full` | module/gateway/cpu | 0.4000 | 0.4000 to 0.4000 |",
 		"The capacity is the highest level at which all objectives hold: cico/Check-In/p95 ≤ 1s and cico/Check-In/errors ≤ 1%.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// An arm whose runs mostly miss their levels has no value, and the page says why.
+func TestCapacityOutsideTheRange(t *testing.T) {
+	input := halved(7)
+	for i := range input.Runs {
+		if run := &input.Runs[i]; run.Spec.Arm == "half" && run.Spec.Block > 3 {
+			run.Status.Capacity.Side = v1alpha1.CapacityAbove
+		}
+	}
+	page := markdownOf(t, input)
+	for _, want := range []string{
+		"half: every level held all objectives in 4 of 7 runs, so that its capacity has no value and is not compared.",
+		`The capacity of arm "half" under desk is at least`,
+		"| `half` | 6 | – |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "is worse than full") {
+		t.Error("half is compared")
 	}
 }

@@ -14,25 +14,25 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// TestCapacitySample: each run visits three levels, whose objectives and throughput are measured,
+// TestCapacitySample: each run visits four levels, whose objectives and throughput are measured,
 // and a gateway with half of the CPU does no more. That it takes half the load is shown by
 // docs/examples, which has the time for it.
 func TestCapacitySample(t *testing.T) {
 	complete, done := runSample(t, "capacity.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
 		capacity := e.Spec.Scenarios[0].Capacity
-		capacity.Levels, capacity.Step, capacity.Settle = ptr.To[int32](3), &metav1.Duration{Duration: 8 * time.Second}, &metav1.Duration{Duration: 2 * time.Second}
+		capacity.Levels, capacity.Step, capacity.Settle = ptr.To[int32](4), &metav1.Duration{Duration: 8 * time.Second}, &metav1.Duration{Duration: 2 * time.Second}
 		e.Spec.Reset = v1alpha1.ResetNone
 	})
 	highest := map[string]float64{}
 	for _, run := range done {
 		found := run.Status.Capacity
-		if found == nil || len(found.Levels) != 3 {
+		if found == nil || len(found.Levels) != 4 {
 			t.Fatalf("run %s: capacity %+v", run.Name, found)
 		}
 		t.Logf("%s: %s %s, limited by %s", run.Spec.Arm, found.Side, found.Value, found.Limiting)
-		first, last := rateOf(t, found.Levels[0]), rateOf(t, found.Levels[2])
-		if found.Levels[0].Level != 1 || found.Levels[2].Level != 64 || first <= 0 || last < 3*first {
-			t.Errorf("run %s: %v searches a second with %d users, and %v with %d", run.Name, first, found.Levels[0].Level, last, found.Levels[2].Level)
+		first, last := rateOf(t, found.Levels[0]), rateOf(t, found.Levels[3])
+		if found.Levels[0].Level != 1 || found.Levels[3].Level != 64 || first <= 0 || last < 3*first {
+			t.Errorf("run %s: %v searches a second with %d users, and %v with %d", run.Name, first, found.Levels[0].Level, last, found.Levels[3].Level)
 		}
 		highest[run.Spec.Arm] = last
 	}

@@ -49,6 +49,9 @@ func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
 	answer.Question = answer.Question.ResolveMetrics(table.Names())
+	for _, sentence := range outsideWarnings(spec, all, counted) {
+		answer.warn(sentence)
+	}
 	if len(counted) == 0 || len(all) < 2 {
 		return answer
 	}
@@ -65,9 +68,6 @@ func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs
 		}
 	}
 	answer.warnMissingMetrics()
-	for _, sentence := range outsideWarnings(spec, all, counted) {
-		answer.warn(sentence)
-	}
 	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
 	answer.Slowdowns = slowdowns(answer.Question, table, all)
 	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)

@@ -45,29 +45,31 @@ func TestCapacities(t *testing.T) {
 	const p95, cpu = "cico/Check-In/p95", "postgres/primary/cpu/percentOfLimit"
 	invalid := capacityRun("base", 5, "10", v1alpha1.CapacityWithin, p95, 1)
 	invalid.Status.Phase = v1alpha1.RunInvalid
+	coarse := capacityRun("base", 4, "20", v1alpha1.CapacityWithin, cpu, 0.025)
+	coarse.Status.Capacity.Coarse = true
 	runs := []v1alpha1.PerfRun{
 		capacityRun("base", 1, "40", v1alpha1.CapacityWithin, p95, 0.02),
 		capacityRun("base", 2, "80", v1alpha1.CapacityWithin, p95, 0.03),
-		capacityRun("base", 3, "", v1alpha1.CapacityAbove, "", 0.025),
-		capacityRun("base", 4, "", v1alpha1.CapacityBelow, cpu, 0.025),
+		capacityRun("base", 3, "56.5685", v1alpha1.CapacityAbove, "", 0.025),
+		coarse,
 		invalid,
-		capacityRun("other", 1, "", v1alpha1.CapacityAbove, "", 0.01),
+		capacityRun("other", 1, "90", v1alpha1.CapacityAbove, "", 0.01),
 	}
 	all := analysis.Capacities([]arms.Arm{{Name: "base"}, {Name: "other"}, {Name: "absent"}}, []v1alpha1.Scenario{{Name: "plain"}, scenario}, runs, 0.95)
 	if len(all) != 2 || all[0].Arm != "base" || all[1].Arm != "other" {
 		t.Fatalf("capacities of %+v", all)
 	}
 	base := all[0]
-	if base.Runs != 2 || base.Above != 1 || base.Below != 1 || base.Unit != "users" || base.Metric != "cico/capacity" {
+	if base.Runs != 3 || base.Above != 1 || base.Below != 0 || base.Coarse != 1 || base.Unit != "users" || base.Metric != "cico/capacity" {
 		t.Errorf("capacity %+v", base)
 	}
 	expectNumber(t, "value", base.Value, math.Sqrt(40*80))
-	// Two values whose logarithms are 0.693 apart, with a t quantile of 12.706.
-	half := math.Exp(12.7062 * math.Log(2) / 2)
+	// Three values whose logarithms are 0.347 apart, with a t quantile of 4.303.
+	half := math.Exp(4.30265 * math.Log(2) / 2 / math.Sqrt(3))
 	expectNumber(t, "low", base.Low, math.Sqrt(40*80)/half)
 	expectNumber(t, "high", base.High, math.Sqrt(40*80)*half)
-	// 40 users make 8 iterations a second, and 80 make 16.
-	expectNumber(t, "iterations", base.IterationsPerSecond, math.Sqrt(8*16))
+	// 40 users make 8 iterations a second, 80 make 16, and halfway between their logarithms 12.
+	expectNumber(t, "iterations", base.IterationsPerSecond, math.Cbrt(8*16*12))
 	if base.Limiting != p95 || base.LimitingRuns != 2 || base.Busiest != "module/gateway/cpu/percentOfLimit" {
 		t.Errorf("limited by %s in %d runs, busiest %s", base.Limiting, base.LimitingRuns, base.Busiest)
 	}
@@ -77,7 +79,7 @@ func TestCapacities(t *testing.T) {
 	}
 	expectNumber(t, "demand", base.Demand[0].Value, 25)
 	expectNumber(t, "demand of users", base.Demand[1].Value, 2.5)
-	if other := all[1]; other.Runs != 0 || other.Above != 1 || other.Value != "" || other.Low != "" || other.Limiting != "" {
+	if other := all[1]; other.Runs != 1 || other.Above != 1 || other.Value != "" || other.Low != "" || other.Limiting != "" {
 		t.Errorf("an arm above its levels: %+v", other)
 	}
 }

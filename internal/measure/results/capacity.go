@@ -52,12 +52,8 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 		} else {
 			observations = observeLevel(spec, measured, samples, window)
 		}
-		margins, fault := margins(objectives, observations, timetable.Levels[i])
-		switch {
-		case isBatch && len(observations) == 0:
-			// An import that failed holds no objective.
-			margins = slices.Repeat([]float64{-1}, len(objectives))
-		case fault != nil:
+		margins, fault := margins(objectives, observations)
+		if fault != nil {
 			return nil, nil, fault
 		}
 		// The system is too slow if the declared users can't start all iterations.
@@ -65,8 +61,14 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 		seen = append(seen, capacity.Level{Load: float64(timetable.Levels[i]), Margins: margins})
 		levels = append(levels, v1alpha1.CapacityLevel{
 			Level: timetable.Levels[i], Start: metav1.NewTime(window.From), End: metav1.NewTime(window.To),
-			Held: slices.Min(margins) >= 0, Observations: selectForLevel(observations, objectives, load.Name),
+			Observations: selectForLevel(observations, objectives, load.Name),
 		})
+	}
+	if fault := fillMissing(seen, objectives); fault != nil {
+		return nil, nil, fault
+	}
+	for i := range levels {
+		levels[i].Held = allHold(seen[i].Margins)
 	}
 	found := capacity.FromRun(seen)
 	if found.Side == capacity.Unknown {
@@ -91,16 +93,14 @@ func observeLevel(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samp
 	return observations
 }
 
-// margins returns the margin of each objective.
-func margins(objectives []v1alpha1.Objective, observations []v1alpha1.Observation, level int32) ([]float64, *Fault) {
+// margins returns the margin of each objective; NaN for one that was not measured.
+func margins(objectives []v1alpha1.Objective, observations []v1alpha1.Observation) ([]float64, *Fault) {
 	var all []float64
 	for _, objective := range objectives {
-		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool {
-			return metric.Same(objective.Metric, one.Metric) || one.Metric == objective.Metric
-		})
+		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool { return metric.Same(objective.Metric, one.Metric) || one.Metric == objective.Metric })
 		if at < 0 {
-			return nil, kind.Faultf(v1alpha1.ReasonResultsMissing,
-				"capacity: the objective's metric %q was not measured at level %d: is its name right, and is the step long enough?", objective.Metric, level)
+			all = append(all, math.NaN())
+			continue
 		}
 		margin, err := marginOf(objective, observations[at])
 		if err != nil {
@@ -109,6 +109,29 @@ func margins(objectives []v1alpha1.Objective, observations []v1alpha1.Observatio
 		all = append(all, margin)
 	}
 	return all, nil
+}
+
+// fillMissing rejects objectives that no level measured. A load without a response time at a level,
+// because nothing worked there, does not hold its objective.
+func fillMissing(levels []capacity.Level, objectives []v1alpha1.Objective) *Fault {
+	for i, objective := range objectives {
+		isMissing := func(level capacity.Level) bool { return math.IsNaN(level.Margins[i]) }
+		if len(levels) > 0 && !slices.ContainsFunc(levels, func(level capacity.Level) bool { return !isMissing(level) }) {
+			return kind.Faultf(v1alpha1.ReasonResultsMissing,
+				"capacity: the objective's metric %q was measured at no level: is its name right, and is the step long enough?", objective.Metric)
+		}
+		for _, level := range levels {
+			if isMissing(level) && !metric.Parse(objective.Metric).IsServer() {
+				level.Margins[i] = -1
+			}
+		}
+	}
+	return nil
+}
+
+// allHold reports whether all measured objectives held.
+func allHold(margins []float64) bool {
+	return !slices.ContainsFunc(margins, func(margin float64) bool { return margin < 0 })
 }
 
 func marginOf(objective v1alpha1.Objective, measured v1alpha1.Observation) (float64, error) {

@@ -87,6 +87,23 @@ func TestCapacityOutsideTheLevels(t *testing.T) {
 	}
 }
 
+// At an overload that no transaction survives there is no response time: the objective fails.
+func TestOverloadWithoutResponseTimesFails(t *testing.T) {
+	p := payload.New("cico", "run", "1", start)
+	for second := range 60 {
+		outcome := payload.OK
+		if second >= 40 {
+			outcome = payload.Error
+		}
+		p.Record("Check-In", outcome, at(second), 100*time.Millisecond)
+	}
+	p.End, p.Final = at(60), true
+	found, _, fault := results.ObserveCapacity(stepped(atMost400ms), measurements(p), nil)
+	if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 20 || found.High != 30 || found.Levels[2].Held {
+		t.Errorf("found %+v, fault %v", found, fault)
+	}
+}
+
 // The levels of an arm's first run are far apart: they only show where to look.
 func TestCoarseRunHasNoValue(t *testing.T) {
 	spec := stepped(atMost400ms)
@@ -134,7 +151,7 @@ func TestObjectivesThatCannotBeJudged(t *testing.T) {
 		objective v1alpha1.Objective
 		message   string
 	}{
-		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was not measured at level 14`},
+		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was measured at no level`},
 		"other unit":   {v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: "1%"}, `the limit "1%" is in another unit than the metric, which is in "ms"`},
 	} {
 		t.Run(name, func(t *testing.T) {

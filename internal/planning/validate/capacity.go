@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/load/steps"
@@ -41,6 +42,10 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 			continue
 		}
 		judgeLevels(j, path, *scenario.Capacity, load)
+		if blocks := spec.DesignOrDefault().MostBlocks(); blocks == verdict.MinimumBlocks {
+			j.warn(fmt.Sprintf("scenario %q: the first block mostly looks for the capacity, and a verdict takes %d others: raise design.blocks to %d",
+				scenario.Name, verdict.MinimumBlocks, verdict.MinimumBlocks+1))
+		}
 		if load.DataImport == nil {
 			judgeSteps(j, path, scenario, load, spec.Measurement)
 		} else {

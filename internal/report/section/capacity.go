@@ -39,7 +39,7 @@ func capacitySentence(under *scenario) string {
 	verb := " takes "
 	for _, one := range capacities(under) {
 		found := under.at(one.Metric, one.Arm)
-		if found == nil || isTwin(under, one.Arm) {
+		if found == nil || one.Value == "" || isTwin(under, one.Arm) {
 			continue
 		}
 		part := one.Arm + verb + found.text()
@@ -66,6 +66,14 @@ func capacitySentence(under *scenario) string {
 
 func isTwin(under *scenario, name string) bool {
 	return slices.ContainsFunc(under.arms, func(one arm) bool { return one.Twin && one.Name == name })
+}
+
+// capacityText is the arm's value, if it has one.
+func capacityText(of v1alpha1.ArmCapacity, found *values) string {
+	if of.Value == "" {
+		return digits.Dash
+	}
+	return found.text()
 }
 
 func intervalText(of *values) string {
@@ -95,7 +103,7 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 	for _, one := range all {
 		found := under.at(metricName, one.Arm)
 		cells := []document.Cell{armCell(one.Arm)}
-		cells = append(cells, document.TextCells(digits.Count(int(one.Runs)), found.text(), intervalText(found), decimalText(one.IterationsPerSecond))...)
+		cells = append(cells, document.TextCells(digits.Count(int(one.Runs)), capacityText(one, found), intervalText(found), decimalText(one.IterationsPerSecond))...)
 		cells = append(cells, document.TextCells(limitText(one), busiestText(one))...)
 		if currency != "" {
 			cells = append(cells, document.Cell{Text: unitCost(under.at(metric.Cost, one.Arm), found)})
@@ -162,7 +170,7 @@ func limitText(of v1alpha1.ArmCapacity) string {
 	if of.Limiting == "" {
 		return digits.Dash
 	}
-	return fmt.Sprintf("%s in %d of %s", metric.Plain(of.Limiting), of.LimitingRuns, prose.Counted(of.Runs+of.Below+of.Above, "run"))
+	return fmt.Sprintf("%s in %d of %s", metric.Plain(of.Limiting), of.LimitingRuns, prose.Counted(of.Runs, "run"))
 }
 
 func busiestText(of v1alpha1.ArmCapacity) string {
@@ -177,17 +185,24 @@ func busiestText(of v1alpha1.ArmCapacity) string {
 	return fmt.Sprintf("%s, %.0f %% of its limit", server, percent)
 }
 
-// outsideSentence names runs whose capacity is outside their levels: they have no value.
+// outsideSentence names runs whose capacity is outside their levels, and whether an arm has a value
+// in spite of them.
 func outsideSentence(of v1alpha1.ArmCapacity) string {
-	switch {
-	case of.Below > 0 && of.Above > 0:
-		return fmt.Sprintf("%s: in %s no level held all objectives, and in %d every level did.", of.Arm, prose.Counted(of.Below, "run"), of.Above)
-	case of.Below > 0:
-		return fmt.Sprintf("%s: in %s no level held all objectives.", of.Arm, prose.Counted(of.Below, "run"))
-	case of.Above > 0:
-		return fmt.Sprintf("%s: in %s every level held all objectives.", of.Arm, prose.Counted(of.Above, "run"))
+	var parts []string
+	if of.Below > 0 {
+		parts = append(parts, fmt.Sprintf("no level held all objectives in %d", of.Below))
 	}
-	return ""
+	if of.Above > 0 {
+		parts = append(parts, fmt.Sprintf("every level held all objectives in %d", of.Above))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s: %s of %s", of.Arm, joinAnd(parts), prose.Counted(of.Runs+of.Coarse, "run"))
+	if of.Value == "" {
+		return text + ", so that its capacity has no value and is not compared."
+	}
+	return text + "; their values are at most a step outside the levels."
 }
 
 // objectivesSentence says what a capacity is.
