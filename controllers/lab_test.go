@@ -26,6 +26,7 @@ import (
 	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	kubecache "perflab.dev/perflab/internal/kube/cache"
@@ -87,6 +88,8 @@ type lab struct {
 	archives map[string]*archive.Store
 	// collector is the collector's image; empty: none.
 	collector string
+	// pulls are the settings for images.
+	pulls environment.Pulls
 	// restored are the Jobs that restored data, jobs the collectors', by name and run.
 	restored []string
 	jobs     map[string]types.UID
@@ -158,7 +161,7 @@ func (l *lab) tools() component.Tools {
 	return component.Tools{
 		OperatorNamespace: l.home, Cluster: cluster, Accounts: l.accounts, Live: l.reader(), LeaseNamespace: l.lanes, LongestTurn: l.longestTurn,
 		Events:         component.BoundedEvents{EventRecorder: &l.events},
-		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
+		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1", Pulls: l.pulls},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
 		Archives: archive.Archives{Default: l.archive, ByNamespace: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
