@@ -78,6 +78,9 @@ func TestCapacityIsFound(t *testing.T) {
 		if isFirst := levels[0] == 5 && levels[5] == 160; isFirst != (run.Spec.Block == 1) || run.Status.Capacity.Coarse != isFirst || levels[0] >= takes || levels[5] <= takes {
 			t.Errorf("run %s of block %d, whose arm takes %d, visits %v", run.Name, run.Spec.Block, takes, levels)
 		}
+		if len(run.Status.Warnings) > 0 {
+			t.Errorf("run %s warns %q", run.Name, run.Status.Warnings)
+		}
 		expectNear(t, run.Name, run.Status.Capacity.Value, float64(takes))
 	}
 	if len(done.Status.Capacities) != 2 {

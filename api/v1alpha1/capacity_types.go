@@ -197,6 +197,11 @@ type ArmCapacity struct {
 	// +optional
 	Above int32 `json:"above,omitempty"`
 
+	// nonMonotone is the number of runs in which a level clearly held the
+	// objectives above one that clearly did not.
+	// +optional
+	NonMonotone int32 `json:"nonMonotone,omitempty"`
+
 	// value is the geometric mean over the runs. Absent: more than a third of
 	// them found the capacity below or above their levels.
 	// +optional

@@ -59,10 +59,10 @@ func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfR
 	return before, nil
 }
 
-// renderedLoads are digests of the TestRuns, without the run's name.
+// renderedLoads are digests of the TestRuns, without what differs from run to run.
 func (r *Reconciler) renderedLoads(of *v1alpha1.PerfRun) ([]v1alpha1.RenderedDigest, error) {
 	nameless := of.DeepCopy()
-	nameless.Name, nameless.UID, nameless.Spec.Seed = "", "", 0
+	nameless.Name, nameless.UID, nameless.Spec.Seed, nameless.Spec.Levels = "", "", 0, nil
 	var rendered []v1alpha1.RenderedDigest
 	for _, wanted := range of.Spec.Scenario.Loads {
 		testRun, err := load.TestRun(nameless, wanted, component.TargetURL(of), r.Settings)

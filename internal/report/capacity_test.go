@@ -114,8 +114,9 @@ func TestCapacityOutsideTheRange(t *testing.T) {
 	page := markdownOf(t, input)
 	for _, want := range []string{
 		"half: every level held all objectives in 4 of 7 runs, so that its capacity has no value and is not compared.",
-		`The capacity of arm "half" under desk is at least`,
-		"| `half` | 6 | – |",
+		`The capacity of arm "half" under desk is above the levels of 4 of 7 runs, which end at`,
+		"the capacity of half is outside the levels of its runs",
+		"| `half` | 6 | – | – |",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

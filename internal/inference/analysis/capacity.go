@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/planning/levels"
 	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Capacities sums up the capacity of each arm, in the order of scenarios and arms.
@@ -79,6 +80,9 @@ func summarizeCapacity(summary *v1alpha1.ArmCapacity, load string, runs []*v1alp
 			summary.Above++
 		}
 		summary.Runs++
+		if run.NonMonotone {
+			summary.NonMonotone++
+		}
 		if run.Limiting != "" {
 			limiting[run.Limiting]++
 		}
@@ -126,30 +130,40 @@ func outsideWarnings(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []*
 	for _, scenario := range spec.Scenarios {
 		for _, arm := range all {
 			own := capacityRuns(runs, scenario.Name, arm.Name)
-			if scenario.Capacity == nil || len(own) == 0 {
-				continue
-			}
-			least, most := visited(own)
-			switch levels.Outside(own) {
-			case capacity.Below:
-				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is at most %d, the lowest level: it has no value, and is not compared; lower capacity.min or relax an objective", arm.Name, scenario.Name, least))
-			case capacity.Above:
-				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is at least %d, the highest level: it has no value, and is not compared; raise capacity.max", arm.Name, scenario.Name, most))
+			if sentence := outsideWarning(own); sentence != "" {
+				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is %s: it has no value, and is not compared", arm.Name, scenario.Name, sentence))
 			}
 		}
 	}
 	return sentences
 }
 
-// visited returns the lowest and the highest level of runs.
-func visited(runs []*v1alpha1.RunCapacity) (least, most int32) {
-	least = math.MaxInt32
+// outsideWarning says where the capacity is; empty if that is within the levels of most runs.
+func outsideWarning(runs []*v1alpha1.RunCapacity) string {
+	side := levels.Outside(runs)
+	var ends []int32
 	for _, run := range runs {
 		for _, level := range run.Levels {
-			least, most = min(least, level.Level), max(most, level.Level)
+			if string(run.Side) == string(side) {
+				ends = append(ends, level.Level)
+			}
 		}
 	}
-	return least, most
+	count := 0
+	for _, run := range runs {
+		if string(run.Side) == string(side) {
+			count++
+		}
+	}
+	switch {
+	case len(ends) == 0:
+		return ""
+	case side == capacity.Below:
+		return fmt.Sprintf("below the levels of %d of %s, which begin at %d", count, prose.Counted(len(runs), "run"), slices.Min(ends))
+	case side == capacity.Above:
+		return fmt.Sprintf("above the levels of %d of %s, which end at %d", count, prose.Counted(len(runs), "run"), slices.Max(ends))
+	}
+	return ""
 }
 
 func mostFrequent(counts map[string]int32) (name string, count int32) {

@@ -182,7 +182,7 @@ func selectForLevel(observations []v1alpha1.Observation, objectives []v1alpha1.O
 			second = append(second, one)
 		case of.Resource == metric.CPU && of.Statistic == metric.PercentOfLimit:
 			shares = append(shares, one)
-		case of.Resource == metric.CPU && of.Statistic == metric.Average && of.Component != metric.Generator:
+		case of.Resource == metric.CPU && of.Statistic == metric.Average && of.Component != metric.Generator && of.Component != metric.Node:
 			uses = append(uses, one)
 		}
 	}
@@ -240,7 +240,7 @@ func CapacityWarnings(found *v1alpha1.RunCapacity) []string {
 	case v1alpha1.CapacityWithin:
 	}
 	if found.NonMonotone {
-		sentences = append(sentences, fmt.Sprintf("capacity: a higher level clearly held the objectives that a lower one did not (%s): is the step too short to settle?", strings.Join(visited, ", ")))
+		sentences = append(sentences, fmt.Sprintf("capacity: a higher level clearly held the objectives that a lower one did not (%s): lengthen measurement.warmUp, the steps or settle", strings.Join(visited, ", ")))
 	}
 	return sentences
 }

@@ -95,12 +95,14 @@ func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load
 			prose.Duration(max(timetable.Step, 0)), prose.Duration(timetable.Settle))))
 	case measured < minMeasured:
 		j.refuse(field.Invalid(path, measured.String(), fmt.Sprintf("a level is measured for %s: lengthen the load, so that this is %s or more",
-			prose.Duration(measured), prose.Duration(minMeasured))))
-	case measured < 2*measurement.IntervalOrDefault():
+			prose.Duration(measured.Round(100*time.Millisecond)), prose.Duration(minMeasured))))
+	case measured < 2*measurement.IntervalOrDefault() && slices.ContainsFunc(scenario.Capacity.Objectives, isOfServer):
 		j.warn(fmt.Sprintf("scenario %q: a level is measured for %s, and servers are sampled each %s: objectives of servers may have no sample (measurement.interval)",
-			scenario.Name, prose.Duration(measured), prose.Duration(measurement.IntervalOrDefault())))
+			scenario.Name, prose.Duration(measured.Round(time.Second)), prose.Duration(measurement.IntervalOrDefault())))
 	}
 }
+
+func isOfServer(objective v1alpha1.Objective) bool { return metric.Parse(objective.Metric).IsServer() }
 
 // judgeImportLevels validates levels of which each is an import.
 func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {

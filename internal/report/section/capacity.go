@@ -39,7 +39,11 @@ func capacitySentence(under *scenario) string {
 	verb := " takes "
 	for _, one := range capacities(under) {
 		found := under.at(one.Metric, one.Arm)
-		if found == nil || one.Value == "" || isTwin(under, one.Arm) {
+		if found == nil || isTwin(under, one.Arm) {
+			continue
+		}
+		if one.Value == "" {
+			parts = append(parts, "the capacity of "+one.Arm+" is outside the levels of its runs")
 			continue
 		}
 		part := one.Arm + verb + found.text()
@@ -68,12 +72,12 @@ func isTwin(under *scenario, name string) bool {
 	return slices.ContainsFunc(under.arms, func(one arm) bool { return one.Twin && one.Name == name })
 }
 
-// capacityText is the arm's value, if it has one.
-func capacityText(of v1alpha1.ArmCapacity, found *values) string {
+// capacityText is a text on the arm's value, if it has one.
+func capacityText(of v1alpha1.ArmCapacity, text string) string {
 	if of.Value == "" {
 		return digits.Dash
 	}
-	return found.text()
+	return text
 }
 
 func intervalText(of *values) string {
@@ -103,7 +107,7 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 	for _, one := range all {
 		found := under.at(metricName, one.Arm)
 		cells := []document.Cell{armCell(one.Arm)}
-		cells = append(cells, document.TextCells(digits.Count(int(one.Runs)), capacityText(one, found), intervalText(found), decimalText(one.IterationsPerSecond))...)
+		cells = append(cells, document.TextCells(digits.Count(int(one.Runs)), capacityText(one, found.text()), capacityText(one, intervalText(found)), decimalText(one.IterationsPerSecond))...)
 		cells = append(cells, document.TextCells(limitText(one), busiestText(one))...)
 		if currency != "" {
 			cells = append(cells, document.Cell{Text: unitCost(under.at(metric.Cost, one.Arm), found)})
@@ -112,15 +116,18 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 	}
 	blocks := result.Blocks()
 	for _, one := range all {
-		if sentence := outsideSentence(one); sentence != "" {
-			blocks = append(blocks, document.Paragraph(sentence))
+		for _, sentence := range []string{outsideSentence(one), nonMonotoneSentence(one)} {
+			if sentence != "" {
+				blocks = append(blocks, document.Paragraph(sentence))
+			}
 		}
 	}
 	blocks = append(blocks, document.Paragraph(objectivesSentence(under)))
 	return append(blocks, demandTable(all)...)
 }
 
-// demandTable has the CPU that servers need for the load, a row per server and arm.
+// demandTable has the CPU that servers need for the load, a row per server and arm, as far as runs
+// agree that there is a demand.
 func demandTable(all []v1alpha1.ArmCapacity) []document.Block {
 	const most = 5
 	unit := cmp.Or(capacityUnit(all[0]), "of the load")
@@ -129,12 +136,13 @@ func demandTable(all []v1alpha1.ArmCapacity) []document.Block {
 		Columns: slices.Concat(document.TextColumns("Arm", "Server"), document.NumberColumns("Cores for 1,000 "+unit, "Interval")),
 	}
 	for _, one := range all {
-		for i, needed := range one.Demand[:min(len(one.Demand), most)] {
+		known := slices.DeleteFunc(slices.Clone(one.Demand), func(needed v1alpha1.CapacityDemand) bool {
+			low, err := decimal.Parse(needed.Low)
+			return err != nil || low <= 0
+		})
+		for i, needed := range known[:min(len(known), most)] {
 			server, _ := metric.CutStatistic(needed.Metric)
-			interval := digits.Dash
-			if needed.Low != "" {
-				interval = decimalText(needed.Low) + " to " + decimalText(needed.High)
-			}
+			interval := decimalText(needed.Low) + " to " + decimalText(needed.High)
 			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: append(
 				[]document.Cell{armCell(one.Arm)}, document.TextCells(server, decimalText(needed.Value), interval)...)})
 		}
@@ -205,6 +213,15 @@ func outsideSentence(of v1alpha1.ArmCapacity) string {
 	return text + "; their values are at most a step outside the levels."
 }
 
+// nonMonotoneSentence names runs whose lower levels were worse than higher ones.
+func nonMonotoneSentence(of v1alpha1.ArmCapacity) string {
+	if of.NonMonotone == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: in %d of %s a level clearly held above one that clearly did not, as while code is still compiled: lengthen measurement.warmUp, the steps or settle.",
+		of.Arm, of.NonMonotone, prose.Counted(of.Runs, "run"))
+}
+
 // objectivesSentence says what a capacity is.
 func objectivesSentence(under *scenario) string {
 	var parts []string
@@ -242,8 +259,8 @@ func levelChart(_ *Record, under *scenario, subject string) (document.Chart, boo
 	unit := ""
 	for _, arm := range under.arms {
 		one := chart.Levels{Series: arm.series(), Low: math.NaN(), High: math.NaN()}
-		if found := under.at(metric.Name(load.Name, metric.Capacity), arm.Name); found != nil {
-			one.Low, one.High = found.interval()
+		if own, _ := analysis.Capacity(under.Scenario, arm.Name, under.validRuns(arm.Name), under.confidence); own.Value != "" {
+			one.Low, one.High = under.at(own.Metric, arm.Name).interval()
 		}
 		for _, run := range under.validRuns(arm.Name) {
 			stages, in := levelStages(run.Status.Capacity, subject)

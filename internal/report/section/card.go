@@ -115,6 +115,8 @@ func answerSentence(r *Record) string {
 		return "No answer yet: no run has counted."
 	case r.isAlone():
 		return aloneSentence(r)
+	case len(r.answer.Comparisons) == 0 && slices.ContainsFunc(r.scenarios, func(s *scenario) bool { return s.Capacity != nil }):
+		return "Nothing is compared yet."
 	case len(r.answer.Comparisons) == 0:
 		return "Nothing to compare: only the baseline has runs that count."
 	case len(r.answer.uncalibrated) > 0:
