@@ -97,7 +97,9 @@ func observeLevel(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samp
 func margins(objectives []v1alpha1.Objective, observations []v1alpha1.Observation) ([]float64, *Fault) {
 	var all []float64
 	for _, objective := range objectives {
-		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool { return metric.Same(objective.Metric, one.Metric) || one.Metric == objective.Metric })
+		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool {
+			return metric.Same(objective.Metric, one.Metric) || one.Metric == objective.Metric
+		})
 		if at < 0 {
 			all = append(all, math.NaN())
 			continue
