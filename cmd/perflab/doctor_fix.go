@@ -114,7 +114,7 @@ func (o *fixOptions) missing(served discovery.DiscoveryInterface) ([]dependency,
 
 // arguments lead helm or kubectl to the same cluster.
 func (c *cluster) arguments(program string) []string {
-	contextFlag := map[string]string{"helm": "--kube-context", "kubectl": "--context"}[program]
+	contextFlag := "--" + map[string]string{"helm": "kube-context", "kubectl": "context"}[program]
 	var arguments []string
 	if file := ptr.Deref(c.flags.KubeConfig, ""); file != "" {
 		arguments = append(arguments, "--kubeconfig", file)
