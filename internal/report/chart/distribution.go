@@ -94,9 +94,7 @@ type curves struct {
 // Plot draws a grid, the curves and what is marked.
 func (k *curves) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), c.Max.X, y(tick.Value))
-	}
+	drawGrid(c, p, c.Max.X)
 	for i, one := range k.all {
 		grouped(c, one.Series.Index, func() {
 			c.StrokeLines(one.Series.stroke(), k.path(one, x, y))

@@ -80,9 +80,7 @@ func (l *levelLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 // Plot draws a grid, the bands of the capacities, the limit, and the runs.
 func (l *levelLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), c.Max.X, y(tick.Value))
-	}
+	drawGrid(c, p, c.Max.X)
 	if !math.IsNaN(l.limit) {
 		c.StrokeLine2(draw.LineStyle{Color: roleInk.light, Width: 1, Dashes: []vg.Length{4, 3}}, c.Min.X, y(l.limit), c.Max.X, y(l.limit))
 	}

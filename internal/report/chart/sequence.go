@@ -90,9 +90,7 @@ func (l *steppedLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 // Plot draws a grid, and the lines with their intervals beside each other.
 func (l *steppedLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), c.Max.X, y(tick.Value))
-	}
+	drawGrid(c, p, c.Max.X)
 	ends := make([]end, 0, len(l.all))
 	for i, one := range l.all {
 		aside := 3 * (vg.Length(i) - vg.Length(len(l.all)-1)/2)

@@ -60,9 +60,7 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, one := range t.bands {
 		one.shade(c, x, right, c.Max.Y+above.aboveBands())
 	}
-	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), right, y(tick.Value))
-	}
+	drawGrid(c, p, right)
 	for i, one := range t.lines {
 		grouped(c, one.Series.Index, func() {
 			one.fill(c, x, y)
