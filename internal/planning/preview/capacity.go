@@ -47,6 +47,10 @@ func (c Capacity) String() string {
 	if c.Unit != "1" {
 		unit = " " + c.Unit
 	}
-	return fmt.Sprintf("%s: each run visits %s of %s from %d to %d%s, for %s each, of which %s are measured; the first run of an arm spans the range, later ones surround its capacity",
-		c.Scenario, prose.Counted(c.Levels, "level"), c.Load, c.Min, c.Max, unit, c.Step, c.Measured)
+	each := "each an import"
+	if c.Step > 0 {
+		each = fmt.Sprintf("for %s each, of which %s are measured", c.Step, c.Measured)
+	}
+	return fmt.Sprintf("%s: each run visits %s of %s from %d to %d%s, %s; the first run of an arm spans the range, later ones surround its capacity",
+		c.Scenario, prose.Counted(c.Levels, "level"), c.Load, c.Min, c.Max, unit, each)
 }
