@@ -20,7 +20,6 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/text/prose"
@@ -337,8 +336,7 @@ func (s *scope) recordCapacity(measured map[string]results.Measured) ([]byte, er
 	for _, load := range spec.Scenario.Loads {
 		s.setFault(results.CheckComplete(load, measured[load.Name]))
 	}
-	observations := append(s.costObservations(), s.observeServers(measured)...)
-	observations = slices.DeleteFunc(observations, func(one v1alpha1.Observation) bool { return metric.Parse(one.Metric).Component != metric.System })
+	s.summarizeServers(measured)
 	found, observed, fault := results.ObserveCapacity(spec, measured, s.samples)
 	s.setFault(fault)
 	if fault == nil {
@@ -347,7 +345,7 @@ func (s *scope) recordCapacity(measured map[string]results.Measured) ([]byte, er
 			s.warn(sentence)
 		}
 	}
-	return s.storeObservations(append(observations, observed...))
+	return s.storeObservations(append(s.costObservations(), observed...))
 }
 
 // storeObservations stores in the status what fits and returns all as JSON if there are more.

@@ -314,16 +314,21 @@ func (r *Reconciler) storeSamples(ctx context.Context, s *scope) error {
 // observeServers summarizes the samples in the status and returns their observations: of the
 // valid time, and of each window in it.
 func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.Observation {
-	if s.samples == nil && len(s.sampleNotes) == 0 {
-		return nil
-	}
-	spec := s.run.Spec
-	whole := results.CountedWindow(spec.Scenario.Loads, measured, spec.Measurement)
-	s.status().Servers = s.serversStatus(whole)
+	s.summarizeServers(measured)
 	if s.samples == nil {
 		return nil
 	}
+	spec := s.run.Spec
 	return results.ObserveServersThroughout(s.samples, spec.Scenario.Loads, measured, spec.Measurement)
+}
+
+// summarizeServers summarizes the samples, if there are any, in the status.
+func (s *scope) summarizeServers(measured map[string]results.Measured) {
+	if s.samples == nil && len(s.sampleNotes) == 0 {
+		return
+	}
+	spec := s.run.Spec
+	s.status().Servers = s.serversStatus(results.CountedWindow(spec.Scenario.Loads, measured, spec.Measurement))
 }
 
 // serversStatus is the status of the servers beside the observations.

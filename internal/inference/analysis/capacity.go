@@ -140,19 +140,15 @@ func outsideWarnings(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []*
 
 // outsideWarning says where the capacity is; empty if that is within the levels of most runs.
 func outsideWarning(runs []*v1alpha1.RunCapacity) string {
-	side := levels.Outside(runs)
+	side, count := levels.Outside(runs), 0
 	var ends []int32
 	for _, run := range runs {
-		for _, level := range run.Levels {
-			if string(run.Side) == string(side) {
-				ends = append(ends, level.Level)
-			}
+		if capacity.Side(run.Side) != side {
+			continue
 		}
-	}
-	count := 0
-	for _, run := range runs {
-		if string(run.Side) == string(side) {
-			count++
+		count++
+		for _, level := range run.Levels {
+			ends = append(ends, level.Level)
 		}
 	}
 	switch {

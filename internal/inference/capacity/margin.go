@@ -13,7 +13,7 @@ const (
 	Min
 )
 
-// Margin is how far a value is from the limit of its objective: limit / value - 1 for a
+// Margin is the relative distance of a value from the limit of its objective: limit / value - 1 for a
 // maximum, value / limit - 1 for a minimum. It is at least 0 if the objective holds.
 //
 // It lies between -1, a latency without end, and 1, half the limit. Latency grows so steeply

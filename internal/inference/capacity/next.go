@@ -73,7 +73,7 @@ const (
 	// assumed is the deviation of runs' boundaries from each other, before they show theirs. It
 	// counts as much as one run.
 	assumed = 0.2
-	// reach is how far the levels go on both sides of the boundary, in deviations.
+	// reach is the distance of the outermost levels from the boundary, in deviations.
 	reach = 3
 	// farthest distance of a run that counts, so that a disturbed run does not spread the
 	// levels of all later ones.

@@ -97,9 +97,7 @@ func observeLevel(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samp
 func margins(objectives []v1alpha1.Objective, observations []v1alpha1.Observation) ([]float64, *Fault) {
 	var all []float64
 	for _, objective := range objectives {
-		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool {
-			return metric.Same(objective.Metric, one.Metric) || one.Metric == objective.Metric
-		})
+		at := slices.IndexFunc(observations, func(one v1alpha1.Observation) bool { return isMetricOf(objective, one) })
 		if at < 0 {
 			all = append(all, math.NaN())
 			continue
@@ -134,6 +132,11 @@ func fillMissing(levels []capacity.Level, objectives []v1alpha1.Objective) *Faul
 // allHold reports whether all measured objectives held.
 func allHold(margins []float64) bool {
 	return !slices.ContainsFunc(margins, func(margin float64) bool { return margin < 0 })
+}
+
+// isMetricOf reports whether an observation is of an objective's metric.
+func isMetricOf(objective v1alpha1.Objective, one v1alpha1.Observation) bool {
+	return objective.Metric == one.Metric || metric.Same(objective.Metric, one.Metric)
 }
 
 func marginOf(objective v1alpha1.Objective, measured v1alpha1.Observation) (float64, error) {
@@ -178,7 +181,7 @@ func selectForLevel(observations []v1alpha1.Observation, objectives []v1alpha1.O
 	for _, one := range observations {
 		of := metric.Parse(one.Metric)
 		switch {
-		case slices.ContainsFunc(objectives, func(objective v1alpha1.Objective) bool { return metric.Same(objective.Metric, one.Metric) }):
+		case slices.ContainsFunc(objectives, func(objective v1alpha1.Objective) bool { return isMetricOf(objective, one) }):
 			first = append(first, one)
 		case of.Of == load && (of.IsWhole() || of.IsTransaction() && slices.Contains([]string{metric.Average, metric.P95, metric.Errors}, of.Statistic)):
 			second = append(second, one)

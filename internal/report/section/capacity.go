@@ -255,12 +255,12 @@ func levelMetrics(_ *Record, under *scenario) []string {
 // levelChart draws a metric against the levels of a load.
 func levelChart(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	load, _ := under.Capacity.LoadOf(under.Loads)
+	summaries, unit := capacities(under), ""
 	var all []chart.Levels
-	unit := ""
 	for _, arm := range under.arms {
 		one := chart.Levels{Series: arm.series(), Low: math.NaN(), High: math.NaN()}
-		if own, _ := analysis.Capacity(under.Scenario, arm.Name, under.validRuns(arm.Name), under.confidence); own.Value != "" {
-			one.Low, one.High = under.at(own.Metric, arm.Name).interval()
+		if at := slices.IndexFunc(summaries, func(own v1alpha1.ArmCapacity) bool { return own.Arm == arm.Name && own.Value != "" }); at >= 0 {
+			one.Low, one.High = under.at(summaries[at].Metric, arm.Name).interval()
 		}
 		for _, run := range under.validRuns(arm.Name) {
 			stages, in := levelStages(run.Status.Capacity, subject)
@@ -278,8 +278,8 @@ func levelChart(_ *Record, under *scenario, subject string) (document.Chart, boo
 	of, limit := metric.Parse(subject), objectiveLimit(under, subject, unit)
 	return document.Chart{
 		Title: fmt.Sprintf("%s against load", titleWithUnit(capitalize(of.Phrase()), unit)),
-		Alt:   fmt.Sprintf("%s at each level of %s under %s, a line per run. %s", capitalize(of.Phrase()), load.Name, under.Name, describeCapacities(under)),
-		SVG:   chart.AgainstLoad(all, limit, titleWithUnit("Load", capacityUnit(capacities(under)[0]))),
+		Alt:   fmt.Sprintf("%s at each level of %s under %s, a line per run. %s", capitalize(of.Phrase()), load.Name, under.Name, describeCapacities(summaries)),
+		SVG:   chart.AgainstLoad(all, limit, titleWithUnit("Load", capacityUnit(summaries[0]))),
 	}, true
 }
 
@@ -313,9 +313,9 @@ func objectiveLimit(under *scenario, subject, unit string) float64 {
 	return math.NaN()
 }
 
-func describeCapacities(under *scenario) string {
+func describeCapacities(all []v1alpha1.ArmCapacity) string {
 	text := ""
-	for _, one := range capacities(under) {
+	for _, one := range all {
 		if one.Value != "" {
 			text += fmt.Sprintf("%s: capacity %s. ", one.Arm, decimalText(one.Value))
 		}
