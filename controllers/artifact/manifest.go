@@ -30,7 +30,7 @@ func (manifest) Source(_ *Maker, s *Subject) string {
 }
 
 // IsStored reports whether there is a manifest of the stage. It stays: writing it again would hide
-// later changes. Once the status has its digest, the ConfigMap is not read again: whoever may write
+// later changes. Once the status has its digest, the ConfigMap is not read again: a user who can write
 // ConfigMaps could have replaced its contents.
 func (manifest) IsStored(ctx context.Context, m *Maker, s *Subject, source string) (bool, error) {
 	status := &s.Experiment.Status
