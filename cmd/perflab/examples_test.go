@@ -74,8 +74,8 @@ func TestExamplesPassAudit(t *testing.T) {
 				t.Errorf("some rows don't follow:\n%s", got.out)
 			}
 			arms := cmp.Or(armsOf[strings.TrimSuffix(filepath.Base(path), ".yaml.gz")], 2)
-			if arms == 1 {
-				// It has no comparisons.
+			if arms == 1 || strings.HasPrefix(filepath.Base(path), "capacity") {
+				// It has no comparisons, or no others than of capacities.
 				return
 			}
 			least := arms * found.Follows / (arms - 1)

@@ -31,13 +31,13 @@ func TestCapacitySample(t *testing.T) {
 		}
 		t.Logf("%s: %s %s, limited by %s", run.Spec.Arm, found.Side, found.Value, found.Limiting)
 		first, last := rateOf(t, found.Levels[0]), rateOf(t, found.Levels[3])
-		if found.Levels[0].Level != 4 || found.Levels[3].Level != 160 || first <= 0 || last < 2*first {
+		if found.Levels[0].Level != 4 || found.Levels[3].Level != 200 || first <= 0 || last < 2*first {
 			t.Errorf("run %s: %v searches a second with %d users, and %v with %d", run.Name, first, found.Levels[0].Level, last, found.Levels[3].Level)
 		}
 		highest[run.Spec.Arm] = last
 	}
 	if highest["half"] > 0.8*highest["full"] {
-		t.Errorf("searches a second of 160 users: %v, want clearly less with half of the CPU", highest)
+		t.Errorf("searches a second of 200 users: %v, want clearly less with half of the CPU", highest)
 	}
 	if len(complete.Status.Capacities) != 2 {
 		t.Errorf("capacities %+v", complete.Status.Capacities)

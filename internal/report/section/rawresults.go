@@ -69,6 +69,8 @@ func (t *Trace) addLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payloa
 	for name, histograms := range loads {
 		all[name] = results.FromHistograms(histograms)
 	}
+	// Response times over all levels are those of no load.
+	isStepped := run.Spec.Scenario.Capacity != nil
 	for _, load := range run.Spec.Scenario.Loads {
 		own := loads[load.Name]
 		if own == nil || kinds.IsBatch(load) {
@@ -81,12 +83,14 @@ func (t *Trace) addLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payloa
 			subject := metric.Name(load.Name, transaction)
 			t.courses[subject] = responseTimes(own, transaction, start)
 			t.heats[subject] = newHeat(own, transaction, start)
-			if found, any := newQuantiles(counted, transaction); any {
+			if found, any := newQuantiles(counted, transaction); any && !isStepped {
 				t.quantiles[subject] = found
 			}
 		}
 		t.addRates(load.Name, own, start)
-		t.addRequests(load.Name, counted)
+		if !isStepped {
+			t.addRequests(load.Name, counted)
+		}
 	}
 }
 

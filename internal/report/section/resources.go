@@ -46,6 +46,9 @@ func resources(r *Record) []document.Block {
 	if system == nil {
 		system = &r.Experiment.Spec.System
 	}
+	if onlyCapacities(r.scenarios) {
+		return []document.Block{document.Paragraph("The servers' CPU was measured at each level: averages over levels would say nothing. The capacity's tables have it.")}
+	}
 	var blocks []document.Block
 	for _, part := range resourceParts {
 		var own []document.Block
@@ -60,6 +63,11 @@ func resources(r *Record) []document.Block {
 		blocks = append(blocks, document.Titled(part.title, own)...)
 	}
 	return append(blocks, document.Titled("Not measured", document.List(document.Items(unmeasured(r.journal.valid()))))...)
+}
+
+// onlyCapacities reports whether all scenarios look for a capacity.
+func onlyCapacities(scenarios []*scenario) bool {
+	return !slices.ContainsFunc(scenarios, func(under *scenario) bool { return under.Capacity == nil })
 }
 
 // unmeasured are the runs' notes on what could not be measured, once each.
