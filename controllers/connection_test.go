@@ -327,6 +327,10 @@ func (l *line) to(c client.WithWatch) client.Client {
 			return l.write(ctx, "update", object, func() error { return c.Update(ctx, object, options...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if slices.Contains(options, client.PatchOption(client.DryRunAll)) {
+				// It has no effect.
+				return c.Patch(ctx, object, patch, options...)
+			}
 			return l.write(ctx, "patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {

@@ -353,6 +353,11 @@ const (
 	// Fix: read the job's log in the system; check disk and memory of the modules.
 	// On: Valid.
 	ReasonImportIncomplete = "ImportIncomplete"
+	// ReasonFaultNotInjected: a fault of the scenario did not happen as declared, or the loads
+	// ended before its observation did.
+	// Fix: the message names the fault. Lengthen the loads, or correct the fault's target or times.
+	// On: Valid.
+	ReasonFaultNotInjected = "FaultNotInjected"
 	// ReasonLoadNotHeld: k6 dropped iterations.
 	// Fix: add users (maxVUs) or runners (`parallelism`).
 	// On: Valid.

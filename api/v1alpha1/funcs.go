@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -304,4 +305,57 @@ func (c Capacity) MaxOrDefault(load Load) int32 {
 	default:
 		return users.Users
 	}
+}
+
+// WithinOrDefault is the time in which the fault's moment is drawn.
+func (f Fault) WithinOrDefault() time.Duration { return durationOr(f.Within, 0) }
+
+// ObserveOrDefault is the time in which the fault's cost is measured.
+func (f Fault) ObserveOrDefault() time.Duration { return durationOr(f.Observe, time.Minute) }
+
+// DurationOrDefault is the time from the fault's begin to the deletion of its resource.
+func (f Fault) DurationOrDefault() time.Duration {
+	if f.Resource == nil {
+		return f.ObserveOrDefault()
+	}
+	return durationOr(f.Resource.Duration, f.ObserveOrDefault())
+}
+
+// PodsOrDefault is the number of pods that are deleted.
+func (k KillFault) PodsOrDefault() int32 { return valueOr(k.Pods, 1) }
+
+// GracePeriodOrDefault is the time that containers have to end by themselves.
+func (k KillFault) GracePeriodOrDefault() time.Duration { return durationOr(k.GracePeriod, 0) }
+
+// Effect describes what the fault does in the present tense.
+func (f Fault) Effect() string {
+	switch {
+	case f.Kill != nil:
+		return f.Kill.String()
+	case f.Restart != nil && f.Restart.Module != "":
+		return "restarts the pods of module " + f.Restart.Module
+	case f.Restart != nil:
+		return "restarts the instances of PostgreSQL"
+	}
+	return "creates a custom resource"
+}
+
+// String describes the fault in the present tense: kills 1 pod of module gateway.
+func (k KillFault) String() string {
+	subject := "module " + k.Module
+	switch {
+	case k.Postgres == PostgresPrimary:
+		return "kills PostgreSQL's primary"
+	case k.Kafka == KafkaController:
+		return "kills Kafka's active controller"
+	case k.Postgres != "":
+		subject = "PostgreSQL's replicas"
+	case k.Kafka != "":
+		subject = "Kafka's brokers"
+	}
+	pods := "1 pod"
+	if count := k.PodsOrDefault(); count != 1 {
+		pods = fmt.Sprintf("%d pods", count)
+	}
+	return "kills " + pods + " of " + subject
 }

@@ -170,6 +170,13 @@ type PerfRunStatus struct {
 	// +structType=atomic
 	Capacity *RunCapacity `json:"capacity,omitempty"`
 
+	// faults are the scenario's faults, as they happened.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Faults []RunFault `json:"faults,omitempty"`
+
 	// warnings describe what limits the run's results. They don't make it
 	// invalid.
 	// +optional

@@ -13,6 +13,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.loads.all(l, !has(l.until) || self.loads.exists(o, o.name == l.until && o.name != l.name && !has(o.until)))",message="a load's until must name another load of the same scenario that ends by itself"
 // +kubebuilder:validation:XValidation:rule="self.loads.exists(l, !has(l.after) && (!has(l.startAfter) || !l.startAfter.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(l.startAfter) == duration('0s')))",message="every load of the scenario has a startAfter or an after: remove it from the one that begins the scenario, because the others' delays count from its start"
 // +kubebuilder:validation:XValidation:rule="self.loads.all(l, !has(l.after) || self.loads.exists(o, o.name == l.after && o.name != l.name && !has(o.until)))",message="a load's after must name another load of the same scenario that ends by itself"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacity) || !has(self.faults)",message="a scenario has either a capacity or faults: write another scenario for one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.faults.all(f, !has(f.load) || self.loads.exists(l, l.name == f.load))",message="a fault's load must name a load of the same scenario"
 type Scenario struct {
 	// name of the scenario, for example cico-8.
 	// +required
@@ -32,6 +34,13 @@ type Scenario struct {
 	// response times.
 	// +optional
 	Capacity *Capacity `json:"capacity,omitempty"`
+
+	// faults disturb the system while the loads run, one after another.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Faults []Fault `json:"faults,omitempty"`
 }
 
 // Load is one k6 test inside a scenario.

@@ -137,6 +137,9 @@ func writeQuestion(p *page, shown preview.Preview) {
 	for _, capacity := range shown.Capacities {
 		p.line("  %s", capacity)
 	}
+	for _, fault := range shown.Faults {
+		p.line("  %s", fault)
+	}
 	if len(shown.Power) == 0 {
 		return
 	}

@@ -105,6 +105,16 @@ func (Base) CountRestarts(context.Context, *Scope, *v1alpha1.EffectiveSystem) ([
 	return nil, nil
 }
 
+// FaultCandidates returns none.
+func (Base) FaultCandidates(context.Context, *Scope, v1alpha1.KillFault) ([]corev1.Pod, error) {
+	return nil, nil
+}
+
+// Restart restarts nothing.
+func (Base) Restart(context.Context, *Scope, v1alpha1.RestartFault, RestartMark) (RestartMark, error) {
+	return RestartMark{}, nil
+}
+
 // FindComponent returns the component of an object's label, or else that of a condition. Other
 // objects and conditions belong to the loads.
 func FindComponent(label, condition string) Base {

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -75,8 +76,13 @@ func (d postgresCluster) VerifyAfterLoad(ctx context.Context, p *Scope, record *
 	if err != nil {
 		return Verification{}, err
 	}
+	changed := postgres.CountReads(found, servers)
+	if faults.StrikesPostgres(&p.Run.Spec.Scenario) {
+		// Roles have changed, and replicas may still be catching up.
+		return Verification{}, nil
+	}
 	return Verification{Differences: slices.Concat(
-		postgres.CountReads(found, servers),
+		changed,
 		postgres.ReadDifferences(p.Request(), found),
 		markAfterLoad(postgres.Differences(p.Request(), postgres.Effective(servers))),
 	)}, nil

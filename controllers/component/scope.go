@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/network/egress"
 	"perflab.dev/perflab/internal/publish/sinks"
@@ -138,6 +139,8 @@ func (t *Tools) NewRequest(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExper
 		Owner:      naming.Owner("PerfExperiment", experiment),
 		Names:      naming.RunScheme(run),
 		Pulls:      t.Settings.Pulls,
+
+		StrikesPostgres: slices.ContainsFunc(experiment.Spec.Scenarios, func(scenario v1alpha1.Scenario) bool { return faults.StrikesPostgres(&scenario) }),
 	}
 }
 

@@ -66,6 +66,8 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	if s.checkClocks(measured); s.fault == nil {
 		s.setLoadTimes(measured)
 	}
+	results.SetDisturbed(measured, status.Faults)
+	s.setFault(results.CheckFaults(&s.run.Spec.Scenario, status.Faults, measured))
 	analyzeStart := r.Now()
 	observations, err := s.recordObservations(measured)
 	if err != nil {
@@ -309,6 +311,10 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 		status := s.load(wanted.Name)
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 	}
+	afterFaults, sentences := results.ObserveFaults(spec.Scenario.Loads, measured, spec.Measurement, s.status().Faults)
+	for _, sentence := range sentences {
+		s.warn(sentence)
+	}
 	judged := results.Judge(spec.Scenario.Loads, measured, spec.Measurement, spec.Validity)
 	s.setFault(judged.Fault)
 	if judged.Fault == nil {
@@ -317,6 +323,7 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 			s.warn(sentence)
 		}
 	}
+	observations = append(observations, afterFaults...)
 	for _, sentence := range results.Warnings(observations) {
 		s.warn(sentence)
 	}

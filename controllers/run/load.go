@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/payload"
 )
@@ -51,6 +52,9 @@ func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 	}
 	s.applyTimeline(states)
 	s.loadMessage = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
+	if fault := faults.Progress(s.status().Faults, s.now); fault != "" {
+		s.loadMessage += "; " + fault
+	}
 	if !allEnded(states) {
 		return waitFor(loadPollInterval), nil
 	}

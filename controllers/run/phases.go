@@ -78,6 +78,7 @@ func (r *Reconciler) loadSteps() []step {
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
 		// A restart during the load ends the run early: it is invalid anyway.
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
+		{v1alpha1.ConditionLoadsComplete, r.stepFaults},
 		{v1alpha1.ConditionLoadsComplete, r.stepLoads},
 	}
 }
@@ -92,10 +93,11 @@ func (r *Reconciler) collectSteps() []step {
 	}
 }
 
-// archiveSteps follow when the run no longer changes. They wait for an unavailable archive
-// without a deadline, because no data is lost.
+// archiveSteps follow when the run no longer changes. They wait without a deadline: for the end of
+// faults, which would disturb later runs, and for an unavailable archive, because no data is lost.
 func (r *Reconciler) archiveSteps() []step {
 	return []step{
+		{v1alpha1.ConditionLoadsComplete, r.stepFaultsGone},
 		{v1alpha1.ConditionArchived, r.stepArchive},
 		{v1alpha1.ConditionResultsKept, r.stepEnd},
 	}

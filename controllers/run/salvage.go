@@ -59,6 +59,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 // salvageObservations stores the observations of the loads that left results, and of the
 // servers during them.
 func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured map[string]results.Measured) ([]byte, error) {
+	results.SetDisturbed(measured, s.status().Faults)
 	spec := s.run.Spec
 	loads := slices.DeleteFunc(slices.Clone(spec.Scenario.Loads), func(load v1alpha1.Load) bool {
 		_, left := measured[load.Name]

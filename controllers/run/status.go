@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -171,6 +172,7 @@ func isProgressOnly(before, after *v1alpha1.PerfRunStatus) bool {
 
 // recordEvents records events, after the status is written.
 func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
+	r.recordFaultEvents(before, after)
 	if before.Status.Phase == after.Status.Phase {
 		return
 	}
@@ -184,5 +186,23 @@ func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:
 		// The experiment records the start of a run.
+	}
+}
+
+// recordFaultEvents records the faults that have begun.
+func (r *Reconciler) recordFaultEvents(before, after *v1alpha1.PerfRun) {
+	for _, fault := range after.Status.Faults {
+		isKnown := slices.ContainsFunc(before.Status.Faults, func(one v1alpha1.RunFault) bool { return one.Name == fault.Name && one.Begin != nil })
+		if fault.Begin == nil || isKnown {
+			continue
+		}
+		var struck []string
+		for _, target := range fault.Targets {
+			struck = append(struck, "pod "+target.Pod)
+		}
+		if fault.Resource != nil {
+			struck = append(struck, fault.Resource.Kind+" "+fault.Resource.Name)
+		}
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "FaultBegan", "Inject", "Fault %s began: %s", fault.Name, strings.Join(struck, ", "))
 	}
 }

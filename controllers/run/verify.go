@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/measure/results"
 )
 
@@ -139,5 +140,16 @@ func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Sco
 		}
 		restarted = append(restarted, counted...)
 	}
-	return environment.RestartFault(restarted, s.run.Spec.Validity.MaxRestartsOrDefault(), s.status().Timings.Ready.Time), nil
+	var all int32
+	var pods []corev1.Pod
+	for _, one := range restarted {
+		all += one.Times
+		pods = append(pods, one.Pods...)
+	}
+	if gone := faults.TrackReplacements(s.status().Faults, s.status().Effective, pods, s.now); gone > 0 {
+		all += gone
+		restarted = append(restarted, environment.Restarted{Part: "pods that replaced others", Times: gone})
+	}
+	allowed := s.run.Spec.Validity.MaxRestartsOrDefault() + faults.AllowRestarts(s.status().Faults, all, s.now)
+	return environment.RestartFault(restarted, allowed, s.status().Timings.Ready.Time), nil
 }

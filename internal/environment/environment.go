@@ -39,6 +39,9 @@ type Request struct {
 	Owner metav1.OwnerReference
 	// Names is the naming scheme of the experiment.
 	Names naming.Scheme
+	// StrikesPostgres: a fault of the experiment kills pods of PostgreSQL, so that they carry the
+	// experiment's label.
+	StrikesPostgres bool
 	// Pulls are the settings for the images of its pods.
 	Pulls Pulls
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/naming"
@@ -301,6 +303,53 @@ func (c Cluster) DeleteExactly(ctx context.Context, object client.Object) error 
 		return nil
 	}
 	return c.explain("delete", object, err)
+}
+
+// Kill deletes exactly this pod, whose containers then have the grace period to end. It reports
+// false if the pod is gone or being deleted already.
+func (c Cluster) Kill(ctx context.Context, pod client.ObjectKey, uid types.UID, grace time.Duration) (bool, error) {
+	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	err := c.Client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.GracePeriodSeconds(int64(grace/time.Second)))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return err == nil, c.explain("delete", object, err)
+}
+
+// Peek fills an object with its current state, by a dry run, with the right to patch it alone.
+// It reports false if there is no object of its name and, if it has one, its UID.
+func (c Cluster) Peek(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	same := []byte("{}")
+	if uid := object.GetUID(); uid != "" {
+		same = fmt.Appendf(nil, `{"metadata":{"uid":%q}}`, uid)
+	}
+	err := c.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, same), client.DryRunAll, FieldOwner)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return err == nil, c.explain("change", object, err)
+}
+
+// Remove deletes exactly this object, and reports whether it is gone.
+func (c Cluster) Remove(ctx context.Context, object client.Object) (bool, error) {
+	uid := object.GetUID()
+	err := c.Client.Delete(ctx, object, client.Preconditions{UID: &uid})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return true, nil
+	}
+	return false, c.explain("delete", object, err)
+}
+
+// IsNamespaced reports whether a kind is served, and its objects belong to namespaces.
+func (c Cluster) IsNamespaced(kind schema.GroupVersionKind) (namespaced, served bool, err error) {
+	mapping, err := c.Client.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("looking up kind %q: %w", kind.Kind, err)
+	}
+	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, true, nil
 }
 
 // CreateRefusal validates the creation of an object by a dry run. It returns the API

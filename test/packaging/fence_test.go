@@ -89,6 +89,7 @@ func TestOperatorIsFenced(t *testing.T) {
 		t.Run(kind, func(t *testing.T) { checkFenced(t, admin, operator, text) })
 	}
 	t.Run("adopted", func(t *testing.T) { checkAdopted(t, admin, operator) })
+	t.Run("struck by faults", func(t *testing.T) { checkStruck(t, admin, operator) })
 	t.Run("bindings", func(t *testing.T) {
 		for name, text := range map[string]string{
 			"another role":      bindingText("ClusterRole", "cluster-admin", "lab"),
@@ -186,6 +187,25 @@ func checkFenced(t *testing.T, admin, operator client.Client, text string) {
 	expectAnswer(t, "takes over another's object", patch(t, operator, others, `{"metadata":{"ownerReferences":[{"apiVersion":"perflab.dev/v1alpha1","kind":"PerfRun","name":"heap","uid":"x","controller":true}]}}`, ""), onlyControlled)
 	expectAnswer(t, "deletes another's", operator.Delete(t.Context(), others), onlyControlled)
 	expect.NoError(t, admin.Delete(t.Context(), others, client.GracePeriodSeconds(0)))
+}
+
+// checkStruck: pods of experiments' systems can be deleted, whoever controls them, and not changed.
+func checkStruck(t *testing.T, admin, operator client.Client) {
+	t.Helper()
+	const controlled = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: heap, uid: x, controller: true}]"
+	for name, tc := range map[string]struct{ metadata, namespace, sentence string }{
+		"of an experiment":     {"labels: {perflab.dev/experiment: heap}, " + controlled, "lab", ""},
+		"of nobody":            {controlled, "lab", onlyControlled},
+		"where nothing is run": {"labels: {perflab.dev/experiment: heap}, " + controlled, "elsewhere", onlyControlled},
+	} {
+		pod := withMeta(t, fenced["Pod"], tc.metadata, tc.namespace, "struck")
+		expect.NoError(t, admin.Create(t.Context(), pod))
+		expectAnswer(t, "changes one "+name, patch(t, operator, pod, `{"metadata":{"labels":{"team":"storage"}}}`, ""), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[tc.namespace])
+		expectAnswer(t, "kills one "+name, operator.Delete(t.Context(), pod, client.GracePeriodSeconds(0)), tc.sentence)
+		if tc.sentence != "" {
+			expect.NoError(t, admin.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
+		}
+	}
 }
 
 // checkAdopted: existing workloads can be changed while they are adopted, and not deleted.

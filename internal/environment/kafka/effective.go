@@ -20,6 +20,8 @@ type ClusterState struct {
 	Mode v1alpha1.KafkaMode
 	// Brokers is their number.
 	Brokers int32
+	// Controller is the node of the active controller, -1 if unknown.
+	Controller int32
 	// Version of the brokers; empty if unknown.
 	Version string
 	// Guessed: the version is inferred from the supported requests and has no patch number,

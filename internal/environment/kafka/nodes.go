@@ -77,6 +77,19 @@ func groups(req environment.Request) []group {
 	}
 }
 
+// BrokerLabels are the labels of the pods that are brokers.
+func BrokerLabels(req environment.Request) map[string]string { return groups(req)[0].pods }
+
+// ControllerLabels are the labels of the pods that may be the active controller. In ZooKeeper mode
+// those are the brokers.
+func ControllerLabels(req environment.Request) map[string]string {
+	all := groups(req)
+	if req.System.Kafka.Mode == v1alpha1.KafkaModeZooKeeper {
+		return all[0].pods
+	}
+	return all[len(all)-1].pods
+}
+
 // described summarizes the cluster's nodes.
 func described(req environment.Request) string {
 	var parts []string

@@ -59,6 +59,9 @@ func buildCluster(req environment.Request) environment.Intent {
 		"postgresql": server(postgres),
 		"monitoring": monitoring(req),
 	}
+	if req.StrikesPostgres {
+		spec["inheritedMetadata"] = map[string]any{"labels": map[string]any{v1alpha1.LabelExperiment: req.Experiment}}
+	}
 	if postgres.Image != "" {
 		spec["imageName"] = postgres.Image
 	}

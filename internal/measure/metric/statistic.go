@@ -48,6 +48,20 @@ const (
 	Capacity = "capacity"
 )
 
+// Quantities of a load as a whole, after a fault: how much less it did than undisturbed.
+const (
+	// LostTime is how long the load's undisturbed rate of successful transactions takes for those
+	// that are missing: 3 s of an outage, or 6 s at half the rate.
+	LostTime = "lostTime"
+	// ExcessErrors are the failed transactions beyond the undisturbed share.
+	ExcessErrors = "excessErrors"
+	// ExcessTime is the response time of successful transactions beyond the undisturbed average,
+	// summed up.
+	ExcessTime = "excessTime"
+	// RecoveryTime is from the fault's begin to the end of the last outage.
+	RecoveryTime = "recoveryTime"
+)
+
 // Count of a metric in k6's own summary.
 const Count = "count"
 
@@ -81,6 +95,11 @@ func ImportStatistics() []string {
 	return []string{Duration, ClientDuration, RecordsPerSecond, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs}
 }
 
+// FaultStatistics are the quantities of a load after a fault.
+func FaultStatistics() []string {
+	return []string{LostTime, ExcessErrors, ExcessTime, RecoveryTime}
+}
+
 // Units of observations.
 const (
 	UnitCount        = "1"
@@ -104,11 +123,11 @@ func Unit(statistic string) string {
 		return UnitMilliseconds
 	case Errors:
 		return UnitPercent
-	case Duration, ClientDuration:
+	case Duration, ClientDuration, LostTime, ExcessTime, RecoveryTime:
 		return UnitSeconds
 	case RecordsPerSecond, RequestsPerSecond, IterationsPerSecond:
 		return UnitPerSecond
-	case Samples, Count, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs, Capacity:
+	case Samples, Count, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs, Capacity, ExcessErrors:
 		return UnitCount
 	}
 	return ""

@@ -19,6 +19,7 @@ const (
 
 const (
 	duringPrefix = "during-"
+	faultPrefix  = "fault-"
 	windowMark   = "@"
 )
 
@@ -31,10 +32,19 @@ func CutDuring(window string) (load string, found bool) {
 	return strings.CutPrefix(window, duringPrefix)
 }
 
+// AfterFault is the window from a fault's begin to the end of its observation.
+func AfterFault(fault string) string { return faultPrefix + fault }
+
+// CutFault finds the fault after which a window begins; false in other windows.
+func CutFault(window string) (fault string, found bool) {
+	return strings.CutPrefix(window, faultPrefix)
+}
+
 // IsWindow reports whether a scenario may have a window of the name.
 func IsWindow(name string) bool {
 	_, isDuring := CutDuring(name)
-	return name == Alone || name == After || isDuring
+	_, isFault := CutFault(name)
+	return name == Alone || name == After || isDuring || isFault
 }
 
 // In names a metric in a window of the run; where that is empty, over all that

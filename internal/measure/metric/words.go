@@ -100,6 +100,14 @@ func (m Metric) wholePhrase() string {
 		return "iterations per second of " + m.Of
 	case Capacity:
 		return "capacity for " + m.Of
+	case LostTime:
+		return "time lost by " + m.Of
+	case ExcessErrors:
+		return "excess errors of " + m.Of
+	case ExcessTime:
+		return "excess response time of " + m.Of
+	case RecoveryTime:
+		return "recovery time of " + m.Of
 	case FailedImports:
 		return "failed imports of " + m.Of
 	case FailedRecords:
@@ -195,6 +203,9 @@ func ResourcePhrase(resource string) string {
 func WindowPhrase(window string) string {
 	if load, isDuring := CutDuring(window); isDuring {
 		return "during " + load
+	}
+	if fault, isFault := CutFault(window); isFault {
+		return "after " + fault
 	}
 	return window
 }

@@ -107,7 +107,12 @@ func checkErrors(load string, failed, all int64, validity v1alpha1.Validity) *Fa
 // checkGenerator checks that the intended load was generated. Otherwise response times look
 // better than they are.
 func checkGenerator(load string, own Measured) *Fault {
-	if fault := checkDropped(load, own.Histograms.Total(metricDroppedIterations)); fault != nil {
+	held := own.Histograms
+	if !own.Disturbed.IsZero() {
+		// What a fault makes wait may use up all users.
+		held = held.Between(own.Start, own.Disturbed)
+	}
+	if fault := checkDropped(load, held.Total(metricDroppedIterations)); fault != nil {
 		return fault
 	}
 	return checkGeneratorCPU(load, own)

@@ -24,6 +24,8 @@ type Measured struct {
 	// Start and End are those of the load's first and last request or, with a
 	// summary, of its runners.
 	Start, End time.Time
+	// Disturbed is when the first fault began; zero without faults.
+	Disturbed time.Time
 }
 
 // FromHistograms is what a load with our output gave, as one runner or the sum
@@ -119,7 +121,7 @@ func around(loads []v1alpha1.Load, of func(v1alpha1.Load) Window) Window {
 	return all
 }
 
-// steady is a load without its warm-up and tail.
+// steady is a load without its warm-up and tail, and without what follows a fault.
 func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	own := measured[load.Name]
 	window := Window{From: own.Start, To: own.End}
@@ -127,6 +129,10 @@ func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alph
 		return window
 	}
 	window.From = window.From.Add(measurement.WarmUpOrDefault())
+	if !own.Disturbed.IsZero() {
+		window.To = earlier(window.To, own.Disturbed)
+		return window
+	}
 	if load.Until == "" {
 		// What lasts until another load has ended has no end of its own.
 		window.To = window.To.Add(-measurement.TailOrDefault())

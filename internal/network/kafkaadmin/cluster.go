@@ -45,16 +45,36 @@ func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, err
 		}
 	}
 	if cluster.Mode == v1alpha1.KafkaModeKRaft {
-		if err := quorum(ctx, client); err != nil {
+		if cluster.Controller, err = quorum(ctx, client); err != nil {
 			return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its quorum: %w", b, err)
 		}
+		return cluster, nil
+	}
+	if cluster.Controller, err = zooKeeperController(ctx, client); err != nil {
+		return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its controller: %w", b, err)
 	}
 	return cluster, nil
 }
 
-// quorum checks that there is a quorum. A login without the right to read it shows that it
+// noController is the node of a controller that is not known.
+const noController = -1
+
+// zooKeeperController returns the broker that is the controller. Brokers with KRaft answer the same
+// request with any broker.
+func zooKeeperController(ctx context.Context, client *kgo.Client) (int32, error) {
+	request := kmsg.NewPtrMetadataRequest()
+	// No topics.
+	request.Topics = []kmsg.MetadataRequestTopic{}
+	response, err := request.RequestWith(ctx, client)
+	if err != nil {
+		return noController, explain(err)
+	}
+	return response.ControllerID, nil
+}
+
+// quorum returns the leader of the quorum. A login without the right to read it shows that it
 // exists.
-func quorum(ctx context.Context, client *kgo.Client) error {
+func quorum(ctx context.Context, client *kgo.Client) (leader int32, err error) {
 	request := kmsg.NewPtrDescribeQuorumRequest()
 	topic := kmsg.NewDescribeQuorumRequestTopic()
 	topic.Topic = metadataTopic
@@ -62,13 +82,18 @@ func quorum(ctx context.Context, client *kgo.Client) error {
 	request.Topics = append(request.Topics, topic)
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return explain(err)
+		return noController, explain(err)
 	}
 	err = kerr.ErrorForCode(response.ErrorCode)
-	if errors.Is(err, kerr.ClusterAuthorizationFailed) {
-		return nil
+	switch {
+	case errors.Is(err, kerr.ClusterAuthorizationFailed):
+		return noController, nil
+	case err != nil:
+		return noController, err
+	case len(response.Topics) == 0 || len(response.Topics[0].Partitions) == 0:
+		return noController, nil
 	}
-	return err
+	return response.Topics[0].Partitions[0].LeaderID, nil
 }
 
 // release returns the version in a guess like "v3.9", "between v3.8 and v3.9", "at least

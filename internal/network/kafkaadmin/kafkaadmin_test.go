@@ -179,10 +179,12 @@ func TestDescribe(t *testing.T) {
 		known  bool
 		want   v1alpha1.KafkaMode
 		fails  bool
+		// controller is the leader of the quorum.
+		controller int32
 	}{
 		"ZooKeeper": {want: v1alpha1.KafkaModeZooKeeper},
-		"KRaft":     {known: true, want: v1alpha1.KafkaModeKRaft},
-		"Forbidden": {known: true, quorum: kerr.ClusterAuthorizationFailed, want: v1alpha1.KafkaModeKRaft},
+		"KRaft":     {known: true, want: v1alpha1.KafkaModeKRaft, controller: 7},
+		"Forbidden": {known: true, quorum: kerr.ClusterAuthorizationFailed, want: v1alpha1.KafkaModeKRaft, controller: -1},
 		"NoQuorum":  {known: true, quorum: kerr.UnknownServerError, fails: true},
 	}
 	for name, tc := range cases {
@@ -198,8 +200,11 @@ func TestDescribe(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.Mode != tc.want || got.Brokers != 3 {
-				t.Errorf("gave %+v, %v; want 3 brokers with %s", got, err, tc.want)
+			if err != nil || got.Mode != tc.want || got.Brokers != 3 || got.Controller != tc.controller && tc.known {
+				t.Errorf("gave %+v, %v; want 3 brokers with %s and controller %d", got, err, tc.want, tc.controller)
+			}
+			if !tc.known && (got.Controller < 0 || got.Controller > 2) {
+				t.Errorf("the controller is %d, not one of the brokers", got.Controller)
 			}
 		})
 	}
@@ -223,7 +228,13 @@ func controlQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
 		response := request.(*kmsg.DescribeQuorumRequest).ResponseKind().(*kmsg.DescribeQuorumResponse)
 		if answer != nil {
 			response.ErrorCode = answer.Code
+			return response, nil, true
 		}
+		topic := kmsg.NewDescribeQuorumResponseTopic()
+		partition := kmsg.NewDescribeQuorumResponseTopicPartition()
+		partition.LeaderID = 7
+		topic.Partitions = append(topic.Partitions, partition)
+		response.Topics = append(response.Topics, topic)
 		return response, nil, true
 	})
 }

@@ -121,8 +121,12 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	return primary
 }
 
-// primaryOf returns a load's default primary metrics: in a scenario with a capacity, that.
+// primaryOf returns a load's default primary metrics: in a scenario with a capacity, that; in one
+// with faults, what they cost.
 func primaryOf(scenario v1alpha1.Scenario, load v1alpha1.Load) []string {
+	if len(scenario.Faults) > 0 && !kinds.IsBatch(load) {
+		return faultCosts(scenario, load)
+	}
 	if scenario.Capacity == nil {
 		return kinds.ForLoad(load).Primary()
 	}
@@ -130,6 +134,17 @@ func primaryOf(scenario v1alpha1.Scenario, load v1alpha1.Load) []string {
 		return []string{metric.Name(load.Name, metric.Capacity)}
 	}
 	return nil
+}
+
+// faultCosts are the metrics of a fault that are always defined.
+func faultCosts(scenario v1alpha1.Scenario, load v1alpha1.Load) []string {
+	var costs []string
+	for _, fault := range scenario.Faults {
+		for _, statistic := range []string{metric.LostTime, metric.ExcessErrors} {
+			costs = append(costs, metric.In(metric.Name(load.Name, statistic), metric.AfterFault(fault.Name)))
+		}
+	}
+	return costs
 }
 
 // ResolveMetrics returns the question with the declared metrics replaced by the measured

@@ -32,6 +32,8 @@ type Preview struct {
 	Heaps    []Heap   `json:"heaps,omitempty"`
 	// Capacities describe the scenarios with a capacity.
 	Capacities []Capacity `json:"capacities,omitempty"`
+	// Faults are those of all scenarios.
+	Faults []Fault `json:"faults,omitempty"`
 	// Primary are the primary metrics.
 	Primary []string `json:"primary,omitempty"`
 	// MarginPercent and ConfidencePercent of the analysis.
@@ -108,7 +110,7 @@ func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed As
 	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
 	asked := analysisplan.New(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
-	preview.Capacities = capacities(spec)
+	preview.Capacities, preview.Faults = capacities(spec), faults(spec)
 	preview.Power = powers(spec, planned.Arms, assumed)
 	preview.Designs = designs(spec, planned.Arms, assumed)
 	if len(preview.WallTime.Unknown) > 0 {

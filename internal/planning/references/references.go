@@ -46,6 +46,7 @@ func (r Right) String() string {
 
 const (
 	verbCreate      = "create"
+	verbDelete      = "delete"
 	verbGet         = "get"
 	verbImpersonate = "impersonate"
 	verbPatch       = "patch"

@@ -87,7 +87,7 @@ func windowFault(written string, loads []string) string {
 		return fmt.Sprintf("the window is while load %q is on, and no scenario has one of this name: write during- with one there is (%s)",
 			during, strings.Join(loads, ", "))
 	case window != "" && !metric.IsWindow(window):
-		return fmt.Sprintf("there is no window %q: write alone, after, or during- with the name of an import", window)
+		return fmt.Sprintf("there is no window %q: write alone, after, during- with the name of an import, or fault- with that of a fault", window)
 	default:
 		return ""
 	}

@@ -25,10 +25,7 @@ func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) s
 			if load.Name != name {
 				continue
 			}
-			fault := metricFault(load, rest, window)
-			if scenario.Capacity != nil {
-				fault = capacityMetricFault(scenario, load, rest, window)
-			}
+			fault := scenarioMetricFault(scenario, load, rest, window)
 			if fault == "" {
 				return ""
 			}
@@ -38,6 +35,23 @@ func loadMetricFault(scenarios []v1alpha1.Scenario, name, rest, window string) s
 		}
 	}
 	return first
+}
+
+// scenarioMetricFault returns why a load of a scenario can't have a metric; empty if it can.
+func scenarioMetricFault(scenario v1alpha1.Scenario, load v1alpha1.Load, rest, window string) string {
+	after, isFault := metric.CutFault(window)
+	switch {
+	case scenario.Capacity != nil:
+		return capacityMetricFault(scenario, load, rest, window)
+	case isFault && !slices.ContainsFunc(scenario.Faults, func(one v1alpha1.Fault) bool { return one.Name == after }):
+		return fmt.Sprintf("the window is after fault %q, and no scenario with load %q has one of this name", after, load.Name)
+	case slices.Contains(metric.FaultStatistics(), rest) && !kinds.IsBatch(load):
+		if !isFault {
+			return fmt.Sprintf("%s is the cost of a fault: write %s@fault- and its name", rest, metric.Name(load.Name, rest))
+		}
+		return ""
+	}
+	return metricFault(load, rest, window)
 }
 
 // capacityMetricFault: a scenario with a capacity has no other metric.

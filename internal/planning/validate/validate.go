@@ -64,6 +64,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	judgeSets(found, variants)
 	judgeScenarios(found, spec.Scenarios, scripts)
 	judgeCapacities(found, spec, scripts)
+	judgeFaults(found, spec)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
 	judgeAnalysis(found, spec, variants, scripts)
@@ -85,6 +86,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	}
 	judgeSystem(found, wrongs, resolved, system, base)
 	judgeArms(found, wrongs, variants, resolved, system)
+	judgeFaultTargets(found, spec.Scenarios, resolved)
 	judgeComparison(found, spec, variants, resolved, system)
 	judgeLane(found, spec.Lane, resolved)
 	return found.errors, found.warnings

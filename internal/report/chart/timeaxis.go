@@ -10,7 +10,10 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// TimeAxis is the time since a load began, in minutes, as an axis tells it.
+// sinceLoad is the origin of most time axes.
+const sinceLoad = "the load began"
+
+// TimeAxis is the time since an event, in minutes, as an axis tells it.
 type TimeAxis struct {
 	Label, Unit string
 	// per minute are its units.
@@ -19,12 +22,14 @@ type TimeAxis struct {
 }
 
 // NewTimeAxis is the axis up to a minute: in seconds where that is early.
-func NewTimeAxis(last float64) TimeAxis {
+func NewTimeAxis(last float64) TimeAxis { return newTimeAxis(last, sinceLoad) }
+
+func newTimeAxis(last float64, since string) TimeAxis {
 	const short = 3
 	if last < short {
-		return TimeAxis{"Seconds since the load began", "s", time.Minute.Seconds(), 0}
+		return TimeAxis{"Seconds since " + since, "s", time.Minute.Seconds(), 0}
 	}
-	return TimeAxis{"Minutes since the load began", "min", 1, 1}
+	return TimeAxis{"Minutes since " + since, "min", 1, 1}
 }
 
 // Format a moment, given in minutes.

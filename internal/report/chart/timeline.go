@@ -16,13 +16,24 @@ import (
 // Timeline draws lines from zero, with the names of the series at their ends, and above them what
 // ran or happened meanwhile.
 func Timeline(lines []Line, bands []Band) document.Picture {
+	return timeline(lines, bands, sinceLoad)
+}
+
+// Since draws lines from an event on, such as the begin of a fault.
+func Since(event string, lines []Line, unit string) (document.Picture, *Live) {
+	live := NewLive(lines, nil, unit)
+	live.Axis = newTimeAxis(lastMinute(lines), event).Label
+	return timeline(lines, nil, event), live
+}
+
+func timeline(lines []Line, bands []Band, since string) document.Picture {
 	last, highest, top := lastMinute(lines), HighestAmong(lines), 0.0
 	for _, one := range lines {
 		for _, at := range one.Around {
 			top = math.Max(top, at.High)
 		}
 	}
-	axis := NewTimeAxis(last)
+	axis := newTimeAxis(last, since)
 	p := newPlot(axis.Label)
 	p.X.Tick.Marker = axis
 	p.Add(&timeLines{lines: lines, bands: bands, last: last})

@@ -26,7 +26,7 @@ func newCard(r *Record) document.Card {
 		fillComparisonCard(&result, r)
 	}
 	for _, scenario := range r.scenarios {
-		result.Sentence = strings.TrimSpace(result.Sentence + " " + capacitySentence(scenario))
+		result.Sentence = strings.TrimSpace(result.Sentence + " " + capacitySentence(scenario) + faultSentence(scenario))
 	}
 	if found != nil && !r.isAlone() {
 		result.Sentence = strings.TrimSpace(result.Sentence + " " + found.sentence(r))

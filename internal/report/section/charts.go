@@ -41,6 +41,7 @@ var chartKinds = []chartKind{
 	{inComparison, "price", pricedMetrics, price, 2},
 	{inNoise, "noise", everything, noiseForest, 0},
 	{inResults, "levels", levelMetrics, levelChart, 4},
+	{inResults, "recovery", recoveredLoads, recoveryChart, 8},
 	{inResults, "time", timedTransactions, timeline, 6},
 	{inResults, "throughput", timedLoads, throughput, 3},
 	{inResults, "users", timedLoads, users, 3},

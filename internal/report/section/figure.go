@@ -76,14 +76,17 @@ func cardChart(r *Record) *document.Chart {
 }
 
 // cardChartSubject is the scenario and metric of the first key comparison; where nothing is
-// judged, of the first primary metric that some run has.
+// judged, of the first declared primary metric that some run has.
 func cardChartSubject(r *Record) (scenario, subject string) {
 	if key := keyComparisons(r.answer); len(key) > 0 && !r.describesOnly() {
 		return key[0].Scenario, key[0].Metric
 	}
 	for _, under := range r.scenarios {
-		if primary := primaryMetrics(r, under); len(primary) > 0 {
-			return under.Name, primary[0]
+		primary := primaryMetrics(r, under)
+		for _, declared := range r.answer.Question.Primary {
+			if slices.Contains(primary, declared) {
+				return under.Name, declared
+			}
 		}
 	}
 	return "", ""

@@ -69,6 +69,7 @@ func (t *Trace) addLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payloa
 	for name, histograms := range loads {
 		all[name] = results.FromHistograms(histograms)
 	}
+	results.SetDisturbed(all, run.Status.Faults)
 	// Response times over all levels are those of no load.
 	isStepped := run.Spec.Scenario.Capacity != nil
 	for _, load := range run.Spec.Scenario.Loads {
@@ -91,6 +92,7 @@ func (t *Trace) addLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payloa
 		if !isStepped {
 			t.addRequests(load.Name, counted)
 		}
+		t.addRecoveries(run, load, all)
 	}
 }
 

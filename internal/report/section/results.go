@@ -14,7 +14,7 @@ import (
 
 // resultParts are the parts of a scenario's results, in order.
 var resultParts = []underScenario{
-	capacityTable, transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
+	capacityTable, faultTable, transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
 }
 
 // centerSentence says, once, what stands for an arm everywhere on the page.
@@ -136,7 +136,10 @@ func samplesText(counted, behind *values) string {
 
 // windowTable sets transactions alone against the same beside another load.
 func windowTable(_ *Record, under *scenario) []document.Block {
-	windows := metricWindows(under, metric.Metric.IsTransaction)
+	windows := metricWindows(under, func(m metric.Metric) bool {
+		_, isFault := metric.CutFault(m.Window)
+		return m.IsTransaction() && !isFault
+	})
 	if len(windows) == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ func main() {
 	flag.Parse()
 	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
 	tables := []func(*suite) error{
-		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).decided, (*suite).weakness, (*suite).changes, (*suite).sequential, (*suite).capacities,
+		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).decided, (*suite).weakness, (*suite).changes, (*suite).sequential, (*suite).capacities, (*suite).faults,
 	}
 	for _, table := range tables {
 		if err := table(made); err != nil {

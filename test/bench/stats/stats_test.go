@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -164,4 +165,13 @@ func TestCapacityBeyondRange(t *testing.T) {
 	found, err := repeat(quick, 7, of.once, capacityOutcome.plus)
 	expect.NoError(t, err)
 	within(t, "the share without an answer", found.unanswered.percent(), 99, 100)
+}
+
+// What a fault costs is covered, and equal arms rarely differ, although outages are long and short.
+func TestEqualFaults(t *testing.T) {
+	of := faultTrial{trial: trial{noise: normal, cv: 0.2, arms: 2, blocks: 8, marginPercent: 5}, base: 10, rate: 20, statistic: metric.LostTime}
+	found, err := repeat(300, 7, of.once, faultOutcome.plus)
+	expect.NoError(t, err)
+	within(t, "coverage", found.covered.percent(), 91, 99)
+	within(t, "the share of experiments with a false difference", found.anyDifferent.percent(), 0, 9)
 }

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/text/decimal"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	disturbedFor = 100 * time.Second
+	lostMetric   = "cico/lostTime@fault-gateway-lost"
+)
+
+// outages are how many seconds each arm answers nothing for after a fault.
+var outages = map[string]time.Duration{"as-is": 2 * time.Second, "slow": 12 * time.Second}
+
+// withFault kills the gateway's pod in loads of 100 s.
+func withFault(e *v1alpha1.PerfExperiment) {
+	e.Spec.Measurement.WarmUp = nil
+	scenario := &e.Spec.Scenarios[0]
+	scenario.Loads[0].Duration = &metav1.Duration{Duration: disturbedFor}
+	scenario.Faults = []v1alpha1.Fault{{
+		Name: "gateway-lost", After: metav1.Duration{Duration: 30 * time.Second}, Observe: &metav1.Duration{Duration: 40 * time.Second},
+		Kill: &v1alpha1.KillFault{Module: "gateway"},
+	}}
+}
+
+// measureOutages makes k6 report check-ins that stop for a while when the run's fault has begun.
+func (l *lab) measureOutages() {
+	l.outside.lasts = disturbedFor
+	l.outside.forge = func(own *payload.Payload) {
+		run := l.runNamed(own.Run)
+		start := own.Start
+		forged := payload.New(own.Load, own.Run, own.Runner, start)
+		for at := time.Duration(0); at < l.outside.lasts; at += time.Second {
+			isOut := false
+			for _, fault := range run.Status.Faults {
+				if fault.Begin != nil {
+					since := start.Add(at).Sub(fault.Begin.Time)
+					isOut = since >= 0 && since < outages[run.Spec.Arm]
+				}
+			}
+			for range 20 {
+				if !isOut {
+					forged.Record("Check-In", payload.OK, start.Add(at), 100*time.Millisecond)
+				}
+			}
+		}
+		forged.End, forged.Final = start.Add(l.outside.lasts), true
+		*own = *forged
+	}
+}
+
+// The pod that the status lists is killed once, in each run, and the run is valid.
+func TestFaultIsInjected(t *testing.T) {
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, withFault))
+	pods := map[string]bool{}
+	l.eachRound = func() {
+		for _, pod := range l.pods(map[string]string{v1alpha1.LabelModule: "gateway"}) {
+			pods[string(pod.UID)] = true
+		}
+	}
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	for _, run := range l.runs() {
+		if run.Status.Phase != v1alpha1.RunSucceeded || len(run.Status.Faults) != 1 {
+			t.Fatalf("run %s is %s: %s; faults %+v", run.Name, run.Status.Phase, run.Status.Message, run.Status.Faults)
+		}
+		fault := run.Status.Faults[0]
+		if len(fault.Targets) != 1 || !pods[string(fault.Targets[0].UID)] || fault.Begin == nil || fault.Begin.Before(&fault.Due) || fault.Ready == nil || fault.Restarts != 1 {
+			t.Errorf("run %s: fault %+v", run.Name, fault)
+		}
+		expect.Equal(t, 40*time.Second, fault.End.Sub(fault.Begin.Time), "the observation of run %s", run.Name)
+		for _, observed := range run.Status.Observations {
+			if observed.Metric != lostMetric {
+				continue
+			}
+			value, err := decimal.Parse(observed.Value)
+			if want := outages[run.Spec.Arm].Seconds(); err != nil || value < want-1 || value > want+1 {
+				t.Errorf("run %s lost %s s, want about %v", run.Name, observed.Value, want)
+			}
+		}
+	}
+	expect.Equal(t, []string{lostMetric, "cico/excessErrors@fault-gateway-lost"}, done.Status.Analysis.Primary, "primary metrics")
+	l.verifyChain("small")
+}
+
+// A fault that can't happen as declared makes the run invalid, and says why.
+func TestFaultIsNotInjected(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit  func(*v1alpha1.Fault)
+		stage func(*lab)
+		want  string
+	}{
+		"no such pod": {
+			func(fault *v1alpha1.Fault) { fault.Kill = &v1alpha1.KillFault{Kafka: v1alpha1.KafkaController} },
+			func(l *lab) { l.brokers.state.Controller = 7 },
+			`fault "gateway-lost" kills Kafka's active controller, and there are 0 such pods`,
+		},
+		"too late": {func(*v1alpha1.Fault) {}, func(l *lab) { l.outside.lasts = 20 * time.Second }, `the loads ended before fault "gateway-lost" began`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.measureOutages()
+			tc.stage(l)
+			l.create(login(), smallExperiment(t, oneArm, withFault, func(e *v1alpha1.PerfExperiment) { tc.edit(&e.Spec.Scenarios[0].Faults[0]) }))
+			run := l.untilRun(v1alpha1.RunInvalid)
+			if condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); condition.Reason != v1alpha1.ReasonFaultNotInjected || !strings.Contains(condition.Message, tc.want) {
+				t.Errorf("%s: %s, want %q", condition.Reason, condition.Message, tc.want)
+			}
+		})
+	}
+}
+
+// Restarts beside the fault's observation make a run invalid as ever.
+func TestRestartsBesideFaultsCount(t *testing.T) {
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, withFault, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Scenarios[0].Faults[0].Observe = &metav1.Duration{Duration: 20 * time.Second}
+	}))
+	l.eachRound = func() {
+		for _, run := range l.runs() {
+			if len(run.Status.Faults) == 0 || run.Status.Faults[0].End == nil || l.now.Before(run.Status.Faults[0].End.Add(10*time.Second)) || run.Status.Timings.LoadFinish != nil {
+				continue
+			}
+			for _, pod := range l.pods(map[string]string{v1alpha1.LabelModule: "gateway"}) {
+				expect.NoError(t, l.admin.Delete(t.Context(), &pod, client.GracePeriodSeconds(0)))
+			}
+			l.eachRound = nil
+		}
+	}
+	run := l.untilRun(v1alpha1.RunInvalid)
+	if condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); condition.Reason != v1alpha1.ReasonRestarts {
+		t.Errorf("%s: %s", condition.Reason, condition.Message)
+	}
+}
+
+// withResource creates a custom resource instead of killing a pod.
+func withResource(manifest string) func(*v1alpha1.PerfExperiment) {
+	return func(e *v1alpha1.PerfExperiment) {
+		withFault(e)
+		e.Spec.ServiceAccountName = author
+		fault := &e.Spec.Scenarios[0].Faults[0]
+		fault.Kill, fault.Resource = nil, &v1alpha1.ResourceFault{
+			Manifest: runtime.RawExtension{Raw: []byte(manifest)}, Begun: v1alpha1.FaultSign{Condition: "Ready"}, Duration: &metav1.Duration{Duration: 20 * time.Second},
+		}
+	}
+}
+
+// A resource is created as the account, its fault begins when its status says so, and it is gone
+// before the run ends. A pod stands for it, since every cluster serves pods.
+func TestFaultResource(t *testing.T) {
+	l := newLab(t, complete)
+	seen := actAsAccounts(l, complete)
+	l.newAuthor(author)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, withResource(`{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"one","image":"example.org/one:1"}]}}`)))
+	met := false
+	l.eachRound = func() {
+		for _, pod := range l.pods(map[string]string{"a": "b"}) {
+			met = true
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			l.writeStatus(&pod)
+		}
+	}
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	if !met || len(run.Status.Faults) != 1 {
+		t.Fatalf("faults %+v", run.Status.Faults)
+	}
+	fault := run.Status.Faults[0]
+	if fault.Resource == nil || fault.Resource.Name != run.Name+"-gateway-lost" || fault.Begin == nil || fault.Over == nil || !fault.Gone {
+		t.Errorf("fault %+v", fault)
+	}
+	if left := l.pods(map[string]string{"a": "b"}); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name)
+	}
+	seen.check(t, l.namespace)
+}
+
+func TestFaultResourceIsNotServed(t *testing.T) {
+	l := newLab(t, complete)
+	actAsAccounts(l, complete)
+	l.newAuthor(author)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, withResource(`{"apiVersion":"chaos-mesh.org/v1alpha1","kind":"NetworkChaos","spec":{}}`)))
+	run := l.untilRun(v1alpha1.RunInvalid)
+	if condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); condition.Reason != v1alpha1.ReasonFaultNotInjected || !strings.Contains(condition.Message, "the cluster does not serve chaos-mesh.org/v1alpha1 NetworkChaos") {
+		t.Errorf("%s: %s", condition.Reason, condition.Message)
+	}
+}

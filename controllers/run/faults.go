@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/load/faults"
+	"perflab.dev/perflab/internal/measure/results"
+)
+
+// faultPollInterval is how often what a fault does is read.
+const faultPollInterval = time.Second
+
+// injector is a kind of fault.
+type injector interface {
+	// inject takes the next step to the begin of the fault. It is not done if the status has to be
+	// written before the step after it.
+	inject(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) (outcome, error)
+	// observe records what the fault does, until its observation ends.
+	observe(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error
+	// remove ends the fault, and records whether anything is left of it.
+	remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error
+}
+
+func (r *Reconciler) injector(declared v1alpha1.Fault) injector {
+	switch {
+	case declared.Resource != nil:
+		return resourceInjector{r}
+	case declared.Restart != nil:
+		return restarter{r}
+	default:
+		return podKiller{r}
+	}
+}
+
+// stepFaults injects the scenario's faults when they are due, and observes them. The status tells
+// what is to happen before it does, so that a later reconcile goes on with the same.
+func (r *Reconciler) stepFaults(ctx context.Context, s *scope) (outcome, error) {
+	if s.status().Timings.LoadFinish != nil {
+		return next(), nil
+	}
+	for _, declared := range s.run.Spec.Scenario.Faults {
+		status := s.runFault(declared)
+		if status == nil {
+			continue
+		}
+		if taken, err := r.reconcileFault(ctx, s, declared, status); err != nil || !taken.done {
+			return taken, err
+		}
+	}
+	return next(), nil
+}
+
+// runFault returns the status of a fault, created once its time is known; nil before.
+func (s *scope) runFault(declared v1alpha1.Fault) *v1alpha1.RunFault {
+	all := &s.status().Faults
+	at := slices.IndexFunc(*all, func(one v1alpha1.RunFault) bool { return one.Name == declared.Name })
+	if at >= 0 {
+		return &(*all)[at]
+	}
+	due, known := faults.Due(declared, &s.run.Spec, s.status().Loads)
+	if !known {
+		return nil
+	}
+	*all = append(*all, v1alpha1.RunFault{Name: declared.Name, Due: metav1.NewMicroTime(due)})
+	return &(*all)[len(*all)-1]
+}
+
+func (r *Reconciler) reconcileFault(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
+	switch {
+	case s.now.Before(status.Due.Time):
+		s.requeueAt(status.Due.Time)
+		return next(), nil
+	case status.Begin == nil:
+		return r.injector(declared).inject(ctx, s, declared, status)
+	case s.now.Before(status.End.Time):
+		return next(), r.injector(declared).observe(ctx, s, declared, status)
+	default:
+		return next(), r.injector(declared).remove(ctx, s, declared, status)
+	}
+}
+
+// stepFaultsGone waits until nothing is left of the run's faults, which would disturb later runs.
+// It has no deadline.
+func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, error) {
+	for _, declared := range s.run.Spec.Scenario.Faults {
+		at := slices.IndexFunc(s.status().Faults, func(one v1alpha1.RunFault) bool { return one.Name == declared.Name })
+		if at < 0 {
+			continue
+		}
+		status := &s.status().Faults[at]
+		if err := r.injector(declared).remove(ctx, s, declared, status); err != nil {
+			return outcome{}, err
+		}
+		if status.Resource != nil && !status.Gone {
+			s.loadMessage = fmt.Sprintf("Waiting for %s %q of fault %q to be deleted: see its finalizers and its controller", status.Resource.Kind, status.Resource.Name, declared.Name)
+			s.setReadiness(v1alpha1.ConditionLoadsComplete, environment.NotReady(v1alpha1.ReasonDeleting, s.loadMessage))
+			return waitFor(faultPollInterval), nil
+		}
+	}
+	return next(), nil
+}
+
+// began records that a fault has begun.
+func (s *scope) began(declared v1alpha1.Fault, status *v1alpha1.RunFault, at time.Time) {
+	faults.Begin(status, declared, at)
+	s.requeueAt(s.now.Add(faultPollInterval))
+}
+
+func (s *scope) notInjected(format string, arguments ...any) {
+	s.setFault(&results.Fault{Reason: v1alpha1.ReasonFaultNotInjected, Message: fmt.Sprintf(format, arguments...)})
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+)
+
+// restarter lets a component's controller replace its pods.
+type restarter struct{ r *Reconciler }
+
+// inject marks the component's object. The mark has the time of the begin, so that a reconcile after
+// one that could not write the status finds it.
+func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
+	pods := int32(0)
+	for _, kill := range restarted(*declared.Restart) {
+		found, err := i.r.faultPods(ctx, s, kill)
+		if err != nil {
+			return outcome{}, err
+		}
+		pods += int32(len(found))
+	}
+	seen, wanted := i.r.newLiveScope(s), component.RestartMark{Fault: s.run.Name + "/" + declared.Name, At: i.r.Now()}
+	for _, part := range component.All {
+		mark, err := part.Restart(ctx, seen, *declared.Restart, wanted)
+		if err != nil {
+			return outcome{}, componentError{part, err}
+		}
+		if mark.Fault != "" {
+			status.Candidates = pods
+			s.began(declared, status, mark.At)
+			return next(), nil
+		}
+	}
+	s.notInjected("fault %q %s, and there is no such component", declared.Name, declared.Effect())
+	return next(), nil
+}
+
+// observe records when all pods have been replaced.
+func (i restarter) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
+	i.r.awaitReady(ctx, s, status, status.Begin.Time, restarted(*declared.Restart)...)
+	return nil
+}
+
+// remove does nothing: a restart ends by itself.
+func (restarter) remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error {
+	return nil
+}
+
+// restarted are the pods of a restart.
+func restarted(restart v1alpha1.RestartFault) []v1alpha1.KillFault {
+	if restart.Module != "" {
+		return []v1alpha1.KillFault{{Module: restart.Module}}
+	}
+	return []v1alpha1.KillFault{{Postgres: v1alpha1.PostgresPrimary}, {Postgres: v1alpha1.PostgresReplica}}
+}

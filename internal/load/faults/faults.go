@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package faults decides when the faults of a scenario begin, and which pods they strike. It is
+// pure: the same seed gives the same time and the same choice.
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/text/prose"
+)
+
+// Due returns when a fault of a run has to begin; false while the load that it counts from has not
+// started. The runs of a block have one seed, and so the same delay.
+func Due(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, loads []v1alpha1.LoadStatus) (time.Time, bool) {
+	var origin time.Time
+	for _, load := range loads {
+		isMeant := fault.Load == "" || fault.Load == load.Name
+		if isMeant && load.StartTime != nil && (origin.IsZero() || load.StartTime.Time.Before(origin)) {
+			origin = load.StartTime.Time
+		}
+	}
+	return origin.Add(Delay(fault, run)), !origin.IsZero()
+}
+
+// Delay returns the time from the start of the fault's load to its begin.
+func Delay(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) time.Duration {
+	within := fault.WithinOrDefault()
+	if within <= 0 {
+		return fault.After.Duration
+	}
+	return fault.After.Duration + time.Duration(random(fault, run).Int64N(int64(within)))
+}
+
+// Choose returns the pods that a fault strikes, drawn from candidates. There are fewer than
+// declared if there are fewer candidates.
+func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1.Pod) []v1alpha1.FaultTarget {
+	sorted := slices.SortedFunc(slices.Values(candidates), func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	random(fault, run).Shuffle(len(sorted), func(i, j int) { sorted[i], sorted[j] = sorted[j], sorted[i] })
+	var targets []v1alpha1.FaultTarget
+	for _, pod := range sorted[:min(len(sorted), int(fault.Kill.PodsOrDefault()))] {
+		targets = append(targets, v1alpha1.FaultTarget{Pod: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName})
+	}
+	return targets
+}
+
+// random is seeded by the block, the scenario and the fault.
+func random(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) *rand.Rand {
+	of := fnv.New64a()
+	of.Write([]byte(run.Scenario.Name + "/" + fault.Name))
+	return rand.New(rand.NewPCG(uint64(run.Seed), of.Sum64()))
+}
+
+// Begin records that a fault has begun.
+func Begin(status *v1alpha1.RunFault, fault v1alpha1.Fault, now time.Time) {
+	begin, end := metav1.NewMicroTime(now), metav1.NewMicroTime(now.Add(fault.ObserveOrDefault()))
+	status.Begin, status.End = &begin, &end
+}
+
+// Progress describes the next or the current fault; empty if all are over.
+func Progress(statuses []v1alpha1.RunFault, now time.Time) string {
+	for _, status := range statuses {
+		switch {
+		case now.Before(status.Due.Time):
+			return fmt.Sprintf("fault %s in %s", status.Name, prose.Duration(status.Due.Sub(now).Round(time.Second)))
+		case status.Begin == nil:
+			return fmt.Sprintf("fault %s is due", status.Name)
+		case now.Before(status.End.Time):
+			return fmt.Sprintf("fault %s began %s ago", status.Name, prose.Duration(now.Sub(status.Begin.Time).Round(time.Second)))
+		}
+	}
+	return ""
+}
+
+// settle is how long after the end of an observation restarts may be noticed that happened before
+// it.
+const settle = 5 * time.Second
+
+// AllowRestarts returns how many restarts follow from faults, given the number of all restarts so
+// far. A fault under observation accounts for those that no other one does.
+func AllowRestarts(statuses []v1alpha1.RunFault, all int32, now time.Time) int32 {
+	var allowed int32
+	for i := range statuses {
+		allowed += statuses[i].Restarts
+	}
+	for i := range statuses {
+		if fault := &statuses[i]; fault.End != nil && now.Before(fault.End.Add(settle)) && all > allowed {
+			fault.Restarts += all - allowed
+			allowed = all
+		}
+	}
+	return allowed
+}
+
+// maxReplacements of a fault are recorded.
+const maxReplacements = 64
+
+// TrackReplacements records the pods that come while a fault is observed, given all pods that are
+// there, and returns how many of those recorded have gone again. Known are the pods from before.
+func TrackReplacements(statuses []v1alpha1.RunFault, known *v1alpha1.EffectiveSystem, present []corev1.Pod, now time.Time) (gone int32) {
+	recorded, there := uids(known), map[types.UID]bool{}
+	for _, pod := range present {
+		there[pod.UID] = true
+	}
+	for _, status := range statuses {
+		for _, replacement := range status.Replacements {
+			recorded[replacement.UID] = true
+			if !there[replacement.UID] {
+				gone++
+			}
+		}
+	}
+	for i := range statuses {
+		fault := &statuses[i]
+		if fault.End == nil || !now.Before(fault.End.Add(settle)) {
+			continue
+		}
+		for _, pod := range present {
+			if !recorded[pod.UID] && len(fault.Replacements) < maxReplacements {
+				recorded[pod.UID] = true
+				fault.Replacements = append(fault.Replacements, v1alpha1.FaultTarget{Pod: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName})
+			}
+		}
+	}
+	return gone
+}
+
+// uids of the pods of a system.
+func uids(system *v1alpha1.EffectiveSystem) map[types.UID]bool {
+	all := map[types.UID]bool{}
+	pods := slices.Concat(system.KafkaPods, system.PostgresPods)
+	for _, module := range system.Modules {
+		pods = append(pods, module.Pods...)
+	}
+	for _, pod := range pods {
+		all[pod.UID] = true
+	}
+	return all
+}
+
+// StrikesPostgres reports whether a fault of a scenario may change the roles of PostgreSQL's
+// instances.
+func StrikesPostgres(scenario *v1alpha1.Scenario) bool {
+	return slices.ContainsFunc(scenario.Faults, func(fault v1alpha1.Fault) bool {
+		switch {
+		case fault.Kill != nil:
+			return fault.Kill.Postgres != ""
+		case fault.Restart != nil:
+			return fault.Restart.Postgres != nil
+		}
+		// What a custom resource strikes is not known.
+		return true
+	})
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/measure/observation"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
+)
+
+// SetDisturbed ends the time that counts without a window at the begin of the first fault.
+func SetDisturbed(measured map[string]Measured, faults []v1alpha1.RunFault) {
+	for name, own := range measured {
+		for _, fault := range faults {
+			if fault.Begin != nil && (own.Disturbed.IsZero() || fault.Begin.Time.Before(own.Disturbed)) {
+				own.Disturbed = fault.Begin.Time
+			}
+		}
+		measured[name] = own
+	}
+}
+
+// CheckFaults returns the fault of a run whose declared faults did not happen while the loads ran,
+// or nil.
+func CheckFaults(scenario *v1alpha1.Scenario, statuses []v1alpha1.RunFault, measured map[string]Measured) *Fault {
+	happened := map[string]v1alpha1.RunFault{}
+	for _, status := range statuses {
+		happened[status.Name] = status
+	}
+	for _, declared := range scenario.Faults {
+		status := happened[declared.Name]
+		if status.Begin == nil || status.End == nil {
+			return kind.Faultf(v1alpha1.ReasonFaultNotInjected, "the loads ended before fault %q began: lengthen them, or lower the fault's after", declared.Name)
+		}
+		for _, load := range scenario.Loads {
+			own := measured[load.Name]
+			isOn := own.Start.Before(status.Begin.Time) && own.End.After(status.Begin.Time)
+			if missing := status.End.Sub(own.End); isOn && !kinds.IsBatch(load) && missing > 0 {
+				return kind.Faultf(v1alpha1.ReasonFaultNotInjected, "load %q ended %s before the observation of fault %q: lengthen the load, or shorten the fault's observe",
+					load.Name, prose.Duration(missing.Round(100*time.Millisecond)), declared.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// ObserveFaults returns what faults cost each load that is not a batch, and sentences on what is
+// not known of it. The time from the load's warm-up to the first fault is what they are compared
+// with.
+func ObserveFaults(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, faults []v1alpha1.RunFault) (observations []v1alpha1.Observation, sentences []string) {
+	for _, load := range loads {
+		own := measured[load.Name]
+		if kinds.IsBatch(load) || own.Histograms == nil {
+			continue
+		}
+		before := steady(load, measured, measurement)
+		normal := newNormal(own.Histograms.Between(before.From, before.To))
+		for _, fault := range faults {
+			if fault.Begin == nil || fault.End == nil || !own.Start.Before(fault.Begin.Time) || !own.End.After(fault.Begin.Time) {
+				continue
+			}
+			if normal.rate == 0 {
+				sentences = append(sentences, fmt.Sprintf("load %q: no transaction succeeded before fault %q, so its cost is unknown", load.Name, fault.Name))
+				continue
+			}
+			after := afterFault(own.Histograms, fault)
+			cost, sentence := normal.cost(load.Name, own.Histograms, after)
+			if sentence != "" {
+				sentences = append(sentences, fmt.Sprintf("load %q, fault %q: %s", load.Name, fault.Name, sentence))
+			}
+			for i := range cost {
+				cost[i].Metric = metric.In(cost[i].Metric, after.Name)
+			}
+			observations = append(append(observations, cost...), observeTransactions(load.Name, own.Histograms, after)...)
+		}
+	}
+	return observations, sentences
+}
+
+// Recovery is the rate of successful transactions at a time after a fault.
+type Recovery struct {
+	// After the fault's begin.
+	After time.Duration
+	// Percent of the undisturbed rate.
+	Percent float64
+}
+
+// mostRecoveries are the points of ObserveRecovery at most.
+const mostRecoveries = 120
+
+// ObserveRecovery returns the rates of a load's successful transactions from a fault's begin to the
+// end of its observation; none if there is nothing to compare them with.
+func ObserveRecovery(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, fault v1alpha1.RunFault) []Recovery {
+	own := measured[load.Name]
+	if own.Histograms == nil || fault.Begin == nil || fault.End == nil {
+		return nil
+	}
+	before, window := steady(load, measured, measurement), afterFault(own.Histograms, fault)
+	normal := newNormal(own.Histograms.Between(before.From, before.To))
+	if normal.rate == 0 {
+		return nil
+	}
+	width := time.Duration(own.Histograms.BucketSeconds) * time.Second
+	for window.To.Sub(window.From) > mostRecoveries*width {
+		width *= 2
+	}
+	var points []Recovery
+	for from := window.From; !from.Add(width).After(window.To); from = from.Add(width) {
+		ok, _ := countOutcomes(own.Histograms.Between(from, from.Add(width)))
+		points = append(points, Recovery{After: from.Add(width / 2).Sub(window.From), Percent: 100 * float64(ok) / (normal.rate * width.Seconds())})
+	}
+	return points
+}
+
+// afterFault is the window of a fault, from the start of the time bucket in which it began.
+func afterFault(p *payload.Payload, fault v1alpha1.RunFault) Window {
+	width := int64(p.BucketSeconds)
+	from := time.Unix(fault.Begin.Unix()/width*width, 0)
+	return Window{Name: metric.AfterFault(fault.Name), From: later(from, p.Start), To: fault.End.Time}
+}
+
+// normal is what a load does undisturbed.
+type normal struct {
+	// rate of successful transactions, per second.
+	rate float64
+	// errors is the share of transactions that fail.
+	errors float64
+	// mean response time of successful transactions, in seconds, by transaction.
+	mean map[string]float64
+}
+
+func newNormal(p *payload.Payload) normal {
+	found := normal{mean: map[string]float64{}}
+	ok, failed := countOutcomes(p)
+	if seconds := p.End.Sub(p.Start).Seconds(); seconds > 0 {
+		found.rate = float64(ok) / seconds
+	}
+	found.errors = percent(float64(failed), float64(ok+failed)) / 100
+	for _, transaction := range topTransactions(p) {
+		if summary, any := p.Summary(transaction, payload.OK); any {
+			found.mean[transaction] = summary.Mean.Seconds()
+		}
+	}
+	return found
+}
+
+// topTransactions are those that are not within others.
+func topTransactions(p *payload.Payload) []string {
+	var top []string
+	for _, transaction := range p.Transactions() {
+		if path, _ := label.Cut(transaction); len(path) == 1 {
+			top = append(top, transaction)
+		}
+	}
+	return top
+}
+
+func countOutcomes(p *payload.Payload) (ok, failed int64) {
+	for _, transaction := range topTransactions(p) {
+		succeeded, _ := p.Summary(transaction, payload.OK)
+		all, _ := p.Summary(transaction, "")
+		ok += succeeded.Count
+		failed += all.Count - succeeded.Count
+	}
+	return ok, failed
+}
+
+// cost returns how what a load did in a window differs from what it does undisturbed, and a
+// sentence about the recovery time if it is not known exactly.
+func (n normal) cost(load string, all *payload.Payload, window Window) ([]v1alpha1.Observation, string) {
+	part := all.Between(window.From, window.To)
+	seconds := part.End.Sub(part.Start).Seconds()
+	ok, failed := countOutcomes(part)
+	count := ok + failed
+	var excess float64
+	for _, transaction := range topTransactions(part) {
+		if summary, any := part.Summary(transaction, payload.OK); any && n.mean[transaction] > 0 {
+			excess += float64(summary.Count) * (summary.Mean.Seconds() - n.mean[transaction])
+		}
+	}
+	observations := []v1alpha1.Observation{
+		observation.New(load, metric.LostTime, seconds-float64(ok)/n.rate, count),
+		observation.New(load, metric.ExcessErrors, float64(failed)-n.errors*float64(count), count),
+		observation.New(load, metric.ExcessTime, excess, ok),
+	}
+	recovery, sentence := n.recovery(all, part.Start, part.End)
+	if !math.IsNaN(recovery) {
+		observations = append(observations, observation.New(load, metric.RecoveryTime, recovery, count))
+	}
+	return observations, sentence
+}
+
+const (
+	// slotCount is the least number of successes that are due in a slot: by chance, fewer than half
+	// of them come once in ten thousand slots, if they come as a Poisson process.
+	slotCount = 50
+	// fewestSlots of a window; with fewer, a recovery time would be too coarse.
+	fewestSlots = 4
+	// outageShare of the undisturbed successes, below which there is an outage.
+	outageShare = 0.5
+	// outageErrors is the share of transactions that fail in an outage, beyond the undisturbed one.
+	outageErrors = 0.1
+)
+
+// recovery returns the time in seconds from the start of a window to the end of the last slot with
+// an outage; NaN if the load is too small for it. An outage at the window's end has lasted for at
+// least that long.
+func (n normal) recovery(all *payload.Payload, from, to time.Time) (float64, string) {
+	width := time.Duration(all.BucketSeconds) * time.Second
+	slot := width * time.Duration(max(1, math.Ceil(slotCount/(n.rate*width.Seconds()))))
+	slots := int(to.Sub(from) / slot)
+	if slots < fewestSlots {
+		return math.NaN(), fmt.Sprintf("with %.2g transactions a second the recovery time is unknown: raise the load, or the fault's observe to %s", n.rate, prose.Duration(fewestSlots*slot))
+	}
+	recovered := 0
+	for i := range slots {
+		begin := from.Add(time.Duration(i) * slot)
+		ok, failed := countOutcomes(all.Between(begin, begin.Add(slot)))
+		isMissing := float64(ok) < outageShare*n.rate*slot.Seconds()
+		isFailing := float64(failed) > (n.errors+outageErrors)*float64(ok+failed)
+		if isMissing || isFailing {
+			recovered = i + 1
+		}
+	}
+	seconds := float64(recovered) * slot.Seconds()
+	if recovered == slots {
+		return seconds, "it had not recovered at the end of the observation, so its recovery time is longer: raise the fault's observe"
+	}
+	return seconds, ""
+}

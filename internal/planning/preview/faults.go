@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Fault describes a fault of a scenario's runs.
+type Fault struct {
+	Scenario string `json:"scenario"`
+	Name     string `json:"name"`
+	// Effect is what the fault does.
+	Effect string `json:"effect"`
+	// From and To bound the time of its begin, since the start of Load or of the scenario.
+	From Duration `json:"from"`
+	To   Duration `json:"to"`
+	Load string   `json:"load,omitempty"`
+	// Observe is how long its cost is measured.
+	Observe Duration `json:"observe"`
+}
+
+func faults(spec *v1alpha1.PerfExperimentSpec) []Fault {
+	var all []Fault
+	for _, scenario := range spec.Scenarios {
+		for _, fault := range scenario.Faults {
+			from := Duration(fault.After.Duration)
+			all = append(all, Fault{
+				Scenario: scenario.Name, Name: fault.Name, Effect: fault.Effect(),
+				From: from, To: from + Duration(fault.WithinOrDefault()), Load: fault.Load, Observe: Duration(fault.ObserveOrDefault()),
+			})
+		}
+	}
+	return all
+}
+
+// String describes the fault in a sentence.
+func (f Fault) String() string {
+	of := "the loads start"
+	if f.Load != "" {
+		of = "load " + f.Load + " starts"
+	}
+	when := fmt.Sprintf("%s after %s", f.From, of)
+	if f.To > f.From {
+		when = fmt.Sprintf("%s to %s after %s, at the same time in all arms of a block", f.From, f.To, of)
+	}
+	return fmt.Sprintf("%s: fault %s %s, %s; its cost is measured for %s", f.Scenario, f.Name, f.Effect, when, f.Observe)
+}

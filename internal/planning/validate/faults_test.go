@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/planning/validate"
+)
+
+// lostModule is a sound scenario with a fault. Tests change a line.
+const lostModule = `
+loads: [{name: cico, duration: 10m, checkInCheckOut: {users: 8}}]
+faults:
+- name: lost
+  after: 5m
+  within: 1m
+  observe: 3m
+  kill: {module: gateway}
+`
+
+const resourceFault = "resource: {manifest: {apiVersion: chaos-mesh.org/v1alpha1, kind: NetworkChaos, spec: {}}, begun: {condition: AllInjected}}"
+
+func TestFaultsAreValidated(t *testing.T) {
+	const kill = "kill: {module: gateway}"
+	for name, tc := range map[string]struct{ line, by, account, want string }{
+		"a module":                {"kill", "kill", "", ""},
+		"two of one pod":          {kill, "kill: {module: gateway, pods: 2}", "", `module "gateway" has 1 replica: lower pods`},
+		"unknown module":          {kill, "kill: {module: mod-other}", "", `the system has no module "mod-other"`},
+		"an existing workload":    {kill, "kill: {module: mod-borrowed}", "", "is an existing workload, whose pods PerfLab does not delete"},
+		"the primary":             {kill, "kill: {postgres: Primary}", "", ""},
+		"two primaries":           {kill, "kill: {postgres: Primary, pods: 2}", "", "PostgreSQL has one primary"},
+		"no replica":              {kill, "kill: {postgres: Replica}", "", "PostgreSQL has 0 replicas: raise postgres.instances in every arm"},
+		"the controller":          {kill, "kill: {kafka: Controller}", "", ""},
+		"two controllers":         {kill, "kill: {kafka: Controller, pods: 2}", "", "Kafka has one active controller"},
+		"more brokers":            {kill, "kill: {kafka: Broker, pods: 9}", "", "lower pods, or raise kafka.brokers.replicas in every arm"},
+		"parts of seconds":        {kill, "kill: {module: gateway, gracePeriod: 500ms}", "", "write whole seconds"},
+		"after the end":           {"after: 5m", "after: 7m", "", `the observation may end 1m after load "cico" has`},
+		"during the warm-up":      {"after: 5m", "after: 65s", "", `which begins after its warm-up: write 1m10s or more`},
+		"hardly observed":         {"observe: 3m", "observe: 2s", "", "pods take seconds to be replaced: write 5s or more"},
+		"of a summary":            {"{name: cico, duration: 10m, checkInCheckOut: {users: 8}}", "{name: s, script: {configMap: {name: c, key: k}, results: Summary}}", "", "set script.results to Histograms"},
+		"one during another":      {"- name: lost", "- {name: first, after: 4m, observe: 2m, kill: {postgres: Primary}}\n- name: lost", "", `fault "lost" may begin while "first" is observed`},
+		"the later one first":     {"- name: lost", "- {name: next, after: 8m, observe: 2m, kill: {postgres: Primary}}\n- name: lost", "", `fault "next" may begin while "lost" is observed`},
+		"one after another":       {"- name: lost", "- {name: first, after: 2m, observe: 3m, kill: {postgres: Primary}}\n- name: lost", "", ""},
+		"a resource":              {kill, resourceFault, "author", ""},
+		"a resource of no one":    {kill, resourceFault, "", "write spec.serviceAccountName"},
+		"a resource too long":     {kill, strings.Replace(resourceFault, "begun:", "duration: 4m, begun:", 1), "author", "the fault ends after its observation"},
+		"a kind of ours":          {kill, strings.NewReplacer("chaos-mesh.org/v1alpha1", "perflab.dev/v1alpha1", "NetworkChaos", "PerfRun").Replace(resourceFault), "author", "kinds of perflab.dev are the operator's own"},
+		"a lease":                 {kill, strings.Replace(resourceFault, "chaos-mesh.org/v1alpha1", "coordination.k8s.io/v1", 1), "author", "kinds of coordination.k8s.io are the operator's own"},
+		"a resource with a name":  {kill, strings.Replace(resourceFault, "spec: {}", "metadata: {name: a}, spec: {}", 1), "author", "remove metadata.name: PerfLab sets it"},
+		"a resource without kind": {kill, strings.Replace(resourceFault, "kind: NetworkChaos, ", "", 1), "author", "write apiVersion and kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := withFaults(t, strings.Replace(lostModule, tc.line, tc.by, 1))
+			made.Spec.ServiceAccountName = tc.account
+			expectErrors(t, made, tc.want)
+		})
+	}
+}
+
+func TestMetricsOfFaults(t *testing.T) {
+	for name, want := range map[string]string{
+		"cico/lostTime@fault-lost":      "",
+		"cico/recoveryTime@fault-lost":  "",
+		"cico/Check-In/p95@fault-lost":  "",
+		"cico/Check-In/p95":             "",
+		"cico/lostTime":                 "lostTime is the cost of a fault: write cico/lostTime@fault- and its name",
+		"cico/lostTime@fault-other":     `the window is after fault "other", and no scenario with load "cico" has one of this name`,
+		"cico/Check-In/p95@fault-other": `the window is after fault "other"`,
+	} {
+		made := withFaults(t, lostModule)
+		made.Spec.Analysis.Primary = []string{name}
+		expectErrors(t, made, want)
+	}
+}
+
+// withFaults is an experiment of one scenario, with a warm-up of a minute, over a system with one
+// instance of PostgreSQL and an existing workload.
+func withFaults(t *testing.T, scenario string) *v1alpha1.PerfExperiment {
+	t.Helper()
+	made := experiment()
+	made.Spec.Arms[1].Set = &v1alpha1.SystemSet{Postgres: &v1alpha1.PostgresSet{Parameters: map[string]string{"random_page_cost": "1.1"}}}
+	made.Spec.Scenarios[0] = v1alpha1.Scenario{}
+	if err := yaml.UnmarshalStrict([]byte(scenario), &made.Spec.Scenarios[0]); err != nil {
+		t.Fatal(err)
+	}
+	made.Spec.Scenarios[0].Name = "faults"
+	made.Spec.Measurement.WarmUp = &metav1.Duration{Duration: time.Minute}
+	made.Spec.System.Target.CredentialsSecret.Name = "login"
+	made.Spec.System.Postgres.Instances, made.Spec.System.Postgres.ReadWriteSplit = 1, nil
+	made.Spec.System.Modules = append(made.Spec.System.Modules, v1alpha1.Module{Name: "mod-borrowed", WorkloadRef: &v1alpha1.WorkloadRef{Name: "borrowed"}})
+	return made
+}
+
+func expectErrors(t *testing.T, made *v1alpha1.PerfExperiment, want string) {
+	t.Helper()
+	found, _ := validate.Experiment(made, validate.Known{})
+	text := ""
+	if err := found.ToAggregate(); err != nil {
+		text = err.Error()
+	}
+	if (text == "") != (want == "") || !strings.Contains(text, want) {
+		t.Errorf("errors %q, want %q", text, want)
+	}
+}

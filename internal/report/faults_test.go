@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/text/decimal"
+)
+
+// lostPods is an experiment in which a lost pod costs 12 s with one replica, and 3 s with two.
+func lostPods(blocks int32) report.Input {
+	random := rand.New(rand.NewPCG(7, 1))
+	input := report.Input{}
+	made := &input.Experiment
+	made.Name, made.Namespace = "lost-pod", "lab"
+	made.Spec.Arms = []v1alpha1.Arm{{Name: "one", Baseline: true}, {Name: "two"}}
+	made.Spec.Scenarios = []v1alpha1.Scenario{{
+		Name:  "desk",
+		Loads: []v1alpha1.Load{{Name: "cico", Duration: &metav1.Duration{Duration: 10 * time.Minute}, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}},
+		Faults: []v1alpha1.Fault{{
+			Name: "storage-lost", After: metav1.Duration{Duration: 5 * time.Minute}, Observe: &metav1.Duration{Duration: 2 * time.Minute},
+			Kill: &v1alpha1.KillFault{Module: "inventory-storage"},
+		}},
+	}}
+	made.Spec.Design.Blocks = blocks
+	made.Status.Phase = v1alpha1.ExperimentComplete
+	made.Status.Runs = &v1alpha1.RunCounts{Planned: 2 * blocks, Done: 2 * blocks}
+	at := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+	for block := int32(1); block <= blocks; block++ {
+		for i, arm := range made.Spec.Arms {
+			run := v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{
+				Experiment: made.Name, Arm: arm.Name, Block: block, Position: 2*(block-1) + int32(i) + 1, Attempt: 1, Seed: int64(block), Scenario: made.Spec.Scenarios[0],
+			}}
+			run.Name, run.Namespace = fmt.Sprintf("lost-pod-%d-%s", block, arm.Name), "lab"
+			lost := []float64{12, 3}[i] * math.Exp(0.1*random.NormFloat64())
+			begin := metav1.NewMicroTime(at.Add(5 * time.Minute))
+			ready, end := metav1.NewMicroTime(begin.Add(15*time.Second)), metav1.NewMicroTime(begin.Add(2*time.Minute))
+			run.Status = v1alpha1.PerfRunStatus{
+				Phase:   v1alpha1.RunSucceeded,
+				Timings: v1alpha1.RunTimings{LoadStart: &metav1.Time{Time: at}, LoadFinish: &metav1.Time{Time: at.Add(10 * time.Minute)}, Finish: &metav1.Time{Time: at.Add(11 * time.Minute)}},
+				Faults:  []v1alpha1.RunFault{{Name: "storage-lost", Due: begin, Begin: &begin, Ready: &ready, End: &end, Candidates: int32(i + 1)}},
+			}
+			for statistic, value := range map[string]float64{"lostTime": lost, "excessErrors": 40 * lost, "excessTime": 0.5, "recoveryTime": math.Ceil(lost)} {
+				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{
+					Metric: "cico/" + statistic + "@fault-storage-lost", Value: decimal.Format(value), Unit: map[bool]string{true: "1", false: "s"}[statistic == "excessErrors"], Samples: 500,
+				})
+			}
+			at = at.Add(15 * time.Minute)
+			input.Runs = append(input.Runs, run)
+		}
+	}
+	return input
+}
+
+func TestFaultsAreReported(t *testing.T) {
+	page := markdownOf(t, lostPods(7))
+	for _, want := range []string{
+		"two is better than one in excess errors of cico (after storage-lost)",
+		"with one (11.038 to 12.685), ", "with two (2.825 to 3.366) of its undisturbed work.",
+		"Cost of faults",
+		"| `storage-lost` | `cico` | `one` | 7 |",
+		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// A component that is not back in some run has no time, and the page says in how many.
+func TestUnreadyComponentsAreReported(t *testing.T) {
+	input := lostPods(7)
+	for i := range input.Runs {
+		if input.Runs[i].Spec.Arm == "one" && input.Runs[i].Spec.Block < 3 {
+			input.Runs[i].Status.Faults[0].Ready = nil
+		}
+	}
+	if page := markdownOf(t, input); !strings.Contains(page, "15.0 (not in 2 runs)") && !strings.Contains(page, "15 (not in 2 runs)") {
+		t.Error("the page does not say that pods were not ready in 2 runs")
+	}
+}
