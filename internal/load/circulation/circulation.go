@@ -152,6 +152,9 @@ func (c circulation) LevelUnit() string {
 	return "users"
 }
 
+// LevelsAreUsers is false for an open load.
+func (c circulation) LevelsAreUsers(kind.ConfigMaps) bool { return c.Arrivals == nil }
+
 // LevelVariables are the stages.
 func (circulation) LevelVariables(levels steps.Steps) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: steps.Variable, Value: levels.Stages()}}

@@ -86,6 +86,9 @@ type Stepped interface {
 	Kind
 	// LevelUnit is what levels count: users.
 	LevelUnit() string
+	// LevelsAreUsers reports whether levels are users, who wait for each response, and not a
+	// rate; false if that is unknown. configMaps are the available ones.
+	LevelsAreUsers(configMaps ConfigMaps) bool
 	// LevelVariables tell the script its levels.
 	LevelVariables(levels steps.Steps) []corev1.EnvVar
 }
