@@ -23,6 +23,9 @@ func (dataImport) LevelUnit() string { return "records" }
 // LevelsAreUsers is false: they are records.
 func (dataImport) LevelsAreUsers(kind.ConfigMaps) bool { return false }
 
+// Effort is not known: an import takes one user, whatever its records.
+func (dataImport) Effort(int32, kind.ConfigMaps) (kind.Effort, bool) { return kind.Effort{}, false }
+
 // LevelVariables are the records of each import.
 func (dataImport) LevelVariables(levels steps.Steps) []corev1.EnvVar {
 	texts := make([]string, len(levels.Levels))

@@ -60,6 +60,20 @@ func (s script) execution(configMaps kind.ConfigMaps) (execution k6options.Execu
 	return execution, isOpen, err
 }
 
+// userBytes is the memory of a user of a simple script, by k6's guide to large tests: 1 to 5 MB.
+const userBytes = 1 << 20
+
+// Effort is that of all users of an open load, whatever the level, else of the level's users. The
+// work of an iteration is unknown.
+func (s script) Effort(level int32, configMaps kind.ConfigMaps) (kind.Effort, bool) {
+	execution, isOpen, err := s.execution(configMaps)
+	users := int64(level)
+	if err == nil && isOpen {
+		users, err = execution.Users()
+	}
+	return kind.Effort{Users: users, UserBytes: userBytes}, err == nil
+}
+
 // LevelVariables are the stages.
 func (script) LevelVariables(levels steps.Steps) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: steps.Variable, Value: levels.Stages()}}
