@@ -111,7 +111,7 @@ func scalabilityTable(r *Record, under *scenario) []document.Block {
 	for _, one := range all {
 		result.Rows = append(result.Rows, document.Row{Cells: append([]document.Cell{armCell(one.arm)}, document.TextCells(one.cells()...)...)})
 	}
-	return append(result.Blocks(), document.Paragraph(scalabilitySentence(all)))
+	return append(result.Blocks(), document.Paragraph(scalabilitySentence(under, all)))
 }
 
 // hasUserLevels reports whether the levels of a load are users.
@@ -173,10 +173,12 @@ func parameterText(value float64, in scalability.Interval, unit string, factor f
 }
 
 // scalabilitySentence says where throughput peaks, and which arms do not follow the law.
-func scalabilitySentence(all []scaling) string {
+func scalabilitySentence(under *scenario, all []scaling) string {
 	var parts []string
 	for _, one := range all {
-		parts = append(parts, one.phrase())
+		if !isTwin(under, one.arm) {
+			parts = append(parts, one.phrase())
+		}
 	}
 	return "By the Universal Scalability Law: " + strings.Join(parts, "; ") + "."
 }
