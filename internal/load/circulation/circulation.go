@@ -164,7 +164,7 @@ const (
 	// userBytes is the memory of a user, and transactionCoreSeconds the CPU time of a transaction
 	// (test/bench/k6).
 	userBytes              = 1640 << 10
-	transactionCoreSeconds = 0.0087
+	transactionCoreSeconds = 0.008
 )
 
 // Effort is that of the level's users, or of all users of an open load.
