@@ -21,6 +21,7 @@ const (
 	formatHTML       = "html"
 	formatShort      = "md"
 	formatCSV        = "csv"
+	formatLevels     = "levels"
 	formatConfluence = "confluence"
 )
 
@@ -47,6 +48,7 @@ perflab export wrote. The same recorded objects give the same report.
   -o md          Markdown
   -o confluence  Confluence's storage format, to paste into a page's source
   -o csv         every observation, as perflab analyze reads it
+  -o levels      CSV with the observations at each level of a capacity
 
 Markdown and Confluence cannot contain the charts. --charts writes them to a folder as
 SVG files. The page refers to them: by their path in Markdown, as attachments of the
@@ -77,7 +79,7 @@ Exit codes: 0 success, 1 failure, 2 the recorded objects are invalid.`,
 	command.ValidArgsFunction = completeExperiment(options.from)
 	addMaxMemoryFlag(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; repeatable`)
-	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
+	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence, csv or levels")
 	flags.StringVar(&options.charts, "charts", "", "folder for charts and pictures of notes, with -o md and -o confluence")
 	flags.StringArrayVar(&options.notes, "notes", nil, "Markdown file with notes, or folder with such files and their pictures; repeatable")
 	flags.StringVar(&options.against, "against", "", "experiment to compare with: NAME, NAMESPACE/NAME or a file that perflab export wrote")
@@ -134,13 +136,14 @@ func (o *reportOptions) readAgainst(command *cobra.Command) (*crosscompare.Exper
 }
 
 func (o *reportOptions) check() error {
-	if !slices.Contains([]string{formatHTML, formatShort, formatMarkdown, formatCSV, formatConfluence}, o.format) {
-		return fmt.Errorf("%w %q: write -o html, -o md, -o confluence or -o csv", errFormat, o.format)
+	if !slices.Contains([]string{formatHTML, formatShort, formatMarkdown, formatCSV, formatLevels, formatConfluence}, o.format) {
+		return fmt.Errorf("%w %q: write -o html, -o md, -o confluence, -o csv or -o levels", errFormat, o.format)
 	}
-	if len(o.notes) > 0 && o.format == formatCSV {
+	isCSV := o.format == formatCSV || o.format == formatLevels
+	if len(o.notes) > 0 && isCSV {
 		return fmt.Errorf("%w: --notes requires -o html, -o md or -o confluence: CSV has only numbers", errOption)
 	}
-	if o.charts != "" && (o.format == formatHTML || o.format == formatCSV) {
+	if o.charts != "" && (o.format == formatHTML || isCSV) {
 		return fmt.Errorf("%w: --charts requires -o md or -o confluence: HTML embeds its charts, CSV has none", errOption)
 	}
 	return nil
@@ -291,6 +294,8 @@ func (o *reportOptions) page(document *report.Report) ([]byte, error) {
 		return document.HTML()
 	case formatCSV:
 		return document.CSV()
+	case formatLevels:
+		return document.LevelsCSV()
 	case formatConfluence:
 		return document.Confluence(o.charts != "")
 	}

@@ -49,6 +49,7 @@ func TestReportFormats(t *testing.T) {
 	for format, want := range map[string]string{
 		"md": "\nmaxram-vs-xmx: 3 arms", "markdown": "\nmaxram-vs-xmx: 3 arms", "html": "<!DOCTYPE html>",
 		"confluence": `ac:name="toc"`, "csv": "block,arm,scenario,metric,unit,value\n1,",
+		"levels": "run,block,arm,scenario,load,level,held,metric,unit,value\n",
 	} {
 		got := perflab(t, "", "report", "-f", path, "-o", format)
 		got.ends(0).shows(want)
@@ -112,7 +113,7 @@ func TestReportProblems(t *testing.T) {
 		want      string
 	}{
 		"NoSource":    {"", []string{"report"}, exitFailed, "specify an experiment in the cluster"},
-		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence or -o csv`},
+		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence, -o csv or -o levels`},
 		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts requires -o md or -o confluence"},
 		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exitFailed, "no-such.yaml"},
 		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "there is no PerfExperiment among them; write them with perflab export NAME"},

@@ -137,7 +137,7 @@ func (m *Maker) unwanted(namespace string) []string {
 	if m.Archives.ForNamespace(namespace) == nil {
 		return nil
 	}
-	return []string{report.KeyCSV}
+	return []string{report.KeyCSV, report.KeyLevels}
 }
 
 // renderReport renders the ConfigMap of the report, and lists the notes that it does not show.

@@ -3,6 +3,8 @@
 package report_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,6 +18,8 @@ import (
 	"perflab.dev/perflab/internal/inference/capacity"
 	"perflab.dev/perflab/internal/planning/levels"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
@@ -99,6 +103,34 @@ func TestCapacityIsReported(t *testing.T) {
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// The levels of each run are in a CSV of their own, also of the stored report.
+func TestLevelsAreWritten(t *testing.T) {
+	input := halved(2)
+	input.Runs[0].Status.Capacity.Levels[5].Observations = nil
+	text, err := reportOf(t, input).LevelsCSV()
+	expect.NoError(t, err)
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 1+4*6*5-4 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for at, want := range map[int]string{
+		0:  "run,block,arm,scenario,load,level,held,metric,unit,value",
+		1:  "gateway-cpu-1-full,1,full,desk,cico,10,true,cico/Check-In/p95,ms," + input.Runs[0].Status.Capacity.Levels[0].Observations[0].Value,
+		26: "gateway-cpu-1-full,1,full,desk,cico,1000,false,,,",
+	} {
+		expect.Equal(t, want, strings.Join(rows[at], ","), "row %d", at)
+	}
+	for _, c := range []struct {
+		input report.Input
+		want  bool
+	}{{input, true}, {recorded.Experiment(seed), false}} {
+		_, stored, _, err := reportOf(t, c.input).Stored()
+		if _, has := stored[report.KeyLevels]; err != nil || has != c.want {
+			t.Errorf("the stored report has levels: %t, want %t; %v", has, c.want, err)
 		}
 	}
 }

@@ -61,6 +61,10 @@ func (r *Report) Confluence(charts bool) ([]byte, error) { return format.Conflue
 // digits that were recorded, in the order of the plan.
 func (r *Report) CSV() ([]byte, error) { return format.CSV(r.record.Observations()) }
 
+// LevelsCSV has a row per observation at each level that valid runs visited to find
+// a capacity.
+func (r *Report) LevelsCSV() ([]byte, error) { return format.CSV(r.record.Levels()) }
+
 // Charts are the report's charts as SVG files, by name, for the formats that
 // can't hold them.
 func (r *Report) Charts() map[string][]byte {

@@ -28,6 +28,7 @@ const StoredBytes = 660 << 10
 const (
 	KeyMarkdown   = "report.md"
 	KeyCSV        = "observations.csv.gz"
+	KeyLevels     = "levels.csv.gz"
 	KeyHTML       = "report.html.gz"
 	KeyConfluence = "report.confluence.xml.gz"
 )
@@ -38,16 +39,7 @@ const (
 func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[string][]byte, leftOut []string, err error) {
 	text, binary = map[string]string{}, map[string][]byte{}
 	left := StoredBytes
-	// The pages for people first; the numbers are in the runs as well.
-	for _, part := range []struct {
-		key   string
-		write func() ([]byte, error)
-	}{
-		{KeyMarkdown, func() ([]byte, error) { return r.Markdown(""), nil }},
-		{KeyHTML, zipped(r.HTML)},
-		{KeyConfluence, zipped(func() ([]byte, error) { return r.Confluence(false) })},
-		{KeyCSV, zipped(r.CSV)},
-	} {
+	for _, part := range r.storedParts() {
 		if slices.Contains(unwanted, part.key) {
 			leftOut = append(leftOut, part.key)
 			continue
@@ -72,6 +64,26 @@ func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[
 		left -= len(body)
 	}
 	return text, binary, leftOut, nil
+}
+
+// storedPart is a key of a stored report.
+type storedPart struct {
+	key   string
+	write func() ([]byte, error)
+}
+
+// storedParts are the keys of a stored report: the pages for people first, since the numbers are in the runs as well.
+func (r *Report) storedParts() []storedPart {
+	parts := []storedPart{
+		{KeyMarkdown, func() ([]byte, error) { return r.Markdown(""), nil }},
+		{KeyHTML, zipped(r.HTML)},
+		{KeyConfluence, zipped(func() ([]byte, error) { return r.Confluence(false) })},
+		{KeyCSV, zipped(r.CSV)},
+	}
+	if r.record.HasLevels() {
+		parts = append(parts, storedPart{KeyLevels, zipped(r.LevelsCSV)})
+	}
+	return parts
 }
 
 // Object is the report as the ConfigMap that goes with its experiment, without the keys

@@ -4,6 +4,7 @@ package view
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	g "maragu.dev/gomponents"
@@ -11,6 +12,8 @@ import (
 
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/report/elements"
+	"perflab.dev/perflab/internal/text/prose"
+	"perflab.dev/perflab/internal/view/progress"
 )
 
 // writer of pages; now decides which times show their day.
@@ -25,6 +28,7 @@ var parts = []struct {
 	{"progress", writer.progress},
 	{"now", writer.current},
 	{"answer", writer.answer},
+	{"capacity", writer.capacity},
 	{"runs", writer.runs},
 	{"seen", writer.lastChange},
 }
@@ -229,6 +233,46 @@ func (w writer) answer(p *page) g.Node {
 		h.P(h.A(h.Href("report"), g.Text("Report so far"))))
 }
 
+func (w writer) capacity(p *page) g.Node {
+	if len(p.Searches) == 0 {
+		return g.Group{}
+	}
+	return section("capacity", "Capacity so far", g.Map(p.Searches, searchTable))
+}
+
+// searchTable has the levels that each run of a scenario visited.
+func searchTable(one progress.Search) g.Node {
+	title := "Capacity"
+	if one.Unit != "" {
+		title += ", " + one.Unit
+	}
+	columns := []column{{"Arm", false}, {"Block", true}, {"Levels that held", false}, {"Levels that did not", false}, {title, true}, {"Limited by", false}, {"Remark", false}}
+	rows := elements.Each(one.Runs, func(_ int, run *progress.SearchRun) g.Node {
+		return h.Tr(
+			h.Th(h.Scope("row"), h.Code(g.Text(run.Arm))), numberCell(digits(run.Block)), textCell(levelList(run.Held)), textCell(levelList(run.Failed)),
+			numberCell(run.Capacity), textCell(run.Limit), textCell(run.Remark),
+		)
+	})
+	caption := "Levels of " + one.Load + " in the runs of " + one.Scenario
+	return g.Group{table(caption, caption, columns, rows), omittedRuns(one.Omitted)}
+}
+
+func levelList(levels []int32) string {
+	var list []string
+	for _, level := range levels {
+		list = append(list, digits(level))
+	}
+	return strings.Join(list, ", ")
+}
+
+// omittedRuns counts the runs that a table does not list.
+func omittedRuns(count int) g.Node {
+	if count == 0 {
+		return nil
+	}
+	return h.P(h.Class("note"), g.Text(prose.Counted(count, "earlier run")+prose.Verb(count, " is", " are")+" not listed."))
+}
+
 func (w writer) runs(p *page) g.Node {
 	if len(p.Runs) == 0 {
 		return g.Group{}
@@ -240,11 +284,7 @@ func (w writer) runs(p *page) g.Node {
 			h.Td(w.clock(one.Ended)), numberCell(one.Took), h.Td(validity(one)),
 		)
 	})
-	var more g.Node
-	if p.OmittedRuns > 0 {
-		more = h.P(h.Class("note"), g.Textf("%d earlier runs are not listed.", p.OmittedRuns))
-	}
-	return section("runs", "Finished runs", table("Finished runs", "Newest first", columns, rows), more)
+	return section("runs", "Finished runs", table("Finished runs", "Newest first", columns, rows), omittedRuns(p.OmittedRuns))
 }
 
 // validity shows whether a run is valid, and the reason if it is not.

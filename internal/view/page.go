@@ -39,7 +39,9 @@ type page struct {
 	// Card is the summary so far; SummaryError is why there is none.
 	Card         g.Node
 	SummaryError string
-	Runs         []finishedRun
+	// Searches for capacities.
+	Searches []progress.Search
+	Runs     []finishedRun
 	// OmittedRuns counts the finished runs that are not listed.
 	OmittedRuns int
 	LastChange  time.Time
@@ -105,6 +107,7 @@ func newPage(s Snapshot, now time.Time) page {
 	for _, condition := range progress.Problems(status) {
 		shown.Problems = append(shown.Problems, problem{condition.Type, condition.Message})
 	}
+	shown.Searches = progress.Searches(experiment, s.Runs)
 	shown.Runs, shown.OmittedRuns = newestRuns(s.Runs)
 	if progress.IsFinished(experiment) || provenance.IsImported(experiment) {
 		return shown

@@ -132,6 +132,27 @@ func TestPageListsInvalidRuns(t *testing.T) {
 	}
 }
 
+// The levels of each run show how the search for a capacity goes.
+func TestPageShowsSearchForCapacity(t *testing.T) {
+	snapshot := runningSnapshot(14)
+	if page := get(newHandler(&fakeSource{snapshot: snapshot}), "/").Body.String(); strings.Contains(page, "Capacity so far") {
+		t.Error("there is a search without a capacity")
+	}
+	scenario := &snapshot.Experiment.Spec.Scenarios[1]
+	scenario.Capacity = &v1alpha1.Capacity{Load: "cico", Min: 5}
+	at := slices.IndexFunc(snapshot.Runs, func(run v1alpha1.PerfRun) bool {
+		return run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Scenario.Name == scenario.Name
+	})
+	snapshot.Runs[at].Status.Capacity = &v1alpha1.RunCapacity{
+		Side: v1alpha1.CapacityWithin, Value: "17.5", Limiting: "cico/Check-In/p95",
+		Levels: []v1alpha1.CapacityLevel{{Level: 5, Held: true}, {Level: 10, Held: true}, {Level: 20}, {Level: 40}},
+	}
+	expect.Contains(t, get(newHandler(&fakeSource{snapshot: snapshot}), "/").Body.String(), []string{
+		"Capacity so far", "Levels of cico in the runs of " + scenario.Name, ">Capacity, users</th>",
+		`<td>5, 10</td><td>20, 40</td><td class="n">17.50</td><td>cico/Check-In/p95</td>`,
+	})
+}
+
 func TestSecureRejectsWrites(t *testing.T) {
 	pages := newHandler(&fakeSource{snapshot: runningSnapshot(2)})
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace} {

@@ -70,6 +70,14 @@ func (c circulation) Environment(longest time.Duration) []corev1.EnvVar {
 	return env
 }
 
+// pauses of a user per transaction, in seconds.
+func (c circulation) pauses() float64 {
+	if c.ThinkTime != nil {
+		return c.ThinkTime.Seconds()
+	}
+	return busySeconds
+}
+
 // busySeconds are the pauses of a user per transaction, by default, which a user needs beside the
 // response times.
 const busySeconds = 4
@@ -80,10 +88,7 @@ func (c circulation) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorL
 	if c.Arrivals == nil {
 		return nil, nil
 	}
-	pauses := float64(busySeconds)
-	if c.ThinkTime != nil {
-		pauses = c.ThinkTime.Seconds()
-	}
+	pauses := c.pauses()
 	least := int32(math.Ceil(float64(c.Arrivals.PerMinute) / 60 * pauses))
 	switch place := path.Child("checkInCheckOut", "users"); {
 	case c.Users < least:
@@ -150,6 +155,29 @@ func (c circulation) LevelUnit() string {
 		return "1/min"
 	}
 	return "users"
+}
+
+// LevelsAreUsers is false for an open load.
+func (c circulation) LevelsAreUsers(kind.ConfigMaps) bool { return c.Arrivals == nil }
+
+const (
+	// userBytes is the memory of a user, and transactionCoreSeconds the CPU time of a transaction
+	// (test/bench/k6).
+	userBytes              = 1640 << 10
+	transactionCoreSeconds = 0.008
+)
+
+// Effort is that of the level's users, or of all users of an open load.
+func (c circulation) Effort(level int32, _ kind.ConfigMaps) (kind.Effort, bool) {
+	if c.Arrivals != nil {
+		const perMinute = 60
+		return kind.Effort{Users: int64(c.Users), UserBytes: userBytes, Cores: float64(level) / perMinute * transactionCoreSeconds}, true
+	}
+	effort := kind.Effort{Users: int64(level), UserBytes: userBytes}
+	if pauses := c.pauses(); pauses > 0 {
+		effort.Cores = float64(level) / pauses * transactionCoreSeconds
+	}
+	return effort, true
 }
 
 // LevelVariables are the stages.

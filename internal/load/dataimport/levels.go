@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/measure/observation"
@@ -18,6 +19,12 @@ import (
 
 // LevelUnit of the levels, each of which is an import of so many records.
 func (dataImport) LevelUnit() string { return "records" }
+
+// LevelsAreUsers is false: they are records.
+func (dataImport) LevelsAreUsers(kind.ConfigMaps) bool { return false }
+
+// Effort is not known: an import takes one user, whatever its records.
+func (dataImport) Effort(int32, kind.ConfigMaps) (kind.Effort, bool) { return kind.Effort{}, false }
 
 // LevelVariables are the records of each import.
 func (dataImport) LevelVariables(levels steps.Steps) []corev1.EnvVar {

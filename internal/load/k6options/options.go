@@ -142,6 +142,17 @@ func (e Execution) Users() (int64, error) {
 	return most, nil
 }
 
+// IsOpen reports whether iterations of some scenario arrive at a rate, whatever the system takes.
+func (e Execution) IsOpen() (bool, error) {
+	for _, scenario := range e.each() {
+		known, err := scenario.executor()
+		if err != nil || slices.Contains(known.fields, "timeunit") {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // check returns why k6 rejects the scenarios.
 func (e Execution) check(script layer) error {
 	for name, scenario := range e.each() {

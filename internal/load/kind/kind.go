@@ -86,8 +86,22 @@ type Stepped interface {
 	Kind
 	// LevelUnit is what levels count: users.
 	LevelUnit() string
+	// LevelsAreUsers reports whether levels are users, who wait for each response, and not a
+	// rate; false if that is unknown. configMaps are the available ones.
+	LevelsAreUsers(configMaps ConfigMaps) bool
+	// Effort returns what k6 needs for a level; false if that is unknown.
+	Effort(level int32, configMaps ConfigMaps) (Effort, bool)
 	// LevelVariables tell the script its levels.
 	LevelVariables(levels steps.Steps) []corev1.EnvVar
+}
+
+// Effort is what k6 needs for a level, in all of a load's runners together.
+type Effort struct {
+	Users int64
+	// UserBytes is the memory of a user.
+	UserBytes int64
+	// Cores if the system responds at once; 0 if that is unknown.
+	Cores float64
 }
 
 // SteppedBatch is a batch of which each level is one unit of work.

@@ -73,3 +73,32 @@ func TestForLoadOfUnknownKind(t *testing.T) {
 		t.Error("something is known of a load of no kind")
 	}
 }
+
+func TestLevelsAreUsers(t *testing.T) {
+	scripts := kind.ConfigMaps{"scripts": {
+		"users.js":  "export const options = { scenarios: { s: { executor: 'ramping-vus', stages: JSON.parse(__ENV.PERFLAB_STAGES) } } };\nexport default function () {}",
+		"stages.js": "export const options = { stages: JSON.parse(__ENV.PERFLAB_STAGES) };\nexport default function () {}",
+		"rate.js":   "export const options = { scenarios: { s: { executor: 'ramping-arrival-rate', preAllocatedVUs: 20, stages: JSON.parse(__ENV.PERFLAB_STAGES) } } };\nexport default function () {}",
+		"pick.js":   "export const options = { scenarios: { s: { executor: pick() } } };\nexport default function () {}",
+	}}
+	script := func(key string) v1alpha1.Load {
+		return v1alpha1.Load{Name: "search", Script: &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "scripts", Key: key}}}
+	}
+	for name, c := range map[string]struct {
+		load v1alpha1.Load
+		want bool
+	}{
+		"users":             {v1alpha1.Load{CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}, true},
+		"arrivals":          {v1alpha1.Load{CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8, Arrivals: &v1alpha1.Arrivals{PerMinute: 60}}}, false},
+		"records":           {v1alpha1.Load{DataImport: &v1alpha1.DataImport{Records: 100}}, false},
+		"users of a script": {script("users.js"), true},
+		"stages alone":      {script("stages.js"), true},
+		"a script's rate":   {script("rate.js"), false},
+		"a computed script": {script("pick.js"), false},
+		"an absent script":  {script("absent.js"), false},
+	} {
+		if got := kinds.ForLoad(c.load).(kind.Stepped).LevelsAreUsers(scripts); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}

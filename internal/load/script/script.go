@@ -42,6 +42,38 @@ func (s script) Source() kind.Source {
 // LevelUnit is unknown: a script's levels are users, or a rate.
 func (script) LevelUnit() string { return "" }
 
+// LevelsAreUsers depends on the executors in the script.
+func (s script) LevelsAreUsers(configMaps kind.ConfigMaps) bool {
+	_, isOpen, err := s.execution(configMaps)
+	return err == nil && !isOpen
+}
+
+// execution of the script, and whether it is open, as far as the script is available.
+func (s script) execution(configMaps kind.ConfigMaps) (execution k6options.Execution, isOpen bool, err error) {
+	run := s.run(configMaps)
+	if run.Script == nil {
+		return execution, false, k6options.ErrAbsent
+	}
+	if execution, err = k6options.Read(run); err == nil {
+		isOpen, err = execution.IsOpen()
+	}
+	return execution, isOpen, err
+}
+
+// userBytes is the memory of a user of a simple script, by k6's guide to large tests: 1 to 5 MB.
+const userBytes = 1 << 20
+
+// Effort is that of all users of an open load, whatever the level, else of the level's users. The
+// work of an iteration is unknown.
+func (s script) Effort(level int32, configMaps kind.ConfigMaps) (kind.Effort, bool) {
+	execution, isOpen, err := s.execution(configMaps)
+	users := int64(level)
+	if err == nil && isOpen {
+		users, err = execution.Users()
+	}
+	return kind.Effort{Users: users, UserBytes: userBytes}, err == nil
+}
+
 // LevelVariables are the stages.
 func (script) LevelVariables(levels steps.Steps) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: steps.Variable, Value: levels.Stages()}}

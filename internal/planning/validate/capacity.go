@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/planning/generator"
 	"perflab.dev/perflab/internal/text/prose"
 )
 
@@ -51,6 +52,7 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 		} else {
 			judgeImportLevels(j, path, *scenario.Capacity, load)
 		}
+		judgeGenerator(j, scenario, load, scripts)
 		judgeStages(j, path, load, scripts)
 		judgeObjectives(j, path.Child("objectives"), scenario, scripts)
 	}
@@ -103,6 +105,18 @@ func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load
 }
 
 func isOfServer(objective v1alpha1.Objective) bool { return metric.Parse(objective.Metric).IsServer() }
+
+// judgeGenerator warns of levels that k6 can't carry.
+func judgeGenerator(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load, scripts *scripts) {
+	most := scenario.Capacity.MaxOrDefault(load)
+	need, known := generator.AtLevel(load, most, scripts.configMaps)
+	if !known {
+		return
+	}
+	for _, excess := range need.Excesses() {
+		j.warn(fmt.Sprintf("scenario %q, level %d of load %q: %s, or lower capacity.max", scenario.Name, most, load.Name, excess))
+	}
+}
 
 // judgeImportLevels validates levels of which each is an import.
 func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {

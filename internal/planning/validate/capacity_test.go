@@ -95,6 +95,29 @@ func TestCapacitiesAreValidated(t *testing.T) {
 	}
 }
 
+// Runners that can't carry the highest level are named, with the setting to raise.
+func TestSmallGeneratorsAreWarnedOf(t *testing.T) {
+	for resources, want := range map[string]string{
+		"": "",
+		", resources: {limits: {memory: 2Gi, cpu: 1}}": "",
+		", resources: {limits: {memory: 100Mi}}":       `scenario "capacity", level 60 of load "cico": the k6 runner may use 100 MiB of memory, and 60 users take about`,
+		", resources: {limits: {cpu: 10m}}":            `raise resources.limits.cpu or parallelism, or lower capacity.max`,
+	} {
+		made := experiment()
+		var scenario v1alpha1.Scenario
+		if err := yaml.UnmarshalStrict([]byte(strings.Replace(libraryCapacity, "{users: 60}", "{users: 60}"+resources, 1)), &scenario); err != nil {
+			t.Fatal(err)
+		}
+		scenario.Name = "capacity"
+		made.Spec.Scenarios = []v1alpha1.Scenario{scenario}
+		_, warnings := validate.Experiment(made, validate.Known{})
+		text := strings.Join(warnings, "\n")
+		if !strings.Contains(text, want) || want == "" && strings.Contains(text, "k6 runner") {
+			t.Errorf("%s: warnings %q, want %q", resources, text, want)
+		}
+	}
+}
+
 // Response times of different levels can't be compared.
 func TestCapacityIsTheOnlyMetric(t *testing.T) {
 	for primary, want := range map[string]string{

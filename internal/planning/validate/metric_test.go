@@ -62,7 +62,7 @@ func TestImpossibleMetricsAreRejected(t *testing.T) {
 		"cico/Check-In/p94":                        `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
 		"cico/Check-In":                            `there is no statistic "Check-In" of a transaction`,
 		"cico/duration":                            `load "cico" has no transaction "duration"`,
-		"cico/Check-In/p95@before":                 `there is no window "before": write alone, after, or during- with the name of an import`,
+		"cico/Check-In/p95@before":                 `there is no window "before": write alone, after, during- with the name of an import, or fault- with that of a fault`,
 		"returns/Check-Out/p95":                    `write one it has (Check-In), for example returns/Check-In/average`,
 		"create/p95":                               `load "create" imports, and has no metric "p95": write create/ and one of duration, clientDuration, recordsPerSecond, imports, failedImports, records, failedRecords, childJobs, failedChildJobs`,
 		"create/import-1/duration":                 `load "create" imports, and has no metric "import-1/duration": write create/ and one of duration, clientDuration, recordsPerSecond, imports, failedImports, records, failedRecords, childJobs, failedChildJobs`,

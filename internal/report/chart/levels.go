@@ -18,6 +18,8 @@ type Levels struct {
 	Series Series
 	// Runs have the levels in ascending order.
 	Runs [][]Stage
+	// Curve is a law that was fitted to the runs; nil without one.
+	Curve []Stage
 	// Low and High are the interval of the capacity; NaN without one.
 	Low, High float64
 }
@@ -94,6 +96,9 @@ func (l *levelLines) Plot(c draw.Canvas, p *plot.Plot) {
 			for _, run := range one.Runs {
 				one.Series.drawRun(c, run, x, y)
 			}
+			if one.Curve != nil {
+				c.StrokeLines(draw.LineStyle{Color: one.Series.color(), Width: 1.6, Dashes: []vg.Length{6, 3}}, path(one.Curve, x, y))
+			}
 		})
 		if top, any := one.top(); any {
 			ends = append(ends, end{one.Series, y(top)})
@@ -103,16 +108,22 @@ func (l *levelLines) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 func (s Series) drawRun(c draw.Canvas, run []Stage, x, y func(float64) vg.Length) {
-	path := make([]vg.Point, 0, len(run))
-	for _, at := range run {
-		path = append(path, vg.Point{X: x(at.At), Y: y(at.Value)})
-	}
+	points := path(run, x, y)
 	stroke := s.stroke()
 	stroke.Width = 0.5
-	c.StrokeLines(stroke, path)
-	for _, at := range path {
+	c.StrokeLines(stroke, points)
+	for _, at := range points {
 		c.DrawGlyph(draw.GlyphStyle{Color: s.color(), Radius: 2, Shape: s.mark()}, at)
 	}
+}
+
+// path of values on a canvas.
+func path(stages []Stage, x, y func(float64) vg.Length) []vg.Point {
+	points := make([]vg.Point, 0, len(stages))
+	for _, at := range stages {
+		points = append(points, vg.Point{X: x(at.At), Y: y(at.Value)})
+	}
+	return points
 }
 
 // top is the value at the highest level.

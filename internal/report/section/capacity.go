@@ -253,12 +253,13 @@ func levelMetrics(_ *Record, under *scenario) []string {
 }
 
 // levelChart draws a metric against the levels of a load.
-func levelChart(_ *Record, under *scenario, subject string) (document.Chart, bool) {
+func levelChart(r *Record, under *scenario, subject string) (document.Chart, bool) {
 	load, _ := under.Capacity.LoadOf(under.Loads)
 	summaries, unit := capacities(under), ""
+	curves := scalabilityCurves(r, under, load, subject)
 	var all []chart.Levels
 	for _, arm := range under.arms {
-		one := chart.Levels{Series: arm.series(), Low: math.NaN(), High: math.NaN()}
+		one := chart.Levels{Series: arm.series(), Low: math.NaN(), High: math.NaN(), Curve: curves[arm.Name]}
 		if at := slices.IndexFunc(summaries, func(own v1alpha1.ArmCapacity) bool { return own.Arm == arm.Name && own.Value != "" }); at >= 0 {
 			one.Low, one.High = under.at(summaries[at].Metric, arm.Name).interval()
 		}
@@ -276,9 +277,13 @@ func levelChart(_ *Record, under *scenario, subject string) (document.Chart, boo
 		return document.Chart{}, false
 	}
 	of, limit := metric.Parse(subject), objectiveLimit(under, subject, unit)
+	title, lines := fmt.Sprintf("%s against load", titleWithUnit(capitalize(of.Phrase()), unit)), "a line per run"
+	if len(curves) > 0 {
+		title, lines = title+" (dashed: the Universal Scalability Law)", lines+", and the Universal Scalability Law, dashed"
+	}
 	return document.Chart{
-		Title: fmt.Sprintf("%s against load", titleWithUnit(capitalize(of.Phrase()), unit)),
-		Alt:   fmt.Sprintf("%s at each level of %s under %s, a line per run. %s", capitalize(of.Phrase()), load.Name, under.Name, describeCapacities(summaries)),
+		Title: title,
+		Alt:   fmt.Sprintf("%s at each level of %s under %s, %s. %s", capitalize(of.Phrase()), load.Name, under.Name, lines, describeCapacities(summaries)),
 		SVG:   chart.AgainstLoad(all, limit, titleWithUnit("Load", capacityUnit(summaries[0]))),
 	}, true
 }

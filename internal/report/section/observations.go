@@ -4,8 +4,10 @@ package section
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/text/digits"
 )
@@ -25,3 +27,41 @@ func (r *Record) Observations() [][]string {
 	}
 	return rows
 }
+
+// levelColumns are the columns of Levels.
+const levelColumns = "run,block,arm,scenario,load,level,held,metric,unit,value"
+
+// Levels have a row per observation at each level of the valid runs, in the order of the plan. A
+// level without any, as of an import that failed, has a row without a metric.
+func (r *Record) Levels() [][]string {
+	rows := [][]string{strings.Split(levelColumns, ",")}
+	for _, run := range r.journal.valid() {
+		rows = append(rows, r.levelsOf(run)...)
+	}
+	return rows
+}
+
+func (r *Record) levelsOf(run *v1alpha1.PerfRun) [][]string {
+	declared, found := run.Spec.Scenario.Capacity, run.Status.Capacity
+	if declared == nil || found == nil {
+		return nil
+	}
+	load, _ := declared.LoadOf(run.Spec.Scenario.Loads)
+	var rows [][]string
+	for _, level := range found.Levels {
+		observations := level.Observations
+		if len(observations) == 0 {
+			observations = make([]v1alpha1.Observation, 1)
+		}
+		for _, one := range observations {
+			rows = append(rows, []string{
+				run.Name, digits.Count(run.Spec.Block), comparison.Cell(r.labels.armName(run.Spec.Arm)), comparison.Cell(run.Spec.Scenario.Name), load.Name,
+				digits.Count(level.Level), strconv.FormatBool(level.Held), comparison.Cell(one.Metric), comparison.Cell(one.Unit), comparison.Cell(one.Value),
+			})
+		}
+	}
+	return rows
+}
+
+// HasLevels reports whether a valid run visited levels.
+func (r *Record) HasLevels() bool { return len(r.Levels()) > 1 }

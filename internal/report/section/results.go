@@ -14,7 +14,7 @@ import (
 
 // resultParts are the parts of a scenario's results, in order.
 var resultParts = []underScenario{
-	capacityTable, faultTable, transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
+	capacityTable, faultTable, scalabilityTable, transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
 }
 
 // centerSentence says, once, what stands for an arm everywhere on the page.
