@@ -72,7 +72,7 @@ func TestObserveFaults(t *testing.T) {
 		differ                     func(int) (second, bool)
 		lost, errors, excess, back float64
 	}{
-		"nothing happens": {func(int) (second, bool) { return second{}, false }, 0, 0, 0, 0},
+		"nothing happens":             {func(int) (second, bool) { return second{}, false }, 0, 0, 0, 0},
 		"nothing is answered for 5 s": {func(i int) (second, bool) { return second{}, i >= 60 && i < 65 }, 5, 0, 0, 6},
 		"all fail for 5 s":            {func(i int) (second, bool) { return second{failed: 40}, i >= 60 && i < 65 }, 5, 200, 0, 6},
 		"half the rate, twice as slow, for 10 s": {
@@ -87,7 +87,7 @@ func TestObserveFaults(t *testing.T) {
 			}
 			return second{}, i >= 60 && i < 65
 		}, 0, 0, 348, 6},
-		"errors as before": {func(i int) (second, bool) { return second{ok: 20, failed: 5, took: 100 * time.Millisecond}, true }, 0, 0, 0, 0},
+		"errors as before": {func(int) (second, bool) { return second{ok: 20, failed: 5, took: 100 * time.Millisecond}, true }, 0, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of, sentences := costs(t, disturbed(tc.differ))
