@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/planning/arms"
@@ -144,8 +145,7 @@ func errorRatesDiffer(r *Record) []string {
 	var where []string
 	for _, c := range r.answer.filter(func(c shownComparison) bool { return c.Primary }) {
 		at := c.Arm + " under " + c.Scenario
-		isRefused := slices.ContainsFunc(c.Warnings, func(warning string) bool { return strings.HasPrefix(warning, "not compared:") })
-		if isRefused && !slices.Contains(where, at) {
+		if c.Withheld.Code == comparison.CodeErrorRatesDiffer && !slices.Contains(where, at) {
 			where = append(where, at)
 		}
 	}
