@@ -41,7 +41,8 @@ func reportExperiment(s *scope) {
 	}
 	earlier.Artifacts(status)
 	if s.spec.isMade {
-		status.SpecWarnings = bounded(s.spec.warnings)
+		status.SpecWarnings = bounded(s.spec.warnings.Sentences())
+		status.DesignWarnings = bounded(s.spec.warnings.AboutDesign().Sentences())
 	}
 	reportWarnings(s)
 	status.Phase = experimentPhase(s)
