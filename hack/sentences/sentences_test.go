@@ -23,6 +23,7 @@ const root = "../.."
 
 // exceptions are the files that read sentences, each with the cause.
 var exceptions = map[string]string{
+	"cmd/perflab/refusal.go":                        "the schema's validation reports the expected type and form only in the message",
 	"internal/runs/earlier/earlier.go":              "earlier versions of PerfLab wrote facts only into sentences",
 	"internal/text/digits/digits.go":                "sets the signs of numbers",
 	"internal/text/prose/prose.go":                  "messages of other programs, of which the changing parts are cut",
@@ -199,7 +200,7 @@ func (s *searcher) noteElements(node ast.Node) {
 
 var (
 	listName     = regexp.MustCompile(`(^w|W)arnings$|^Notices$|^sentences$`)
-	sentenceName = regexp.MustCompile(`^(warning|sentence|message|Warning|Sentence|Message)$`)
+	sentenceName = regexp.MustCompile(`^(warning|sentence|message|detail|Warning|Sentence|Message|Detail)$`)
 	// readers of package strings, and of package regexp, read their first argument.
 	readers = regexp.MustCompile(`^(HasPrefix|HasSuffix|Contains|ContainsAny|Cut|CutPrefix|CutSuffix|TrimPrefix|TrimSuffix|Index|LastIndex|EqualFold|Split|SplitN|SplitSeq|Replace|ReplaceAll)$`)
 	forms   = regexp.MustCompile(`^(MatchString|FindString\w*|FindAllString\w*|ReplaceAllString\w*)$`)
