@@ -13,6 +13,9 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
+// notEquivalent are baselines that are not shown to be equivalent.
+const notEquivalent = "not shown"
+
 func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
 	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", formatExact(result.ConfidencePercent), formatExact(2*result.ConfidencePercent-100), formatExact(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
@@ -20,7 +23,7 @@ func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
 	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "equivalent", "notes"}}
 	for i := range result.Baselines {
 		c := &result.Baselines[i]
-		equivalent := "not shown"
+		equivalent := notEquivalent
 		if c.Verdict == verdict.Equivalent {
 			equivalent = "yes"
 		}

@@ -55,11 +55,11 @@ func cellColor(header, text string) *color.Color {
 	case "verdict":
 		return verdictColor(text)
 	case "equivalent":
-		if text == "not shown" {
+		if text == notEquivalent {
 			return colorWarning
 		}
 	case "outcome":
-		if strings.HasSuffix(text, "do not match") {
+		if text != header && text != outcomeMatches && text != outcomeMatch {
 			return colorBad
 		}
 	case "slip":

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fatih/color"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -302,6 +304,18 @@ func TestTerminalRows(t *testing.T) {
 	} {
 		if got := terminalRows(tc.text, 10); got != tc.want {
 			t.Errorf("%q takes %d rows, want %d", tc.text, got, tc.want)
+		}
+	}
+}
+
+func TestCellColors(t *testing.T) {
+	for cell, want := range map[[2]string]*color.Color{
+		{"outcome", "outcome"}: nil, {"outcome", outcomeText(evidence.KindPlan, 1, nil)}: nil, {"outcome", outcomeText(evidence.KindRecord, 2, nil)}: nil,
+		{"outcome", outcomeText(evidence.KindPlan, 1, []evidence.Broken{{Link: evidence.KindPlan}})}: colorBad,
+		{"equivalent", "yes"}: nil, {"equivalent", notEquivalent}: colorWarning, {"verdict", "Worse"}: colorBad, {"metric", "Worse"}: nil,
+	} {
+		if got := cellColor(cell[0], cell[1]); got != want {
+			t.Errorf("%q has another color than it should", cell)
 		}
 	}
 }
