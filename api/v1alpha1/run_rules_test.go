@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -92,5 +93,24 @@ func TestWithheldReasons(t *testing.T) {
 	}
 	if err := write(", withheld: Whim"); err == nil {
 		t.Error("a reason that the reference lacks is accepted")
+	}
+}
+
+// What a run records beside its warnings is stored as it is.
+func TestRunStatusKeepsFactsOfWarnings(t *testing.T) {
+	stored := aRun(t)
+	if err := user(t).Create(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, stored, change{"status", `{
+		advisedWarmUp: 2m30s, truncated: "2 nodes", leftOut: [{load: cico, window: during-create-5k, reason: TooManyErrors, message: m}, {message: m}],
+		evidence: {renderedChange: {since: a, of: [Kafka], message: m}}}`})
+	want, _, _ := unstructured.NestedMap(stored.Object, "status")
+	if err := user(t).Status().Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	got, _, _ := unstructured.NestedMap(stored.Object, "status")
+	for name, field := range want {
+		expect.Equal(t, field, got[name], "%s", name)
 	}
 }
