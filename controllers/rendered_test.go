@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment/rendering"
 )
 
 func twoBlocks(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }
@@ -31,7 +30,7 @@ func TestRunsOfArmHaveSameManifests(t *testing.T) {
 			l.outside.held["cico"] = name == "two loads"
 			l.untilPhase("small", v1alpha1.ExperimentComplete)
 			for _, run := range l.runs() {
-				if slices.ContainsFunc(run.Status.Warnings, rendering.IsWarning) {
+				if run.Status.Evidence.RenderedChange != nil {
 					t.Errorf("run %s warns: %q", run.Name, run.Status.Warnings)
 				}
 				if rendered := run.Status.Evidence.Rendered; len(rendered) < 2 || !strings.HasPrefix(rendered[len(rendered)-1].Of, "load ") {
@@ -58,7 +57,8 @@ func TestChangedManifestsAreReported(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	want := `not built as run "` + first.Name + `" of the same arm was: PerfLab makes something else of Kafka (version v0.3.0 then, v0.4.0 now)`
 	for _, run := range l.runs() {
-		warns := slices.Contains(run.Status.Warnings, want)
+		change := run.Status.Evidence.RenderedChange
+		warns := change != nil && change.Since == first.Name && change.Message == want && slices.Contains(run.Status.Warnings, want)
 		if again := run.Spec.Arm == first.Spec.Arm && run.Spec.Block == 2; warns != again {
 			t.Errorf("run %s warns: %t, want %t: %q", run.Name, warns, again, run.Status.Warnings)
 		}

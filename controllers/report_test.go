@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -292,5 +293,8 @@ func TestColdRunWarns(t *testing.T) {
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	if warnings := strings.Join(run.Status.Warnings, "; "); !strings.Contains(warnings, "the system was still warming up; set measurement.warmUp to 10s,") {
 		t.Errorf("the run warns %q", warnings)
+	}
+	if advised := run.Status.AdvisedWarmUp; advised == nil || advised.Duration != 10*time.Second {
+		t.Errorf("the advised warm-up is %v, want 10s", advised)
 	}
 }

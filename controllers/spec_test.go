@@ -4,6 +4,7 @@ package controllers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,9 @@ func TestWarningsStayInTheStatus(t *testing.T) {
 	for _, phase := range []v1alpha1.ExperimentPhase{v1alpha1.ExperimentRunning, v1alpha1.ExperimentComplete} {
 		if warnings := l.untilPhase("small", phase).Status.Warnings; len(warnings) != 1 || !strings.HasPrefix(warnings[0], warning) {
 			t.Errorf("the warnings of an experiment that is %s are %q", phase, warnings)
+		}
+		if status := l.experiment("small").Status; !slices.Equal(status.DesignWarnings, status.SpecWarnings) {
+			t.Errorf("about the design are %q of %q", status.DesignWarnings, status.SpecWarnings)
 		}
 	}
 }

@@ -27,7 +27,6 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/environment/rendering"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -252,7 +251,7 @@ func (b *halfDone) checkUnknownManifests() {
 		if run.Status.Evidence == nil || len(run.Status.Evidence.Rendered) == 0 {
 			continue
 		}
-		warns := slices.ContainsFunc(run.Status.Warnings, rendering.IsWarning)
+		warns := run.Status.Evidence.RenderedChange != nil
 		if want := earlier[run.Spec.Arm] && !reported[run.Spec.Arm]; warns != want {
 			b.t.Errorf("run %s warns: %t, want %t: %q", run.Name, warns, want, run.Status.Warnings)
 		}

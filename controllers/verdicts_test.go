@@ -206,7 +206,7 @@ func TestDifferentErrorRatesAreNotCompared(t *testing.T) {
 	l.create(login(), smallExperiment(t, blocks(6)))
 	done := l.conduct("small", outcomes{slower: map[string]float64{"slow": -0.1}, spread: 0.01, errors: map[string]float64{"slow": 0.9}})
 	in, out := findComparison(t, done, "cico/Check-In/average", "slow"), findComparison(t, done, "cico/Check-Out/average", "slow")
-	if in.Verdict != "" || !strings.Contains(strings.Join(in.Warnings, ";"), "the error shares (cico/Check-In/errors") || out.Verdict != v1alpha1.VerdictBetter {
+	if in.Verdict != "" || in.Withheld != v1alpha1.ReasonErrorRatesDiffer || out.Withheld != "" || !strings.Contains(strings.Join(in.Warnings, ";"), "the error shares (cico/Check-In/errors") || out.Verdict != v1alpha1.VerdictBetter {
 		t.Errorf("check-in %+v, check-out %+v", in, out)
 	}
 	if done.Status.Verdict != "1 better, 1 not compared" || done.Status.Arms[1].Verdicts.Wins {
@@ -223,8 +223,8 @@ func TestDifferingControlWithdrawsVerdicts(t *testing.T) {
 		t.Errorf("verdict %q", done.Status.Verdict)
 	}
 	for _, c := range done.Status.Comparisons {
-		if c.Verdict != "" {
-			t.Errorf("%s of %s is %s", c.Metric, c.Arm, c.Verdict)
+		if isWithheld := c.Withheld == v1alpha1.ReasonTwinDiffers; c.Verdict != "" || c.Primary && isWithheld == c.Twin {
+			t.Errorf("%s of %s is %q, withheld: %q", c.Metric, c.Arm, c.Verdict, c.Withheld)
 		}
 	}
 	if !slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.HasPrefix(event, "Warning NotCalibrated: ") }) {

@@ -123,6 +123,10 @@ const (
 	VerdictInconclusive Verdict = "Inconclusive"
 )
 
+// WithheldReason is why a comparison has no verdict (docs/reasons.md).
+// +kubebuilder:validation:Enum=TooFewBlocks;BeforeFirstAnalysis;ErrorRatesDiffer;TwinDiffers;ChangedBySettings;DirectionUnknown;NoInterval
+type WithheldReason string
+
 // AnalysisStatus is the frozen question and the progress of its answer.
 type AnalysisStatus struct {
 	// primary metrics; none: every comparison is exploratory.
@@ -302,6 +306,9 @@ type Comparison struct {
 	// A/A control.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
+	// withheld is the reason of an absent verdict, except for the A/A control.
+	// +optional
+	Withheld WithheldReason `json:"withheld,omitempty"`
 	// furtherBlocks is about the number of blocks that would decide an
 	// Inconclusive comparison; absent above 1,000.
 	// +optional

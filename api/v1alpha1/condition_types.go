@@ -103,6 +103,9 @@ const (
 	// ReasonLoading: loads are running; status.message has names and times.
 	// On: LoadsComplete, events.
 	ReasonLoading = "Loading"
+	// ReasonFaultBegan: a fault of the run's scenario has started; the message names what it strikes.
+	// On: events.
+	ReasonFaultBegan = "FaultBegan"
 	// ReasonValid: the run is valid.
 	// On: Valid.
 	ReasonValid = "Valid"
@@ -472,11 +475,11 @@ const (
 	// ReasonTwinDiffers: the A/A control differs from the baseline, so there are no verdicts.
 	// Something else changes between runs: neighbors on the nodes, growing data, caches.
 	// Fix: try `reset: RestoreData` or dedicated nodes.
-	// On: Calibrated.
+	// On: Calibrated, status.comparisons.
 	ReasonTwinDiffers = "TwinDiffers"
 	// ReasonTooFewBlocks: fewer than 6 blocks are complete.
 	// Fix: wait, or declare more.
-	// On: Calibrated.
+	// On: Calibrated, status.comparisons.
 	ReasonTooFewBlocks = "TooFewBlocks"
 	// ReasonNoPrimaryMetric: no primary metric was measured in both arms.
 	// Fix: compare analysis.primary with status.results.
@@ -490,6 +493,32 @@ const (
 	// Fix: add it to the price list.
 	// On: Priced.
 	ReasonPriceMissing = "PriceMissing"
+)
+
+// Why a comparison has no verdict. In `withheld` of status.comparisons and status.pairs, beside
+// `TooFewBlocks` and `TwinDiffers`.
+const (
+	// ReasonBeforeFirstAnalysis: the first interim analysis (design.target.verdicts) is still to
+	// come.
+	// On: status.comparisons.
+	ReasonBeforeFirstAnalysis = "BeforeFirstAnalysis"
+	// ReasonErrorRatesDiffer: the error rates of the arms differ, so the values are not of the same
+	// requests.
+	// Fix: find out why requests fail.
+	// On: status.comparisons.
+	ReasonErrorRatesDiffer = "ErrorRatesDiffer"
+	// ReasonChangedBySettings: the settings of the arms change the metric directly, so a difference
+	// is neither better nor worse.
+	// On: status.comparisons.
+	ReasonChangedBySettings = "ChangedBySettings"
+	// ReasonDirectionUnknown: it is unknown whether lower or higher values of the metric are
+	// better.
+	// Fix: declare the metric in analysis.higherIsBetter.
+	// On: status.comparisons.
+	ReasonDirectionUnknown = "DirectionUnknown"
+	// ReasonNoInterval: the runs are too few for an interval.
+	// On: status.comparisons.
+	ReasonNoInterval = "NoInterval"
 )
 
 // Why no further block is planned. In status.analysis.stopped.

@@ -34,6 +34,10 @@ type RunEvidence struct {
 	// +listMapKey=of
 	// +kubebuilder:validation:MaxItems=32
 	Rendered []RenderedDigest `json:"rendered,omitempty"`
+	// renderedChange is present if the digests in rendered differ, or may differ,
+	// from those of the previous run of the same arm and scenario.
+	// +optional
+	RenderedChange *RenderedChange `json:"renderedChange,omitempty"`
 	// versions at the time of the run.
 	// +optional
 	Versions MetVersions `json:"versions,omitzero"`
@@ -83,6 +87,24 @@ type RenderedDigest struct {
 	// sha256 of the objects without the run's name.
 	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
+}
+
+// RenderedChange is the difference of rendered objects between two runs.
+type RenderedChange struct {
+	// since is the name of the previous run.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Since string `json:"since,omitempty"`
+	// of are the parts that differ, as in rendered; absent: the previous run has no
+	// digests.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
+	Of []string `json:"of,omitempty"`
+	// message describes the difference, as in the run's warnings.
+	// +kubebuilder:validation:MaxLength=2048
+	Message string `json:"message"`
 }
 
 // MetVersions are versions at the time of the run. An absent one is unknown:

@@ -666,6 +666,18 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:items:MaxLength=2048
 	SpecWarnings []string `json:"specWarnings,omitempty"`
 
+	// designWarnings are those of specWarnings that advise another design.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=2048
+	DesignWarnings []string `json:"designWarnings,omitempty"`
+
+	// truncated is what does not fit into this status, as in warnings; absent: all fits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	Truncated string `json:"truncated,omitempty"`
+
 	// artifacts that the operator makes from the experiment's records: analysis, history,
 	// manifest of digests, report, archive record and announcement.
 	// +optional

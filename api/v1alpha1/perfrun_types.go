@@ -185,6 +185,23 @@ type PerfRunStatus struct {
 	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 
+	// leftOut are the parts of a valid run that don't count (validity.unsound).
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
+
+	// advisedWarmUp is the measurement.warmUp after which response times no longer
+	// fell; absent: that of the run was long enough.
+	// +optional
+	AdvisedWarmUp *metav1.Duration `json:"advisedWarmUp,omitempty"`
+
+	// truncated is what does not fit into this status, as in warnings; absent: all
+	// fits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	Truncated string `json:"truncated,omitempty"`
+
 	// rawResults names the ConfigMap with the loads' merged histograms.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
@@ -209,6 +226,26 @@ type PerfRunStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// LeftOut is a part of a run that does not count.
+type LeftOut struct {
+	// load that does not count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Load string `json:"load,omitempty"`
+	// window in which it does not count, for example during-create-5k; absent: the
+	// whole run.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Window string `json:"window,omitempty"`
+	// reason, as of an invalid run (docs/reasons.md).
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Reason string `json:"reason,omitempty"`
+	// message explains the reason.
+	// +kubebuilder:validation:MaxLength=2048
+	Message string `json:"message"`
 }
 
 // RunTimings are when the run reached each step.

@@ -8,7 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -64,5 +66,51 @@ func TestRunStatusUpdateIgnoresSpec(t *testing.T) {
 	}
 	if arm, _, _ := unstructured.NestedString(read.Object, "spec", "arm"); arm != "one" {
 		t.Errorf("the arm is %q after a write of the status", arm)
+	}
+}
+
+// A comparison may have the reasons of the reference, and statuses of earlier versions have none.
+func TestWithheldReasons(t *testing.T) {
+	stored := experiment(t)
+	stored.SetNamespace(apiserver.Namespace(t, user(t)))
+	if err := user(t).Create(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	write := func(withheld string) error {
+		apply(t, stored, change{"status", "{comparisons: [{scenario: s, metric: m, arm: two, blocks: 6, scale: ratio" + withheld + "}]}"})
+		return user(t).Status().Update(t.Context(), stored)
+	}
+	for _, reason := range []string{
+		v1alpha1.ReasonTooFewBlocks, v1alpha1.ReasonBeforeFirstAnalysis, v1alpha1.ReasonErrorRatesDiffer, v1alpha1.ReasonTwinDiffers,
+		v1alpha1.ReasonChangedBySettings, v1alpha1.ReasonDirectionUnknown, v1alpha1.ReasonNoInterval,
+	} {
+		if err := write(", withheld: " + reason); err != nil {
+			t.Errorf("%s is refused: %v", reason, err)
+		}
+	}
+	if err := write(""); err != nil {
+		t.Errorf("a status of an earlier version is refused: %v", err)
+	}
+	if err := write(", withheld: Whim"); err == nil {
+		t.Error("a reason that the reference lacks is accepted")
+	}
+}
+
+// What a run records beside its warnings is stored as it is.
+func TestRunStatusKeepsFactsOfWarnings(t *testing.T) {
+	stored := aRun(t)
+	if err := user(t).Create(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, stored, change{"status", `{
+		advisedWarmUp: 2m30s, truncated: "2 nodes", leftOut: [{load: cico, window: during-create-5k, reason: TooManyErrors, message: m}, {message: m}],
+		evidence: {renderedChange: {since: a, of: [Kafka], message: m}}}`})
+	want, _, _ := unstructured.NestedMap(stored.Object, "status")
+	if err := user(t).Status().Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	got, _, _ := unstructured.NestedMap(stored.Object, "status")
+	for name, field := range want {
+		expect.Equal(t, field, got[name], "%s", name)
 	}
 }

@@ -57,6 +57,7 @@ func TestAnalyzeJSONContract(t *testing.T) {
 		"scenario": "s", "metric": "m", "of": "m", "unit": "ms", "arm": "b", "baseline": "a", "blocks": 1.0, "scale": "ratio",
 		"low": nil, "high": nil, "equivalenceLow": nil, "equivalenceHigh": nil,
 		"pValue": nil, "pPermutation": 1.0, "pAdjusted": nil, "verdict": "",
+		"withheld": "TooFewBlocks",
 		"warnings": []any{"too few runs for an interval", "descriptive only: 1 block holds both arms, a verdict takes at least 6"},
 	}
 	expect.Equal(t, want, answer.Comparisons[0])

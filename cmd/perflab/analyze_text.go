@@ -49,7 +49,9 @@ type comparisonJSON struct {
 	PPermutation *float64        `json:"pPermutation"`
 	PAdjusted    *float64        `json:"pAdjusted"`
 	Verdict      verdict.Verdict `json:"verdict"`
-	Warnings     []string        `json:"warnings"`
+	// Withheld is the code of why there is no verdict.
+	Withheld comparison.Code `json:"withheld"`
+	Warnings []string        `json:"warnings"`
 }
 
 func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) error {
@@ -64,7 +66,7 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 				EquivalenceLow: finiteOrNil(c.EquivalenceLow), EquivalenceHigh: finiteOrNil(c.EquivalenceHigh), PValue: finiteOrNil(c.P),
 			},
 			PPermutation: finiteOrNil(c.Permutation), PAdjusted: finiteOrNil(c.Adjusted),
-			Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
+			Verdict: c.Verdict, Withheld: c.Withheld.Code, Warnings: comparison.Messages(c.Warnings),
 		})
 	}
 	return encode(out, struct {
@@ -116,7 +118,7 @@ func comparisonRow(c *comparison.Comparison, notes *notes) []string {
 		withUnit(formatRounded(c.BaselineCenter), c.Unit), withUnit(formatRounded(c.ArmCenter), c.Unit),
 		withUnit(formatSigned(c.Delta), unit), formatInterval(c.Low, c.High),
 		formatPValue(c.P), formatPValue(c.Permutation), formatPValue(c.Adjusted),
-		cmp.Or(string(c.Verdict), "-"), notes.numbersFor(c.Warnings),
+		cmp.Or(string(c.Verdict), "-"), notes.numbersFor(comparison.Messages(c.Warnings)),
 	}
 }
 

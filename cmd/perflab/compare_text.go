@@ -13,6 +13,9 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
+// notEquivalent are baselines that are not shown to be equivalent.
+const notEquivalent = "not shown"
+
 func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
 	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", formatExact(result.ConfidencePercent), formatExact(2*result.ConfidencePercent-100), formatExact(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
@@ -20,13 +23,13 @@ func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
 	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "equivalent", "notes"}}
 	for i := range result.Baselines {
 		c := &result.Baselines[i]
-		equivalent := "not shown"
+		equivalent := notEquivalent
 		if c.Verdict == verdict.Equivalent {
 			equivalent = "yes"
 		}
 		rows = append(rows, []string{
 			c.Scenario, metric.Plain(c.Metric), withUnit(formatRounded(c.FirstValue), c.Unit), withUnit(formatRounded(c.SecondValue), c.Unit),
-			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.EquivalenceLow, c.EquivalenceHigh), formatPValue(c.P), equivalent, notes.numbersFor(c.Warnings),
+			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.EquivalenceLow, c.EquivalenceHigh), formatPValue(c.P), equivalent, notes.numbersFor(comparison.Messages(c.Warnings)),
 		})
 	}
 	sheet.title(fmt.Sprintf("Baselines: %s and %s", result.Baselines[0].First, result.Baselines[0].Second))
@@ -52,7 +55,7 @@ func writeCrossArms(sheet *sheet, compared []crosscompare.Comparison, notes *not
 		}
 		rows = append(rows, []string{
 			c.Scenario, metric.Plain(c.Metric), named, withUnit(formatSigned(c.FirstValue), deltaUnit(c)), withUnit(formatSigned(c.SecondValue), deltaUnit(c)),
-			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.Low, c.High), formatPValue(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.numbersFor(c.Warnings),
+			withUnit(formatSigned(c.Delta), deltaUnit(c)), formatInterval(c.Low, c.High), formatPValue(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.numbersFor(comparison.Messages(c.Warnings)),
 		})
 	}
 	sheet.rows(rows, "p adjusted", "delta in first", "delta in second")
@@ -92,7 +95,7 @@ func writeCrossJSON(out io.Writer, result *crosscompare.Result) error {
 					Scale: string(c.Scale), Delta: finiteOrNil(c.Delta), Low: finiteOrNil(c.Low), High: finiteOrNil(c.High),
 					EquivalenceLow: finiteOrNil(c.EquivalenceLow), EquivalenceHigh: finiteOrNil(c.EquivalenceHigh), PValue: finiteOrNil(c.P),
 				},
-				PAdjusted: finiteOrNil(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
+				PAdjusted: finiteOrNil(c.Adjusted), Verdict: c.Verdict, Warnings: comparison.Messages(c.Warnings),
 			})
 		}
 		return result

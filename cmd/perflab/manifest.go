@@ -104,11 +104,11 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 func (m *manifest) validate(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
 	known := validate.Known{System: system, ConfigMaps: m.configMaps}
 	if schedule := m.schedules[experiment]; schedule != nil {
-		faults, warnings = validate.Schedule(schedule, known)
-		return fmt.Sprintf("PerfSchedule %q", schedule.Name), faults, warnings
+		faults, found := validate.Schedule(schedule, known)
+		return fmt.Sprintf("PerfSchedule %q", schedule.Name), faults, found.Sentences()
 	}
-	faults, warnings = validate.Experiment(experiment, known)
-	return fmt.Sprintf("PerfExperiment %q", experiment.Name), faults, warnings
+	faults, found := validate.Experiment(experiment, known)
+	return fmt.Sprintf("PerfExperiment %q", experiment.Name), faults, found.Sentences()
 }
 
 func decode(object *unstructured.Unstructured, into any) error {

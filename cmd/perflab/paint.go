@@ -3,14 +3,13 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/fatih/color"
 
-	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/audit"
 	"perflab.dev/perflab/internal/inference/verdict"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Colors highlight words; they carry no information of their own.
@@ -56,11 +55,11 @@ func cellColor(header, text string) *color.Color {
 	case "verdict":
 		return verdictColor(text)
 	case "equivalent":
-		if text == "not shown" {
+		if text == notEquivalent {
 			return colorWarning
 		}
 	case "outcome":
-		if strings.HasSuffix(text, "do not match") {
+		if text != header && text != outcomeMatches && text != outcomeMatch {
 			return colorBad
 		}
 	case "slip":
@@ -71,33 +70,30 @@ func cellColor(header, text string) *color.Color {
 	return nil
 }
 
-// statusVerdict matches the verdict at the end of a comparison in the status.
-var statusVerdict = regexp.MustCompile(`: (\w+)(?:, about .* needed)?$`)
-
-// paintStatus highlights problems and verdicts in the status of an experiment.
-func (l style) paintStatus(text string) string {
-	if !l.colors {
-		return text
-	}
-	var painted strings.Builder
-	for line := range strings.Lines(text) {
-		painted.WriteString(l.paintStatusLine(strings.TrimSuffix(line, "\n")))
-		if strings.HasSuffix(line, "\n") {
-			painted.WriteString("\n")
-		}
-	}
-	return painted.String()
+// statusLine is a line of text with a highlighted word; a nil shade highlights nothing.
+type statusLine struct {
+	before, word, after string
+	shade               *color.Color
 }
 
-func (l style) paintStatusLine(line string) string {
-	if strings.HasPrefix(line, "  invalid: ") {
-		return strings.Replace(line, "invalid", l.paint(colorWarning, "invalid"), 1)
+// verdictLine highlights a verdict.
+func verdictLine(before, verdict, after string) statusLine {
+	return statusLine{before, verdict, after, verdictColor(verdict)}
+}
+
+func (l statusLine) String() string { return l.before + l.word + l.after }
+
+// indented is the line within a list.
+func (l statusLine) indented() statusLine {
+	l.before = "  " + l.before
+	return l
+}
+
+// paintStatus joins the lines of a status, with highlights if colors are enabled.
+func (l style) paintStatus(lines []statusLine) string {
+	var painted strings.Builder
+	for _, line := range lines {
+		painted.WriteString(prose.Printable(line.before) + l.paint(line.shade, prose.Printable(line.word)) + prose.Printable(line.after) + "\n")
 	}
-	if phase, is := strings.CutSuffix(line, ": "+string(v1alpha1.ExperimentStalled)); is {
-		return phase + ": " + l.paint(colorBad, string(v1alpha1.ExperimentStalled))
-	}
-	if at := statusVerdict.FindStringSubmatchIndex(line); at != nil {
-		return line[:at[2]] + l.paint(verdictColor(line[at[2]:at[3]]), line[at[2]:at[3]]) + line[at[3]:]
-	}
-	return line
+	return painted.String()
 }

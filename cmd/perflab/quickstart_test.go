@@ -100,7 +100,7 @@ func TestPagesShowStatus(t *testing.T) {
 		progress: []*v1alpha1.LoadProgress{{Users: 1, RequestsPerSecond: "4.9", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Search", "43.2")}}},
 	}
 	for page, wants := range map[string][]string{
-		"../../docs/quick-start.md": {indented(effect.snapshot(t).text(noon)), indented(demo.snapshot(t).text(noon))},
+		"../../docs/quick-start.md": {indented(textOf(effect.snapshot(t), noon)), indented(textOf(demo.snapshot(t), noon))},
 		// The experiment's status has no progress of loads.
 		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are running"},
 	} {

@@ -37,7 +37,7 @@ func withSuggestions(object *unstructured.Unstructured, faults field.ErrorList) 
 		if suggested[fault.Field] {
 			continue
 		}
-		if meant, known := schema.Suggest(object, fault.Field); known && isFormFault(fault) {
+		if meant, known := schema.Suggest(object, fault.Field); known && (meant.ByRule || isFormFault(fault)) {
 			suggested[fault.Field] = true
 			fault = field.Invalid(field.NewPath(fault.Field), nil, meant.String())
 		}
@@ -46,14 +46,10 @@ func withSuggestions(object *unstructured.Unstructured, faults field.ErrorList) 
 	return kept
 }
 
-// isFormFault reports whether a value has the wrong form for a number, quantity or
-// duration.
+// isFormFault reports whether a value has the wrong type, or the wrong form for a quantity.
 func isFormFault(fault *field.Error) bool {
-	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || ruleForm.MatchString(fault.Detail)
+	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail)
 }
-
-// ruleForm matches the messages of rules for durations and percentages.
-var ruleForm = regexp.MustCompile(`a duration with its unit|without a percent sign`)
 
 // noField is the field of a fault without one.
 const noField = "<nil>"

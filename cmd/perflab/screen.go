@@ -52,9 +52,9 @@ func (s *screen) show(seen snapshot, now time.Time) {
 	if s.lines > 0 {
 		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
 	}
-	text := prose.Printable(seen.text(now))
-	s.write(s.paintStatus(text))
-	s.lines = terminalRows(text, s.columns())
+	lines := seen.lines(now)
+	s.write(s.paintStatus(lines))
+	s.lines = terminalRows(style{}.paintStatus(lines), s.columns())
 }
 
 // showState writes changes for programs, except those of the remaining time.

@@ -119,7 +119,7 @@ func (o statusOptions) show(out io.Writer, seen snapshot, now time.Time) error {
 	if o.output.isData() {
 		return o.output.write(out, seen.state(now))
 	}
-	_, err := io.WriteString(out, styleOf(out).paintStatus(prose.Printable(seen.text(now))))
+	_, err := io.WriteString(out, styleOf(out).paintStatus(seen.lines(now)))
 	return err
 }
 
@@ -172,7 +172,7 @@ func (s snapshot) outcome(failOn string) error {
 	}
 	for _, found := range s.experiment.Status.Comparisons {
 		if found.Primary && !found.Twin && found.Verdict == v1alpha1.VerdictWorse {
-			return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errRegression, comparisonLine(found))
+			return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errRegression, comparisonLine(found, s.experiment.Status.Analysis))
 		}
 	}
 	return nil

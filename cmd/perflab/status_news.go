@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 
 	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/internal/view/progress"
@@ -46,7 +45,7 @@ func (s snapshot) currentNews() []string {
 		}
 		for _, found := range status.Comparisons {
 			if found.Primary {
-				lines = append(lines, comparisonLine(found))
+				lines = append(lines, comparisonLine(found, status.Analysis).String())
 			}
 		}
 		return lines
@@ -56,7 +55,7 @@ func (s snapshot) currentNews() []string {
 	}
 	if current := status.Current; current != nil {
 		line := fmt.Sprintf("run %s: %s", current.Run, cmp.Or(string(current.Phase), "about to begin"))
-		if doing := withoutLoadProgress(current.Message); doing != "" {
+		if doing := s.activity(); doing != "" {
 			line += ": " + doing
 		}
 		lines = append(lines, line)
@@ -66,9 +65,11 @@ func (s snapshot) currentNews() []string {
 
 func (s snapshot) waitingFor() string { return progress.WaitMessage(&s.experiment.Status) }
 
-// loadProgress matches the progress of a running load.
-var loadProgress = regexp.MustCompile(`: running [^;]*`)
-
-func withoutLoadProgress(message string) string {
-	return loadProgress.ReplaceAllString(message, ": running")
+// activity is the message of the current run. While loads run, that has times and counts: their
+// states replace it.
+func (s snapshot) activity() string {
+	if run := progress.CurrentRun(&s.experiment, s.runs); run != nil {
+		return cmp.Or(progress.LoadStates(run), run.Status.Message)
+	}
+	return s.experiment.Status.Current.Message
 }

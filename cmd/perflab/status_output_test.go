@@ -114,10 +114,12 @@ func TestStatusRefusesOptions(t *testing.T) {
 func TestFollowTimesOut(t *testing.T) {
 	seen := underway()
 	seen.experiment.Namespace = "lab"
+	// Only the run has the progress of its loads.
+	seen.experiment.Status.Current.Message = "loads are running"
 	reader := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(&seen.experiment).Build()
 	how := followOptions{timeout: time.Second, interval: time.Hour}
 	err := follow(t.Context(), reader, client.ObjectKeyFromObject(&seen.experiment), newScreen(io.Discard), how)
-	const want = `watching experiment "partitions": timed out after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: cico: running`
+	const want = `watching experiment "partitions": timed out after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: loads are running`
 	if exitCode(err) != exitTimeout || err.Error() != want {
 		t.Errorf("exit code %d: %v\nwant\n%s", exitCode(err), err, want)
 	}

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fatih/color"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/runs/evidence"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -63,7 +65,7 @@ func TestStatusOfRunningExperiment(t *testing.T) {
   about 35m0s left
   now: partitions-2-two: cico: running 35s of 2m, 8 users, 12.3 requests/s
 `
-	expect.Equal(t, want, underway().text(after(30).Time), "status")
+	expect.Equal(t, want, textOf(underway(), after(30).Time), "status")
 }
 
 // A new run has no message yet.
@@ -71,7 +73,7 @@ func TestStatusOfPendingRun(t *testing.T) {
 	for _, phase := range []v1alpha1.RunPhase{"", v1alpha1.RunPending} {
 		seen := underway()
 		seen.experiment.Status.Current = &v1alpha1.CurrentRun{Run: "partitions-2-two", Phase: phase}
-		if got := seen.text(after(30).Time); !strings.Contains(got, "now: partitions-2-two: about to begin\n") {
+		if got := textOf(seen, after(30).Time); !strings.Contains(got, "now: partitions-2-two: about to begin\n") {
 			t.Errorf("in phase %q:\n%s", phase, got)
 		}
 	}
@@ -94,16 +96,31 @@ func complete(verdict v1alpha1.Verdict) snapshot {
 	return seen
 }
 
+// textOf is the status without colors.
+func textOf(seen snapshot, now time.Time) string { return style{}.paintStatus(seen.lines(now)) }
+
+// Colors follow from verdicts and phases, whatever the line is.
+func TestStatusHighlights(t *testing.T) {
+	worse, stalled := complete(v1alpha1.VerdictWorse), underway()
+	stalled.experiment.Status.Phase = v1alpha1.ExperimentStalled
+	stalled.experiment.Status.InvalidRuns = []v1alpha1.InvalidRun{{Run: "a", Message: "ended: Worse", Reason: v1alpha1.ReasonLoadFailed}}
+	for want, seen := range map[string]snapshot{": " + colorBad.Sprint("Worse") + "\n": worse, ": " + colorBad.Sprint("Stalled") + "\n": stalled, colorWarning.Sprint("invalid") + ": a: ended: Worse (LoadFailed)\n": stalled} {
+		if got := (style{colors: true}).paintStatus(seen.lines(noon)); strings.Count(got, want) != 1 {
+			t.Errorf("%q is not in\n%q", want, got)
+		}
+	}
+}
+
 func TestStatusOfCompleteExperiment(t *testing.T) {
 	want := `partitions: Complete
   [##############################] 12 of 12 runs
   two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
 `
-	expect.Equal(t, want, complete(v1alpha1.VerdictBetter).text(noon), "status")
+	expect.Equal(t, want, textOf(complete(v1alpha1.VerdictBetter), noon), "status")
 	decided := complete(v1alpha1.VerdictBetter)
 	decided.experiment.Status.Analysis = &v1alpha1.AnalysisStatus{Stopped: &v1alpha1.Stopped{Reason: v1alpha1.ReasonDecided, Message: "after 9 blocks the primary comparison has a verdict"}}
 	const told = "no further block: after 9 blocks the primary comparison has a verdict"
-	if got := decided.text(noon); !strings.Contains(got, "  "+told+"\n") {
+	if got := textOf(decided, noon); !strings.Contains(got, "  "+told+"\n") {
 		t.Errorf("status does not say why it stopped:\n%s", got)
 	}
 	if news := decided.news(); !slices.ContainsFunc(news, func(line string) bool { return strings.HasSuffix(line, ": "+told) }) {
@@ -115,7 +132,7 @@ func TestStatusOfCompleteExperiment(t *testing.T) {
 func TestStatusShowsChanges(t *testing.T) {
 	seen := complete(v1alpha1.VerdictBetter)
 	seen.experiment.Status.Changes = []v1alpha1.SeriesChange{{Sentence: "Check-In rose by 6.1 % between 2026.1 and 2026.2", Verdict: v1alpha1.VerdictWorse}}
-	if got := seen.text(noon); !strings.HasSuffix(got, ": Better\n  Check-In rose by 6.1 % between 2026.1 and 2026.2: Worse\n") {
+	if got := textOf(seen, noon); !strings.HasSuffix(got, ": Better\n  Check-In rose by 6.1 % between 2026.1 and 2026.2: Worse\n") {
 		t.Error(got)
 	}
 }
@@ -132,15 +149,26 @@ func TestComparisonLine(t *testing.T) {
 	}
 	apart := few
 	apart.Blocks = 6
-	early := apart
-	early.Warnings = []string{"descriptive only: the first look, which may give a verdict, is after 8 blocks"}
+	early, unlike := apart, apart
+	early.Withheld, unlike.Withheld = v1alpha1.ReasonBeforeFirstAnalysis, v1alpha1.ReasonErrorRatesDiffer
 	for want, found := range map[string]v1alpha1.Comparison{
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":                    few,
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared (see the report)":                apart,
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first interim analysis": early,
 		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block needed":                                  errors,
 	} {
-		expect.Equal(t, want, comparisonLine(found))
+		expect.Equal(t, want, comparisonLine(found, nil).String())
+	}
+	// Earlier versions recorded no reason, and the wording of warnings decides nothing.
+	apart.Warnings = []string{"descriptive only: anything"}
+	looks := &v1alpha1.AnalysisStatus{Blocks: 6, Looks: &v1alpha1.Looks{First: 8, Last: 12}}
+	for want, found := range map[string]v1alpha1.Comparison{"not compared (see the report)": unlike, "no verdict before the first interim analysis": apart} {
+		if got := comparisonLine(found, looks).String(); !strings.HasSuffix(got, ": "+want) {
+			t.Errorf("before the first interim analysis: %q, want %q", got, want)
+		}
+	}
+	if got, want := comparisonLine(apart, nil).String(), ": not compared (see the report)"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -178,6 +206,18 @@ func TestScreenWithoutTerminal(t *testing.T) {
 		status.WaitingFor = string(phase) + ": " + message
 		takeSnapshot()
 	}
+	begun := &metav1.Time{Time: noon}
+	loading := func(cico, create v1alpha1.LoadStatus, message string) {
+		run := v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Name: "partitions-1-one"}}
+		run.Spec.Scenario.Loads = []v1alpha1.Load{{Name: "cico"}, {Name: "create"}}
+		cico.Name, create.Name = "cico", "create"
+		run.Status = v1alpha1.PerfRunStatus{
+			Phase: v1alpha1.RunLoading, Message: message, Loads: []v1alpha1.LoadStatus{cico, create},
+			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionLoadsComplete, Reason: v1alpha1.ReasonLoading}},
+		}
+		seen.runs = []v1alpha1.PerfRun{run}
+		doing(v1alpha1.RunLoading, message)
+	}
 	takeSnapshot()
 	status.Phase, status.WaitingFor = v1alpha1.ExperimentPending, "waiting for run heaps-1 of another experiment"
 	takeSnapshot()
@@ -193,10 +233,11 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 0 of 3 brokers are ready`)
 	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 1 of 3 brokers is ready`)
 	screen.note("reading failed: timeout")
-	doing(v1alpha1.RunLoading, "cico: starting: 0 of 1 runner up; create: waiting")
-	doing(v1alpha1.RunLoading, "cico: running 5s, until create ends; create: waiting")
-	doing(v1alpha1.RunLoading, "cico: running 15s, until create ends, 4 users, 85 requests/s, Check-In p95 17 ms; create: running 1s, 3 of 10 records")
-	doing(v1alpha1.RunLoading, "cico: running 1m25s, until create ends, 4 users, 80 requests/s, 1 % errors, Check-In p95 18 ms; create: running 1m11s, 9 of 10 records")
+	created, started := v1alpha1.LoadStatus{CreateTime: begun}, v1alpha1.LoadStatus{CreateTime: begun, StartTime: begun}
+	loading(created, v1alpha1.LoadStatus{}, "cico: starting: 0 of 1 runner up; create: not started")
+	loading(started, v1alpha1.LoadStatus{}, "cico: running 5s, until create ends; create: not started")
+	loading(started, started, "cico: running 15s, until create ends, 4 users, 85 requests/s, Check-In p95 17 ms; create: running 1s, 3 of 10 records")
+	loading(started, started, "cico: running 1m25s, until create ends, 4 users, 80 requests/s, 1 % errors, Check-In p95 18 ms; create: running 1m11s, 9 of 10 records")
 	status.Runs = &v1alpha1.RunCounts{Planned: 2, Invalid: 1}
 	status.InvalidRuns = []v1alpha1.InvalidRun{{Run: "partitions-1-one", Reason: v1alpha1.ReasonTooManyErrors, Message: "5 of 100 transactions failed"}}
 	takeSnapshot()
@@ -214,8 +255,8 @@ reading failed: timeout
 partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 0 of 3 brokers are ready
 partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 1 of 3 brokers is ready
 reading failed: timeout
-partitions: run partitions-1-one: Loading: cico: starting: 0 of 1 runner up; create: waiting
-partitions: run partitions-1-one: Loading: cico: running; create: waiting
+partitions: run partitions-1-one: Loading: cico: starting; create: not started
+partitions: run partitions-1-one: Loading: cico: running; create: not started
 partitions: run partitions-1-one: Loading: cico: running; create: running
 partitions: 0 of 2 runs are done, 1 invalid
 partitions: run partitions-1-one is invalid: 5 of 100 transactions failed (TooManyErrors)
@@ -232,7 +273,7 @@ func TestStatusOfWaitingExperiment(t *testing.T) {
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `waiting for PerfSystem "library", which is not in the namespace`}
 	want := "partitions: Pending\n  waiting for PerfSystem \"library\", which is not in the namespace\n"
-	expect.Equal(t, want, seen.text(noon), "status")
+	expect.Equal(t, want, textOf(seen, noon), "status")
 }
 
 func TestRunNeedsOneExperiment(t *testing.T) {
@@ -263,6 +304,18 @@ func TestTerminalRows(t *testing.T) {
 	} {
 		if got := terminalRows(tc.text, 10); got != tc.want {
 			t.Errorf("%q takes %d rows, want %d", tc.text, got, tc.want)
+		}
+	}
+}
+
+func TestCellColors(t *testing.T) {
+	for cell, want := range map[[2]string]*color.Color{
+		{"outcome", "outcome"}: nil, {"outcome", outcomeText(evidence.KindPlan, 1, nil)}: nil, {"outcome", outcomeText(evidence.KindRecord, 2, nil)}: nil,
+		{"outcome", outcomeText(evidence.KindPlan, 1, []evidence.Broken{{Link: evidence.KindPlan}})}: colorBad,
+		{"equivalent", "yes"}: nil, {"equivalent", notEquivalent}: colorWarning, {"verdict", "Worse"}: colorBad, {"metric", "Worse"}: nil,
+	} {
+		if got := cellColor(cell[0], cell[1]); got != want {
+			t.Errorf("%q has another color than it should", cell)
 		}
 	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,51 +23,62 @@ import (
 // barWidth is the number of characters of a progress bar.
 const barWidth = 30
 
-// text summarizes the progress in a few lines.
-func (s snapshot) text(now time.Time) string {
-	var page strings.Builder
+// lines summarize the progress.
+func (s snapshot) lines(now time.Time) []statusLine {
 	status := &s.experiment.Status
-	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, s.phase())
+	lines := []statusLine{s.phaseLine()}
+	add := func(format string, values ...any) {
+		lines = append(lines, statusLine{before: fmt.Sprintf("  "+format, values...)})
+	}
 	if counts := status.Runs; counts != nil {
-		fmt.Fprintf(&page, "  %s %d of %d runs", progressBar(counts.Done, counts.Planned), counts.Done, counts.Planned)
+		invalid := ""
 		if counts.Invalid > 0 {
-			fmt.Fprintf(&page, ", %d invalid", counts.Invalid)
+			invalid = fmt.Sprintf(", %d invalid", counts.Invalid)
 		}
-		page.WriteString("\n")
+		add("%s %d of %d runs%s", progressBar(counts.Done, counts.Planned), counts.Done, counts.Planned, invalid)
 	}
 	if ended := s.stopMessage(); ended != "" {
-		fmt.Fprintf(&page, "  %s\n", ended)
+		add("%s", ended)
 	}
 	for _, condition := range progress.Problems(status) {
-		fmt.Fprintf(&page, "  %s: %s\n", condition.Type, condition.Message)
+		add("%s: %s", condition.Type, condition.Message)
 	}
 	for _, invalid := range status.InvalidRuns {
-		fmt.Fprintf(&page, "  invalid: %s: %s (%s)\n", invalid.Run, invalid.Message, invalid.Reason)
+		lines = append(lines, statusLine{"  ", "invalid", fmt.Sprintf(": %s: %s (%s)", invalid.Run, invalid.Message, invalid.Reason), colorWarning})
 	}
 	for _, found := range status.Capacities {
-		fmt.Fprintf(&page, "  %s\n", capacityLine(found))
+		add("%s", capacityLine(found))
 	}
 	for _, found := range status.Comparisons {
 		if found.Primary {
-			fmt.Fprintf(&page, "  %s\n", comparisonLine(found))
+			lines = append(lines, comparisonLine(found, status.Analysis).indented())
 		}
 	}
 	for _, change := range status.Changes {
-		fmt.Fprintf(&page, "  %s: %s\n", change.Sentence, change.Verdict)
+		lines = append(lines, verdictLine(change.Sentence+": ", string(change.Verdict), "").indented())
 	}
 	if s.isOver() || provenance.IsImported(&s.experiment) {
-		return page.String()
+		return lines
 	}
 	if left, known := s.timeLeft(now); known {
-		fmt.Fprintf(&page, "  about %s left\n", left)
+		add("about %s left", left)
 	}
 	if waits := s.waitingFor(); waits != "" {
-		fmt.Fprintf(&page, "  %s\n", waits)
+		add("%s", waits)
 	}
 	if current := status.Current; current != nil {
-		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, progress.Activity(current))
+		add("now: %s: %s", current.Run, progress.Activity(current))
 	}
-	return page.String()
+	return lines
+}
+
+// phaseLine names the experiment and its phase.
+func (s snapshot) phaseLine() statusLine {
+	line := statusLine{before: s.experiment.Name + ": ", word: s.phase()}
+	if s.experiment.Status.Phase == v1alpha1.ExperimentStalled {
+		line.shade = colorBad
+	}
+	return line
 }
 
 // capacityLine describes what an arm takes.
@@ -113,13 +123,33 @@ func progressBar(done, planned int32) string {
 	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled) + "]"
 }
 
-// isDescriptive reports whether the comparison is too early for a verdict.
-func isDescriptive(found v1alpha1.Comparison) bool {
-	return slices.ContainsFunc(found.Warnings, func(warning string) bool { return strings.HasPrefix(warning, comparison.DescriptiveOnly) })
+// withheldReason is why a comparison has no verdict. Earlier versions did not record it: too few
+// blocks are known without.
+func withheldReason(found v1alpha1.Comparison, analysis *v1alpha1.AnalysisStatus) v1alpha1.WithheldReason {
+	switch {
+	case found.Withheld != "":
+		return found.Withheld
+	case found.Blocks < verdict.MinimumBlocks:
+		return v1alpha1.ReasonTooFewBlocks
+	case analysis != nil && analysis.Looks != nil && analysis.Blocks < analysis.Looks.First:
+		return v1alpha1.ReasonBeforeFirstAnalysis
+	}
+	return ""
 }
 
-// comparisonLine summarizes a comparison in one line.
-func comparisonLine(found v1alpha1.Comparison) string {
+// withheldText describes the reason of a missing verdict.
+func withheldText(reason v1alpha1.WithheldReason) string {
+	switch reason {
+	case v1alpha1.ReasonTooFewBlocks:
+		return fmt.Sprintf("no verdict below %d blocks", verdict.MinimumBlocks)
+	case v1alpha1.ReasonBeforeFirstAnalysis:
+		return "no verdict before the first interim analysis"
+	}
+	return "not compared (see the report)"
+}
+
+// comparisonLine summarizes a comparison of an analysis in one line.
+func comparisonLine(found v1alpha1.Comparison, analysis *v1alpha1.AnalysisStatus) statusLine {
 	unit := percentSign
 	if found.Scale != string(comparison.Ratio) {
 		unit = differenceUnit(found.Unit)
@@ -134,19 +164,13 @@ func comparisonLine(found v1alpha1.Comparison) string {
 	}
 	switch {
 	case found.Twin:
-		line += ": noise, A/A control"
-	case found.Verdict == "" && found.Blocks < verdict.MinimumBlocks:
-		line += fmt.Sprintf(": no verdict below %d blocks", verdict.MinimumBlocks)
-	case found.Verdict == "" && isDescriptive(found):
-		line += ": no verdict before the first interim analysis"
+		return statusLine{before: line + ": noise, A/A control"}
 	case found.Verdict == "":
-		line += ": not compared (see the report)"
+		return statusLine{before: line + ": " + withheldText(withheldReason(found, analysis))}
 	case found.FurtherBlocks > 0:
-		line += fmt.Sprintf(": %s, about %s needed", found.Verdict, prose.Counted(found.FurtherBlocks, "more block"))
-	default:
-		line += ": " + string(found.Verdict)
+		return verdictLine(line+": ", string(found.Verdict), fmt.Sprintf(", about %s needed", prose.Counted(found.FurtherBlocks, "more block")))
 	}
-	return line
+	return verdictLine(line+": ", string(found.Verdict), "")
 }
 
 // formatNumber rounds a number of the status for display.

@@ -53,13 +53,19 @@ func stageText(stage evidence.Stage) string {
 	return ", after " + blocks
 }
 
+// Outcomes of links that hold: of one, and of several.
+const (
+	outcomeMatches = "matches"
+	outcomeMatch   = "match"
+)
+
 func outcomeText(link evidence.Kind, followed int, broken []evidence.Broken) string {
 	failed := countBroken(link, broken)
 	switch {
 	case failed == 0 && followed == 1:
-		return "matches"
+		return outcomeMatches
 	case failed == 0:
-		return "match"
+		return outcomeMatch
 	default:
 		return fmt.Sprintf("%d of %d do not match", failed, followed)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -51,24 +50,25 @@ func fitStatus(object client.Object) (leftOut string, err error) {
 	switch object := object.(type) {
 	case *v1alpha1.PerfRun:
 		leftOut, err = fit.Status("perfruns", &object.Status)
-		object.Status.Warnings = replaceTruncationWarning(object.Status.Warnings, leftOut)
+		recordTruncation(&object.Status.Warnings, &object.Status.Truncated, leftOut)
 	case *v1alpha1.PerfExperiment:
 		leftOut, err = fit.Status("perfexperiments", &object.Status)
-		object.Status.Warnings = replaceTruncationWarning(object.Status.Warnings, leftOut)
+		recordTruncation(&object.Status.Warnings, &object.Status.Truncated, leftOut)
 	case *v1alpha1.PerfSchedule:
 		leftOut, err = fit.Status("perfschedules", &object.Status)
 	}
 	return leftOut, err
 }
 
-// replaceTruncationWarning replaces an earlier warning of this kind, or the last one of a full
-// list.
-func replaceTruncationWarning(warnings []string, leftOut string) []string {
+// recordTruncation replaces an earlier warning of what was left out, or the last one of a full
+// list. A truncated status fits the next time, so nothing left out keeps the earlier one.
+func recordTruncation(warnings *[]string, truncated *string, leftOut string) {
 	if leftOut == "" {
-		return warnings
+		return
 	}
-	others := slices.DeleteFunc(slices.Clone(warnings), func(warning string) bool { return strings.HasPrefix(warning, fit.Begins) })
-	return append(others[:min(len(others), MaxWarnings-1)], leftOut)
+	earlier := []string{*truncated, leftOut}
+	others := slices.DeleteFunc(slices.Clone(*warnings), func(warning string) bool { return slices.Contains(earlier, warning) })
+	*warnings, *truncated = append(others[:min(len(others), MaxWarnings-1)], leftOut), leftOut
 }
 
 // RecordStatusRefusal records an event if the API server refuses the status: nothing else shows

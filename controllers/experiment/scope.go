@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/controllers/retention"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/planning/schedule"
+	"perflab.dev/perflab/internal/planning/validate"
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
@@ -56,7 +57,7 @@ type specCheck struct {
 	// stop nothing.
 	isMade   bool
 	faults   field.ErrorList
-	warnings []string
+	warnings validate.Warnings
 	// isSystemMissing: the PerfSystem does not exist.
 	isSystemMissing bool
 }

@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/planning/schedule"
 	"perflab.dev/perflab/internal/releases/regression"
+	"perflab.dev/perflab/internal/runs/earlier"
 	"perflab.dev/perflab/internal/runs/runfilter"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -38,9 +39,10 @@ func reportExperiment(s *scope) {
 		reportRuns(s)
 		reportStopped(s)
 	}
-	migrateWarnings(status)
+	earlier.Artifacts(status)
 	if s.spec.isMade {
-		status.SpecWarnings = bounded(s.spec.warnings)
+		status.SpecWarnings = bounded(s.spec.warnings.Sentences())
+		status.DesignWarnings = bounded(s.spec.warnings.AboutDesign().Sentences())
 	}
 	reportWarnings(s)
 	status.Phase = experimentPhase(s)
@@ -52,6 +54,7 @@ func reportExperiment(s *scope) {
 // Nothing reads them.
 func reportWarnings(s *scope) {
 	status := &s.Experiment.Status
+	status.Truncated = ""
 	s.Notices = slices.Concat(status.SpecWarnings, runWarnings(s))
 	status.Warnings = bounded(slices.Concat(s.Notices, artifact.Warnings(status)))
 }

@@ -319,9 +319,7 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 	s.setFault(judged.Fault)
 	if judged.Fault == nil {
 		observations = judged.Counting(observations)
-		for _, sentence := range judged.Warnings() {
-			s.warn(sentence)
-		}
+		s.leaveOut(judged.LeftOut())
 	}
 	observations = append(observations, afterFaults...)
 	for _, sentence := range results.Warnings(observations) {
@@ -330,10 +328,26 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 	for _, sentence := range results.LateIterations(spec.Scenario.Loads, measured) {
 		s.warn(sentence)
 	}
-	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
-		s.warn(sentence)
-	}
+	s.adviseWarmUp(results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement))
 	return s.storeObservations(observations)
+}
+
+// leaveOut records the parts of the run that do not count.
+func (s *scope) leaveOut(parts []v1alpha1.LeftOut) {
+	s.status().LeftOut = parts
+	for _, part := range parts {
+		s.warn("left out " + results.DescribeLeftOut(part))
+	}
+}
+
+// adviseWarmUp records the warm-up that all loads need.
+func (s *scope) adviseWarmUp(warming []results.Warming) {
+	for _, load := range warming {
+		s.warn(load.Message)
+		if advised := s.status().AdvisedWarmUp; advised == nil || load.WarmUp > advised.Duration {
+			s.status().AdvisedWarmUp = &metav1.Duration{Duration: load.WarmUp}
+		}
+	}
 }
 
 // recordCapacity stores the capacity that the run found. Its levels may fail: overload is what they

@@ -34,8 +34,9 @@ func (r *Reconciler) recordRendered(ctx context.Context, s *scope, seen *compone
 	if err != nil {
 		return err
 	}
-	if warning := rendering.Warning(s.run, before); warning != "" {
-		s.warn(warning)
+	if change := rendering.Change(s.run, before); change != nil {
+		s.evidence().RenderedChange = change
+		s.warn(change.Message)
 	}
 	return nil
 }

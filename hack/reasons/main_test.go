@@ -38,7 +38,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 	if len(all) < 100 {
 		t.Errorf("only %d conditions and reasons were found in the API", len(all))
 	}
-	places := []string{"components", "events", "status.analysis.stopped", "status.artifacts", "PerfExperiment", "PerfRun", "PerfSchedule", "the workload"}
+	places := []string{"components", "events", "status.analysis.stopped", "status.artifacts", "status.comparisons", "PerfExperiment", "PerfRun", "PerfSchedule", "the workload"}
 	conditions, err := groups(root)
 	expect.NoError(t, err)
 	for _, condition := range conditions[0].reasons {

@@ -124,7 +124,7 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 		faults = added(before, faults, known)
 	}
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
-	return slices.Concat(warnings, doubts, lenient), invalid("PerfExperiment", experiment.Name, append(faults, forbidden...))
+	return slices.Concat(warnings, doubts.Sentences(), lenient), invalid("PerfExperiment", experiment.Name, append(faults, forbidden...))
 }
 
 // added returns the faults that a started experiment did not have before the update. Its
@@ -227,7 +227,7 @@ func (s systems) judge(ctx context.Context, system *v1alpha1.PerfSystem) (admiss
 	if err != nil {
 		return nil, err
 	}
-	return append(doubts, lenient...), invalid("PerfSystem", system.Name, append(faults, forbidden...))
+	return append(doubts.Sentences(), lenient...), invalid("PerfSystem", system.Name, append(faults, forbidden...))
 }
 
 func invalid(kind, name string, faults field.ErrorList) error {

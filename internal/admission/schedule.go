@@ -68,7 +68,7 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	known.NoAccounts = s.rights.Account == ""
 	faults, doubts := validate.Schedule(schedule, known)
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSchedule{})...)
-	return slices.Concat(warnings, doubts, lenient), invalid("PerfSchedule", schedule.Name, append(faults, forbidden...))
+	return slices.Concat(warnings, doubts.Sentences(), lenient), invalid("PerfSchedule", schedule.Name, append(faults, forbidden...))
 }
 
 // isScheduled reports whether the operator itself creates the experiment from the current

@@ -17,10 +17,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/comparison"
@@ -437,6 +439,7 @@ func TestDoubtsAreToldOnce(t *testing.T) {
 		"in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them",
 		"what nothing else says",
 	}
+	input.Experiment.Status.DesignWarnings = input.Experiment.Status.Warnings[:2]
 	page := belowCard(t, input)
 	for _, want := range []string{"2 blocks are too few for a verdict", "The runs were done in a fixed order", "What nothing else says."} {
 		if strings.Count(page, want) != 1 {
@@ -591,17 +594,17 @@ func TestHowPodsShareTheLoad(t *testing.T) {
 // Many runs advise a warm-up; the page does once, and of those that count.
 func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 	input := recorded.Experiment(seed)
-	advice := func(run int, warmUp string) {
-		input.Runs[run].Status.Warnings = []string{"postgres/primary was busy", "it was cold; set measurement.warmUp to " + warmUp + ", and let the load last longer by as much"}
+	advice := func(run int, warmUp time.Duration) {
+		input.Runs[run].Status.AdvisedWarmUp = &metav1.Duration{Duration: warmUp}
 	}
 	valid, invalid := 0, slices.IndexFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Status.Phase == v1alpha1.RunInvalid })
 	for i := range input.Runs {
 		if input.Runs[i].Status.Phase == v1alpha1.RunSucceeded && valid < 2 {
-			advice(i, []string{"2m30s", "2m"}[valid])
+			advice(i, []time.Duration{150 * time.Second, 2 * time.Minute}[valid])
 			valid++
 		}
 	}
-	advice(invalid, "1h")
+	advice(invalid, time.Hour)
 	page := belowCard(t, input)
 	const want = "In 2 runs response times were still falling after the warm-up, so averages and percentiles include some of it. A measurement.warmUp of 2m30s would"
 	if strings.Count(page, "were still falling after the warm-up") != 1 || !strings.Contains(page, want) {
@@ -654,4 +657,37 @@ func TestTextsAtTheRightEdgeEndThere(t *testing.T) {
 	if ending == 0 {
 		t.Error("no text ends at the edge")
 	}
+}
+
+// Earlier versions recorded some facts only as sentences: their reports are the same.
+func TestReportsOfEarlierVersions(t *testing.T) {
+	const (
+		few    = "2 blocks give numbers, but no verdict: raise design.blocks to 6, also later"
+		cold   = "the system was still warming up; set measurement.warmUp to 2m30s, and let the load last longer by as much"
+		unlike = `not built as run "a" of the same arm was: PerfLab makes something else of Kafka (version v0.4.0 then, v0.5.0 now)`
+		failed = `load "cico": 9 of 60 transactions failed`
+	)
+	today := recorded.Experiment(seed)
+	at := slices.IndexFunc(today.Runs, func(run v1alpha1.PerfRun) bool { return run.Status.Phase == v1alpha1.RunSucceeded })
+	run := &today.Runs[at]
+	today.Experiment.Status.Warnings = []string{few, "what nothing else says"}
+	run.Status.Warnings = []string{"postgres was busy", cold, unlike, "left out during create-5k: " + failed}
+	earlier := today
+	earlier.Experiment, earlier.Runs = *today.Experiment.DeepCopy(), slices.Clone(today.Runs)
+	earlier.Runs[at] = *run.DeepCopy()
+	today.Experiment.Status.DesignWarnings = []string{few}
+	run.Status.LeftOut = []v1alpha1.LeftOut{{Load: "cico", Window: "during-create-5k", Message: failed}}
+	run.Status.AdvisedWarmUp = &metav1.Duration{Duration: 150 * time.Second}
+	changed := v1alpha1.RunEvidence{}
+	if run.Status.Evidence != nil {
+		changed = *run.Status.Evidence
+	}
+	changed.RenderedChange = &v1alpha1.RenderedChange{Since: "a", Of: []string{"Kafka"}, Message: unlike}
+	run.Status.Evidence = &changed
+	want := written(t, reportOf(t, today), "report.md")
+	expect.Contains(t, want, []string{"A measurement.warmUp of 2m30s", "was not built as run", "During create-5k: " + failed, "What nothing else says."}, "the report")
+	if strings.Contains(want, "raise design.blocks") {
+		t.Error("the report advises another design")
+	}
+	expect.Equal(t, want, written(t, reportOf(t, earlier), "report.md"), "the report of an earlier version")
 }

@@ -27,7 +27,8 @@ func TestPartsThatDoNotCountAreListed(t *testing.T) {
 		switch run := &input.Runs[i]; {
 		case run.Status.Phase == v1alpha1.RunSucceeded && counted == "":
 			counted = run.Name
-			run.Status.Warnings = append(run.Status.Warnings, `left out during create-5k: load "cico": 9 of 60 transactions failed`, "postgres was busy")
+			run.Status.LeftOut = []v1alpha1.LeftOut{{Load: "cico", Window: "during-create-5k", Message: `load "cico": 9 of 60 transactions failed`}}
+			run.Status.Warnings = append(run.Status.Warnings, "postgres was busy")
 		case run.Status.Phase == v1alpha1.RunInvalid && refused == "":
 			refused = run.Name
 			run.Status.Observations = []v1alpha1.Observation{

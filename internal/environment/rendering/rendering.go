@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -16,9 +15,6 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/text/prose"
 )
-
-// otherwise is part of each warning.
-const otherwise = "not built as run "
 
 // Digest returns the digest of the objects of a component. They must not contain the run's
 // name, so that they are equal for each run.
@@ -30,25 +26,28 @@ func Digest(of string, objects []*unstructured.Unstructured) v1alpha1.RenderedDi
 	return v1alpha1.RenderedDigest{Of: of, SHA256: naming.Hash(contents)}
 }
 
-// IsWarning identifies the warnings of Warning among a run's warnings.
-func IsWarning(sentence string) bool { return strings.Contains(sentence, otherwise) }
-
-// Warning says that the run was rendered differently from its predecessor; empty if it was
-// not, or there is none.
-func Warning(run, before *v1alpha1.PerfRun) string {
+// Change is how the run was rendered differently from its predecessor; nil if it was not, or
+// there is none.
+func Change(run, before *v1alpha1.PerfRun) *v1alpha1.RenderedChange {
 	if before == nil {
-		return ""
+		return nil
 	}
 	now, then := run.Status.Evidence, before.Status.Evidence
 	if then == nil || len(then.Rendered) == 0 {
-		return fmt.Sprintf("perhaps %s%q of the same arm was, by an earlier PerfLab that did not note what it made of the declaration", otherwise, before.Name)
+		return &v1alpha1.RenderedChange{
+			Since:   before.Name,
+			Message: fmt.Sprintf("perhaps not built as run %q of the same arm was, by an earlier PerfLab that did not note what it made of the declaration", before.Name),
+		}
 	}
 	changed := changes(then.Rendered, now.Rendered)
 	if len(changed) == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s%q of the same arm was: PerfLab makes something else of %s (version %s then, %s now)",
-		otherwise, before.Name, prose.Enumerate(changed), version(then), version(now))
+	return &v1alpha1.RenderedChange{
+		Since: before.Name, Of: changed,
+		Message: fmt.Sprintf("not built as run %q of the same arm was: PerfLab makes something else of %s (version %s then, %s now)",
+			before.Name, prose.Enumerate(changed), version(then), version(now)),
+	}
 }
 
 func version(evidence *v1alpha1.RunEvidence) string {

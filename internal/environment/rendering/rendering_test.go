@@ -24,7 +24,7 @@ func run(name string, position int32, arm, version string, rendered ...string) v
 	return made
 }
 
-func TestWarning(t *testing.T) {
+func TestChange(t *testing.T) {
 	now := run("now", 5, "slow", "v0.5.0", "Kafka", "k2", "the modules", "m2")
 	failed := run("failed", 4, "slow", "v0.4.0", "Kafka", "k1")
 	failed.Status.Phase = v1alpha1.RunInvalid
@@ -58,9 +58,9 @@ func TestWarning(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := rendering.Warning(&now, rendering.Predecessor(&now, c.runs))
-			if got != c.want || rendering.IsWarning(got) != (c.want != "") {
-				t.Errorf("got %q, want %q", got, c.want)
+			got := rendering.Change(&now, rendering.Predecessor(&now, c.runs))
+			if (got != nil) != (c.want != "") || got != nil && (got.Message != c.want || got.Since != "old") {
+				t.Errorf("got %+v, want %q", got, c.want)
 			}
 		})
 	}

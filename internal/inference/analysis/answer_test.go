@@ -106,7 +106,7 @@ func TestAnalyzeDetectsCarryOver(t *testing.T) {
 		checkIn:  "carry-over: the arm that ran before explains part of Check-In average response time under s",
 		checkOut: "carry-over: where a run stands in its block explains part of Check-Out average response time under s",
 	} {
-		if !containsPart(answer.Warnings, part) || !containsPart(findComparison(t, answer, metric, "slow").Warnings, part) {
+		if !containsPart(answer.Warnings, part) || !containsPart(comparison.Messages(findComparison(t, answer, metric, "slow").Warnings), part) {
 			t.Errorf("%q is not told among %q", part, answer.Warnings)
 		}
 	}

@@ -36,16 +36,16 @@ func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alp
 		}
 	}
 	for _, one := range found.significant(a.Question.Alpha()) {
-		a.warn(one.sentence)
+		a.warn(one.warning.Message)
 		a.attach(one)
 	}
 }
 
-// attach lets the sentence travel with the numbers it is about.
+// attach lets the warning travel with the numbers it is about.
 func (a *Answer) attach(sure suspicion) {
 	for i := range a.Comparisons {
 		if c := &a.Comparisons[i]; c.Scenario == sure.scenario && c.Metric == sure.metric {
-			c.Warnings = append(c.Warnings, sure.sentence)
+			c.Warnings = append(c.Warnings, sure.warning)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func fit(table *comparison.Table, scenario, metric string, all []arms.Arm) (fitt
 type suspicion struct {
 	scenario, metric string
 	p                float64
-	sentence         string
+	warning          comparison.Warning
 }
 
 type suspicions []suspicion
@@ -105,9 +105,9 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 	if err != nil || math.IsNaN(test.P) {
 		return
 	}
-	sentence := fmt.Sprintf("%s %s (p = %.2g): runs are not independent: reset more, or lengthen the warm-up",
+	warning := comparison.NewWarning(comparison.CodeCarryOver, "%s %s (p = %.2g): runs are not independent: reset more, or lengthen the warm-up",
 		what, metric.Parse(of.metric).Under(of.scenario), test.P)
-	*s = append(*s, suspicion{of.scenario, of.metric, test.P, sentence})
+	*s = append(*s, suspicion{of.scenario, of.metric, test.P, warning})
 }
 
 // drift fits a line through the blocks, with the arms' effects taken out.
@@ -139,9 +139,9 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 	}
 	low, high := slope.Interval(confidence)
 	shown := of.series.Scale.Display
-	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks remove it from the deltas, but the system does not return to its initial state: check reset",
+	warning := comparison.NewWarning(comparison.CodeDrift, "drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks remove it from the deltas, but the system does not return to its initial state: check reset",
 		metric.Parse(of.metric).Under(of.scenario), shown(slope.Value), unit, shown(low), shown(high))
-	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
+	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), warning})
 }
 
 // sequence specifies where runs that are valid stood among the others.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/comparison"
@@ -94,16 +93,10 @@ func row(c *comparison.Comparison) v1alpha1.Comparison {
 		FurtherBlocks: int32(c.FurtherBlocks),
 	}
 	if !c.Twin {
-		shown.Verdict = v1alpha1.Verdict(c.Verdict)
+		shown.Verdict, shown.Withheld = v1alpha1.Verdict(c.Verdict), v1alpha1.WithheldReason(c.Withheld.Code)
 	}
-	var own []string
-	for _, warning := range c.Warnings {
-		// The field primary reports it already.
-		if !strings.HasPrefix(warning, comparison.ExploratoryWarning) {
-			own = append(own, warning)
-		}
-	}
-	shown.Warnings = bounded(own, maxOwnWarnings)
+	// The field primary reports already which are exploratory.
+	shown.Warnings = bounded(comparison.Messages(c.Warnings, comparison.CodeExploratory), maxOwnWarnings)
 	return shown
 }
 

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/analysis"
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -94,5 +96,56 @@ func TestSummary(t *testing.T) {
 	few := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	if got := few.Summary(true); got != "none below 6 blocks" {
 		t.Errorf("with five blocks: %q", got)
+	}
+}
+
+// A program finds out from the status why there is no verdict.
+func TestStatusHasReasonsOfMissingVerdicts(t *testing.T) {
+	reasons := func(made bench, edit func(*v1alpha1.PerfExperimentSpec)) map[string]v1alpha1.WithheldReason {
+		spec := made.spec()
+		edit(spec)
+		found := map[string]v1alpha1.WithheldReason{}
+		answer := analysis.Analyze(spec, made.arms, 1, made.runs())
+		for _, c := range answer.Bounded() {
+			found[c.Arm] = c.Withheld
+		}
+		return found
+	}
+	with := func(blocks int, arms ...string) bench {
+		return bench{arms: newArms(arms...), scenarios: []string{"s"}, blocks: blocks, metrics: []string{checkIn}, spread: 0.01, value: tenth}
+	}
+	asIs := func(*v1alpha1.PerfExperimentSpec) {}
+	untilVerdicts := func(spec *v1alpha1.PerfExperimentSpec) {
+		spec.Design.Blocks, spec.Design.Target = 8, &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 12}
+	}
+	for name, test := range map[string]struct {
+		made bench
+		edit func(*v1alpha1.PerfExperimentSpec)
+		want v1alpha1.WithheldReason
+	}{
+		"enough":                     {with(8, "base", "slow"), asIs, ""},
+		"too few blocks":             {with(5, "base", "slow"), asIs, v1alpha1.ReasonTooFewBlocks},
+		"before the first analysis":  {with(6, "base", "slow"), untilVerdicts, v1alpha1.ReasonBeforeFirstAnalysis},
+		"at the first analysis":      {with(8, "base", "slow"), untilVerdicts, ""},
+		"too few, and before it too": {with(5, "base", "slow"), untilVerdicts, v1alpha1.ReasonTooFewBlocks},
+	} {
+		if got := reasons(test.made, test.edit)["slow"]; got != test.want {
+			t.Errorf("%s: withheld because of %q, want %q", name, got, test.want)
+		}
+	}
+	if got := reasons(with(5, "base", "slow", "twin"), asIs); got["twin"] != "" || got["slow"] != v1alpha1.ReasonTooFewBlocks {
+		t.Errorf("with an A/A control, which never has a verdict: %q", got)
+	}
+}
+
+// The codes of comparisons are the reasons of the API.
+func TestCodesAreReasons(t *testing.T) {
+	for code, reason := range map[comparison.Code]v1alpha1.WithheldReason{
+		comparison.CodeTooFewBlocks: v1alpha1.ReasonTooFewBlocks, comparison.CodeBeforeFirstAnalysis: v1alpha1.ReasonBeforeFirstAnalysis,
+		comparison.CodeErrorRatesDiffer: v1alpha1.ReasonErrorRatesDiffer, comparison.CodeTwinDiffers: v1alpha1.ReasonTwinDiffers,
+		comparison.CodeChangedBySettings: v1alpha1.ReasonChangedBySettings, comparison.CodeDirectionUnknown: v1alpha1.ReasonDirectionUnknown,
+		comparison.CodeNoInterval: v1alpha1.ReasonNoInterval,
+	} {
+		expect.Equal(t, reason, v1alpha1.WithheldReason(code))
 	}
 }

@@ -78,13 +78,13 @@ type Comparison struct {
 	// analyses; Adjusted is P adjusted for its family.
 	P, Permutation, Adjusted float64
 	Verdict                  verdict.Verdict
-	// Withheld is why there is no verdict; empty where there is one.
-	Withheld string
+	// Withheld is why there is no verdict; zero where there is one.
+	Withheld Warning
 	// FurtherBlocks is about the number that would settle an Inconclusive
 	// comparison; 0 where no thousand would.
 	FurtherBlocks int
-	// Warnings are sentences on what the numbers can't show.
-	Warnings []string
+	// Warnings are what the numbers can't show.
+	Warnings []Warning
 
 	evidence verdict.Evidence
 	// pair means that the baseline is not the experiment's.
@@ -269,16 +269,14 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 		result.isSet, result.evidence.Direction = true, verdict.UnknownDirection
 	}
 	if result.evidence.High == 0 {
-		result.Warnings = append(result.Warnings, "the baseline's center is 0, and so is a margin in percent of it")
+		result.warn(CodeNoMargin, "the baseline's center is 0, and so is a margin in percent of it")
 	}
-	for _, warning := range effect.Warnings {
-		result.Warnings = append(result.Warnings, string(warning))
-	}
+	result.Warnings = append(result.Warnings, FromStats(effect.Warnings)...)
 	if warning, found := fitted.spreadWarning(arm, differences, 1-s.options.alpha()); found {
 		result.Warnings = append(result.Warnings, warning)
 	}
 	if missing := fitted.blocks - result.Blocks; missing > 0 && result.Blocks > 0 {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d blocks without a run of the arm or the baseline; the delta allows for it", missing, fitted.blocks))
+		result.warn(CodeMissingRuns, "%d of %d blocks without a run of the arm or the baseline; the delta allows for it", missing, fitted.blocks)
 	}
 	return result
 }
@@ -347,38 +345,22 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 		return
 	}
 	first := differing[0]
-	warning := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.DisplayName(first.Metric, first.Scenario), first.Low, first.High)
+	warning := NewWarning(CodeTwinDiffers, "not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.DisplayName(first.Metric, first.Scenario), first.Low, first.High)
 	if more := len(differing) - 1; more > 0 {
-		warning += fmt.Sprintf(" and %d more", more)
+		warning.Message += fmt.Sprintf(" and %d more", more)
 	}
 	for i := range comparisons {
 		c := &comparisons[i]
-		c.warn("%s", warning)
+		c.Warnings = append(c.Warnings, warning)
 		if c.Verdict == verdict.None {
 			continue
 		}
-		c.Verdict, c.Withheld, c.uncalibrated = verdict.None, uncalibratedReason, true
+		c.Verdict, c.Withheld, c.uncalibrated = verdict.None, TwinDiffers, true
 		if !c.Twin {
 			c.show(verdict.Describe(c.evidence, alpha))
 		}
 	}
 }
-
-// uncalibratedReason describes why no comparison has a verdict where the A/A control differs.
-const uncalibratedReason = "the baseline differs from its own twin"
-
-// ExploratoryWarning is reported every comparison that is not primary.
-const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"
-
-// DirectionUnknown is the warning for a difference whose metric has an unknown direction.
-const DirectionUnknown = "no verdict: " + verdict.NoDirectionReason + "; set --higher-is-better or --lower-is-better"
-
-// configuredReason describes why a difference has no verdict that the arms' settings make by
-// themselves.
-const configuredReason = "the arms' settings change it by themselves"
-
-// DescriptiveOnly begins the warning of a comparison that is too early for a verdict.
-const DescriptiveOnly = "descriptive only"
 
 // judge has what verdicts depend on in addition to the numbers of a comparison.
 type judge struct {
@@ -394,11 +376,11 @@ type judge struct {
 // that go with it.
 func (j judge) apply(c *Comparison) {
 	if !c.Primary {
-		c.Warnings = append(c.Warnings, ExploratoryWarning)
+		c.warn(CodeExploratory, "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure")
 	}
-	if how, why := j.withholdReason(c); why != "" {
+	if how, why := j.withholdReason(c); why.Code != "" {
 		c.Withheld = why
-		c.warn("%s: %s", how, why)
+		c.warn(why.Code, "%s: %s", how, why.Message)
 		c.decide(verdict.Describe(c.evidence, j.alpha))
 		return
 	}
@@ -406,20 +388,20 @@ func (j judge) apply(c *Comparison) {
 	switch {
 	case c.Verdict != verdict.None:
 	case c.isSet && c.evidence.Effect.HasInterval():
-		c.Withheld = configuredReason
-		c.warn("no verdict: %s", configuredReason)
+		c.Withheld = Warning{CodeChangedBySettings, "the arms' settings change it by themselves"}
+		c.warn(c.Withheld.Code, "no verdict: %s", c.Withheld.Message)
 	case c.evidence.Effect.HasInterval():
-		c.Withheld = verdict.NoDirectionReason
-		c.warn(DirectionUnknown)
+		c.Withheld = Warning{CodeDirectionUnknown, verdict.NoDirectionReason}
+		c.warn(c.Withheld.Code, "no verdict: %s; set --higher-is-better or --lower-is-better", c.Withheld.Message)
 	default:
-		c.Withheld = string(stats.WarningNoInterval)
+		c.Withheld = Warning{CodeNoInterval, stats.WarningNoInterval.Message()}
 	}
 	if c.Twin {
 		// The A/A control is only tested for any difference.
 		c.show(verdict.DecideDifference(c.evidence, j.alpha))
 	}
 	if (c.P < j.alpha) != (c.Permutation <= j.alpha) && c.Verdict != verdict.Equivalent {
-		c.warn("the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
+		c.warn(CodeTestsDisagree, "the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
 	}
 	if c.Verdict == verdict.Inconclusive {
 		c.setFurtherBlocks(j.alpha)
@@ -427,22 +409,23 @@ func (j judge) apply(c *Comparison) {
 }
 
 // withholdReason is how a comparison without a verdict is to be read, and why it gets none;
-// empty where it gets one.
-func (j judge) withholdReason(c *Comparison) (how, why string) {
+// zero where it gets one.
+func (j judge) withholdReason(c *Comparison) (how string, why Warning) {
+	const descriptive = "descriptive only"
 	if c.Blocks < verdict.MinimumBlocks {
 		hold := fmt.Sprintf("%d blocks hold", c.Blocks)
 		if c.Blocks == 1 {
 			hold = "1 block holds"
 		}
-		return DescriptiveOnly, fmt.Sprintf("%s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
+		return descriptive, NewWarning(CodeTooFewBlocks, "%s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
 	}
 	if j.tooEarly {
-		return DescriptiveOnly, fmt.Sprintf("the first look, which may give a verdict, is after %d blocks", j.looks.First)
+		return descriptive, NewWarning(CodeBeforeFirstAnalysis, "the first look, which may give a verdict, is after %d blocks", j.looks.First)
 	}
 	if metric, found := c.withheldByErrors(j.refused); found {
-		return "not compared", fmt.Sprintf("the error shares (%s) differ, so the values are not of the same requests", metric)
+		return "not compared", NewWarning(CodeErrorRatesDiffer, "the error shares (%s) differ, so the values are not of the same requests", metric)
 	}
-	return "", ""
+	return "", Warning{}
 }
 
 func (c *Comparison) decide(decision verdict.Decision) {
@@ -461,16 +444,16 @@ func (c *Comparison) setFurtherBlocks(alpha float64) {
 	c.FurtherBlocks = further
 	switch {
 	case !known:
-		c.warn("inconclusive: not even 1000 further blocks would settle it")
+		c.warn(CodeUndecidable, "inconclusive: not even 1000 further blocks would settle it")
 	case further == 1:
-		c.warn("inconclusive: about 1 further block would settle it")
+		c.warn(CodeMoreBlocks, "inconclusive: about 1 further block would settle it")
 	default:
-		c.warn("inconclusive: about %d further blocks would settle it", further)
+		c.warn(CodeMoreBlocks, "inconclusive: about %d further blocks would settle it", further)
 	}
 }
 
-func (c *Comparison) warn(format string, values ...any) {
-	c.Warnings = append(c.Warnings, fmt.Sprintf(format, values...))
+func (c *Comparison) warn(code Code, format string, values ...any) {
+	c.Warnings = append(c.Warnings, NewWarning(code, format, values...))
 }
 
 // errorKey names the error share of one arm, in a window of the run or, where

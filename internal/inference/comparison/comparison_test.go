@@ -44,7 +44,7 @@ func compare(t *testing.T, options comparison.Options, text ...string) []compari
 }
 
 func warned(c comparison.Comparison, part string) bool {
-	return slices.ContainsFunc(c.Warnings, func(warning string) bool { return strings.Contains(warning, part) })
+	return slices.ContainsFunc(c.Warnings, func(warning comparison.Warning) bool { return strings.Contains(warning.Message, part) })
 }
 
 // Six runs of two arms: b is 10 % slower, up to half a percent.
@@ -52,6 +52,10 @@ var (
 	base   = []string{"400", "410", "405", "395", "402", "399"}
 	slower = []string{"441", "450", "446", "433", "443", "438"}
 )
+
+func has(c comparison.Comparison, code comparison.Code) bool {
+	return slices.ContainsFunc(c.Warnings, func(warning comparison.Warning) bool { return warning.Code == code })
+}
 
 func TestRatio(t *testing.T) {
 	got := compare(t, options, rows("m", "ms", map[string][]string{"a": base, "b": slower}))[0]
@@ -78,7 +82,7 @@ func TestDirection(t *testing.T) {
 	if got[0].Verdict != verdict.Better || got[1].Verdict != verdict.None || got[2].Verdict != verdict.Worse {
 		t.Errorf("rate is %q, skew %q, time %q", got[0].Verdict, got[1].Verdict, got[2].Verdict)
 	}
-	if !slices.Contains(got[1].Warnings, comparison.DirectionUnknown) || slices.Contains(got[0].Warnings, comparison.DirectionUnknown) {
+	if !has(got[1], comparison.CodeDirectionUnknown) || has(got[0], comparison.CodeDirectionUnknown) || got[1].Withheld.Code != comparison.CodeDirectionUnknown {
 		t.Errorf("the warnings are %q and %q", got[1].Warnings, got[0].Warnings)
 	}
 	same := map[string][]string{"a": base, "b": base}
@@ -186,6 +190,9 @@ func TestDifferentErrorShares(t *testing.T) {
 	verdicts := map[string]verdict.Verdict{}
 	for _, c := range got {
 		verdicts[c.Metric] = c.Verdict
+		if c.Metric == "cico/Check-In/p95" && c.Withheld.Code != comparison.CodeErrorRatesDiffer {
+			t.Errorf("it is withheld because of %+v", c.Withheld)
+		}
 		if c.Metric == "cico/Check-In/p95" && !warned(c, "not compared: the error shares (cico/errors: 2.42 % and 0 %) differ") {
 			t.Errorf("got %q", c.Warnings)
 		}
@@ -260,7 +267,7 @@ func TestControlArm(t *testing.T) {
 	arms["same"] = slower
 	got = compare(t, calibrated, rows("m", "ms", arms), rows("n", "ms", map[string][]string{"a": base[:5], "b": slower[:5]}))
 	for _, c := range got[:2] {
-		if c.Verdict != verdict.None || c.Withheld == "" || !warned(c, `not calibrated: "same" is configured as the baseline, yet differs in m of s (+`) {
+		if c.Verdict != verdict.None || c.Withheld != comparison.TwinDiffers || !warned(c, `not calibrated: "same" is configured as the baseline, yet differs in m of s (+`) {
 			t.Errorf("a twin that differs: %+v", c)
 		}
 	}

@@ -3,7 +3,6 @@
 package comparison
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -33,15 +32,15 @@ type fit struct {
 	// times as much.
 	uneven map[int]float64
 	// shared warnings hold for all arms, particular ones for an arm.
-	shared     []string
-	particular map[int][]string
+	shared     []Warning
+	particular map[int][]Warning
 }
 
 func (s comparer) fit(observed *series) fit {
 	result := fit{
 		baseline: s.table.arms.number[s.options.Baseline],
 		plain:    map[int][]float64{}, scaled: map[int][]float64{},
-		place: map[int]int{}, particular: map[int][]string{},
+		place: map[int]int{}, particular: map[int][]Warning{},
 		uneven: map[int]float64{},
 	}
 	blocks := s.collect(observed, &result)
@@ -56,13 +55,13 @@ func (s comparer) fit(observed *series) fit {
 		}
 	}
 	if _, present := result.plain[result.baseline]; !present {
-		result.shared = append(result.shared, "the baseline has no run of this metric")
+		result.shared = append(result.shared, Warning{CodeNoBaseline, "the baseline has no run of this metric"})
 		result.baseline = -1
 		return result
 	}
 	model, err := stats.FitBlocks(cells, len(result.arms), len(blocks), result.place[result.baseline])
 	if err != nil {
-		result.shared = append(result.shared, err.Error())
+		result.shared = append(result.shared, Warning{CodeNotFitted, err.Error()})
 		result.baseline = -1
 		return result
 	}
@@ -118,7 +117,7 @@ func (s comparer) names(blocks []int) []string {
 func (f *fit) choose(unit string) {
 	f.scale = ChooseScale(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
 	if f.scale == Difference && unit != metric.UnitPercent {
-		f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
+		f.shared = append(f.shared, Warning{CodeNoLogarithms, "values at or below zero: compared as differences, not as ratios"})
 	}
 	for arm, values := range f.plain {
 		f.scaled[arm] = f.scale.Transform(values)
@@ -161,8 +160,8 @@ func (f *fit) center(arm int) float64 {
 // display turns an effect into what people read: percent, or the unit.
 func (f *fit) display(effect float64) float64 { return f.scale.Display(effect) }
 
-func (f *fit) warnings(arm int) []string {
-	warnings := append([]string{}, f.shared...)
+func (f *fit) warnings(arm int) []Warning {
+	warnings := append([]Warning{}, f.shared...)
 	warnings = append(warnings, f.particular[arm]...)
 	if f.baseline >= 0 {
 		warnings = append(warnings, f.particular[f.baseline]...)
@@ -213,18 +212,18 @@ func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
 
 // spreadWarning warns that the pooled interval is too narrow for an arm that spreads more than
 // the others, or whose baseline does, with the interval of its own differences.
-func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) (string, bool) {
+func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) (Warning, bool) {
 	for _, suspect := range []struct {
 		arm  int
 		name string
 	}{{arm, "the arm"}, {f.baseline, "the baseline"}} {
 		if times, found := f.uneven[suspect.arm]; found {
 			low, high := stats.Mean(differences).Interval(confidence)
-			return fmt.Sprintf("%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
+			return NewWarning(CodeUnevenSpread, "%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
 				suspect.name, times, f.display(low), f.display(high)), true
 		}
 	}
-	return "", false
+	return Warning{}, false
 }
 
 // outlying is the chance that a sound series lists any run.
@@ -254,6 +253,6 @@ func (f *fit) listOutliers(cells []stats.Cell, blocks []string) {
 		if arm == f.baseline {
 			whose = "the baseline"
 		}
-		f.particular[arm] = append(f.particular[arm], fmt.Sprintf("outlier: the run of %s in block %q lies %.1f deviations from the model", whose, blocks[cell.Block], internal))
+		f.particular[arm] = append(f.particular[arm], NewWarning(CodeOutlier, "outlier: the run of %s in block %q lies %.1f deviations from the model", whose, blocks[cell.Block], internal))
 	}
 }

@@ -67,8 +67,8 @@ type Comparison struct {
 	P, Adjusted float64
 	// Verdict of a pair of arms. Of baselines it is Equivalent, or none.
 	Verdict verdict.Verdict
-	// Warnings are sentences on what the numbers can't show.
-	Warnings []string
+	// Warnings are what the numbers can't show.
+	Warnings []comparison.Warning
 
 	estimate  stats.Estimate
 	low, high float64
@@ -233,7 +233,7 @@ func (r *Result) compareBaselines(a, b *side, of seriesKey) Comparison {
 	made.Scale = comparison.ChooseScale(made.Unit, slices.Concat(first, second))
 	if otherUnit != unit {
 		made.FirstValue, made.SecondValue = math.NaN(), math.NaN()
-		made.Warnings = append(made.Warnings, fmt.Sprintf("measured in %q and in %q", unit, otherUnit))
+		made.warn(comparison.CodeUnitsDiffer, "measured in %q and in %q", unit, otherUnit)
 		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())
 		return made
 	}
@@ -256,9 +256,7 @@ func (c *Comparison) set(estimate stats.Estimate, alpha float64) {
 	c.Low, c.High = c.Scale.Display(low), c.Scale.Display(high)
 	low, high = estimate.Interval(1 - 2*alpha)
 	c.EquivalenceLow, c.EquivalenceHigh = c.Scale.Display(low), c.Scale.Display(high)
-	for _, warning := range estimate.Warnings {
-		c.Warnings = append(c.Warnings, string(warning))
-	}
+	c.Warnings = append(c.Warnings, comparison.FromStats(estimate.Warnings)...)
 }
 
 // compareArms compares pairs of arms by their effects against their own baselines (Bucher and
@@ -304,7 +302,7 @@ func (r *Result) comparePair(a *side, first, second *comparison.Comparison, pair
 	}
 	made.direction = a.answer.Question.Direction(first.Metric, first.Unit)
 	if first.Scale != second.Scale {
-		made.setInconclusive("one experiment compares it as a ratio, the other as a difference")
+		made.setInconclusive(comparison.CodeScalesDiffer, "one experiment compares it as a ratio, the other as a difference")
 		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())
 		return made
 	}
@@ -312,16 +310,20 @@ func (r *Result) comparePair(a *side, first, second *comparison.Comparison, pair
 	made.set(stats.Difference(second.Effect(), first.Effect()), r.alpha())
 	for _, own := range []*comparison.Comparison{first, second} {
 		if own.Blocks >= verdict.MinimumBlocks && own.Verdict == verdict.None {
-			made.setInconclusive("arm %q has no verdict in its own experiment: %s", own.Arm, strings.Join(own.Warnings, "; "))
+			made.setInconclusive(comparison.CodeNoOwnVerdict, "arm %q has no verdict in its own experiment: %s", own.Arm, strings.Join(comparison.Messages(own.Warnings), "; "))
 		}
 	}
 	return made
 }
 
 // setInconclusive takes the verdict away before it is given.
-func (c *Comparison) setInconclusive(format string, values ...any) {
+func (c *Comparison) setInconclusive(code comparison.Code, format string, values ...any) {
 	c.blocks = 0
-	c.Warnings = append(c.Warnings, "no verdict: "+fmt.Sprintf(format, values...))
+	c.warn(code, "no verdict: "+format, values...)
+}
+
+func (c *Comparison) warn(code comparison.Code, format string, values ...any) {
+	c.Warnings = append(c.Warnings, comparison.NewWarning(code, format, values...))
 }
 
 // uncalibrated names what keeps any verdict from being given; empty: nothing.
@@ -338,14 +340,14 @@ func uncalibrated(sides ...*side) string {
 // alone.
 func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful string) {
 	if doubtful != "" {
-		c.setInconclusive("%s", doubtful)
+		c.setInconclusive(comparison.CodeNotCalibrated, "%s", doubtful)
 		return
 	}
 	if c.blocks == 0 {
 		return
 	}
 	if c.blocks < verdict.MinimumBlocks {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("descriptive only: a verdict takes %d blocks in each experiment", verdict.MinimumBlocks))
+		c.warn(comparison.CodeTooFewBlocks, "descriptive only: a verdict takes %d blocks in each experiment", verdict.MinimumBlocks)
 		return
 	}
 	decision := verdict.Decide(verdict.Evidence{

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/inference/crosscompare"
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -109,6 +110,14 @@ func TestCompareAtMargin(t *testing.T) {
 	}
 }
 
+func codes(c crosscompare.Comparison) []comparison.Code {
+	var all []comparison.Code
+	for _, warning := range c.Warnings {
+		all = append(all, warning.Code)
+	}
+	return all
+}
+
 func TestCompareTooFewBlocks(t *testing.T) {
 	first, second := defaultTruth(1, 1.2), defaultTruth(2, 1.5)
 	second.Blocks = 5
@@ -117,7 +126,7 @@ func TestCompareTooFewBlocks(t *testing.T) {
 		t.Fatalf("alike %v", result.Alike)
 	}
 	for _, arm := range result.Arms {
-		if arm.Verdict != verdict.None || !strings.Contains(strings.Join(arm.Warnings, " "), "6 blocks") {
+		if arm.Verdict != verdict.None || !slices.Contains(codes(arm), comparison.CodeTooFewBlocks) {
 			t.Errorf("%q %q", arm.Verdict, arm.Warnings)
 		}
 	}
@@ -127,7 +136,7 @@ func TestUncalibratedExperiments(t *testing.T) {
 	first, second := defaultTruth(1, 1.2), defaultTruth(2, 1.5)
 	second.Arms["twin"] = 1.3
 	for _, arm := range compare(t, first, second, crosscompare.Options{}).Arms {
-		if arm.Verdict != verdict.None || !strings.Contains(strings.Join(arm.Warnings, " "), "not calibrated") {
+		if arm.Verdict != verdict.None || !slices.Contains(codes(arm), comparison.CodeNotCalibrated) {
 			t.Errorf("%q %q", arm.Verdict, arm.Warnings)
 		}
 	}

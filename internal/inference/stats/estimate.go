@@ -10,20 +10,29 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Warning describes what a number can't show. It travels with the number.
+// Warning is what a number can't show. It travels with the number.
 type Warning string
 
 // Warnings of this package.
 const (
 	// WarningNoInterval: no residual degrees of freedom are left, so the
 	// spread is unknown.
-	WarningNoInterval Warning = "too few runs for an interval"
+	WarningNoInterval Warning = "NoInterval"
 	// WarningNoSpread: the model fits without any residual. The interval has no width, which
 	// states that the values are alike, not that they are sure.
-	WarningNoSpread Warning = "the runs show no spread at all"
+	WarningNoSpread Warning = "NoSpread"
 	// WarningUnconnected: no chain of shared blocks leads to the reference.
-	WarningUnconnected Warning = "shares no block with the baseline, directly or through other arms"
+	WarningUnconnected Warning = "Unconnected"
 )
+
+var messages = map[Warning]string{
+	WarningNoInterval:  "too few runs for an interval",
+	WarningNoSpread:    "the runs show no spread at all",
+	WarningUnconnected: "shares no block with the baseline, directly or through other arms",
+}
+
+// Message is the warning for people.
+func (w Warning) Message() string { return messages[w] }
 
 // Estimate is an effect with its uncertainty.
 type Estimate struct {

@@ -30,7 +30,7 @@ func StripExperiment(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperime
 	stripped := *experiment
 	status := &stripped.Status
 	status.Results, status.Capacities, status.Comparisons, status.Pairs, status.Slowdowns, status.Effects = nil, nil, nil, nil, nil, nil
-	status.InvalidRuns, status.Warnings, status.Deletions = nil, nil, nil
+	status.InvalidRuns, status.Warnings, status.DesignWarnings, status.Truncated, status.Deletions = nil, nil, nil, "", nil
 	spec := &stripped.Spec
 	spec.System, spec.Arms, spec.Matrix, spec.Scenarios, spec.Notes = v1alpha1.System{}, nil, nil, nil, nil
 	spec.Measurement, spec.Restore = v1alpha1.Measurement{}, nil

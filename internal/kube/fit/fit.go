@@ -22,9 +22,6 @@ import (
 // object stays below etcd's limit of 1.5 MiB.
 const MaxBytes = 768 << 10
 
-// Begins is the prefix of the sentence about omitted fields.
-const Begins = "not everything fits into the status: "
-
 var errNothingLeft = errors.New("nothing of it fits into its schema")
 
 // Status truncates a status of a resource, for example perfruns, and describes what was
@@ -106,7 +103,7 @@ func (c *cutter) sentence() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return Begins + prose.Enumerate(parts)
+	return "not everything fits into the status: " + prose.Enumerate(parts)
 }
 
 // shrink halves the largest lists while the status, of this size, is too large. It treats

@@ -19,6 +19,8 @@ type Suggestion struct {
 	// Written is the value, Wanted describes the expected type, and Instead is the
 	// replacement.
 	Written, Wanted, Instead string
+	// ByRule: a rule of the field requires the form, instead of its type.
+	ByRule bool
 }
 
 func (s Suggestion) String() string {
@@ -56,7 +58,7 @@ func Suggest(object *unstructured.Unstructured, field string) (Suggestion, bool)
 func suggested(at *structural.Structural, name, text string, isText bool) Suggestion {
 	switch {
 	case isDuration(at):
-		return Suggestion{Wanted: "duration", Instead: repair.Duration(text)}
+		return Suggestion{Wanted: "duration", Instead: repair.Duration(text), ByRule: true}
 	case at.XIntOrString && name == "cpu":
 		return Suggestion{Wanted: "quantity", Instead: repair.Cores(text)}
 	case at.XIntOrString:
@@ -72,7 +74,7 @@ func suggested(at *structural.Structural, name, text string, isText bool) Sugges
 	case at.Type == "boolean":
 		return Suggestion{Wanted: "boolean", Instead: repair.Bool(text)}
 	case at.Type == "string" && isText && strings.HasSuffix(name, "Percentage"):
-		return Suggestion{Wanted: "number", Instead: quoted(repair.Number(text))}
+		return Suggestion{Wanted: "number", Instead: quoted(repair.Number(text)), ByRule: true}
 	case at.Type == "string" && !isText:
 		return Suggestion{Wanted: "text", Instead: strconv.Quote(text)}
 	}

@@ -84,7 +84,7 @@ const busySeconds = 4
 
 // Validate rejects an open load whose users can't make its transactions even if the system
 // responds at once: by Little's law, that takes the rate times the pauses.
-func (c circulation) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []string) {
+func (c circulation) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []kind.Warning) {
 	if c.Arrivals == nil {
 		return nil, nil
 	}
@@ -96,9 +96,9 @@ func (c circulation) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorL
 			"load %q: %d transactions a minute with pauses of %g s each keep %d users busy even if the system responds at once: raise users, to about %d, or lower arrivals.perMinute",
 			c.name, c.Arrivals.PerMinute, pauses, least, 2*least))}, nil
 	case float64(c.Users) < 1.5*float64(least):
-		return nil, []string{fmt.Sprintf(
-			"load %q: %d transactions a minute with pauses of %g s each keep %d of %d users busy even if the system responds at once: transactions may begin late, and count from when they are due; raise users to about %d (%s)",
-			c.name, c.Arrivals.PerMinute, pauses, least, c.Users, 2*least, place)}
+		return nil, []kind.Warning{kind.Warningf(place,
+			"load %q: %d transactions a minute with pauses of %g s each keep %d of %d users busy even if the system responds at once: transactions may begin late, and count from when they are due; raise users to about %d",
+			c.name, c.Arrivals.PerMinute, pauses, least, c.Users, 2*least)}
 	}
 	return nil, nil
 }

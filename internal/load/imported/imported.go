@@ -35,7 +35,7 @@ func (importedLoad) Environment(time.Duration) []corev1.EnvVar { return nil }
 
 // Validate rejects it in an experiment that is to run. Imported experiments are not
 // validated.
-func (e importedLoad) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []string) {
+func (e importedLoad) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []kind.Warning) {
 	return field.ErrorList{field.Forbidden(path.Child("elsewhere"), fmt.Sprintf(
 		"load %q ran outside PerfLab, with %s, and can't run here: import its results with perflab import, or declare a load that PerfLab can run (checkInCheckOut, dataImport or script)",
 		e.name, e.tool()))}, nil

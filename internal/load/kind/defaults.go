@@ -39,7 +39,7 @@ func (Defaults) Results() v1alpha1.ScriptResults { return v1alpha1.ResultsHistog
 func (Defaults) IsFOLIO() bool { return false }
 
 // Validate finds nothing.
-func (Defaults) Validate(*field.Path, ConfigMaps) (field.ErrorList, []string) { return nil, nil }
+func (Defaults) Validate(*field.Path, ConfigMaps) (field.ErrorList, []Warning) { return nil, nil }
 
 // JudgesRequests is false: transactions count failures.
 func (Defaults) JudgesRequests() bool { return false }

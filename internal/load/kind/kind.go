@@ -62,7 +62,7 @@ type Judge interface {
 	IsFOLIO() bool
 	// Validate returns errors and warnings that the API server can't find. path is the
 	// load's; configMaps are the available ones.
-	Validate(path *field.Path, configMaps ConfigMaps) (field.ErrorList, []string)
+	Validate(path *field.Path, configMaps ConfigMaps) (field.ErrorList, []Warning)
 	// JudgesRequests reports whether too many failed requests or checks make a run invalid,
 	// because transactions don't count failures.
 	JudgesRequests() bool
@@ -78,7 +78,7 @@ type ScriptKind interface {
 	// if there may be others.
 	DeclaredTransactions(configMaps ConfigMaps) (transactions []string, complete bool)
 	// NoTransactions warns of a script without transactions. path is the load's.
-	NoTransactions(path *field.Path) string
+	NoTransactions(path *field.Path) Warning
 }
 
 // Stepped is a kind of load that can visit several levels.

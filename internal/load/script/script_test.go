@@ -3,6 +3,7 @@
 package script_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -152,7 +153,7 @@ func TestValidate(t *testing.T) {
 			if (len(faults) > 0) != (test.fault != "") || len(faults) > 0 && !strings.HasPrefix(faults[0].Error(), test.fault) {
 				t.Errorf("faults %v, want %q", faults, test.fault)
 			}
-			if text := strings.Join(warnings, "\n"); (text == "") != (test.warning == "") || !strings.Contains(text, test.warning) {
+			if text := fmt.Sprint(warnings); (len(warnings) == 0) != (test.warning == "") || !strings.Contains(text, test.warning) {
 				t.Errorf("warnings %q, want %q", warnings, test.warning)
 			}
 		})
@@ -181,7 +182,7 @@ func TestScriptsWithoutTransactions(t *testing.T) {
 		found := search(t, script).(kind.ScriptKind)
 		got := ""
 		if names, complete := found.DeclaredTransactions(files); complete && len(names) == 0 {
-			got = found.NoTransactions(field.NewPath("loads"))
+			got = found.NoTransactions(field.NewPath("loads")).String()
 		}
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: it warns %q, want %q", script, got, want)

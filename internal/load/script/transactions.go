@@ -37,7 +37,7 @@ func (s script) DeclaredTransactions(configMaps kind.ConfigMaps) ([]string, bool
 
 // NoTransactions warns of a script without transactions: all its requests are then measured
 // as one.
-func (s script) NoTransactions(path *field.Path) string {
+func (s script) NoTransactions(path *field.Path) kind.Warning {
 	lacks, advice := "has no group", "put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name}"
 	switch by := s.Script.Transactions; {
 	case by != nil && by.By == byTrend:
@@ -45,6 +45,6 @@ func (s script) NoTransactions(path *field.Path) string {
 	case by != nil && by.By == "Tag":
 		lacks, advice = fmt.Sprintf("writes no tag %q", by.Tag), fmt.Sprintf("give them the tag: {tags: {%s: \"Check-In\"}}", by.Tag)
 	}
-	return fmt.Sprintf("the script of load %q (%s) %s: all its requests are measured as one, belong to no transaction, and its runs do not count; %s (%s)",
-		s.load.Name, s.ConfigMap.Key, lacks, advice, path.Child("script"))
+	return kind.Warningf(path.Child("script"), "the script of load %q (%s) %s: all its requests are measured as one, belong to no transaction, and its runs do not count; %s",
+		s.load.Name, s.ConfigMap.Key, lacks, advice)
 }

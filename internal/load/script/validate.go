@@ -20,11 +20,11 @@ import (
 var ownFlags = regexp.MustCompile(`^(out|summary-.*|no-summary|no-thresholds|paused|address|execution-segment.*|tag|help)$`)
 
 // Validate rejects scripts that k6 does not run, and idle runners.
-func (s script) Validate(path *field.Path, configMaps kind.ConfigMaps) (faults field.ErrorList, warnings []string) {
+func (s script) Validate(path *field.Path, configMaps kind.ConfigMaps) (faults field.ErrorList, warnings []kind.Warning) {
 	place := path.Child("script")
 	faults = s.flagFaults(place.Child("arguments"))
 	if s.isSummary() && s.load.ParallelismOrDefault() > 1 {
-		warnings = []string{fmt.Sprintf("k6's own summaries of several runners have no common percentiles, so load %q will have none: use one runner, or an image with PerfLab's output and results: Histograms (%s)", s.load.Name, place)}
+		warnings = []kind.Warning{kind.Warningf(place, "k6's own summaries of several runners have no common percentiles, so load %q will have none: use one runner, or an image with PerfLab's output and results: Histograms", s.load.Name)}
 	}
 	if len(faults) > 0 {
 		return faults, warnings
@@ -34,7 +34,8 @@ func (s script) Validate(path *field.Path, configMaps kind.ConfigMaps) (faults f
 	if errors.As(err, &refusal) {
 		fault := s.refusalFault(place, refusal)
 		if s.isOtherVersion() {
-			return nil, append(warnings, fmt.Sprintf("load %q has an image of its own, and k6 2.2 would not run it: %s (%s)", s.load.Name, refusal.Reason, fault.Field))
+			message := fmt.Sprintf("load %q has an image of its own, and k6 2.2 would not run it: %s", s.load.Name, refusal.Reason)
+			return nil, append(warnings, kind.Warning{Message: message, Path: fault.Field})
 		}
 		return field.ErrorList{fault}, warnings
 	}
@@ -66,7 +67,7 @@ func (s script) refusalFault(place *field.Path, refusal *k6options.Refusal) *fie
 }
 
 // replacedWarning warns of replaced scenarios, which k6 only logs.
-func (s script) replacedWarning(place *field.Path, execution k6options.Execution) string {
+func (s script) replacedWarning(place *field.Path, execution k6options.Execution) kind.Warning {
 	var who, advice string
 	switch execution.Source {
 	case k6options.FromScript:
@@ -80,7 +81,7 @@ func (s script) replacedWarning(place *field.Path, execution k6options.Execution
 	if _, err := execution.Length(); errors.Is(err, k6options.ErrIterations) {
 		does += ", and ends when its iterations are done"
 	}
-	return fmt.Sprintf("%s of load %q take the place of the scenarios in %s: %s; %s (%s)", who, s.load.Name, s.ConfigMap.Key, does, advice, place)
+	return kind.Warningf(place, "%s of load %q take the place of the scenarios in %s: %s; %s", who, s.load.Name, s.ConfigMap.Key, does, advice)
 }
 
 // runnerFaults rejects more runners than users: runners share the users of each scenario.

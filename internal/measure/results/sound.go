@@ -4,7 +4,6 @@ package results
 
 import (
 	"slices"
-	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
@@ -129,26 +128,22 @@ func (j Judgement) Counting(observations []v1alpha1.Observation) []v1alpha1.Obse
 	})
 }
 
-// Warnings describe the excluded time, in one sentence for each period.
-func (j Judgement) Warnings() []string {
-	var sentences []string
+// LeftOut are the loads and windows that do not count.
+func (j Judgement) LeftOut() []v1alpha1.LeftOut {
+	var parts []v1alpha1.LeftOut
 	for _, one := range j.unsound {
-		if one.load == "" {
-			continue
+		if one.load != "" {
+			parts = append(parts, v1alpha1.LeftOut{Load: one.load, Window: one.window, Reason: one.fault.Reason, Message: one.fault.Message})
 		}
-		where := "over the whole run"
-		if one.window != "" {
-			where = metric.WindowPhrase(one.window)
-		}
-		sentences = append(sentences, leftOutPrefix+where+": "+one.fault.Message)
 	}
-	return sentences
+	return parts
 }
 
-const leftOutPrefix = "left out "
-
-// CutLeftOut is what a run's warning describes a stretch that does not count; false for other
-// warnings.
-func CutLeftOut(warning string) (what string, found bool) {
-	return strings.CutPrefix(warning, leftOutPrefix)
+// DescribeLeftOut describes where and why a part of a run does not count.
+func DescribeLeftOut(part v1alpha1.LeftOut) string {
+	where := "over the whole run"
+	if part.Window != "" {
+		where = metric.WindowPhrase(part.Window)
+	}
+	return where + ": " + part.Message
 }

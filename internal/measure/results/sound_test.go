@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		},
 		"a window fails, the whole does not": {
 			users: failing(t, 9, 10), small: complete(fresh()), validity: leftOut,
-			warnings: []string{"left out during create-1k: load \"cico\": 2 of 6 transactions failed"},
+			warnings: []string{"during create-1k: load \"cico\": 2 of 6 transactions failed"},
 			kept:     []string{"cico/Check-In/average", "cico/Check-In/average@alone", "create-1k/imports", "module/m/cpu/average", "module/m/cpu/average@alone"},
 			dropped:  []string{"cico/Check-In/average@during-create-1k", "module/m/cpu/average@during-create-1k"},
 		},
@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 		},
 		"the whole fails because of a window": {
 			users: failing(t, 8, 9, 10, 11), small: complete(fresh()), validity: leftOut,
-			warnings: []string{"left out over the whole run: load \"cico\": 4 of 34", "left out during create-1k: load \"cico\": 4 of 8"},
+			warnings: []string{"over the whole run: load \"cico\": 4 of 34", "during create-1k: load \"cico\": 4 of 8"},
 			kept:     []string{"cico/Check-In/average@alone", "cico/Check-In/average@after", "module/m/cpu/average"},
 			dropped:  []string{"cico/Check-In/average", "cico/errors"},
 		},
@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		},
 		"an import fails": {
 			users: cico(t), small: fresh(), validity: leftOut,
-			warnings: []string{"left out over the whole run: load \"create-1k\": 0 of 1 import ended"},
+			warnings: []string{"over the whole run: load \"create-1k\": 0 of 1 import ended"},
 			kept:     []string{"cico/Check-In/average", "cico/Check-In/average@alone", "cico/Check-In/average@during-create-5k", "create-1k/import-2/duration"},
 			dropped:  []string{"create-1k/imports", "cico/Check-In/average@during-create-1k"},
 		},
@@ -89,7 +89,10 @@ func TestJudge(t *testing.T) {
 			if message := messageOf(judged.Fault); !strings.Contains(message, tc.fault) || (tc.fault == "") != (message == "") {
 				t.Errorf("fault %q, want %q", message, tc.fault)
 			}
-			warnings := judged.Warnings()
+			var warnings []string
+			for _, part := range judged.LeftOut() {
+				warnings = append(warnings, results.DescribeLeftOut(part))
+			}
 			if len(tc.warnings) > 0 && len(warnings) != len(tc.warnings) {
 				t.Errorf("warnings %q, want %d", warnings, len(tc.warnings))
 			}

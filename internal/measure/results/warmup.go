@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -36,14 +35,19 @@ const (
 	heldShare = 0.8
 )
 
-// warmUpAdvice precedes the proposed warm-up.
-const warmUpAdvice = "set measurement.warmUp to "
+// Warming is a load whose response times still fell after the warm-up.
+type Warming struct {
+	// WarmUp that the load needs.
+	WarmUp time.Duration
+	// Message describes it.
+	Message string
+}
 
-// StillWarming describes, in one sentence for each load, response times that still fell after
-// the warm-up, and the necessary warm-up. Times when another load started, stopped or was a
-// batch are not analyzed: response times fall there for other reasons.
-func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []string {
-	var sentences []string
+// StillWarming finds the loads whose response times still fell after the warm-up. Times when
+// another load started, stopped or was a batch are not analyzed: response times fall there for
+// other reasons.
+func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []Warming {
+	var warming []Warming
 	for _, load := range loads {
 		own := measured[load.Name].Histograms
 		if own == nil || kinds.IsBatch(load) {
@@ -58,21 +62,11 @@ func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measureme
 		if !any {
 			continue
 		}
-		settled := part.Start.Sub(measured[load.Name].Start) + found.lasts
-		sentences = append(sentences, fmt.Sprintf("load %q: %s took %s ms on average in the first %s that count and %s ms after them: the system was still warming up; %s%s, and let the load last longer by as much",
-			load.Name, found.transaction, milliseconds(found.first), prose.Duration(found.lasts.Round(time.Second)), milliseconds(found.after),
-			warmUpAdvice, prose.Duration(rounded(settled))))
+		needed := rounded(part.Start.Sub(measured[load.Name].Start) + found.lasts)
+		warming = append(warming, Warming{needed, fmt.Sprintf("load %q: %s took %s ms on average in the first %s that count and %s ms after them: the system was still warming up; set measurement.warmUp to %s, and let the load last longer by as much",
+			load.Name, found.transaction, milliseconds(found.first), prose.Duration(found.lasts.Round(time.Second)), milliseconds(found.after), prose.Duration(needed))})
 	}
-	return sentences
-}
-
-// WarmUpAdvised is the warm-up that a sentence of StillWarming proposes; false
-// for any other sentence.
-func WarmUpAdvised(sentence string) (time.Duration, bool) {
-	_, after, found := strings.Cut(sentence, warmUpAdvice)
-	value, _, _ := strings.Cut(after, ",")
-	advised, err := time.ParseDuration(value)
-	return advised, found && err == nil
+	return warming
 }
 
 // undisturbed is the part of a window, from its beginning, in which the other

@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/measure/results"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -95,7 +96,10 @@ func TestStillWarming(t *testing.T) {
 			}
 			all, measured[other] = append(all, load), own
 		}
-		told := strings.Join(results.StillWarming(all, measured, warmUp(test.warmUp)), "; ")
+		told := ""
+		for _, load := range results.StillWarming(all, measured, warmUp(test.warmUp)) {
+			told += load.Message
+		}
 		if !strings.Contains(told, test.want) || (told == "") != (test.want == "") {
 			t.Errorf("%s: %q, want %q", name, told, test.want)
 		}
@@ -137,15 +141,12 @@ func TestWhatIsNotLookedAtForWarmth(t *testing.T) {
 	}
 }
 
-func TestWarmUpAdvised(t *testing.T) {
+func TestAdvisedWarmUp(t *testing.T) {
 	told := results.StillWarming(loads(users("")), measurements(course(steps(0, 2), steps(0, 900, 120, 200))), v1alpha1.Measurement{})
 	if len(told) != 1 {
 		t.Fatalf("%q, want one sentence", told)
 	}
-	if got, is := results.WarmUpAdvised(told[0]); !is || got < 2*time.Minute || got > 3*time.Minute {
-		t.Errorf("of %q the advice is %s, %t", told[0], got, is)
-	}
-	if got, is := results.WarmUpAdvised("postgres/primary used 95 % of its CPU limit"); is {
-		t.Errorf("another warning advises %s", got)
+	if got := told[0].WarmUp; got < 2*time.Minute || got > 3*time.Minute || !strings.Contains(told[0].Message, "warmUp to "+prose.Duration(got)+",") {
+		t.Errorf("of %q the advice is %s", told[0].Message, got)
 	}
 }

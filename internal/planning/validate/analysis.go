@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/planning/analysisplan"
 )
@@ -29,10 +30,10 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 	}
 	judgePairs(j, path.Child("comparisons"), spec, variants)
 	if len(loads) > 0 && len(analysisplan.New(spec).Primary) == 0 {
-		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + metric.Name(loads[0], "<transaction>", metric.Average))
+		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example %s", metric.Name(loads[0], "<transaction>", metric.Average))
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {
-		j.warn("there is no arm beside the baseline: its runs are summed up, and nothing is compared")
+		j.advise("there is no arm beside the baseline: its runs are summed up, and nothing is compared")
 	}
 }
 
@@ -57,7 +58,7 @@ func judgeMetric(j *judgement, path *field.Path, name string, scenarios []v1alph
 		return
 	}
 	if doubt := transactionWarning(name, scripts); doubt != "" {
-		j.warn(fmt.Sprintf("%s: %s (%s)", name, doubt, path))
+		j.add(Warning{Warning: kind.Warningf(path, "%s: %s", name, doubt)})
 	}
 }
 

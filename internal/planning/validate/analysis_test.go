@@ -32,7 +32,9 @@ func TestComparisonsNeedPairs(t *testing.T) {
 		made.Spec.Analysis.Comparisons = test.pairs
 		faults, warnings := validate.Experiment(made, validate.Known{})
 		fault := slices.ContainsFunc(faults, func(one *field.Error) bool { return strings.Contains(one.Detail, "write All or Chain") })
-		warned := slices.ContainsFunc(warnings, func(warning string) bool { return strings.Contains(warning, "analysis.comparisons asks for pairs") })
+		warned := slices.ContainsFunc(warnings, func(warning validate.Warning) bool {
+			return strings.Contains(warning.Message, "analysis.comparisons asks for pairs")
+		})
 		if fault != test.fault || warned != test.warned {
 			t.Errorf("%s: faults %v, warnings %q", name, faults, warnings)
 		}

@@ -44,8 +44,8 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 		}
 		judgeLevels(j, path, *scenario.Capacity, load)
 		if blocks := spec.DesignOrDefault().MostBlocks(); blocks == verdict.MinimumBlocks {
-			j.warn(fmt.Sprintf("scenario %q: the first block mostly looks for the capacity, and a verdict takes %d others: raise design.blocks to %d",
-				scenario.Name, verdict.MinimumBlocks, verdict.MinimumBlocks+1))
+			j.advise("scenario %q: the first block mostly looks for the capacity, and a verdict takes %d others: raise design.blocks to %d",
+				scenario.Name, verdict.MinimumBlocks, verdict.MinimumBlocks+1)
 		}
 		if load.DataImport == nil {
 			judgeSteps(j, path, scenario, load, spec.Measurement)
@@ -99,8 +99,8 @@ func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load
 		j.refuse(field.Invalid(path, measured.String(), fmt.Sprintf("a level is measured for %s: lengthen the load, so that this is %s or more",
 			prose.Duration(measured.Round(100*time.Millisecond)), prose.Duration(minMeasured))))
 	case measured < 2*measurement.IntervalOrDefault() && slices.ContainsFunc(scenario.Capacity.Objectives, isOfServer):
-		j.warn(fmt.Sprintf("scenario %q: a level is measured for %s, and servers are sampled each %s: objectives of servers may have no sample (measurement.interval)",
-			scenario.Name, prose.Duration(measured.Round(time.Second)), prose.Duration(measurement.IntervalOrDefault())))
+		j.warn("scenario %q: a level is measured for %s, and servers are sampled each %s: objectives of servers may have no sample (measurement.interval)",
+			scenario.Name, prose.Duration(measured.Round(time.Second)), prose.Duration(measurement.IntervalOrDefault()))
 	}
 }
 
@@ -114,7 +114,7 @@ func judgeGenerator(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load
 		return
 	}
 	for _, excess := range need.Excesses() {
-		j.warn(fmt.Sprintf("scenario %q, level %d of load %q: %s, or lower capacity.max", scenario.Name, most, load.Name, excess))
+		j.warn("scenario %q, level %d of load %q: %s, or lower capacity.max", scenario.Name, most, load.Name, excess)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestSmallGeneratorsAreWarnedOf(t *testing.T) {
 		scenario.Name = "capacity"
 		made.Spec.Scenarios = []v1alpha1.Scenario{scenario}
 		_, warnings := validate.Experiment(made, validate.Known{})
-		text := strings.Join(warnings, "\n")
+		text := strings.Join(warnings.Sentences(), "\n")
 		if !strings.Contains(text, want) || want == "" && strings.Contains(text, "k6 runner") {
 			t.Errorf("%s: warnings %q, want %q", resources, text, want)
 		}

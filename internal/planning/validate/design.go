@@ -19,14 +19,14 @@ const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
 	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && analysisplan.New(spec).Looks.Last == 0 {
-		j.warn(fmt.Sprintf("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
-			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
+		j.advise("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
+			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks)
 	}
 	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
 		j.warn("keepWarm has no effect, because every run rebuilds everything: remove keepWarm, or reset: Recreate")
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed && len(variants) > 1 {
-		j.warn("in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them")
+		j.advise("in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them")
 	}
 	judgeRuns(j, spec, len(variants))
 }

@@ -147,7 +147,8 @@ func TestUnknownScriptTransactionsWarn(t *testing.T) {
 					{Name: "b", Loads: []v1alpha1.Load{load("both", "loop.js", ""), load("none", "none.js", "")}},
 				}
 				made.Spec.Analysis = analysis
-				faults, warnings := validate.Experiment(made, validate.Known{ConfigMaps: scripts})
+				faults, found := validate.Experiment(made, validate.Known{ConfigMaps: scripts})
+				warnings := found.Sentences()
 				if none := slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, `the script of load "none" (none.js) has no group`) }); !none {
 					t.Errorf("it does not warn of the script without groups: %q", warnings)
 				}

@@ -39,7 +39,7 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 			faults, warnings := kinds.ForLoad(load).Validate(loads.Index(n), scripts.configMaps)
 			j.refuse(faults...)
 			for _, warning := range warnings {
-				j.warn(warning)
+				j.add(Warning{Warning: warning})
 			}
 			judgeTransactions(j, loads.Index(n), load, scripts)
 		}

@@ -60,7 +60,7 @@ func TestSummariesOfSeveralRunnersWarn(t *testing.T) {
 	made.Spec.Analysis.Primary = []string{"search/keyword/p95"}
 	made.Spec.Scenarios[0].Loads = []v1alpha1.Load{{Name: "search", Parallelism: &two, Script: &v1alpha1.Script{Path: "/a.js", Image: "grafana/k6:2.2.0"}}}
 	_, warnings := validate.Experiment(made, validate.Known{})
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "no common percentiles") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "no common percentiles") {
 		t.Errorf("warnings %q, want one on percentiles", warnings)
 	}
 }

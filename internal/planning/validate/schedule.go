@@ -13,17 +13,15 @@ import (
 )
 
 // Schedule validates a schedule, and its template as an experiment.
-func Schedule(schedule *v1alpha1.PerfSchedule, known Known) (field.ErrorList, []string) {
+func Schedule(schedule *v1alpha1.PerfSchedule, known Known) (field.ErrorList, Warnings) {
 	faults := recurrence.Check(&schedule.Spec, field.NewPath("spec"))
-	made, doubts := Experiment(recurrence.Experiment(schedule, naming.ImageChangeExperiment(schedule, 0, nil), "", ""), known)
+	made, warnings := Experiment(recurrence.Experiment(schedule, naming.ImageChangeExperiment(schedule, 0, nil), "", ""), known)
 	for _, fault := range made {
 		fault.Field = withinTemplate(fault.Field)
 		faults = append(faults, fault)
 	}
-	warnings := make([]string, 0, len(doubts))
-	for _, doubt := range doubts {
-		// A warning ends with its path.
-		warnings = append(warnings, strings.ReplaceAll(doubt, "(spec.", "(spec.template.spec."))
+	for i := range warnings {
+		warnings[i].Path = withinTemplate(warnings[i].Path)
 	}
 	return faults, warnings
 }

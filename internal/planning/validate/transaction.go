@@ -75,7 +75,7 @@ func (s *scripts) forConfigMap(name string) []string {
 func judgeTransactions(j *judgement, path *field.Path, load v1alpha1.Load, scripts *scripts) {
 	script, is := kinds.ForLoad(load).(kind.ScriptKind)
 	if found := scripts.in(load); is && found.complete && len(found.names) == 0 {
-		j.warn(script.NoTransactions(path))
+		j.add(Warning{Warning: script.NoTransactions(path)})
 	}
 }
 

@@ -4,7 +4,7 @@
 // a declaration, and its resolved arms. It is pure. Admission, planning and the
 // experiment's reconciler use it.
 //
-// Errors stop an experiment. Warnings are sentences about what limits its results.
+// Errors stop an experiment. Warnings are about what limits its results.
 package validate
 
 import (
@@ -22,14 +22,23 @@ import (
 // judgement collects findings.
 type judgement struct {
 	errors   field.ErrorList
-	warnings []string
+	warnings Warnings
 }
 
 func (j *judgement) refuse(errors ...*field.Error) { j.errors = append(j.errors, errors...) }
 
-func (j *judgement) warn(sentence string) {
-	if !slices.Contains(j.warnings, sentence) {
-		j.warnings = append(j.warnings, sentence)
+func (j *judgement) warn(format string, values ...any) {
+	j.add(Warning{Warning: kind.Warning{Message: fmt.Sprintf(format, values...)}})
+}
+
+// advise another design.
+func (j *judgement) advise(format string, values ...any) {
+	j.add(Warning{Warning: kind.Warning{Message: fmt.Sprintf(format, values...)}, AboutDesign: true})
+}
+
+func (j *judgement) add(warning Warning) {
+	if !slices.Contains(j.warnings, warning) {
+		j.warnings = append(j.warnings, warning)
 	}
 }
 
@@ -45,7 +54,7 @@ type Known struct {
 }
 
 // Experiment validates an experiment, over its inline system if it has one.
-func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorList, []string) {
+func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorList, Warnings) {
 	spec, system, found := &experiment.Spec, known.System, &judgement{}
 	scripts := newScripts(spec.Scenarios, known.ConfigMaps)
 	base := systemPlace{path: field.NewPath("spec", "system")}
@@ -102,7 +111,7 @@ func judgeAccount(found *judgement, name string, known Known) {
 }
 
 // System validates a system by itself, at its path in the object that contains it.
-func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
+func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, Warnings) {
 	found, base := &judgement{}, systemPlace{path: path}
 	if isTooLargeAlone(found, system, base) {
 		return found.errors, found.warnings
@@ -115,11 +124,11 @@ func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []strin
 }
 
 // report turns a finding into an error or a warning, prefixed with the component unless it
-// is the system itself. A warning is a sentence, so its path comes last.
+// is the system itself.
 func (j *judgement) report(finding finding, place *field.Path, who string) {
 	sentence := who + finding.sentence
 	if finding.warning {
-		j.warn(fmt.Sprintf("%s (%s)", sentence, place))
+		j.add(Warning{Warning: kind.Warning{Message: sentence, Path: place.String()}})
 		return
 	}
 	j.refuse(field.Invalid(place, finding.value, sentence))
@@ -202,12 +211,12 @@ func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants [
 	for i, variant := range variants {
 		digest := naming.Hash(resolved[i])
 		if twin, seen := first[digest]; seen {
-			j.warn(fmt.Sprintf("arm %q is the same as arm %q: whatever differs between them is noise; give it a set that changes something, or take it out", variant.name, twin))
+			j.warn("arm %q is the same as arm %q: whatever differs between them is noise; give it a set that changes something, or take it out", variant.name, twin)
 			continue
 		}
 		first[digest] = variant.name
 	}
 	for _, confounded := range arms.ConfoundedArms(spec, *system) {
-		j.warn(confounded.Warning())
+		j.warn("%s", confounded.Warning())
 	}
 }

@@ -87,7 +87,7 @@ func testWorks(t *testing.T, cases map[string]works) {
 			if (told == "") != (tc.fault == "") || !strings.Contains(told, tc.fault) {
 				t.Errorf("faults\n%swant\n%s", told, tc.fault)
 			}
-			if text := strings.Join(warnings, "\n"); (text == "") != (tc.warning == "") || !strings.Contains(text, tc.warning) {
+			if text := strings.Join(warnings.Sentences(), "\n"); (text == "") != (tc.warning == "") || !strings.Contains(text, tc.warning) {
 				t.Errorf("warnings\n%s\nwant\n%s", text, tc.warning)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/internal/measure/observation"
 	"perflab.dev/perflab/internal/planning/analysisplan"
 	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/runs/earlier"
 )
 
 // newAnswer repeats the operator's analysis: the status holds only so
@@ -55,7 +56,7 @@ func declaredArms(r *Record) []v1alpha1.ArmStatus {
 func NewRecord(input Input) (*Record, error) {
 	declared := input.Experiment
 	r := &Record{labels: newLabels(&declared), declared: &declared}
-	input = r.labels.apply(input)
+	input = r.labels.apply(completed(input))
 	r.Input = input
 	r.Runs = sortedByPlan(input.Runs)
 	for i := range r.Runs {
@@ -84,6 +85,16 @@ func NewRecord(input Input) (*Record, error) {
 	r.answer = newAnswer(r, reader.Faults())
 	setCenterPlaces(r.scenarios, r.answer.compared, r.answer.pairs)
 	return r, nil
+}
+
+// completed adds the fields that earlier versions did not record.
+func completed(input Input) Input {
+	earlier.Experiment(&input.Experiment.Status)
+	input.Runs = slices.Clone(input.Runs)
+	for i := range input.Runs {
+		earlier.Run(&input.Runs[i])
+	}
+	return input
 }
 
 // newScenarios lists those that the experiment declares, and then those that only

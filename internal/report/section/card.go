@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/report/document"
@@ -131,11 +132,12 @@ func answerSentence(r *Record) string {
 		}
 		names = append(names, arm.Name)
 	}
-	parts = append(parts, undecidedArms(r.answer, names)...)
-	if len(parts) > 0 && strings.HasPrefix(parts[0], undecidedStart) {
-		// Else it begins with an arm's name, as that is written.
-		parts[0] = capitalize(parts[0])
+	undecided := undecidedArms(r.answer, names)
+	if len(parts) == 0 && len(undecided) > 0 {
+		// Else the answer begins with an arm's name, as that is written.
+		undecided[0] = capitalize(undecided[0])
 	}
+	parts = append(parts, undecided...)
 	if more := len(parts) - maxFigures; more > 0 {
 		parts = append(parts[:maxFigures], fmt.Sprintf("%d more under Recommendations", more))
 	}
@@ -149,8 +151,8 @@ func answerSentence(r *Record) string {
 // withheldVerdicts names the comparisons that decide and have no verdict, those together that have
 // none for one reason.
 func withheldVerdicts(r *Record) []string {
-	var reasons []string
-	named := map[string][]string{}
+	var reasons []comparison.Warning
+	named := map[comparison.Warning][]string{}
 	for _, c := range decidingComparisons(r.answer) {
 		if c.Verdict != verdict.None {
 			continue
@@ -166,7 +168,7 @@ func withheldVerdicts(r *Record) []string {
 	}
 	sentences := make([]string, len(reasons))
 	for i, reason := range reasons {
-		sentences[i] = fmt.Sprintf("No verdict on %s: %s.", joinAnd(named[reason]), reason)
+		sentences[i] = fmt.Sprintf("No verdict on %s: %s.", joinAnd(named[reason]), reason.Message)
 	}
 	return sentences
 }
@@ -204,8 +206,6 @@ func worseGuardrails(a *answer, arm string) string {
 	return ", but worse in guarded " + changePhrases(worse, verdict.Worse)
 }
 
-const undecidedStart = "the runs are inconclusive about "
-
 // undecidedArms says which arms nothing was found of, those together that are so in the same.
 func undecidedArms(a *answer, arms []string) []string {
 	var order []string
@@ -222,7 +222,7 @@ func undecidedArms(a *answer, arms []string) []string {
 	}
 	parts := make([]string, 0, len(order))
 	for _, phrase := range order {
-		parts = append(parts, undecidedStart+fmt.Sprintf("%s against %s in %s", joinAnd(alike[phrase]), a.Baseline, phrase))
+		parts = append(parts, fmt.Sprintf("the runs are inconclusive about %s against %s in %s", joinAnd(alike[phrase]), a.Baseline, phrase))
 	}
 	return parts
 }

@@ -4,16 +4,14 @@ package section
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment/rendering"
+	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/measure/metric"
-	"perflab.dev/perflab/internal/measure/results"
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/text/digits"
 	"perflab.dev/perflab/internal/text/prose"
@@ -37,25 +35,18 @@ func doubts(r *Record) []string {
 	return sentences
 }
 
-// otherWarnings are the warnings that say something else than the other doubters. That there is
-// nothing to compare is no news where one arm was asked for.
+// otherWarnings are the warnings that no other doubter has. Those about the design advise a
+// design before its runs; weakDesign reports what it lacked.
 func otherWarnings(r *Record) []string {
+	status := &r.Experiment.Status
 	var sentences []string
-	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
-		isKnown := r.isAlone() && ofOneArm.MatchString(warning)
-		if !isKnown && !ofDesign.MatchString(warning) {
+	for _, warning := range slices.Concat(r.answer.Warnings, status.Warnings) {
+		if !slices.Contains(status.DesignWarnings, warning) {
 			sentences = append(sentences, capitalize(strings.TrimSuffix(warning, "."))+".")
 		}
 	}
 	return sentences
 }
-
-// ofOneArm finds warnings that there is one arm only.
-var ofOneArm = regexp.MustCompile(`^[Tt]here is no arm beside the baseline`)
-
-// ofDesign finds warnings of a design that unwise tells in the past, now that it
-// was followed.
-var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
 
 // notCalibrated: the noise floor is too high.
 func notCalibrated(r *Record) []string {
@@ -154,8 +145,7 @@ func errorRatesDiffer(r *Record) []string {
 	var where []string
 	for _, c := range r.answer.filter(func(c shownComparison) bool { return c.Primary }) {
 		at := c.Arm + " under " + c.Scenario
-		isRefused := slices.ContainsFunc(c.Warnings, func(warning string) bool { return strings.HasPrefix(warning, "not compared:") })
-		if isRefused && !slices.Contains(where, at) {
+		if c.Withheld.Code == comparison.CodeErrorRatesDiffer && !slices.Contains(where, at) {
 			where = append(where, at)
 		}
 	}
@@ -171,9 +161,9 @@ func stillWarmingUp(r *Record) []string {
 	var longest time.Duration
 	count := 0
 	for _, run := range r.journal.valid() {
-		if advised := advisedWarmUp(run); advised > 0 {
+		if advised := run.Status.AdvisedWarmUp; advised != nil {
 			count++
-			longest = max(longest, advised)
+			longest = max(longest, advised.Duration)
 		}
 	}
 	if count == 0 {
@@ -183,26 +173,13 @@ func stillWarmingUp(r *Record) []string {
 		prose.Counted(count, "run"), prose.Duration(longest))}
 }
 
-// advisedWarmUp is the longest that a run's warnings advise.
-func advisedWarmUp(run *v1alpha1.PerfRun) time.Duration {
-	longest := time.Duration(0)
-	for _, warning := range run.Status.Warnings {
-		if advised, is := results.WarmUpAdvised(warning); is {
-			longest = max(longest, advised)
-		}
-	}
-	return longest
-}
-
 // rebuiltBetweenRuns: PerfLab was upgraded while the experiment was on, and made
 // something else of the same arms.
 func rebuiltBetweenRuns(r *Record) []string {
 	var sentences []string
 	for _, run := range r.journal {
-		for _, warning := range run.Status.Warnings {
-			if rendering.IsWarning(warning) {
-				sentences = append(sentences, fmt.Sprintf("Run %q was %s", run.Name, warning))
-			}
+		if evidence := run.Status.Evidence; evidence != nil && evidence.RenderedChange != nil {
+			sentences = append(sentences, fmt.Sprintf("Run %q was %s", run.Name, evidence.RenderedChange.Message))
 		}
 	}
 	switch more := len(sentences) - 1; {

@@ -60,7 +60,7 @@ func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, look sta
 	}
 	told.Withheld = withheldFrom(r.answer, of)
 	decided := verdict.Describe(evidence, r.answer.Question.Alpha())
-	if told.Withheld == "" {
+	if told.Withheld.Code == "" {
 		decided = verdict.Decide(evidence, r.answer.Question.Alpha())
 	}
 	told.Verdict, told.Low, told.High, told.Confidence = decided.Verdict, of.Scale.Display(decided.Low), of.Scale.Display(decided.High), 100*decided.Confidence
@@ -71,16 +71,16 @@ func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, look sta
 }
 
 // withheldFrom an effect is the verdict if one of the comparisons it is made of has none.
-func withheldFrom(a *answer, of *analysis.Effect) string {
+func withheldFrom(a *answer, of *analysis.Effect) comparison.Warning {
 	if len(a.uncalibrated) > 0 {
-		return "the baseline differs from its own twin"
+		return comparison.TwinDiffers
 	}
 	for _, c := range a.compared {
 		if c.Scenario == of.Scenario && c.Metric == of.Metric && !c.Twin && c.Verdict == verdict.None {
 			return c.Withheld
 		}
 	}
-	return ""
+	return comparison.Warning{}
 }
 
 // levelsText name the levels: partitions two instead of one.

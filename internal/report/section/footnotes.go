@@ -7,22 +7,22 @@ import (
 	"strconv"
 	"strings"
 
-	"perflab.dev/perflab/internal/inference/stats"
+	"perflab.dev/perflab/internal/inference/comparison"
 )
 
 // shownElsewhere: by a table's caption, the section's beginning or the row itself.
-var shownElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: about", "descriptive only:", string(stats.WarningNoInterval)}
+var shownElsewhere = []comparison.Code{
+	comparison.CodeExploratory, comparison.CodeTwinDiffers, comparison.CodeMoreBlocks,
+	comparison.CodeTooFewBlocks, comparison.CodeBeforeFirstAnalysis, comparison.CodeNoInterval,
+}
 
 // footnotes number sentences, so that a row refers to them in a few characters.
 type footnotes struct{ list []string }
 
-func (n *footnotes) numbersFor(warnings []string) string {
+func (n *footnotes) numbersFor(warnings []comparison.Warning) string {
 	var numbers []string
-	for _, warning := range warnings {
-		if slices.ContainsFunc(shownElsewhere, func(beginning string) bool { return strings.HasPrefix(warning, beginning) }) {
-			continue
-		}
-		sentence := capitalize(warning) + "."
+	for _, message := range comparison.Messages(warnings, shownElsewhere...) {
+		sentence := capitalize(message) + "."
 		at := slices.Index(n.list, sentence)
 		if at < 0 {
 			at = len(n.list)

@@ -58,7 +58,7 @@ func (c shownComparison) verdictText(a *answer) string {
 			// The banner says so of all.
 			return "."
 		}
-		return ". " + capitalize(c.Withheld) + "."
+		return ". " + capitalize(c.Withheld.Message) + "."
 	case verdict.Better, verdict.Worse:
 		if c.IsBeyondMargin() {
 			return fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))

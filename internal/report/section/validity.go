@@ -67,14 +67,12 @@ func leftOutTable(r *Record) []document.Block {
 		Columns: document.TextColumns("Run", "Scenario", "Arm", "Block", "What happened"),
 	}
 	for _, run := range r.journal.valid() {
-		for _, warning := range run.Status.Warnings {
-			if what, is := results.CutLeftOut(warning); is {
-				result.Rows = append(result.Rows, document.Row{Cells: []document.Cell{
-					nameCell(run.Name), nameCell(run.Spec.Scenario.Name), armCell(run.Spec.Arm),
-					{Text: digits.Count(run.Spec.Block)},
-					{Text: capitalize(redact.Hide("", what))},
-				}})
-			}
+		for _, part := range run.Status.LeftOut {
+			result.Rows = append(result.Rows, document.Row{Cells: []document.Cell{
+				nameCell(run.Name), nameCell(run.Spec.Scenario.Name), armCell(run.Spec.Arm),
+				{Text: digits.Count(run.Spec.Block)},
+				{Text: capitalize(redact.Hide("", results.DescribeLeftOut(part)))},
+			}})
 		}
 	}
 	return result.Blocks()

@@ -8,8 +8,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -36,6 +38,34 @@ func CurrentRun(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) *v
 		return nil
 	}
 	return &runs[at]
+}
+
+// LoadStates describes what each load of a run does, without times and counts; empty unless the
+// loads are running.
+func LoadStates(run *v1alpha1.PerfRun) string {
+	complete := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadsComplete)
+	if run.Status.Phase != v1alpha1.RunLoading || complete == nil || complete.Reason != v1alpha1.ReasonLoading {
+		return ""
+	}
+	states := make([]string, 0, len(run.Spec.Scenario.Loads))
+	for _, load := range run.Spec.Scenario.Loads {
+		states = append(states, load.Name+": "+loadState(run.Status.Loads, load.Name))
+	}
+	return strings.Join(states, "; ")
+}
+
+func loadState(statuses []v1alpha1.LoadStatus, name string) string {
+	at := slices.IndexFunc(statuses, func(status v1alpha1.LoadStatus) bool { return status.Name == name })
+	switch {
+	case at < 0 || statuses[at].CreateTime == nil:
+		return "not started"
+	case statuses[at].StartTime == nil:
+		return "starting"
+	case statuses[at].FinishTime == nil:
+		return "running"
+	default:
+		return "ended"
+	}
 }
 
 // IsFinished reports whether nothing more happens without manual action.
