@@ -63,6 +63,9 @@ func (m made) fill(value reflect.Value, depth int) {
 	case *metav1.Time:
 		to.Time = time.Date(years[m.IntN(len(years))], 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600*(m.IntN(25)-12)))
 		return
+	case *metav1.MicroTime:
+		to.Time = time.Date(years[m.IntN(len(years))], 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+		return
 	case *metav1.Duration:
 		to.Duration = time.Duration(whole[m.IntN(len(whole))])
 		return

@@ -14,7 +14,7 @@ import (
 
 // opaque are the fields whose schema is not ours. Admission bounds the spec that they are
 // in, by its bytes and by its values.
-var opaque = map[string]bool{"affinity": true, "merge": true}
+var opaque = map[string]bool{"affinity": true, "manifest": true, "merge": true}
 
 // Whoever may write an object of ours could fill the memory of everybody who reads it with
 // what has no bound; and a rule over it could cost the API server anything.

@@ -109,7 +109,7 @@ func newScenarios(r *Record) []*scenario {
 	scenarios := make([]*scenario, 0, len(all))
 	for _, one := range all {
 		scenarios = append(scenarios, &scenario{
-			Scenario: one, arms: r.arms, traces: r.Traces, marks: slices.Concat(r.marks, faultMarks(r.journal)), cells: map[place]*values{},
+			Scenario: one, arms: r.arms, traces: r.Traces, marks: r.marks, cells: map[place]*values{},
 			runs:       r.CountedRuns().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
 			confidence: float64(analysisplan.New(&r.Experiment.Spec).ConfidencePercent) / 100,
 		})

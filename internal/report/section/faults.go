@@ -114,22 +114,25 @@ func readyText(runs journal, fault string) string {
 	return text
 }
 
-// faultMarks are the faults of runs.
-func faultMarks(runs journal) []mark {
-	var all []mark
-	for _, run := range runs {
-		for _, status := range run.Status.Faults {
-			if status.Begin == nil || status.End == nil {
-				continue
-			}
-			one := mark{words: "fault " + status.Name, from: status.Begin.Time, until: status.Begin.Time}
-			if within, falls := one.within(run); falls {
-				one.at = []markedRun{{run, within}}
-			}
-			all = append(all, one)
+// faultBands are the moments of a run's faults, in minutes since its load began.
+func faultBands(run *v1alpha1.PerfRun) []chart.Band {
+	var all []chart.Band
+	for _, status := range run.Status.Faults {
+		if start := timeValue(run.Status.Timings.LoadStart); status.Begin != nil && !start.IsZero() {
+			at := minutes(start, status.Begin.Time)
+			all = append(all, chart.Band{Name: "fault " + status.Name, From: at, To: at})
 		}
 	}
 	return all
+}
+
+// faultsText says in words when the faults of a line's run were.
+func faultsText(all []chart.Band) string {
+	text := ""
+	for _, one := range all {
+		text += fmt.Sprintf("%s %s into the load. ", capitalize(one.Name), timeIntoLoad(one))
+	}
+	return text
 }
 
 // recoveryCourse names the course of a load after a fault.

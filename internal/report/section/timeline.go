@@ -57,8 +57,8 @@ func (c courseChart) chart(under *scenario, alt string) (document.Chart, bool) {
 		if run == nil {
 			continue
 		}
-		trace, byHand := under.traces[run.Name], runMarks(under.marks, run.Name)
-		one := chart.Line{Series: arm.series(), Block: run.Spec.Block, Points: trace.courses[c.subject], Batches: batchBands(run), Marks: slices.Concat(byHand, restartBands(trace.restarts))}
+		trace, byHand, faults := under.traces[run.Name], runMarks(under.marks, run.Name), faultBands(run)
+		one := chart.Line{Series: arm.series(), Block: run.Spec.Block, Points: trace.courses[c.subject], Batches: batchBands(run), Marks: slices.Concat(byHand, faults, restartBands(trace.restarts))}
 		if metric.Parse(c.by).IsServer() {
 			one.Marks = append(one.Marks, trace.silent...)
 		}
@@ -71,7 +71,7 @@ func (c courseChart) chart(under *scenario, alt string) (document.Chart, bool) {
 		}
 		var runs int
 		one.Around, runs = under.around(c.subject, arm, one.Points)
-		result.Alt += c.lineText(one, runs) + marksText(byHand) + restartsText(trace.restarts)
+		result.Alt += c.lineText(one, runs) + marksText(byHand) + faultsText(faults) + restartsText(trace.restarts)
 		lines, bands = append(lines, one), warmUpBands(run)
 	}
 	if len(lines) > mostAround {
