@@ -58,7 +58,7 @@ var invalidReasons = []string{
 	v1alpha1.ReasonDeadline, v1alpha1.ReasonEffectiveConfiguration, v1alpha1.ReasonRestoreFailed,
 	v1alpha1.ReasonLoadStuck, v1alpha1.ReasonLoadFailed, v1alpha1.ReasonResultsMissing,
 	v1alpha1.ReasonResultsTooLarge, v1alpha1.ReasonResultsForeign,
-	v1alpha1.ReasonTooManyErrors, v1alpha1.ReasonImportIncomplete, v1alpha1.ReasonLoadNotHeld,
+	v1alpha1.ReasonTooManyErrors, v1alpha1.ReasonImportIncomplete, v1alpha1.ReasonFaultNotInjected, v1alpha1.ReasonLoadNotHeld,
 	v1alpha1.ReasonGeneratorSaturated, v1alpha1.ReasonCollectorGap, v1alpha1.ReasonNodeShared, v1alpha1.ReasonStatusRefused, v1alpha1.ReasonClockSkew,
 	v1alpha1.ReasonRestarts, v1alpha1.ReasonWorkloadContested,
 }
