@@ -295,25 +295,25 @@ func (c Cluster) DeleteExactly(ctx context.Context, object client.Object) error 
 	if object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	uid := object.GetUID()
-	err := c.Client.Delete(ctx, object,
-		client.Preconditions{UID: &uid},
-		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return c.explain("delete", object, err)
+	_, err := c.delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return err
 }
 
-// Kill deletes exactly this pod, whose containers then have the grace period to end. It reports
-// false if the pod is gone or being deleted already.
-func (c Cluster) Kill(ctx context.Context, pod client.ObjectKey, uid types.UID, grace time.Duration) (bool, error) {
-	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
-	err := c.Client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.GracePeriodSeconds(int64(grace/time.Second)))
+// delete deletes exactly this object, by its UID. It reports false if the object is gone.
+func (c Cluster) delete(ctx context.Context, object client.Object, options ...client.DeleteOption) (bool, error) {
+	uid := object.GetUID()
+	err := c.Client.Delete(ctx, object, append(options, client.Preconditions{UID: &uid})...)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return false, nil
 	}
 	return err == nil, c.explain("delete", object, err)
+}
+
+// Kill deletes exactly this pod, whose containers then have the grace period to end. It reports
+// false if the pod is gone.
+func (c Cluster) Kill(ctx context.Context, pod client.ObjectKey, uid types.UID, grace time.Duration) (bool, error) {
+	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: uid}}
+	return c.delete(ctx, object, client.GracePeriodSeconds(int64(grace/time.Second)))
 }
 
 // Peek fills an object with its current state, by a dry run, with the right to patch it alone.
@@ -332,24 +332,29 @@ func (c Cluster) Peek(ctx context.Context, object *unstructured.Unstructured) (b
 
 // Remove deletes exactly this object, and reports whether it is gone.
 func (c Cluster) Remove(ctx context.Context, object client.Object) (bool, error) {
-	uid := object.GetUID()
-	err := c.Client.Delete(ctx, object, client.Preconditions{UID: &uid})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return true, nil
-	}
-	return false, c.explain("delete", object, err)
+	existed, err := c.delete(ctx, object)
+	return err == nil && !existed, err
 }
 
 // IsNamespaced reports whether a kind is served, and its objects belong to namespaces.
 func (c Cluster) IsNamespaced(kind schema.GroupVersionKind) (namespaced, served bool, err error) {
-	mapping, err := c.Client.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		return false, false, nil
-	}
-	if err != nil {
-		return false, false, fmt.Errorf("looking up kind %q: %w", kind.Kind, err)
+	mapping, err := c.mapping(kind.GroupKind(), kind.Version)
+	if mapping == nil {
+		return false, false, err
 	}
 	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, true, nil
+}
+
+// mapping returns how the cluster serves a kind; nil if it does not.
+func (c Cluster) mapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	mapping, err := c.Client.RESTMapper().RESTMapping(kind, versions...)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking up kind %q: %w", kind.Kind, err)
+	}
+	return mapping, nil
 }
 
 // CreateRefusal validates the creation of an object by a dry run. It returns the API
@@ -368,12 +373,9 @@ func (c Cluster) CreateRefusal(ctx context.Context, object *unstructured.Unstruc
 
 // Serves reports whether the cluster serves a kind, and its preferred version.
 func (c Cluster) Serves(kind schema.GroupKind) (version string, served bool, err error) {
-	mapping, err := c.Client.RESTMapper().RESTMapping(kind)
-	if meta.IsNoMatchError(err) {
-		return "", false, nil
-	}
-	if err != nil {
-		return "", false, fmt.Errorf("looking up kind %q: %w", kind.Kind, err)
+	mapping, err := c.mapping(kind)
+	if mapping == nil {
+		return "", false, err
 	}
 	return mapping.GroupVersionKind.Version, true, nil
 }
