@@ -38,7 +38,7 @@ func withFault(e *v1alpha1.PerfExperiment) {
 	}}
 }
 
-// measureOutages makes k6 report check-ins that stop for a while when the run's fault has begun.
+// measureOutages makes k6 report check-ins that stop for a while after the run's fault starts.
 func (l *lab) measureOutages() {
 	l.outside.lasts = disturbedFor
 	l.outside.forge = func(own *payload.Payload) {

@@ -307,6 +307,15 @@ func (c Capacity) MaxOrDefault(load Load) int32 {
 	}
 }
 
+// Fault returns the status of a fault; nil if there is none yet.
+func (s *PerfRunStatus) Fault(name string) *RunFault {
+	at := slices.IndexFunc(s.Faults, func(one RunFault) bool { return one.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &s.Faults[at]
+}
+
 // WithinOrDefault is the time in which the fault's moment is drawn.
 func (f Fault) WithinOrDefault() time.Duration { return durationOr(f.Within, 0) }
 

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
@@ -31,15 +32,11 @@ func (d postgresCluster) FaultCandidates(ctx context.Context, p *Scope, kill v1a
 	if kill.Postgres == "" {
 		return nil, nil
 	}
-	pods, err := d.instances(ctx, p)
-	if err != nil || len(pods) == 0 {
+	cluster, pods, err := d.clusterInstances(ctx, p)
+	if err != nil {
 		return nil, err
 	}
-	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
-	if err != nil || object == nil {
-		return nil, err
-	}
-	primary := contract.PostgresCluster{Object: object}.CurrentPrimary()
+	primary := cluster.CurrentPrimary()
 	return slices.DeleteFunc(runningPods(pods), func(pod corev1.Pod) bool {
 		return (pod.Name == primary) != (kill.Postgres == v1alpha1.PostgresPrimary)
 	}), nil
@@ -55,8 +52,7 @@ func (k kafkaCluster) FaultCandidates(ctx context.Context, p *Scope, kill v1alph
 		return nil, err
 	}
 	if kill.Kafka == v1alpha1.KafkaBroker {
-		labels := kafka.BrokerLabels(p.Request())
-		return slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return !hasLabels(pod, labels) }), nil
+		return withLabels(pods, kafka.BrokerLabels(p.Request())), nil
 	}
 	brokers, problem, err := k.brokers(ctx, p)
 	if err != nil || problem != nil {
@@ -66,19 +62,15 @@ func (k kafkaCluster) FaultCandidates(ctx context.Context, p *Scope, kill v1alph
 	if err != nil {
 		return nil, fmt.Errorf("looking for Kafka's active controller: %w", err)
 	}
-	labels := kafka.ControllerLabels(p.Request())
-	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
-		return !hasLabels(pod, labels) || !strings.HasSuffix(pod.Name, fmt.Sprintf("-%d", state.Controller))
+	number := fmt.Sprintf("-%d", state.Controller)
+	return slices.DeleteFunc(withLabels(pods, kafka.ControllerLabels(p.Request())), func(pod corev1.Pod) bool {
+		return !strings.HasSuffix(pod.Name, number)
 	}), nil
 }
 
-func hasLabels(pod corev1.Pod, labels map[string]string) bool {
-	for key, value := range labels {
-		if pod.Labels[key] != value {
-			return false
-		}
-	}
-	return true
+func withLabels(pods []corev1.Pod, wanted map[string]string) []corev1.Pod {
+	selector := labels.SelectorFromSet(wanted)
+	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) })
 }
 
 // RestartMark identifies a rolling restart in an annotation.

@@ -96,16 +96,22 @@ func (d postgresCluster) CountRestarts(ctx context.Context, p *Scope, record *v1
 }
 
 // instances returns the pods of the run's Cluster: it controls them, and its status names them.
-func (postgresCluster) instances(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
+func (d postgresCluster) instances(ctx context.Context, p *Scope) ([]corev1.Pod, error) {
+	_, pods, err := d.clusterInstances(ctx, p)
+	return pods, err
+}
+
+// clusterInstances returns the instances with their Cluster; no pods if there is none.
+func (postgresCluster) clusterInstances(ctx context.Context, p *Scope) (contract.PostgresCluster, []corev1.Pod, error) {
 	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
+	cluster := contract.PostgresCluster{Object: object}
 	if err != nil || object == nil {
-		return nil, err
+		return cluster, nil, err
 	}
 	pods, err := p.pods(ctx, map[string]string{
 		contract.LabelPostgresCluster: object.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
 	})
-	cluster := contract.PostgresCluster{Object: object}
-	return slices.DeleteFunc(NewLineage(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
+	return cluster, slices.DeleteFunc(NewLineage(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
 }
 
 // runningPods returns the running instances and poolers.

@@ -5,7 +5,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,9 +34,9 @@ func (r *Reconciler) injector(declared v1alpha1.Fault) injector {
 	case declared.Resource != nil:
 		return resourceInjector{r}
 	case declared.Restart != nil:
-		return restarter{r}
+		return restarter{r: r}
 	default:
-		return podKiller{r}
+		return podKiller{r: r}
 	}
 }
 
@@ -61,17 +60,15 @@ func (r *Reconciler) stepFaults(ctx context.Context, s *scope) (outcome, error) 
 
 // runFault returns the status of a fault, created once its time is known; nil before.
 func (s *scope) runFault(declared v1alpha1.Fault) *v1alpha1.RunFault {
-	all := &s.status().Faults
-	at := slices.IndexFunc(*all, func(one v1alpha1.RunFault) bool { return one.Name == declared.Name })
-	if at >= 0 {
-		return &(*all)[at]
+	if status := s.status().Fault(declared.Name); status != nil {
+		return status
 	}
 	due, known := faults.Due(declared, &s.run.Spec, s.status().Loads)
 	if !known {
 		return nil
 	}
-	*all = append(*all, v1alpha1.RunFault{Name: declared.Name, Due: metav1.NewMicroTime(due)})
-	return &(*all)[len(*all)-1]
+	s.status().Faults = append(s.status().Faults, v1alpha1.RunFault{Name: declared.Name, Due: metav1.NewMicroTime(due)})
+	return s.status().Fault(declared.Name)
 }
 
 func (r *Reconciler) reconcileFault(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
@@ -92,11 +89,10 @@ func (r *Reconciler) reconcileFault(ctx context.Context, s *scope, declared v1al
 // It has no deadline.
 func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, error) {
 	for _, declared := range s.run.Spec.Scenario.Faults {
-		at := slices.IndexFunc(s.status().Faults, func(one v1alpha1.RunFault) bool { return one.Name == declared.Name })
-		if at < 0 {
+		status := s.status().Fault(declared.Name)
+		if status == nil {
 			continue
 		}
-		status := &s.status().Faults[at]
 		if err := r.injector(declared).remove(ctx, s, declared, status); err != nil {
 			return outcome{}, err
 		}
@@ -109,10 +105,20 @@ func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, err
 	return next(), nil
 }
 
-// began records that a fault has begun.
-func (s *scope) began(declared v1alpha1.Fault, status *v1alpha1.RunFault, at time.Time) {
+// recordBegin records the start of a fault.
+func (s *scope) recordBegin(declared v1alpha1.Fault, status *v1alpha1.RunFault, at time.Time) {
 	faults.Begin(status, declared, at)
 	s.requeueAt(s.now.Add(faultPollInterval))
+}
+
+// onceWritten lets the next reconcile go on, with the status that this one writes.
+func onceWritten() outcome { return waitFor(time.Millisecond) }
+
+// endsByItself is a fault of which nothing is left to remove: the components replace their pods.
+type endsByItself struct{}
+
+func (endsByItself) remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error {
+	return nil
 }
 
 func (s *scope) notInjected(format string, arguments ...any) {

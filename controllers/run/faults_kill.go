@@ -21,7 +21,10 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
 
 // podKiller deletes pods of the run's system.
-type podKiller struct{ r *Reconciler }
+type podKiller struct {
+	endsByItself
+	r *Reconciler
+}
 
 func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
 	if len(status.Targets) > 0 {
@@ -37,7 +40,7 @@ func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 		return next(), nil
 	}
 	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, candidates), int32(len(candidates))
-	return waitFor(time.Millisecond), nil
+	return onceWritten(), nil
 }
 
 // strike deletes the targets. One that is gone already makes the run invalid: it is unknown when
@@ -54,18 +57,13 @@ func (k podKiller) strike(ctx context.Context, s *scope, declared v1alpha1.Fault
 			return nil
 		}
 	}
-	s.began(declared, status, k.r.Now())
+	s.recordBegin(declared, status, k.r.Now())
 	return nil
 }
 
 // observe records when the component has as many ready pods as before.
 func (k podKiller) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
 	k.r.awaitReady(ctx, s, status, time.Time{}, *declared.Kill)
-	return nil
-}
-
-// remove does nothing: the components replace their pods.
-func (podKiller) remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error {
 	return nil
 }
 

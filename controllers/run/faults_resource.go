@@ -35,7 +35,7 @@ func (i resourceInjector) inject(ctx context.Context, s *scope, declared v1alpha
 	}
 	if status.Resource == nil {
 		status.Resource = &v1alpha1.FaultResource{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName()}
-		return waitFor(1), nil
+		return onceWritten(), nil
 	}
 	return i.create(ctx, s, declared, status, object)
 }
@@ -85,8 +85,8 @@ func (i resourceInjector) notCreated(ctx context.Context, s *scope, declared v1a
 	return nil
 }
 
-// awaitBegin records that the fault has begun. A resource that does not say so until the loads have
-// ended makes the run invalid.
+// awaitBegin records the start of the fault. The run is invalid if the resource does not report it
+// before the loads end.
 func (i resourceInjector) awaitBegin(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
 	object := resourceOf(s, status)
 	found, err := i.r.Cluster.Peek(ctx, object)
@@ -97,7 +97,7 @@ func (i resourceInjector) awaitBegin(ctx context.Context, s *scope, declared v1a
 		status.Gone = true
 		s.notInjected("fault %q: %s %q was deleted before its status showed the fault", declared.Name, object.GetKind(), object.GetName())
 	case faults.Shows(object, declared.Resource.Begun):
-		s.began(declared, status, s.now)
+		s.recordBegin(declared, status, s.now)
 	}
 	s.requeueAt(s.now.Add(faultPollInterval))
 	return nil

@@ -10,7 +10,10 @@ import (
 )
 
 // restarter lets a component's controller replace its pods.
-type restarter struct{ r *Reconciler }
+type restarter struct {
+	endsByItself
+	r *Reconciler
+}
 
 // inject marks the component's object. The mark has the time of the begin, so that a reconcile after
 // one that could not write the status finds it.
@@ -31,7 +34,7 @@ func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 		}
 		if mark.Fault != "" {
 			status.Candidates = pods
-			s.began(declared, status, mark.At)
+			s.recordBegin(declared, status, mark.At)
 			return next(), nil
 		}
 	}
@@ -42,11 +45,6 @@ func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 // observe records when all pods have been replaced.
 func (i restarter) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
 	i.r.awaitReady(ctx, s, status, status.Begin.Time, restarted(*declared.Restart)...)
-	return nil
-}
-
-// remove does nothing: a restart ends by itself.
-func (restarter) remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error {
 	return nil
 }
 

@@ -192,8 +192,7 @@ func (r *Reconciler) recordEvents(before, after *v1alpha1.PerfRun) {
 // recordFaultEvents records the faults that have begun.
 func (r *Reconciler) recordFaultEvents(before, after *v1alpha1.PerfRun) {
 	for _, fault := range after.Status.Faults {
-		isKnown := slices.ContainsFunc(before.Status.Faults, func(one v1alpha1.RunFault) bool { return one.Name == fault.Name && one.Begin != nil })
-		if fault.Begin == nil || isKnown {
+		if earlier := before.Status.Fault(fault.Name); fault.Begin == nil || earlier != nil && earlier.Begin != nil {
 			continue
 		}
 		var struck []string

@@ -36,9 +36,12 @@ func findCondition(object *unstructured.Unstructured, conditionType string) (con
 	return condition{}, false
 }
 
-func isReady(object *unstructured.Unstructured) bool {
-	ready, found := findCondition(object, "Ready")
-	return found && ready.status == "True"
+func isReady(object *unstructured.Unstructured) bool { return HasCondition(object, "Ready") }
+
+// HasCondition reports whether a condition of an object of any operator is True.
+func HasCondition(object *unstructured.Unstructured, conditionType string) bool {
+	found, exists := findCondition(object, conditionType)
+	return exists && found.status == "True"
 }
 
 func conditions(object *unstructured.Unstructured) []any {

@@ -61,7 +61,7 @@ func random(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(run.Seed), of.Sum64()))
 }
 
-// Begin records that a fault has begun.
+// Begin records the start of a fault, and with it the end of its observation.
 func Begin(status *v1alpha1.RunFault, fault v1alpha1.Fault, now time.Time) {
 	begin, end := metav1.NewMicroTime(now), metav1.NewMicroTime(now.Add(fault.ObserveOrDefault()))
 	status.Begin, status.End = &begin, &end

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,14 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
 )
 
 // ErrManifest means that a manifest can't be the resource of a fault.
 var ErrManifest = errors.New("the manifest is not that of a fault")
 
-// reservedGroups are the API groups that the operator writes with its own permissions, whoever
-// declares them.
+// reservedGroups are the API groups that the operator always writes with its own permissions.
 var reservedGroups = []string{v1alpha1.GroupVersion.Group, "coordination.k8s.io"}
 
 // Manifest returns the object of a manifest. It fails with ErrManifest.
@@ -62,9 +63,7 @@ func Resource(fault v1alpha1.Fault, run *v1alpha1.PerfRun) (*unstructured.Unstru
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	for key, value := range naming.RunLabels(run) {
-		labels[key] = value
-	}
+	maps.Copy(labels, naming.RunLabels(run))
 	object.SetLabels(labels)
 	return object, nil
 }
@@ -75,9 +74,5 @@ func Shows(object *unstructured.Unstructured, sign v1alpha1.FaultSign) bool {
 		text, _, err := unstructured.NestedString(object.Object, strings.Split(sign.Field, ".")...)
 		return err == nil && text == sign.Value
 	}
-	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
-	return err == nil && slices.ContainsFunc(conditions, func(one any) bool {
-		condition, isObject := one.(map[string]any)
-		return isObject && condition["type"] == sign.Condition && condition["status"] == "True"
-	})
+	return contract.HasCondition(object, sign.Condition)
 }

@@ -94,14 +94,12 @@ func readyText(runs journal, fault string) string {
 	var seconds []float64
 	missing := 0
 	for _, run := range runs {
-		for _, status := range run.Status.Faults {
-			switch {
-			case status.Name != fault || status.Begin == nil:
-			case status.Ready == nil:
-				missing++
-			default:
-				seconds = append(seconds, status.Ready.Sub(status.Begin.Time).Seconds())
-			}
+		switch status := run.Status.Fault(fault); {
+		case status == nil || status.Begin == nil:
+		case status.Ready == nil:
+			missing++
+		default:
+			seconds = append(seconds, status.Ready.Sub(status.Begin.Time).Seconds())
 		}
 	}
 	text := digits.Dash

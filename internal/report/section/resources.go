@@ -67,7 +67,7 @@ func resources(r *Record) []document.Block {
 
 // onlyCapacities reports whether all scenarios look for a capacity.
 func onlyCapacities(scenarios []*scenario) bool {
-	return !slices.ContainsFunc(scenarios, func(under *scenario) bool { return under.Capacity == nil })
+	return len(scenarios) > 0 && !slices.ContainsFunc(scenarios, func(under *scenario) bool { return under.Capacity == nil })
 }
 
 // unmeasured are the runs' notes on what could not be measured, once each.
