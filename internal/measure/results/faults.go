@@ -5,6 +5,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -32,19 +33,15 @@ func SetDisturbed(measured map[string]Measured, faults []v1alpha1.RunFault) {
 // CheckFaults returns the fault of a run whose declared faults did not happen while the loads ran,
 // or nil.
 func CheckFaults(scenario *v1alpha1.Scenario, statuses []v1alpha1.RunFault, measured map[string]Measured) *Fault {
-	happened := map[string]v1alpha1.RunFault{}
-	for _, status := range statuses {
-		happened[status.Name] = status
-	}
+	run := v1alpha1.PerfRunStatus{Faults: statuses}
 	for _, declared := range scenario.Faults {
-		status := happened[declared.Name]
-		if status.Begin == nil || status.End == nil {
+		status := run.Fault(declared.Name)
+		if status == nil || status.Begin == nil || status.End == nil {
 			return kind.Faultf(v1alpha1.ReasonFaultNotInjected, "the loads ended before fault %q began: lengthen them, or lower the fault's after", declared.Name)
 		}
 		for _, load := range scenario.Loads {
 			own := measured[load.Name]
-			isOn := own.Start.Before(status.Begin.Time) && own.End.After(status.Begin.Time)
-			if missing := status.End.Sub(own.End); isOn && !kinds.IsBatch(load) && missing > 0 {
+			if missing := status.End.Sub(own.End); own.isOn(status.Begin.Time) && !kinds.IsBatch(load) && missing > 0 {
 				return kind.Faultf(v1alpha1.ReasonFaultNotInjected, "load %q ended %s before the observation of fault %q: lengthen the load, or shorten the fault's observe",
 					load.Name, prose.Duration(missing.Round(100*time.Millisecond)), declared.Name)
 			}
@@ -62,10 +59,9 @@ func ObserveFaults(loads []v1alpha1.Load, measured map[string]Measured, measurem
 		if kinds.IsBatch(load) || own.Histograms == nil {
 			continue
 		}
-		before := steady(load, measured, measurement)
-		normal := newNormal(own.Histograms.Between(before.From, before.To))
+		normal := newNormal(load, measured, measurement)
 		for _, fault := range faults {
-			if fault.Begin == nil || fault.End == nil || !own.Start.Before(fault.Begin.Time) || !own.End.After(fault.Begin.Time) {
+			if fault.Begin == nil || fault.End == nil || !own.isOn(fault.Begin.Time) {
 				continue
 			}
 			if normal.rate == 0 {
@@ -104,8 +100,7 @@ func ObserveRecovery(load v1alpha1.Load, measured map[string]Measured, measureme
 	if own.Histograms == nil || fault.Begin == nil || fault.End == nil {
 		return nil
 	}
-	before, window := steady(load, measured, measurement), afterFault(own.Histograms, fault)
-	normal := newNormal(own.Histograms.Between(before.From, before.To))
+	normal, window := newNormal(load, measured, measurement), afterFault(own.Histograms, fault)
 	if normal.rate == 0 {
 		return nil
 	}
@@ -138,13 +133,18 @@ type normal struct {
 	mean map[string]float64
 }
 
-func newNormal(p *payload.Payload) normal {
+// newNormal summarizes a load's time from its warm-up to the first fault.
+func newNormal(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) normal {
+	before := steady(load, measured, measurement)
+	p := measured[load.Name].Histograms.Between(before.From, before.To)
 	found := normal{mean: map[string]float64{}}
 	ok, failed := countOutcomes(p)
 	if seconds := p.End.Sub(p.Start).Seconds(); seconds > 0 {
 		found.rate = float64(ok) / seconds
 	}
-	found.errors = percent(float64(failed), float64(ok+failed)) / 100
+	if count := ok + failed; count > 0 {
+		found.errors = float64(failed) / float64(count)
+	}
 	for _, transaction := range topTransactions(p) {
 		if summary, any := p.Summary(transaction, payload.OK); any {
 			found.mean[transaction] = summary.Mean.Seconds()
@@ -155,21 +155,27 @@ func newNormal(p *payload.Payload) normal {
 
 // topTransactions are those that are not within others.
 func topTransactions(p *payload.Payload) []string {
-	var top []string
-	for _, transaction := range p.Transactions() {
-		if path, _ := label.Cut(transaction); len(path) == 1 {
-			top = append(top, transaction)
-		}
-	}
-	return top
+	return slices.DeleteFunc(p.Transactions(), func(transaction string) bool { return !isTop(transaction) })
 }
 
+func isTop(transaction string) bool {
+	path, _ := label.Cut(transaction)
+	return len(path) == 1
+}
+
+// countOutcomes counts the transactions that are not within others.
 func countOutcomes(p *payload.Payload) (ok, failed int64) {
-	for _, transaction := range topTransactions(p) {
-		succeeded, _ := p.Summary(transaction, payload.OK)
-		all, _ := p.Summary(transaction, "")
-		ok += succeeded.Count
-		failed += all.Count - succeeded.Count
+	for _, series := range p.Series {
+		if series.Request != "" || !isTop(series.Transaction) {
+			continue
+		}
+		for _, bucket := range series.Buckets {
+			if series.Outcome == payload.OK {
+				ok += bucket.Count
+			} else {
+				failed += bucket.Count
+			}
+		}
 	}
 	return ok, failed
 }

@@ -38,6 +38,9 @@ func FromHistograms(p *payload.Payload) Measured {
 	return measured
 }
 
+// isOn reports whether the load was on at a time.
+func (m Measured) isOn(at time.Time) bool { return m.Start.Before(at) && m.End.After(at) }
+
 // Window is a stretch of a run; its end is not part of it.
 type Window struct {
 	// Name is empty for the whole stretch that counts.
