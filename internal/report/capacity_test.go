@@ -92,7 +92,7 @@ func load(run *v1alpha1.PerfRun, most float64, at time.Time) {
 
 func TestCapacityIsReported(t *testing.T) {
 	page := markdownOf(t, halved(7))
-	for _, want := range []string{
+	expect.Contains(t, page, []string{
 		"half is worse than full in capacity for cico",
 		"Desk: full takes 394 users (381 to 407), half 203 (195 to 211); Check-In p95 response time limits both.",
 		"Capacity of desk",
@@ -100,11 +100,7 @@ func TestCapacityIsReported(t *testing.T) {
 		"module/gateway/cpu, 88 % of its limit",
 		"| `full` | module/gateway/cpu | 0.4000 | 0.4000 to 0.4000 |",
 		"The capacity is the highest level at which all objectives hold: cico/Check-In/p95 ≤ 1s and cico/Check-In/errors ≤ 1%.",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	}, "the page")
 }
 
 // The levels of each run are in a CSV of their own, also of the stored report.
@@ -144,16 +140,12 @@ func TestCapacityOutsideTheRange(t *testing.T) {
 		}
 	}
 	page := markdownOf(t, input)
-	for _, want := range []string{
+	expect.Contains(t, page, []string{
 		"half: every level held all objectives in 4 of 7 runs, so that its capacity has no value and is not compared.",
 		`The capacity of arm "half" under desk is above the levels of 4 of 7 runs, which end at`,
 		"the capacity of half is outside the levels of its runs",
 		"| `half` | 6 | – | – |",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	}, "the page")
 	if strings.Contains(page, "is worse than full") {
 		t.Error("half is compared")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
@@ -63,18 +64,13 @@ func lostPods(blocks int32) report.Input {
 }
 
 func TestFaultsAreReported(t *testing.T) {
-	page := markdownOf(t, lostPods(7))
-	for _, want := range []string{
+	expect.Contains(t, markdownOf(t, lostPods(7)), []string{
 		"two is better than one in excess errors of cico (after storage-lost)",
 		"with one (11.038 to 12.685), ", "with two (2.825 to 3.366) of its undisturbed work.",
 		"Cost of faults",
 		"| `storage-lost` | `cico` | `one` | 7 |",
 		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault.",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	}, "the page")
 }
 
 // A component that is not back in some run has no time, and the page says in how many.

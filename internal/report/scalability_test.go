@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/scalability"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
@@ -37,17 +38,13 @@ func lawful() report.Input {
 
 func TestScalabilityIsReported(t *testing.T) {
 	page := string(reportOf(t, lawful()).Markdown("charts"))
-	for _, want := range []string{
+	expect.Contains(t, page, []string{
 		"Universal Scalability Law of desk",
 		"| `full` | 42 | 0.1997 (0.1941 to 0.2056) | 0.046 (0.027 to 0.066) | 5.07 (4.84 to 5.30) | 444 (434 to 454) | 1.8 |",
 		"| `half` | 42 | 0.2019 (0.1959 to 0.2094) | 0.407 (0.373 to 0.450) | 0.00 (0.00 to 0.36) | above 1000 | 2.1 |",
 		"By the Universal Scalability Law: throughput of full peaks at 444 users (434 to 454); throughput of half grows up to the highest level, 1000 users.",
 		"a line per run, and the Universal Scalability Law, dashed.",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	}, "the page")
 }
 
 // Where a law is not fitted, the page says why, and draws none.
