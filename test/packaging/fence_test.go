@@ -189,13 +189,14 @@ func checkFenced(t *testing.T, admin, operator client.Client, text string) {
 	expect.NoError(t, admin.Delete(t.Context(), others, client.GracePeriodSeconds(0)))
 }
 
-// checkStruck: pods of experiments' systems can be deleted, whoever controls them, and not changed.
+// checkStruck: the operator can delete pods of experiments' systems, regardless of their controller,
+// but not change them.
 func checkStruck(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const controlled = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: heap, uid: x, controller: true}]"
 	for name, tc := range map[string]struct{ metadata, namespace, sentence string }{
 		"of an experiment":     {"labels: {perflab.dev/experiment: heap}, " + controlled, "lab", ""},
-		"of nobody":            {controlled, "lab", onlyControlled},
+		"without the label":    {controlled, "lab", onlyControlled},
 		"where nothing is run": {"labels: {perflab.dev/experiment: heap}, " + controlled, "elsewhere", onlyControlled},
 	} {
 		pod := withMeta(t, fenced["Pod"], tc.metadata, tc.namespace, "struck")
