@@ -31,28 +31,28 @@ const (
 	MaxPictureBytes = section.MaxPictureBytes
 )
 
-// Read is a Reader for streams that are at hand.
+// Read is a Reader for streams that are already open.
 func Read(streams ...io.Reader) ([]Input, error) { return section.Read(streams...) }
 
 // Write writes the recorded objects as one YAML stream that Read reads and kubectl accepts.
 func Write(out io.Writer, input Input) error { return section.Write(out, input) }
 
-// Documents are those that Write writes, in its order.
+// Documents returns the documents that Write writes, in order.
 func Documents(input Input) ([]Document, error) { return section.Documents(input) }
 
-// RunDocuments are the documents of a run, and of its raw results.
+// RunDocuments returns the documents of a run and of its raw results.
 func RunDocuments(run *v1alpha1.PerfRun, raw []corev1.ConfigMap) ([]Document, error) {
 	return section.RunDocuments(run, raw)
 }
 
-// TraceOf unpacks the raw results of a run. It fails with ErrInput where they can't be read.
+// TraceOf unpacks the raw results of a run. It fails with ErrInput if they can't be read.
 func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 	return section.TraceOf(run, raw...)
 }
 
-// SectionNamed is the section that a file of this name, without its ending, is for: the one
-// with that name, or the default.
+// SectionNamed returns the section that a note file belongs to: the one with the file's name,
+// without its extension, or the default section.
 func SectionNamed(name string) v1alpha1.NoteSection { return section.Named(name) }
 
-// KindOfPicture is the media type of a file that Pictures names.
+// KindOfPicture returns the media type of a file that Pictures names.
 func KindOfPicture(file string) string { return section.KindOfPicture(file) }

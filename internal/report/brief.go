@@ -12,27 +12,26 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Brief is the answer card in words, for what has no room for a page: an index, a
+// Brief is the answer card as text, for places without room for a page, such as an index or a
 // comment.
 type Brief struct {
 	// Origin is where the experiment was measured.
 	Origin provenance.Origin
 	// Title is the question; Subtitle names the experiment and its size.
 	Title, Subtitle string
-	// Banner stands for the answer where too few runs give none: what they can say,
-	// and what the next step is.
+	// Banner replaces the answer if too few runs give one: what the runs show, and the next step.
 	Banner []string
 	// Sentence is the answer; empty below a banner.
 	Sentence string
-	// Verdicts are counted, the sure and the bad ones first.
+	// Verdicts have counts, the certain and the bad ones first.
 	Verdicts []Statement
 	// Figures are the key comparisons, each as a sentence.
 	Figures []Statement
-	// Sure says how sure the answer is, with its reservations; Cost is empty where no prices are given.
+	// Sure is the confidence of the answer and its reservations; Cost is empty without prices.
 	Sure, Cost string
-	// Runs are those that count.
+	// Runs is the number of valid runs.
 	Runs int
-	// Measured is when the last run ended; zero where none has.
+	// Measured is when the last run ended; zero without runs.
 	Measured time.Time
 }
 
@@ -42,10 +41,10 @@ type Statement struct {
 	Text    string `json:"text"`
 }
 
-// Class of the verdict in a style sheet.
+// Class is the verdict's class in a style sheet.
 func (s Statement) Class() string { return format.Class(s.Verdict) }
 
-// Brief is the page's card without its pictures.
+// Brief returns the page's card without its pictures.
 func (r *Report) Brief() Brief {
 	shown := r.page.Card
 	result := Brief{
@@ -65,8 +64,7 @@ func (r *Report) Brief() Brief {
 	return result
 }
 
-// Markdown is the brief for a comment: names in it address nobody and refer to
-// nothing.
+// Markdown is the brief for a comment. Names in it create no mentions and no references.
 func (b Brief) Markdown() string {
 	var text strings.Builder
 	paragraph := func(format string, words ...string) {
@@ -97,9 +95,9 @@ func (b Brief) Markdown() string {
 	return prose.Printable(strings.TrimRight(text.String(), "\n") + "\n")
 }
 
-// mentions are what GitHub makes a mention, or a reference, of; a comment within
-// them breaks both and is not seen.
+// mentions are the characters that GitHub turns into mentions or references. An HTML comment
+// within them prevents both and is invisible.
 var mentions = strings.NewReplacer("@", "@<!-- -->", `\#`, `\#<!-- -->`, "://", ":<!-- -->//")
 
-// comment lets a text stand for itself among people.
+// comment escapes a text so that GitHub shows it literally.
 func comment(text string) string { return mentions.Replace(format.EscapeMarkdown(text)) }

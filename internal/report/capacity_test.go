@@ -23,7 +23,8 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// halved is an experiment whose second arm takes half the load of the first: 400 users and 200.
+// halved is an experiment whose second arm has half the capacity of the first: 200 users instead
+// of 400.
 func halved(blocks int32) report.Input {
 	most, random := int32(1000), rand.New(rand.NewPCG(7, 1))
 	input := report.Input{}
@@ -56,7 +57,7 @@ func halved(blocks int32) report.Input {
 	return input
 }
 
-// load gives a run what a queue that takes so many users shows at its levels: response times grow
+// load gives a run the levels of a queue with a capacity of that many users: response times grow
 // without bound towards it.
 func load(run *v1alpha1.PerfRun, most float64, at time.Time) {
 	found, seen := &v1alpha1.RunCapacity{}, []capacity.Level{}
@@ -103,7 +104,7 @@ func TestCapacityIsReported(t *testing.T) {
 	}, "the page")
 }
 
-// The levels of each run are in a CSV of their own, also of the stored report.
+// The levels of each run are in a separate CSV, which the stored report also has.
 func TestLevelsAreWritten(t *testing.T) {
 	input := halved(2)
 	input.Runs[0].Status.Capacity.Levels[5].Observations = nil

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// head of a page is what stands before its first section.
+// head is the part of a page before its first section.
 func head(t *testing.T, input report.Input) string {
 	t.Helper()
 	text, _ := halves(t, input)
@@ -36,8 +36,7 @@ func halves(t *testing.T, input report.Input) (card, sections string) {
 	return card, sections
 }
 
-// What limits the answer is named beside it, the largest first; the rest is under
-// Recommendations.
+// The card lists its reservations, the largest first; the rest is under Recommendations.
 func TestTheCardNamesReservationsTheLargestFirst(t *testing.T) {
 	input := recorded.Experiment(seed)
 	spec := &input.Experiment.Spec
@@ -94,7 +93,7 @@ func TestTheTitleIsTheQuestion(t *testing.T) {
 	}
 }
 
-// Arms of which nothing was found are named together, where they are alike in that.
+// Arms that are inconclusive for the same reason share a sentence.
 func TestTheCardNamesArmsOnce(t *testing.T) {
 	input := recorded.Large(seed, 4, 1, 6)
 	input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-Out/average"}
@@ -105,8 +104,8 @@ func TestTheCardNamesArmsOnce(t *testing.T) {
 	}
 }
 
-// The answer comes first, with figures, and says how sure it is; what identifies the
-// experiment comes last.
+// The answer comes first, with figures and its confidence; what identifies the experiment comes
+// last.
 func TestTheCardAnswers(t *testing.T) {
 	input := recorded.Experiment(seed)
 	card := head(t, input)
@@ -178,7 +177,7 @@ func TestTheAnswer(t *testing.T) {
 	}
 }
 
-// change what an arm's runs have of a metric.
+// change changes the values of a metric in an arm's runs.
 func change(input *report.Input, arm, metric string, to func(string) string) {
 	for i := range input.Runs {
 		for j := range input.Runs[i].Status.Observations {

@@ -37,7 +37,7 @@ func TestNoChartHasANegativeColour(t *testing.T) {
 	}
 }
 
-// A picture on its own says what it shows: its title is part of it, above the chart.
+// A picture on its own has its title above the chart.
 func TestChartsOnTheirOwnHaveTheirTitles(t *testing.T) {
 	charts := reportOf(t, recorded.Experiment(seed)).Charts()
 	above := regexp.MustCompile(`viewBox="0 -(\d+) `)

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// distributed makes the response times of the runs beside users so many even steps,
-// which are twice as long in the arm. One run has a quarter of them.
+// distributed spreads the response times of the runs beside users over that many even steps,
+// twice as long in the arm. One run has a quarter of the steps.
 func distributed(t *testing.T) report.Input {
 	t.Helper()
 	input := recorded.Experiment(seed)
@@ -39,7 +39,7 @@ func distributed(t *testing.T) report.Input {
 	return input
 }
 
-// even durations, 200 steps long at the most, in the middle of the run.
+// even records durations of at most 200 steps, in the middle of the run.
 func even(run *v1alpha1.PerfRun, step time.Duration, steps int) *payload.Payload {
 	start, end := run.Status.Timings.LoadStart.Time, run.Status.Timings.LoadFinish.Time
 	own := payload.New("cico", run.Name, "1", start)
@@ -66,7 +66,7 @@ func TestPercentilesGoAsFarAsRunsTell(t *testing.T) {
 	}
 }
 
-// A spike of seconds in one run of many hours is seen.
+// A spike of seconds in a run of many hours is visible.
 func TestExtremesOfAllRunsAreShown(t *testing.T) {
 	input := lengthened(t)
 	remeasured(t, input, recorded.Arm, func(run *v1alpha1.PerfRun, start time.Time, own *payload.Payload) {
@@ -89,7 +89,7 @@ func TestExtremesOfAllRunsAreShown(t *testing.T) {
 	expect.Contains(t, page, []string{`"highs":[`, `"batches":[{"name":"create-5k"`}, "a page that draws the chart itself")
 }
 
-// A second hump of a few samples is in no mean, but in the heat map.
+// A second peak of a few samples shows in the heat map, though in no mean.
 func TestAHeatMapShowsEverySample(t *testing.T) {
 	input := lengthened(t)
 	remeasured(t, input, recorded.Arm, func(run *v1alpha1.PerfRun, start time.Time, own *payload.Payload) {

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// example is what a recorded experiment of the documentation exported.
+// example reads the export of a recorded experiment of the documentation.
 func example(t *testing.T, name string) report.Input {
 	t.Helper()
 	file, err := os.ReadFile("../../docs/examples/" + name + ".yaml.gz")
@@ -42,7 +42,7 @@ func eachExample(t *testing.T, test func(*testing.T, report.Input)) {
 	}
 }
 
-// Tables have nothing in them that says nothing, and what is to be read first comes first.
+// Tables have no empty columns, and the most important column comes first.
 func TestTablesOfExamples(t *testing.T) {
 	eachExample(t, func(t *testing.T, input report.Input) {
 		page := markdownOf(t, input)
@@ -65,7 +65,7 @@ func TestTablesOfExamples(t *testing.T) {
 	})
 }
 
-// A page has one minus sign, in all formats.
+// All formats use the same minus sign.
 func TestNegativeNumbersHaveAMinusSign(t *testing.T) {
 	literal := regexp.MustCompile("(?s)```.*?```|`[^`]*`|<pre.*?</pre>|<code.*?</code>|<script.*?</script>|<style.*?</style>|<[a-z/][^>]*>")
 	described := regexp.MustCompile(`aria-label="[^"]*"|ac:alt="[^"]*"`)
@@ -85,8 +85,8 @@ func TestNegativeNumbersHaveAMinusSign(t *testing.T) {
 	})
 }
 
-// CPU below a tenth of a core is in thousandths, numbers of a table in one unit, and no value
-// ends with zeros that say nothing.
+// CPU below a tenth of a core is in thousandths, the numbers of a table have one unit, and values
+// have no trailing zeros without meaning.
 func TestNumbersOfExamplesHaveDigitsThatTell(t *testing.T) {
 	few := regexp.MustCompile(`\b0\.0\d+ cores`)
 	eachExample(t, func(t *testing.T, input report.Input) {
@@ -113,7 +113,7 @@ func TestNumbersOfExamplesHaveDigitsThatTell(t *testing.T) {
 	})
 }
 
-// looks are what each example's page has to keep to in a browser, at each width.
+// looks are the conditions that each example's page meets in a browser, at each width.
 var looks = map[string]string{
 	"verdicts are seen beside the first rows": "[...document.querySelectorAll('table td:first-child > .verdict')].every((one) => one.closest('.scroll').scrollLeft === 0 && one.getBoundingClientRect().right <= innerWidth)",
 	"heads of tables take two lines at most": `[...document.querySelectorAll('thead th')].every((one) => {
@@ -128,7 +128,7 @@ var looks = map[string]string{
 	"the answer and its limits are on the first screen": "[...document.querySelectorAll('.card > .answer, .card > .chips, .card > .sure')].every((one) => one.getBoundingClientRect().bottom <= innerHeight)",
 }
 
-// overprinted are the words in pictures that stand on each other or on what was measured.
+// overprinted lists texts in pictures that overlap each other or data.
 const overprinted = `(() => {
 	const found = [];
 	for (const svg of document.querySelectorAll('figure > svg')) {
@@ -153,7 +153,7 @@ const overprinted = `(() => {
 	return found;
 })()`
 
-// A desk and a phone show each example's page as it is meant.
+// A desktop and a phone show each example's page correctly.
 func TestExamplesInABrowser(t *testing.T) {
 	eachExample(t, func(t *testing.T, input report.Input) {
 		p := openReport(t, input, 1280, "")

@@ -7,7 +7,7 @@ import (
 	"perflab.dev/perflab/internal/report/format"
 )
 
-// WrittenNote is a note of its own in each format; all are empty where it is not shown.
+// WrittenNote is a note in each format; all are empty if the note is not shown.
 func WrittenNote(text string) (page, wiki, markdown string) {
 	var input Input
 	input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "cause", Text: text}}

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// A matrix is answered by its factors and what they do together, each with its interval, and
-// not by its cells.
+// The answer of a matrix is its factors and their interactions, each with its interval, not its
+// cells.
 func TestAMatrixIsAnsweredByItsFactors(t *testing.T) {
 	const imports = "create/duration"
 	times := func(factor float64, metric string, arms ...string) func(*report.Input) {

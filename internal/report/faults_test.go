@@ -73,7 +73,8 @@ func TestFaultsAreReported(t *testing.T) {
 	}, "the page")
 }
 
-// A component that is not back in some run has no time, and the page says in how many.
+// A component that does not become ready in some runs has no time in them, and the page counts
+// those runs.
 func TestUnreadyComponentsAreReported(t *testing.T) {
 	input := lostPods(7)
 	for i := range input.Runs {

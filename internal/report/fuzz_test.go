@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// What calls itself an export is refused with a sentence, or gives every format
-// without a panic, and is written so that it is read again.
+// Any file that claims to be an export is rejected with an error, or gives every format without a
+// panic; Read reads what Write writes.
 func FuzzReader(f *testing.F) {
 	input := recorded.Experiment(seed)
 	input.Runs, input.Raw = input.Runs[:2], nil
@@ -50,7 +50,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// Whatever stands in a note, its page does no more than show it.
+// Whatever a note contains, its page only shows it.
 func FuzzNotes(f *testing.F) {
 	for _, text := range evil {
 		f.Add(text)

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// What is numbered above a chart is explained below it: alike marks once.
+// A legend below a chart explains the numbers above it: equal marks once.
 func TestRestartsAreNumberedAndExplained(t *testing.T) {
 	input := recorded.Experiment(seed)
 	shown, _ := shownRun(t, input, recorded.Arm)
@@ -38,7 +38,7 @@ func TestRestartsAreNumberedAndExplained(t *testing.T) {
 	}
 }
 
-// chartWith is one of a report's charts that says something.
+// chartWith returns a chart of the report with a text.
 func chartWith(t *testing.T, r *report.Report, words string) string {
 	t.Helper()
 	charts := r.Charts()
@@ -51,7 +51,7 @@ func chartWith(t *testing.T, r *report.Report, words string) string {
 	return ""
 }
 
-// contains tells whether a list has others one after the other.
+// contains reports whether others is a contiguous part of list.
 func contains(list, others []string) bool {
 	for at := range list {
 		if at+len(others) <= len(list) && slices.Equal(list[at:at+len(others)], others) {
@@ -61,7 +61,7 @@ func contains(list, others []string) bool {
 	return false
 }
 
-// Time is in seconds where a run is short, and in minutes else.
+// Time is in seconds if a run is short, and in minutes otherwise.
 func TestTimeAxesHaveUnitsThatFit(t *testing.T) {
 	expect.Equal(t, true, strings.Contains(charted(t, recorded.Experiment(seed)), ">Minutes since the load began<"), "twenty minutes")
 	input := example(t, "read-write-split")
@@ -84,7 +84,7 @@ func charted(t *testing.T, input report.Input) string {
 	return all
 }
 
-// Two points make no line, in no chart.
+// No chart draws a line through two points.
 func TestTwoPointsMakeNoTrend(t *testing.T) {
 	drawn := func(samples int) bool {
 		input := recorded.Experiment(seed)
@@ -95,7 +95,7 @@ func TestTwoPointsMakeNoTrend(t *testing.T) {
 	expect.Equal(t, []bool{false, true}, []bool{drawn(2), drawn(3)})
 }
 
-// changeAllSamples of the servers, in the runs that count.
+// changeAllSamples changes the samples of the servers, in valid runs.
 func changeAllSamples(t *testing.T, input report.Input, change func(payload.Points) payload.Points) {
 	t.Helper()
 	for i := range input.Runs {
@@ -110,7 +110,7 @@ func changeAllSamples(t *testing.T, input report.Input, change func(payload.Poin
 	}
 }
 
-// Cores of a thousandth each are told as such, also along an axis.
+// A few thousandths of a core are in millicores, also along an axis.
 func TestAxesOfLittleCPUAreInMillicores(t *testing.T) {
 	input := recorded.Experiment(seed)
 	changeAllSamples(t, input, func(points payload.Points) payload.Points {
@@ -125,7 +125,7 @@ func TestAxesOfLittleCPUAreInMillicores(t *testing.T) {
 	}
 }
 
-// A heat map says what its shades stand for, and has ticks enough to read a time.
+// A heat map has a legend of its shades, and enough ticks to read a time.
 func TestHeatMapsHaveALegendAndTicks(t *testing.T) {
 	eachExample(t, func(t *testing.T, input report.Input) {
 		for name, chart := range reportOf(t, input).Charts() {
@@ -144,7 +144,7 @@ func TestHeatMapsHaveALegendAndTicks(t *testing.T) {
 	})
 }
 
-// However many restarts and however long the names of arms, no word stands on another.
+// Texts don't overlap, however many restarts there are and however long the names of arms.
 func TestCrowdedChartsAreLegible(t *testing.T) {
 	input := recorded.Experiment(seed)
 	for _, arm := range []string{recorded.Baseline, recorded.Arm} {

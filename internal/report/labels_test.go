@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// A page calls arms by what they are declared to be called, and tells once what the cluster
-// calls them; rows for a program have the names.
+// A page shows arms by their display names and lists their names in the cluster once; the CSV has
+// the names.
 func TestArmsAreCalledByTheirLabels(t *testing.T) {
 	input := recorded.Experiment(seed)
 	input.Experiment.Spec.Arms[0].DisplayName = "Heap by size"
@@ -24,7 +24,7 @@ func TestArmsAreCalledByTheirLabels(t *testing.T) {
 		page, _, _ := strings.Cut(written(t, r, format), "How to repeat it")
 		expect.Contains(t, page, []string{"Heap by share is a trade-off against Heap by size", "Heap by size (twin)"}, "%s", format)
 		for _, name := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
-			// Runs and the experiment have names with these in them.
+			// Names of runs and of the experiment contain these names.
 			alone := regexp.MustCompile(`(^|[^-\w])` + name + `($|[^-\w])`)
 			_, below, _ := strings.Cut(page, "Scenarios and their loads")
 			if found := alone.FindAllString(below, -1); len(found) > 0 {
@@ -40,7 +40,7 @@ func TestArmsAreCalledByTheirLabels(t *testing.T) {
 	}
 }
 
-// Labels never make one arm of two.
+// Equal labels never merge two arms.
 func TestLabelsAreUnique(t *testing.T) {
 	for name, tc := range map[string]struct{ baseline, arm, want string }{
 		"alike":           {"Heap", "Heap", "Heap (maxram-66) is a trade-off against Heap (xmx)"},
@@ -56,7 +56,7 @@ func TestLabelsAreUnique(t *testing.T) {
 	}
 }
 
-// Arms of a matrix are called by their levels, which may be called otherwise, too.
+// Labels of arms in a matrix are those of their levels, which may have display names too.
 func TestArmsOfAMatrixAreCalledByTheirLevels(t *testing.T) {
 	levels := func(input *report.Input, factor int, names ...string) {
 		for i, name := range names {

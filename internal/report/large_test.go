@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// A report of 16 arms, 16 scenarios and 30 blocks can still be passed on. What is
-// told here is how long it takes a browser to open it.
+// A report of 16 arms, 16 scenarios and 30 blocks is small enough to share. The test logs how
+// long a browser takes to open it.
 func TestLargeReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute")
@@ -46,7 +46,7 @@ func TestLargeReport(t *testing.T) {
 	p.liveChart(0)
 }
 
-// share of a page between two marks, in bytes.
+// share is the size of a page's parts between two marks, in bytes.
 func share(page, from, to string) int {
 	size := 0
 	for _, part := range strings.Split(page, from)[1:] {
@@ -56,8 +56,8 @@ func share(page, from, to string) int {
 	return size
 }
 
-// BenchmarkStored is what a report costs the operator at the end of a block: to unpack
-// the raw results of its runs, and to write the pages.
+// BenchmarkStored measures what a report costs the operator at the end of a block: unpacking the
+// raw results of its runs, and writing the pages.
 func BenchmarkStored(b *testing.B) {
 	input := recorded.Experiment(seed)
 	own := map[string][]corev1.ConfigMap{}

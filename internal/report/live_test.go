@@ -26,7 +26,7 @@ import (
 // tab shows a report in a browser.
 type tab struct{ *browser.Tab }
 
-// newTab is an empty one for a page, of a width.
+// newTab is an empty tab for a page, of a width.
 func newTab(t *testing.T, page string, width int64) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
@@ -48,7 +48,7 @@ func livePage(t *testing.T) *tab {
 	return openReport(t, recorded.Experiment(seed), 1280, "")
 }
 
-// asJSON is a value as a script has it.
+// asJSON is a value as JSON for a script.
 func asJSON(value any) string {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -57,7 +57,7 @@ func asJSON(value any) string {
 	return string(body)
 }
 
-// liveChart brings the chart of that number to the screen and waits until it lives.
+// liveChart scrolls to the chart of that number and waits until it is interactive.
 func (p *tab) liveChart(number int) {
 	p.Helper()
 	figure := fmt.Sprintf("document.querySelectorAll('figure:has(> script)')[%d]", number)
@@ -67,14 +67,14 @@ func (p *tab) liveChart(number int) {
 
 type spot struct{ X, Y float64 }
 
-// pointAt moves the mouse to a share of the way through a live chart.
+// pointAt moves the mouse to a position in a live chart, a share of its width.
 func (p *tab) pointAt(chart int, share float64) {
 	p.Helper()
 	at := p.spotAt(chart, share)
 	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, at.X-3, at.Y), chromedp.MouseEvent(chromedp.MouseMoved, at.X, at.Y))
 }
 
-// spotAt a share of a chart's width.
+// spotAt is the point at a share of a chart's width.
 func (p *tab) spotAt(chart int, share float64) spot {
 	p.Helper()
 	return browser.Ask[spot](p.Tab, fmt.Sprintf("(() => { const box = document.querySelectorAll('figure.live .u-over')[%d].getBoundingClientRect(); return {X: box.x + %g*box.width, Y: box.y + 40}; })()", chart, share))
@@ -93,7 +93,7 @@ func (p *tab) drag(chart int, from, to float64) {
 	)
 }
 
-// click what a selector finds.
+// click clicks the element of a selector.
 func (p *tab) click(selector string) {
 	p.Helper()
 	p.Eval(fmt.Sprintf("document.querySelector(%s).click()", asJSON(selector)))
@@ -113,7 +113,7 @@ func TestChartsTellValueArmRunAndTime(t *testing.T) {
 	}
 }
 
-// All charts tell of the same moment, whatever their runs' lengths.
+// All charts show the same moment, whatever their runs' lengths.
 func TestCursorIsShared(t *testing.T) {
 	p := livePage(t)
 	p.liveChart(1)
@@ -140,7 +140,7 @@ func TestChartsTakeKeys(t *testing.T) {
 	p.Until("document.querySelector('figure.live .tooltip').hidden")
 }
 
-// Charts over time show the same stretch of the run, and all of it again.
+// Charts over time zoom together, in and out.
 func TestChartsZoomTogether(t *testing.T) {
 	p := livePage(t)
 	p.liveChart(1)
@@ -160,7 +160,7 @@ func TestChartsZoomTogether(t *testing.T) {
 	p.Until(labels + ".every((one, at) => one !== " + asJSON(whole) + "[at])")
 }
 
-// An arm that is switched off is gone from charts, pictures, tables' rows and columns.
+// A hidden arm is hidden in charts, pictures, table rows and columns.
 func TestArmsAreSwitchedOffEverywhere(t *testing.T) {
 	p := livePage(t)
 	p.liveChart(0)
@@ -230,7 +230,7 @@ func TestTablesFilter(t *testing.T) {
 	p.Must(fmt.Sprintf("document.querySelector('#test-runs [role=status]').innerText === '%d of %d rows'", len(shown), all))
 }
 
-// A link into what is folded unfolds it; so does one to where one already is.
+// A link into a folded part unfolds it; so does a link to the current address.
 func TestDeepLinksUnfold(t *testing.T) {
 	p := openReport(t, recorded.Experiment(seed), 1280, "#appendix-how-to-repeat-it")
 	p.Until("document.querySelector('#appendix details').open")
@@ -243,7 +243,7 @@ func TestDeepLinksUnfold(t *testing.T) {
 	p.Until("document.querySelector('#methodology details').open")
 }
 
-// Each anchor leads somewhere, and each table, chart and heading has one.
+// Each anchor has a target, and each table, chart and heading has an anchor.
 func TestEveryPartHasAnAddress(t *testing.T) {
 	p := livePage(t)
 	p.Must("[...document.querySelectorAll('a.anchor, nav a, a.skip')].every((one) => document.getElementById(one.hash.slice(1)))")
@@ -251,7 +251,7 @@ func TestEveryPartHasAnAddress(t *testing.T) {
 	p.Must("new Set([...document.querySelectorAll('[id]')].map((one) => one.id)).size === document.querySelectorAll('[id]').length")
 }
 
-// Whose address one wants is what the mouse is at.
+// An anchor shows when the mouse is over its part.
 func TestAnchorsShowBesideTheMouse(t *testing.T) {
 	p := livePage(t)
 	const anchor = "document.querySelector('#results .part:has(table) > .anchor')"
@@ -263,7 +263,7 @@ func TestAnchorsShowBesideTheMouse(t *testing.T) {
 	p.Must("document.elementFromPoint(" + anchor + ".getBoundingClientRect().x + 3, " + anchor + ".getBoundingClientRect().y + 8) === " + anchor)
 }
 
-// The first key leads past the navigation, and shows that it does.
+// The first key press offers to skip the navigation.
 func TestTheFirstTabSkips(t *testing.T) {
 	p := livePage(t)
 	p.Do(chromedp.KeyEvent(kb.Tab))
@@ -276,13 +276,13 @@ func TestWithoutScriptsThePageIsComplete(t *testing.T) {
 	p := newTab(t, written(t, reportOf(t, recorded.Experiment(seed)), "report.html"), 1280)
 	p.WithoutScripts()
 	p.Open("")
-	// What asks is not of the page, and runs.
+	// The test's script is not part of the page and still runs.
 	p.Must("document.querySelectorAll('main figure > svg').length > 6")
 	p.Must("[...document.querySelectorAll('main figure > svg, main table, main h3, main pre')].every((one) => one.checkVisibility())")
 	p.Must("!document.querySelector('.plot, .arms, button, input')")
 }
 
-// Paper has every picture and every table, whatever was folded and switched off.
+// Print has every picture and every table, even folded or hidden ones.
 func TestPrintIsComplete(t *testing.T) {
 	p := livePage(t)
 	p.liveChart(0)
@@ -300,7 +300,7 @@ func TestPrintIsComplete(t *testing.T) {
 	}
 }
 
-// On a phone the page scrolls down and not sideways.
+// On a phone the page scrolls down, not sideways.
 func TestPhone(t *testing.T) {
 	p := openReport(t, recorded.Experiment(seed), 400, "")
 	p.liveChart(0)
@@ -314,7 +314,7 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-// axe-core finds what keeps people from reading the page.
+// axe-core finds no barriers.
 func TestAccessibility(t *testing.T) {
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 400} {
 		t.Run(scheme, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestAccessibility(t *testing.T) {
 	}
 }
 
-// Names come from people, also those that a script shows.
+// Third-party names stay text, also where a script shows them.
 func TestHostileNamesStayNames(t *testing.T) {
 	const evil = `</script><img src=x onerror=alert(1)>`
 	text, err := json.Marshal(recorded.Experiment(seed))
@@ -344,7 +344,7 @@ func TestHostileNamesStayNames(t *testing.T) {
 	p.Must("!document.querySelector('img')")
 }
 
-// A reader turns the light off, or the phone: charts follow.
+// Charts follow a change of the color scheme or the size.
 func TestChartsFollowLightAndSize(t *testing.T) {
 	p := livePage(t)
 	p.liveChart(0)

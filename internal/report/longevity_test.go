@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// lengthened makes the runs beside users last three hours, in which check-ins
-// get slower by 40 ms per hour in the arm and stay as they are elsewhere.
+// lengthened makes the runs beside users last three hours. In the arm, check-ins slow down by 40
+// ms per hour; elsewhere they stay constant.
 func lengthened(t *testing.T) report.Input {
 	t.Helper()
 	input := recorded.Experiment(seed)
@@ -39,7 +39,7 @@ func lengthened(t *testing.T) report.Input {
 	return input
 }
 
-// remeasured runs of an arm, or of every arm, have what a steady load measured, changed.
+// remeasured changes the measurements of a steady load, in the runs of one arm or of every arm.
 func remeasured(t *testing.T, input report.Input, arm string, change func(run *v1alpha1.PerfRun, start time.Time, own *payload.Payload)) {
 	t.Helper()
 	for i := range input.Runs {

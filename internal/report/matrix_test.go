@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// again has every run under a second scenario, which does the same, as well.
+// again repeats every run under a second, identical scenario.
 func again(input report.Input, name string) report.Input {
 	spec := &input.Experiment.Spec
 	at := slices.IndexFunc(spec.Scenarios, func(one v1alpha1.Scenario) bool { return one.Name == recorded.ConcurrentScenario })
@@ -29,7 +29,7 @@ func again(input report.Input, name string) report.Input {
 	return input
 }
 
-// Users by arms stand in one matrix; what is not repeated does not.
+// One matrix shows users by arms; unrepeated scenarios are not in it.
 func TestScenariosThatDoTheSameStandSideBySide(t *testing.T) {
 	page := written(t, reportOf(t, again(recorded.Experiment(seed), "more-users")), "report.md")
 	var matrix *markdownTable
@@ -61,7 +61,7 @@ func TestScenariosThatDoTheSameStandSideBySide(t *testing.T) {
 	}
 }
 
-// What servers use stands in percent of what they ask for too, and phase by phase.
+// Use of servers is also in percent of their requests, and by phase.
 func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
 	const of = "module/mod-users/cpu/percentOfRequest"
 	page := written(t, reportOf(t, measuring(
@@ -91,7 +91,7 @@ func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
 	}
 }
 
-// A statement that several arms list stands once.
+// A statement that several arms list appears once.
 func TestAStatementStandsOnce(t *testing.T) {
 	for _, one := range tables(written(t, reportOf(t, recorded.Experiment(seed)), "report.md")) {
 		if !strings.HasPrefix(one.caption, "Statements that took most") {
@@ -110,7 +110,7 @@ func TestAStatementStandsOnce(t *testing.T) {
 	}
 }
 
-// How many topics and partitions an arm has in all stands below its groups.
+// The total of an arm's topics and partitions is below its groups.
 func TestTopicsAreAddedUp(t *testing.T) {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {

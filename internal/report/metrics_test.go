@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// measuring adds observations to all runs of an experiment that count.
+// measuring adds observations to all valid runs of an experiment.
 func measuring(observations ...v1alpha1.Observation) report.Input {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
@@ -25,7 +25,7 @@ func measuring(observations ...v1alpha1.Observation) report.Input {
 	return input
 }
 
-// The cost is the system's; a load may have the system's name all the same.
+// The cost belongs to the system, even if a load has the system's name.
 func TestTheSystemsCostIsNoLoads(t *testing.T) {
 	input := measuring(
 		v1alpha1.Observation{Metric: "system/cost/perHour", Value: "0.25", Unit: "USD/h"},
@@ -34,7 +34,7 @@ func TestTheSystemsCostIsNoLoads(t *testing.T) {
 	input.Experiment.Spec.Analysis.Primary = []string{"system/cost/perHour", "system/duration"}
 	page := written(t, reportOf(t, input), "report.md")
 	expect.Contains(t, page, []string{"Cost per hour under ", "Duration of import system under "}, "the report")
-	// The table has what is least likely by chance, so arms cost more than the baseline.
+	// The table has the comparisons least likely by chance, so arms cost more than the baseline.
 	for i := range input.Runs {
 		if run := &input.Runs[i]; run.Spec.Arm != "xmx" {
 			for j := range run.Status.Observations {
@@ -51,8 +51,8 @@ func TestTheSystemsCostIsNoLoads(t *testing.T) {
 	}
 }
 
-// Which way a metric gets better is told of those that the page has: of its
-// rates, and not of counts that only the CSV lists.
+// The page names the better direction only of metrics that it shows: of rates, but not of counts
+// that only the CSV lists.
 func TestDirectionsAreThoseOfThePage(t *testing.T) {
 	input := measuring(
 		v1alpha1.Observation{Metric: "postgres/primary/cacheHits/average", Value: "99", Unit: "%"},
@@ -66,7 +66,7 @@ func TestDirectionsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// Each import of a series has a row of its own, in the order in which they were.
+// Each import of a series has its own row, in order.
 func TestImportsOfASeriesAreToldOneByOne(t *testing.T) {
 	var observations []v1alpha1.Observation
 	for part, took := range []string{"60.4", "61.5", "3600"} {
@@ -84,8 +84,8 @@ func TestImportsOfASeriesAreToldOneByOne(t *testing.T) {
 	}
 }
 
-// What Amazon runs stands where databases and brokers do, and not among what somebody
-// asked for; one at its limit is told of.
+// Metrics of Amazon's services appear in the sections of databases and brokers, not among custom
+// metrics. The page warns about a service at its limit.
 func TestWhatAmazonRunsIsShownInItsSections(t *testing.T) {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {

@@ -26,35 +26,35 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// drawing is a picture that does nothing but draw.
+// drawing is a harmless picture.
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><style>.a{fill:url(#g)}</style><rect class="a" width="8" height="8"/></svg>`
 
-// findings is a ConfigMap of notes with what stands beside them.
+// findings is a ConfigMap of notes and pictures.
 func findings(notes map[string]string, pictures map[string][]byte) corev1.ConfigMap {
 	return corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: recorded.Namespace, Name: "findings"}, Data: notes, BinaryData: pictures}
 }
 
-// kept is a note of that ConfigMap.
+// kept is a note in that ConfigMap.
 func kept(name, key string, section v1alpha1.NoteSection) v1alpha1.Note {
 	return v1alpha1.Note{Name: name, Section: section, ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: key}}
 }
 
-// noted adds a note whose text, and pictures, are kept.
+// noted adds a note whose text and pictures are in the ConfigMap.
 func noted(input report.Input, text string, pictures map[string][]byte) report.Input {
 	input.Experiment.Spec.Notes = []v1alpha1.Note{kept("cause", "cause.md", "")}
 	input.Notes = []corev1.ConfigMap{findings(map[string]string{"cause.md": text}, pictures)}
 	return input
 }
 
-// few is an experiment of few runs, for tests in which they do not matter.
+// few is an experiment with few runs, for tests that don't depend on runs.
 func few() report.Input {
 	input := recorded.Experiment(seed)
 	input.Runs, input.Raw = input.Runs[:2], nil
 	return input
 }
 
-// shownRun is the run that a chart over time shows of an arm, as its words have it, and
-// another one of the arm that no chart shows.
+// shownRun returns the run that charts over time show of an arm, according to their texts, and
+// another run of the arm that no chart shows.
 func shownRun(t *testing.T, input report.Input, arm string) (shown, other *v1alpha1.PerfRun) {
 	t.Helper()
 	block, blocks, all := "", map[string]bool{}, reportOf(t, input).Charts()
@@ -88,7 +88,7 @@ func after(run *v1alpha1.PerfRun, minutes float64) *metav1.Time {
 	return &at
 }
 
-// withNotes has a note of each kind.
+// withNotes adds a note of each kind.
 func withNotes(t *testing.T, input report.Input) report.Input {
 	t.Helper()
 	shown, other := shownRun(t, input, recorded.Arm)
@@ -105,7 +105,7 @@ func withNotes(t *testing.T, input report.Input) report.Input {
 	return input
 }
 
-// Who reads any format is told which words are a person's, and where they belong.
+// Every format labels notes as written by a person, in their sections.
 func TestNotesStandInTheirSections(t *testing.T) {
 	r := reportOf(t, withNotes(t, recorded.Experiment(seed)))
 	const label = "(written by a person, not measured)"
@@ -156,7 +156,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 	}
 }
 
-// Every section that the API names has a place of its own.
+// Every section in the API accepts notes.
 func TestEverySectionTakesNotes(t *testing.T) {
 	all := []v1alpha1.NoteSection{
 		v1alpha1.NoteOverview, v1alpha1.NoteSummary, v1alpha1.NoteRecommendations, v1alpha1.NoteTestRuns, v1alpha1.NoteResults, v1alpha1.NoteComparison,
@@ -183,7 +183,7 @@ func TestEverySectionTakesNotes(t *testing.T) {
 	}
 }
 
-// evil are texts that a page must not obey.
+// evil are texts that must have no effect on a page.
 var evil = map[string]string{
 	"a script":               "<script>alert(1)</script>",
 	"a script in a line":     "some <script src=https://evil.example/x.js></script> words",
@@ -225,7 +225,7 @@ func TestNotesDoNoHarm(t *testing.T) {
 	}
 }
 
-// harmless fails for a page that does more than show words.
+// harmless fails for a page that does more than show text.
 func harmless(t *testing.T, root *html.Node) {
 	t.Helper()
 	for node := range root.Descendants() {
@@ -249,7 +249,7 @@ func harmless(t *testing.T, root *html.Node) {
 	}
 }
 
-// checkMarkdown fails for what a reader of Markdown would take for more than words.
+// checkMarkdown fails for text that a Markdown parser would take for markup.
 func checkMarkdown(t *testing.T, page string) {
 	t.Helper()
 	page, _, _ = strings.Cut(page, "\n```yaml\n")
@@ -275,7 +275,7 @@ func checkMarkdown(t *testing.T, page string) {
 	}
 }
 
-// withoutCode takes out what stands between two runs of as many backticks.
+// withoutCode removes code between two equal sequences of backticks.
 func withoutCode(text string) string {
 	runs := regexp.MustCompile("\\\\.|`+").FindAllStringIndex(text, -1)
 	var out strings.Builder
@@ -295,7 +295,7 @@ func withoutCode(text string) string {
 	return out.String() + text[at:]
 }
 
-// What is wrong with a note is told in its place, and costs the report nothing else.
+// The page reports an invalid note in its place, and is otherwise complete.
 func TestNotesThatAreNotShown(t *testing.T) {
 	for want, change := range map[string]func(*report.Input){
 		`ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note`: func(input *report.Input) { input.Notes = nil },
@@ -326,7 +326,7 @@ func TestNotesThatAreNotShown(t *testing.T) {
 	}
 }
 
-// All notes together have their bounds, too.
+// The total size of all notes is limited too.
 func TestTextsOfAllNotes(t *testing.T) {
 	input := noted(few(), strings.Repeat("w ", 25<<10), nil)
 	for n := range 6 {
@@ -336,12 +336,12 @@ func TestTextsOfAllNotes(t *testing.T) {
 	expect.Equal(t, []string{`note "more-4": the texts of all notes would have more than 256 KiB`, `note "more-5": the texts of all notes would have more than 256 KiB`}, reportOf(t, input).Lacking(), "lacking")
 }
 
-// hugeTable has many columns, and rows that name none of them.
+// hugeTable has many columns, and rows without cells.
 func hugeTable(columns, rows int) string {
 	return strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat("|\n", rows)
 }
 
-// Nobody can keep a report from being written by a text of a size that is taken.
+// No text of an accepted size can delay a report much.
 func TestNotesTakeLittleTime(t *testing.T) {
 	const size = report.MaxNoteBytes
 	for name, part := range map[string]string{
@@ -401,7 +401,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 		"too large":              {append(recorded.Image(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Whatever its name says.
+			// The name of the file does not matter.
 			r := reportOf(t, noted(few(), "![a](it.png)", map[string][]byte{"it.png": c.body}))
 			if strings.HasPrefix(c.want, ".") {
 				if files := r.Pictures(); len(files) != 1 || files["note-cause-1"+c.want] == nil || len(r.Lacking()) != 0 {
@@ -416,7 +416,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 	}
 }
 
-// A drawing is shown as it is drawn anew, and people are told of what it had beside.
+// A drawing is shown as it is redrawn, and the page lists what was removed.
 func TestDrawingsAreDrawnAnew(t *testing.T) {
 	running := `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><image href="https://evil.example/a.png"/><circle r="3"/></svg>`
 	r := reportOf(t, noted(few(), "![a](it.svg)", map[string][]byte{"it.svg": []byte(running)}))
@@ -431,7 +431,7 @@ func TestDrawingsAreDrawnAnew(t *testing.T) {
 	}
 }
 
-// A picture counts as often as it is shown: each time it takes room in the page.
+// A picture counts as often as it is shown: each time it takes space in the page.
 func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
 	large := append(recorded.Image(), make([]byte, 500<<10)...)
 	r := reportOf(t, noted(few(), strings.Repeat("![a](large.png)\n", 1000), map[string][]byte{"large.png": large}))
@@ -442,7 +442,7 @@ func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
 	expect.Equal(t, []string{`note "cause": picture "large.png": the pictures of all notes would have more than 2 MiB`}, r.Lacking(), "lacking")
 }
 
-// A page that would not be stored for its notes' pictures is stored without them.
+// A page that is too large to store because of its notes' pictures is stored without them.
 func TestPicturesDoNotKeepAPageFromBeingStored(t *testing.T) {
 	noise := recorded.Image()
 	for at := uint32(1); len(noise) < 500<<10; at = at*1664525 + 1013904223 {
@@ -468,7 +468,7 @@ func unzipped(t *testing.T, packed []byte) string {
 	return string(page)
 }
 
-// Marks are drawn where the run is shown in which they fall, and told of every run.
+// Charts draw marks that fall into the run they show; a table lists the marks of every run.
 func TestMarksAreDrawnAndTold(t *testing.T) {
 	r := reportOf(t, withNotes(t, recorded.Experiment(seed)))
 	page := written(t, r, "report.md")
@@ -501,7 +501,7 @@ func TestMarksAreDrawnAndTold(t *testing.T) {
 	}
 }
 
-// A mark that lasts falls in every run that it touches, and begins and ends with it.
+// A mark with a duration is listed for every run that it overlaps, and cut to that run.
 func TestAMarkOverSeveralRuns(t *testing.T) {
 	input := recorded.Experiment(seed)
 	first, last := input.Runs[0].Status.Timings.LoadStart, input.Runs[len(input.Runs)-1].Status.Timings.LoadFinish
@@ -512,8 +512,7 @@ func TestAMarkOverSeveralRuns(t *testing.T) {
 	}
 }
 
-// In a browser pictures are seen, marks are told where the cursor is, and what people
-// wrote keeps nothing of the page from working.
+// In a browser, pictures are visible, marks show at the cursor, and notes don't break the page.
 func TestNotesInABrowser(t *testing.T) {
 	input := withNotes(t, recorded.Experiment(seed))
 	input.Experiment.Spec.Notes = append(input.Experiment.Spec.Notes, v1alpha1.Note{Name: "head", Section: v1alpha1.NoteSummary, Text: "| a table | of a head |\n|---|---|\n"})

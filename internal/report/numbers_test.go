@@ -49,8 +49,8 @@ func (o observed) mean(scenario, metric, arm string) float64 {
 	return sum / float64(len(values))
 }
 
-// center is the one of results and resources: shares in percent, and what has
-// zeros, have none on the ratio scale.
+// center is the center in results and resources: shares in percent, and metrics with zeros, have
+// none on the ratio scale.
 func (o observed) center(scenario, metric, arm string) float64 {
 	for _, of := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
 		for _, value := range o[[3]string{scenario, metric, of}] {
@@ -115,7 +115,7 @@ func tables(page string) []markdownTable {
 	return found
 }
 
-// perUnit is how many of what a column is in the CSV's unit has.
+// perUnit is how many of the column's units make one unit of the CSV.
 func perUnit(shown string) float64 {
 	if strings.Contains(shown, "millicores") {
 		return 1000
@@ -123,7 +123,7 @@ func perUnit(shown string) float64 {
 	return 1
 }
 
-// from are the rows' cells from a column on; none without such a column.
+// from returns the rows' cells from a column on; none without such a column.
 func (m *markdownTable) from(title string) [][]string {
 	at := slices.Index(m.header, title)
 	if at < 0 {
@@ -144,7 +144,7 @@ func cells(line string) []string {
 	return parts
 }
 
-// alike fails where a printed number is not the value, rounded to its digits.
+// alike fails if a printed number is not the value, rounded to its digits.
 func alike(t *testing.T, what, printed string, value float64) {
 	t.Helper()
 	printed = strings.Replace(printed, "−", "-", 1)
@@ -159,7 +159,7 @@ func alike(t *testing.T, what, printed string, value float64) {
 	}
 }
 
-// changed fails where a printed change is not that of the printed numbers.
+// changed fails if a printed change does not follow from the printed numbers.
 func changed(t *testing.T, what, before, after, printed string) {
 	t.Helper()
 	from, err := strconv.ParseFloat(before, 64)
@@ -173,8 +173,7 @@ func changed(t *testing.T, what, before, after, printed string) {
 
 var underScenario = regexp.MustCompile(`under (create-[a-z0-9-]+),`)
 
-// Every number of the results, the resources and the comparison follows from the
-// rows of the CSV.
+// Every number of the results, the resources and the comparison follows from the rows of the CSV.
 func TestNumbersAreThoseOfTheCSV(t *testing.T) {
 	for _, seed := range []uint64{seed, 2, 3} {
 		values, page := readObserved(t, seed)
@@ -253,7 +252,7 @@ func TestMaximaAreNotBelowAverages(t *testing.T) {
 	}
 }
 
-// A maximum below the average can't be; the page says so rather than hiding it.
+// A maximum below the average is impossible; the page reports it rather than hiding it.
 func TestAMaximumBelowTheAverageIsPointedOut(t *testing.T) {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
@@ -268,9 +267,8 @@ func TestAMaximumBelowTheAverageIsPointedOut(t *testing.T) {
 	}
 }
 
-// A page passes its own audit, whatever was measured: each delta follows from the
-// values beside it, and each value from the runs; also where a run is missing, and
-// while a block is not complete.
+// A page passes its own audit, whatever the measurements: each delta follows from the values
+// beside it, and each value from the runs; also if a run is missing or a block incomplete.
 func TestPagesPassTheirAudit(t *testing.T) {
 	whole := func(*report.Input) {}
 	drop := func(wanted func(*v1alpha1.PerfRun) bool) func(*report.Input) {
@@ -308,7 +306,7 @@ func TestPagesPassTheirAudit(t *testing.T) {
 	}
 }
 
-// audited is what the audit finds in a page and its CSV.
+// audited returns the audit's findings in a page and its CSV.
 func audited(t *testing.T, r *report.Report) (slips []audit.Finding, adjusted, checked int) {
 	t.Helper()
 	rows, err := audit.ReadMarkdown(strings.NewReader(written(t, r, "report.md")))
@@ -330,8 +328,8 @@ func audited(t *testing.T, r *report.Report) (slips []audit.Finding, adjusted, c
 	return slips, adjusted, checked
 }
 
-// What stands for an arm's runs is one number, digit for digit, wherever it stands;
-// also while a block is not complete, whose runs the comparison leaves out.
+// The value of an arm is the same number everywhere, digit for digit; also with an incomplete
+// block, whose runs the comparison omits.
 func TestOneValueEverywhere(t *testing.T) {
 	for name, blocks := range map[string]int32{"whole": 7, "an incomplete block": 6} {
 		input := recorded.Experiment(seed)
@@ -366,7 +364,7 @@ func TestOneValueEverywhere(t *testing.T) {
 	}
 }
 
-// A delta half way between two that can be printed needs no digits without end.
+// A delta halfway between two printable ones is printed with few digits.
 func TestADeltaHalfWayTakesNoEndlessDigits(t *testing.T) {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
@@ -387,7 +385,7 @@ func TestADeltaHalfWayTakesNoEndlessDigits(t *testing.T) {
 	}
 }
 
-// Benchmarks take nanoseconds; their numbers have no row of zeros in front.
+// Benchmarks take nanoseconds; their numbers have no leading zeros.
 func TestShortTimesAreInUnitsThatFit(t *testing.T) {
 	for unit, factor := range map[string]float64{"µs": 2e-5, "ns": 2e-7} {
 		input := recorded.Experiment(3)

@@ -12,12 +12,12 @@ import (
 	"perflab.dev/perflab/internal/report/format"
 )
 
-// What follows is for other pages that look as the report does.
+// The following is for other pages in the style of the report.
 
 // Style is the element with the report's style sheet.
 func Style() g.Node { return format.Style() }
 
-// Policy is the report's own content security policy.
+// Policy is the report's content security policy.
 func Policy() string { return format.Policy }
 
 // Card is the report's answer card.
@@ -32,8 +32,8 @@ type Course struct {
 // Point of a course.
 type Point struct{ Minutes, Value float64 }
 
-// Courses is a chart of courses, for a page with the report's style; nil without a
-// course of three points. Alt says in words what it is of.
+// Courses is a chart of courses, for a page with the report's style; nil without a course of
+// three points. Alt describes it.
 func Courses(alt string, courses []Course) g.Node {
 	var lines []chart.Line
 	for _, one := range courses {

@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// withPast is an experiment that so many others come before, and what is kept of that; the
-// last four, and itself, take a tenth longer.
+// withPast is an experiment with that many earlier ones, and their history; the last four and the
+// experiment itself take 10 % longer.
 func withPast(t *testing.T, earlier int) report.Input {
 	t.Helper()
 	var before []regression.Earlier
@@ -96,7 +96,7 @@ func TestAgainstThePast(t *testing.T) {
 	}
 }
 
-// An export carries what the section needs.
+// An export contains the data of the section.
 func TestThePastIsExported(t *testing.T) {
 	input := withPast(t, 3)
 	var written bytes.Buffer
@@ -114,7 +114,7 @@ func TestThePastIsExported(t *testing.T) {
 	}
 }
 
-// Deltas follow from the numbers beside them, as they are printed.
+// Deltas follow from the printed numbers beside them.
 func TestDeltasToThePast(t *testing.T) {
 	page := markdownOf(t, withPast(t, 3))
 	var this float64
@@ -154,7 +154,7 @@ func TestWithoutAPast(t *testing.T) {
 			t.Errorf("%s has a past", name)
 		}
 	}
-	// What is kept may come from a file that anybody wrote.
+	// Stored history may come from an untrusted file.
 	for _, text := range []string{
 		"", `{"version":"perflab.dev/history/v1","series":[{"arm":"nobody","points":[{},{},{}]}]}`,
 		`{"version":"perflab.dev/history/v1","series":[{"arm":"base","points":[{"experiment":"x"},{},{"experiment":"y"}]}]}`,
@@ -174,7 +174,7 @@ func TestWithoutAPast(t *testing.T) {
 	}
 }
 
-// historyWith has 14 releases; the last so many take a tenth longer.
+// historyWith has 14 releases; the last ones take 10 % longer.
 func historyWith(t *testing.T, slower int) *releases.History {
 	t.Helper()
 	var all []releases.Measurements

@@ -18,8 +18,8 @@ type Report struct {
 	page   document.Document
 }
 
-// New builds the report. It fails with ErrInput where recorded objects
-// contradict each other or can't be read.
+// New builds the report. It fails with ErrInput if recorded objects contradict each other or
+// can't be read.
 func New(input Input) (*Report, error) {
 	r, err := section.NewRecord(input)
 	if err != nil {
@@ -28,8 +28,8 @@ func New(input Input) (*Report, error) {
 	return &Report{record: r, page: r.Page()}, nil
 }
 
-// OfReleases is the report of a history: what changed, and each metric over
-// releases, with all arms in one chart.
+// OfReleases is the report of a history: changes, and each metric over releases, with all arms in
+// one chart.
 func OfReleases(history *releases.History) *Report {
 	return &Report{record: &section.Record{}, page: section.ReleasesPage(history)}
 }
@@ -37,19 +37,18 @@ func OfReleases(history *releases.History) *Report {
 // Title is the question that the report answers.
 func (r *Report) Title() string { return r.page.Title }
 
-// Subtitle says what is compared.
+// Subtitle is what the report compares.
 func (r *Report) Subtitle() string { return r.page.Subtitle }
 
-// Lacking says which notes and pictures the report leaves out, and why.
+// Lacking lists the notes and pictures that the report omits, and why.
 func (r *Report) Lacking() []string { return r.record.Lacking() }
 
-// HTML is one file with everything in it: styles, charts and scripts included,
-// nothing fetched. It follows the reader's choice of light or dark, and prints.
-// It is complete without its scripts.
+// HTML is one self-contained file with styles, charts and scripts. It follows the reader's
+// preference for light or dark, and prints. It is complete without its scripts.
 func (r *Report) HTML() ([]byte, error) { return format.HTML(&r.page, true) }
 
-// Markdown is the page as GitHub and most wikis read it. With charts, it shows
-// the files of Charts and Pictures, looked for in that folder; without, it names none.
+// Markdown is the page as GitHub and most wikis read it. With a folder of charts, it shows the
+// files of Charts and Pictures from there; without one, it refers to none.
 func (r *Report) Markdown(charts string) []byte { return format.Markdown(&r.page, charts) }
 
 // Confluence is the page in Confluence's storage format: XHTML with macros for
@@ -57,16 +56,15 @@ func (r *Report) Markdown(charts string) []byte { return format.Markdown(&r.page
 // Charts and Pictures, which have to be attached to the page.
 func (r *Report) Confluence(charts bool) ([]byte, error) { return format.Confluence(&r.page, charts) }
 
-// CSV has a row per valid run and metric, as perflab analyze reads it: all
-// digits that were recorded, in the order of the plan.
+// CSV has a row per valid run and metric, as perflab analyze reads it: with all recorded digits,
+// in the order of the plan.
 func (r *Report) CSV() ([]byte, error) { return format.CSV(r.record.Observations()) }
 
 // LevelsCSV has a row per observation at each level that valid runs visited to find
 // a capacity.
 func (r *Report) LevelsCSV() ([]byte, error) { return format.CSV(r.record.Levels()) }
 
-// Charts are the report's charts as SVG files, by name, for the formats that
-// can't hold them.
+// Charts are the report's charts as SVG files, by name, for the formats that can't embed them.
 func (r *Report) Charts() map[string][]byte {
 	files := map[string][]byte{}
 	for one := range r.page.Charts() {
@@ -75,6 +73,5 @@ func (r *Report) Charts() map[string][]byte {
 	return files
 }
 
-// Pictures are those of notes, by the names of their files, for the formats that can't
-// hold them.
+// Pictures are the pictures of notes, by file name, for the formats that can't embed them.
 func (r *Report) Pictures() map[string][]byte { return r.page.Pictures() }

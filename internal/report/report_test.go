@@ -70,7 +70,7 @@ func TestGoldenFiles(t *testing.T) {
 	golden(t, "past.md", "## This release"+past+"\n")
 }
 
-// golden compares a page with the file of the name.
+// golden compares a page with a golden file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := "testdata/" + name
@@ -84,14 +84,14 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// withoutScripts is a page without what is the same in all of them, and has tests of
-// its own.
+// withoutScripts removes the scripts of a page, which are the same in all pages and have their
+// own tests.
 func withoutScripts(page string) string {
 	page = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(page, "<script>…</script>")
 	return regexp.MustCompile(`script-src .*?; img-src`).ReplaceAllString(page, "script-src …; img-src")
 }
 
-// The same objects give the same bytes, in whatever order they come.
+// The same objects give the same bytes, in any order.
 func TestReportDoesNotDependOnTheOrderOfRuns(t *testing.T) {
 	input := recorded.Experiment(seed)
 	r := reportOf(t, input)
@@ -161,8 +161,8 @@ func TestProblemsOfRuns(t *testing.T) {
 	}
 }
 
-// The page is there, and says what is not in its numbers: of what the status
-// holds, and of what is kept beside it.
+// A page with unreadable values is written and names them, whether they come from the status or
+// the raw results.
 func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 	input := recorded.Experiment(seed)
 	run := &input.Runs[0]
@@ -194,7 +194,7 @@ func TestCSVIsWhatAnalyzeReads(t *testing.T) {
 	}
 }
 
-// A page that is passed on fetches nothing, runs nothing, and names nobody.
+// A page refers to nothing outside, and its charts and tables have labels.
 func TestHTMLStandsAlone(t *testing.T) {
 	root, err := html.Parse(strings.NewReader(written(t, reportOf(t, recorded.Experiment(seed)), "report.html")))
 	expect.NoError(t, err)
@@ -228,7 +228,7 @@ func TestHTMLStandsAlone(t *testing.T) {
 	}
 }
 
-// isOurs tells data, and scripts that the page's policy lets run.
+// isOurs reports whether a script is data, or allowed by the page's policy.
 func isOurs(node *html.Node) bool {
 	if node.FirstChild == nil {
 		return false
@@ -237,7 +237,7 @@ func isOurs(node *html.Node) bool {
 	return has(node, "type") && json.Valid([]byte(text)) || isAllowed(text)
 }
 
-// isAllowed tells whether the page's policy has the digest of a script.
+// isAllowed reports whether the page's policy has the digest of a script.
 func isAllowed(script string) bool {
 	digest := sha256.Sum256([]byte(script))
 	return strings.Contains(report.Policy(), base64.StdEncoding.EncodeToString(digest[:]))
@@ -262,7 +262,7 @@ func TestConfluenceAndChartsAreXML(t *testing.T) {
 	}
 }
 
-// wellFormed fails for a text that is no XML, and gives the files it refers to.
+// wellFormed fails for a text that is not XML, and returns the files it refers to.
 func wellFormed(t *testing.T, name, text string) (files []string) {
 	t.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(text))
@@ -281,7 +281,7 @@ func wellFormed(t *testing.T, name, text string) (files []string) {
 	}
 }
 
-// Names come from people; a page they are on must not obey them.
+// Names are untrusted; they must not act as markup.
 func TestNamesAreNoMarkup(t *testing.T) {
 	const evil = `<img src=x onerror=alert(1)>|**b**` + "`" + `"&'</svg><script>` + "\x1b[31m\x01\u202e"
 	input := recorded.Experiment(seed)
@@ -317,8 +317,8 @@ func TestNamesAreNoMarkup(t *testing.T) {
 	}
 }
 
-// What is imported was not judged by this cluster's rules: names of any letters
-// leave the folder of the charts and spreadsheets alone, and stay told apart.
+// Imported objects did not pass this cluster's validation: names of any characters stay distinct
+// and harm neither the folder of the charts nor spreadsheets.
 func TestForeignNamesDoNoHarm(t *testing.T) {
 	const scenario, arm = "../../create\x00", "=cmd|' /C calc'!A1"
 	text, err := json.Marshal(recorded.Experiment(seed))
@@ -347,7 +347,7 @@ func TestForeignNamesDoNoHarm(t *testing.T) {
 	if bytes.Contains(rows, []byte("\n=")) || bytes.Contains(rows, []byte(",=")) || !bytes.Contains(rows, []byte(",'"+arm+",")) {
 		t.Errorf("the CSV has formulas:\n%.500s", rows)
 	}
-	// They come back as they were.
+	// The CSV is read back unchanged.
 	table, err := comparison.ReadCSV(bytes.NewReader(rows))
 	expect.NoError(t, err)
 	if _, err := table.Compare(comparison.Options{Baseline: arm, MarginPercent: 5, ConfidencePercent: 95}); err != nil {
@@ -355,7 +355,7 @@ func TestForeignNamesDoNoHarm(t *testing.T) {
 	}
 }
 
-// foreign is JSON with other names in it.
+// foreign replaces names in JSON.
 func foreign(t *testing.T, text string, names map[string]string) string {
 	t.Helper()
 	for before, after := range names {
@@ -390,8 +390,8 @@ func TestSecretsAreLeftOut(t *testing.T) {
 	}
 }
 
-// What arms differ in is read from their runs, which hold all of it, and from the
-// status, which is bounded, where there are none.
+// Differences between arms come from their runs, which have all of them, or without runs from the
+// status, which is bounded.
 func TestWhatAnArmWithoutRunsSets(t *testing.T) {
 	input := recorded.Experiment(seed)
 	changed := &input.Experiment.Status.Arms[1]
@@ -429,7 +429,7 @@ func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
 	}
 }
 
-// What the design lacks is told once, of runs that were done.
+// The page reports a weakness of the design once.
 func TestDoubtsAreToldOnce(t *testing.T) {
 	input := recorded.Experiment(seed)
 	input.Experiment.Spec.Design.Blocks = 2
@@ -467,7 +467,7 @@ func TestStoredReportIsBounded(t *testing.T) {
 	if err != nil || again[report.KeyMarkdown] != text[report.KeyMarkdown] {
 		t.Errorf("it is another one the second time: %v", err)
 	}
-	// Values no one can compress.
+	// Incompressible values.
 	for i := range input.Runs {
 		run := &input.Runs[i]
 		for j := range 900 {
@@ -487,7 +487,7 @@ func TestStoredReportIsBounded(t *testing.T) {
 	}
 }
 
-// What is kept beside a run's status is shown as well.
+// Observations in the raw results are shown as well.
 func TestRawResultsAreShown(t *testing.T) {
 	input := recorded.Experiment(seed)
 	page := written(t, reportOf(t, input), "report.html")
@@ -505,7 +505,7 @@ func TestRawResultsAreShown(t *testing.T) {
 	}
 }
 
-// Who can't hold all raw results at once reads them run by run.
+// Traces can replace raw results, for callers that can't hold all of those in memory at once.
 func TestTracesStandInForRawResults(t *testing.T) {
 	whole, traced := recorded.Experiment(seed), recorded.Experiment(seed)
 	traced.Traces = map[string]*report.Trace{}
@@ -550,8 +550,7 @@ func TestReportOfOneArm(t *testing.T) {
 	}
 }
 
-// What the collector's node did is told where it was seen, and so is the rule
-// that runs had to keep there.
+// The page shows the load of the collector's node and the rule for it, if it was measured.
 func TestTheCollectorsNode(t *testing.T) {
 	const heading, rule = "### The collector's node", "of its CPUs may have been used by what was not the run's"
 	input := recorded.Experiment(seed)
@@ -576,7 +575,7 @@ func TestTheCollectorsNode(t *testing.T) {
 	}
 }
 
-// How the replicas of a module share its load is told where there are several.
+// The page shows how the replicas of a module share its load.
 func TestHowPodsShareTheLoad(t *testing.T) {
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
@@ -591,7 +590,7 @@ func TestHowPodsShareTheLoad(t *testing.T) {
 	expect.Contains(t, page, []string{"<summary>The busiest pod&#39;s share of its module&#39;s CPU under ", "| `mod-users` | 75\u00a0%, 2 pods |"}, "the page")
 }
 
-// Many runs advise a warm-up; the page does once, and of those that count.
+// Many runs advise a warm-up; the page does once, based on valid runs.
 func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 	input := recorded.Experiment(seed)
 	advice := func(run int, warmUp time.Duration) {
@@ -612,8 +611,8 @@ func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 	}
 }
 
-// What differs between runs of one arm is not that arm's doing, and an arm that slows the
-// node's CPU all the time is no reason to blame the machine.
+// Differences of CPU speed between runs of one arm are reported; an arm that always slows the
+// node's CPU is not.
 func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 	for name, test := range map[string]struct {
 		speed func(run *v1alpha1.PerfRun) float64
@@ -644,8 +643,7 @@ func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 	}
 }
 
-// A reader's font may be wider than the one that texts are measured with: what stands at
-// the right edge ends there.
+// A reader's font may be wider than the measured one: text at the right edge ends there.
 func TestTextsAtTheRightEdgeEndThere(t *testing.T) {
 	ending := 0
 	for name, chart := range reportOf(t, recorded.Experiment(seed)).Charts() {

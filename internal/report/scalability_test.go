@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// lawful is an experiment whose throughput follows a law in each arm, but for 2 %.
+// lawful is an experiment whose throughput follows a law in each arm, within 2 %.
 func lawful() report.Input {
 	laws := map[string]scalability.Law{
 		"full": {Lambda: 0.2, Sigma: 0.0005, Kappa: 5e-6},
@@ -47,7 +47,7 @@ func TestScalabilityIsReported(t *testing.T) {
 	}, "the page")
 }
 
-// Where a law is not fitted, the page says why, and draws none.
+// If the law does not fit, the page says why, and draws no curve.
 func TestScalabilityIsRefused(t *testing.T) {
 	open, few := lawful(), lawful()
 	for i := range open.Runs {
@@ -61,7 +61,7 @@ func TestScalabilityIsRefused(t *testing.T) {
 		input report.Input
 		want  string
 	}{
-		// Users who wait until a limit is reached suddenly.
+		// Users wait until a sudden limit.
 		"sudden limit": {halved(7), "By the Universal Scalability Law: full does not follow the law, from which its throughput differs systematically; half does not"},
 		"arrivals":     {open, "The Universal Scalability Law is not fitted: it needs levels of users who wait for each response"},
 		"few levels":   {few, "full has throughput at too few levels"},

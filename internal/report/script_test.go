@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// Of somebody else's script a reader learns at least which one it was.
+// The report names the source of a script.
 func TestScriptsAreNamed(t *testing.T) {
 	configMap := &v1alpha1.ConfigMapKey{Name: "title-search", Key: "main.js"}
 	cases := map[string]struct {
@@ -57,7 +57,7 @@ func TestScriptsAreNamed(t *testing.T) {
 	}
 }
 
-// throughput lets every run tell of a load's requests.
+// throughput gives every run observations of a load's requests.
 func throughput(input *report.Input, load string) {
 	for i := range input.Runs {
 		run := &input.Runs[i]
@@ -75,7 +75,7 @@ func TestThroughputIsShownWithItsDirection(t *testing.T) {
 	expect.Contains(t, page, []string{"Throughput (higher is better)", "`" + load + "/requestsPerSecond`"}, "the report")
 }
 
-// The rule for scripts stands in reports on runs that were judged by it.
+// Reports have the rule for scripts only if their runs were checked by it.
 func TestRulesOfScripts(t *testing.T) {
 	const rule = "Of a script's requests at most"
 	input := recorded.Experiment(seed)

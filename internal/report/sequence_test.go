@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// chartsOf a kind, by file, as they are described.
+// chartsOf returns the descriptions of the charts of a kind, by file.
 func chartsOf(r *report.Report, kind string) map[string]string {
 	found := map[string]string{}
 	for file, text := range r.Charts() {
@@ -95,8 +95,7 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 	}
 }
 
-// Users whose number does not change are not drawn, though they are counted now and then
-// a little early or late.
+// A constant number of users is not drawn, even if they are counted with some jitter.
 func TestSteadyUsersAreNotDrawn(t *testing.T) {
 	input := lengthened(t)
 	remeasured(t, input, "", func(_ *v1alpha1.PerfRun, start time.Time, own *payload.Payload) {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// alone leaves the baseline of an experiment, under one scenario.
+// alone reduces an experiment to its baseline, under one scenario.
 func alone(input report.Input, scenario string) report.Input {
 	spec, status := &input.Experiment.Spec, &input.Experiment.Status
 	spec.Arms, status.Arms, spec.Design.Calibrate = spec.Arms[:1], status.Arms[:1], false
@@ -25,7 +25,7 @@ func alone(input report.Input, scenario string) report.Input {
 	return input
 }
 
-// steady takes away what grows and fails.
+// steady removes growth and failures.
 func steady(input report.Input) report.Input {
 	change(&input, recorded.Baseline, "module/mod-inventory/memory/slope", func(string) string { return "0.1" })
 	for _, transaction := range []string{"Check-In", "Check-Out"} {
@@ -34,7 +34,7 @@ func steady(input report.Input) report.Input {
 	return input
 }
 
-// A soak is answered by what grew, what restarted and what failed.
+// The answer of a soak test is its growth, restarts and failures.
 func TestASoakIsAnsweredByGrowthRestartsAndFailures(t *testing.T) {
 	asked := func(t *testing.T) report.Input {
 		t.Helper()
@@ -89,8 +89,8 @@ func TestASoakIsAnsweredByGrowthRestartsAndFailures(t *testing.T) {
 	}
 }
 
-// Long runs of several arms tell the same of each arm, beside the comparison, or instead of
-// it where there are too few blocks.
+// Long runs of several arms show growth by arm, beside the comparison, or instead of it if there
+// are too few blocks.
 func TestLongRunsOfSeveralArmsTellGrowthByArm(t *testing.T) {
 	input := lengthened(t)
 	expect.Contains(t, head(t, input), []string{"> maxram-66 is", "In 3h under load: Check-In average response time up 39.97\u00a0ms/h (39.03 to 40.90) under create-5k-under-cico in maxram-66; mod-inventory leaks 36.6\u00a0MiB/h"}, "the card")
@@ -98,7 +98,7 @@ func TestLongRunsOfSeveralArmsTellGrowthByArm(t *testing.T) {
 	expect.Contains(t, head(t, input), []string{"These runs describe, they do not decide", "> In 3h under load: "}, "the card of two blocks")
 }
 
-// One short run has nothing to compare, and tells what was measured.
+// One short run has nothing to compare, and the card shows its measurements.
 func TestOneArmTellsWhatWasMeasured(t *testing.T) {
 	card := head(t, alone(recorded.Experiment(seed), recorded.ConcurrentScenario))
 	expect.Contains(t, card, []string{"> xmx, with no other arm to compare it with: Check-In average response time ", "# How does xmx perform in"}, "the card")

@@ -19,12 +19,12 @@ import (
 	"perflab.dev/perflab/internal/report/section"
 )
 
-// StoredBytes bounds what Stored gives: the API server stores 1 MiB, metadata
-// and the encoding of binary data included.
+// StoredBytes limits the size of Stored: the API server stores 1 MiB, including metadata and the
+// encoding of binary data.
 const StoredBytes = 660 << 10
 
-// Keys of what is stored. What is gzipped can be read with
-// kubectl get … -o jsonpath | base64 -d | gunzip.
+// Keys of a stored report. Gzipped parts can be read with kubectl get … -o jsonpath | base64 -d |
+// gunzip.
 const (
 	KeyMarkdown   = "report.md"
 	KeyCSV        = "observations.csv.gz"
@@ -33,9 +33,8 @@ const (
 	KeyConfluence = "report.confluence.xml.gz"
 )
 
-// Stored is the report as a ConfigMap holds it: Markdown as text, the rest
-// gzipped. What does not fit within StoredBytes is left out, as is what is not wanted,
-// and named; the command line writes it from the runs.
+// Stored is the report for a ConfigMap: Markdown as text, the rest gzipped. leftOut names the
+// unwanted parts and those beyond StoredBytes; the command line writes them from the runs.
 func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[string][]byte, leftOut []string, err error) {
 	text, binary = map[string]string{}, map[string][]byte{}
 	left := StoredBytes
@@ -46,7 +45,7 @@ func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[
 		}
 		body, err := part.write()
 		if err == nil && len(body) > left && part.key == KeyHTML && len(r.Pictures()) > 0 {
-			// The page is worth more than its notes' pictures.
+			// The page is more important than its notes' pictures.
 			body, err = zipped(func() ([]byte, error) { return format.HTML(&r.page, false) })()
 		}
 		if err != nil {
@@ -72,7 +71,8 @@ type storedPart struct {
 	write func() ([]byte, error)
 }
 
-// storedParts are the keys of a stored report: the pages for people first, since the numbers are in the runs as well.
+// storedParts are the keys of a stored report: the pages first, because the runs have the numbers
+// as well.
 func (r *Report) storedParts() []storedPart {
 	parts := []storedPart{
 		{KeyMarkdown, func() ([]byte, error) { return r.Markdown(""), nil }},
@@ -86,8 +86,7 @@ func (r *Report) storedParts() []storedPart {
 	return parts
 }
 
-// Object is the report as the ConfigMap that goes with its experiment, without the keys
-// that are not wanted.
+// Object is the report as the ConfigMap of its experiment, without the unwanted keys.
 func (r *Report) Object(unwanted ...string) (*corev1.ConfigMap, error) {
 	text, binary, leftOut, err := r.Stored(unwanted...)
 	if err != nil {
@@ -111,7 +110,7 @@ func (r *Report) Object(unwanted ...string) (*corev1.ConfigMap, error) {
 	return stored, nil
 }
 
-// zipped is the same for the same page: a gzip header without name or time.
+// zipped gives the same bytes for the same page: its gzip header has no name and no time.
 func zipped(write func() ([]byte, error)) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		page, err := write()

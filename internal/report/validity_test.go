@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// What is left out of a run that counts is listed, and what an attempt that does not count had
-// measured stands apart.
+// The omitted parts of a valid run are listed, and the measurements of an invalid attempt are
+// separate.
 func TestPartsThatDoNotCountAreListed(t *testing.T) {
 	input := recorded.Experiment(seed)
 	input.Experiment.Spec.Validity.Unsound = v1alpha1.UnsoundIsLeftOut
@@ -60,7 +60,7 @@ func TestPartsThatDoNotCountAreListed(t *testing.T) {
 	}
 }
 
-// withEnds adds containers that ended to what was sampled of a run.
+// withEnds adds ended containers to the samples of a run.
 func withEnds(t *testing.T, input report.Input, run *v1alpha1.PerfRun, ends ...payload.ContainerEnd) report.Input {
 	t.Helper()
 	changeSamples(t, input, run, func(samples *payload.Samples) { samples.Ends = append(samples.Ends, ends...) })
@@ -92,8 +92,8 @@ func ended(run *v1alpha1.PerfRun, component string, after time.Duration, reason 
 	}
 }
 
-// What restarts in the middle of a day's run is told with its moment, on the charts and in
-// the journal, and is no matter of the minutes before and after.
+// A restart during a long run is shown with its time, on the charts and in the journal; restarts
+// before and after the load are not.
 func TestContainersThatEndedAreMarked(t *testing.T) {
 	input := recorded.Experiment(seed)
 	shown, other := shownRun(t, input, recorded.Arm)
@@ -133,7 +133,7 @@ func TestContainersThatEndedAreMarked(t *testing.T) {
 	}
 }
 
-// Where the collector was silent, charts of servers say so, and those of users do not.
+// Charts of servers show gaps in the collector's samples, charts of users don't.
 func TestGapsAreShadedOnChartsOfServers(t *testing.T) {
 	input := recorded.Experiment(seed)
 	shown, _ := shownRun(t, input, recorded.Arm)
@@ -160,7 +160,7 @@ func TestGapsAreShadedOnChartsOfServers(t *testing.T) {
 	}
 }
 
-// A container that ends all the time neither hides the line nor fills the page.
+// A container that restarts constantly neither hides the line nor fills the page.
 func TestManyRestartsAreCounted(t *testing.T) {
 	input := recorded.Experiment(seed)
 	shown, _ := shownRun(t, input, recorded.Arm)

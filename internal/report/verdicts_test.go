@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// ofBlocks is the recorded experiment when so many blocks were complete.
+// ofBlocks is the recorded experiment with that many complete blocks.
 func ofBlocks(done, planned int32) report.Input {
 	input := recorded.Experiment(seed)
 	input.Experiment.Spec.Design.Blocks = planned
@@ -21,8 +21,8 @@ func ofBlocks(done, planned int32) report.Input {
 	return input
 }
 
-// Too few blocks to judge are told of once, with what enough of them would take; the
-// page then shows runs, and nothing that looks like a judgement.
+// The page reports once that there are too few blocks for a verdict, and how many are missing; it
+// then shows runs, and nothing that resembles a verdict.
 func TestFewBlocksDescribe(t *testing.T) {
 	for name, tc := range map[string]struct {
 		done, planned int32
@@ -62,8 +62,8 @@ func TestFewBlocksDescribe(t *testing.T) {
 	}
 }
 
-// An experiment that may stop at verdicts says so, its intervals are wider, and before
-// the first look it describes.
+// An experiment that may stop at verdicts says so, has wider intervals, and only describes before
+// the first interim analysis.
 func TestLooksAreTold(t *testing.T) {
 	input := recorded.Experiment(seed)
 	of := func(blocks int32) string {
@@ -85,8 +85,8 @@ func TestLooksAreTold(t *testing.T) {
 	}
 }
 
-// Pairs that were asked for stand in a table of their own, and follow from the values
-// beside them; nobody else's page has it.
+// Requested pairs have their own table, whose deltas follow from the values beside them; other
+// pages don't have it.
 func TestPairsThatAreAskedFor(t *testing.T) {
 	input := recorded.Experiment(seed)
 	third := "third"

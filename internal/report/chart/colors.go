@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// panels are what the darkest text stands on in a light page, and the lightest in a
-// dark one.
+// panels are the backgrounds behind text: the darkest of a light page and the lightest of a dark
+// one.
 var panelLight, panelDark = rgb(0xf6f7f9), rgb(0x1f242d)
 
-// leastContrast is what WCAG's level AA asks of text.
+// leastContrast is the minimum contrast for text in WCAG level AA.
 const leastContrast = 4.5
 
-// legibleColor is a color for words: darker, on a dark page lighter, by as much as it
-// takes to be read.
+// legibleColor makes a color legible as text: darker, or lighter on a dark page, until the
+// contrast suffices.
 func legibleColor(of color.RGBA, dark bool) color.RGBA {
 	behind, to := panelLight, 0.0
 	if dark {
@@ -34,7 +34,7 @@ func mixChannel(from uint8, to, share float64) uint8 {
 	return uint8(math.Round(float64(from)*(1-share) + to*share))
 }
 
-// contrast of two colors, as WCAG 2 defines it.
+// contrast is the contrast of two colors, as WCAG 2 defines it.
 func contrast(a, b color.RGBA) float64 {
 	one, other := luminance(a), luminance(b)
 	return (math.Max(one, other) + 0.05) / (math.Min(one, other) + 0.05)
@@ -52,7 +52,7 @@ func linearChannel(channel uint8) float64 {
 	return math.Pow((value+0.055)/1.055, 2.4)
 }
 
-// StyleVariables are the roles' as variables of a style sheet.
+// StyleVariables are the colors of the roles as CSS variables.
 func StyleVariables(dark bool) string {
 	var written strings.Builder
 	for _, one := range roles() {
@@ -71,9 +71,9 @@ func (r Role) shown(dark bool) color.RGBA {
 	return r.light
 }
 
-// Role is a color by what it is for.
+// Role is a color with a purpose.
 type Role struct {
-	// variable of the style sheet.
+	// variable in the style sheet.
 	variable    string
 	light, dark color.RGBA
 }
@@ -82,8 +82,8 @@ func rgb(rgb uint32) color.RGBA {
 	return color.RGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 255}
 }
 
-// Roles of colors. Those of arms are Okabe and Ito's, which people who see few
-// colors can tell apart, lightened for dark pages; marks differ in shape too.
+// Roles of colors. The colors of arms are Okabe and Ito's, which color-blind readers can
+// distinguish, lightened for dark pages; marks differ in shape too.
 var (
 	roleInk    = Role{"ink", rgb(0x1f2430), rgb(0xe7e9ee)}
 	roleMuted  = Role{"muted", rgb(0x5d6675), rgb(0xa3abba)}
@@ -112,8 +112,8 @@ func roles() []Role {
 	return append([]Role{roleInk, roleMuted, roleGrid, roleWindow, roleMargin, Better, Worse, Equivalent, Inconclusive}, seriesRoles()...)
 }
 
-// seriesRoles are too light for words, some of them, and have variables of their own for
-// those.
+// seriesRoles are the colors of series. Some are too light for text, so text has separate
+// variables.
 func seriesRoles() []Role { return append([]Role{roleMutedSeries}, shades...) }
 
 func hexColor(of color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", of.R, of.G, of.B) }

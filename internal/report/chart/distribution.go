@@ -24,7 +24,7 @@ type Distribution struct {
 // Quantile is the value at a level, a share from 0 to 1.
 type Quantile struct{ Level, Center, Low, High float64 }
 
-// UpTo drops the levels above one.
+// UpTo drops the levels above a given one.
 func (d Distribution) UpTo(level float64) Distribution {
 	d.At = slices.Clone(d.At)
 	d.At = slices.DeleteFunc(d.At, func(one Quantile) bool { return one.Level > level })
@@ -34,7 +34,7 @@ func (d Distribution) UpTo(level float64) Distribution {
 // MarkedLevels are the levels that charts mark.
 var MarkedLevels = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 
-// Find a level; false where runs are too small for it.
+// Find finds a level; false if the runs are too small for it.
 func (d Distribution) Find(level float64) (Quantile, bool) {
 	at := slices.IndexFunc(d.At, func(one Quantile) bool { return math.Abs(one.Level-level) < 1e-9 })
 	if at < 0 {
@@ -43,10 +43,10 @@ func (d Distribution) Find(level float64) (Quantile, bool) {
 	return d.At[at], true
 }
 
-// Percentile writes a level.
+// Percentile formats a level.
 func Percentile(level float64) string { return fmt.Sprintf("%.4g %%", 100*level) }
 
-// top is the highest that is drawn of an arm.
+// top is the highest value drawn for an arm.
 func (d Distribution) top() float64 {
 	top := d.At[len(d.At)-1].Center
 	for _, level := range MarkedLevels {
@@ -57,14 +57,13 @@ func (d Distribution) top() float64 {
 	return top
 }
 
-// nines is where a level stands: 90 % at 1, 99 % at 2, 99.9 % at 3.
+// nines is the position of a level on the axis: 90 % at 1, 99 % at 2, 99.9 % at 3.
 func nines(level float64) float64 { return -math.Log10(1 - level) }
 
-// ticksOfNines are at levels that people name.
+// ticksOfNines are ticks at common levels.
 type ticksOfNines struct{}
 
-// Ticks of the levels within an axis, labeled where there is room: those that people name
-// most first.
+// Ticks of the levels within an axis, labeled where there is room: the most common levels first.
 func (ticksOfNines) Ticks(low, high float64) []plot.Tick {
 	const apart = 0.11
 	var ticks []plot.Tick
@@ -87,11 +86,11 @@ func (ticksOfNines) Ticks(low, high float64) []plot.Tick {
 type curves struct {
 	all   []Distribution
 	place func(Quantile) (x, y float64)
-	// marked levels have their runs' extremes.
+	// marked levels show the extremes of the runs.
 	marked bool
 }
 
-// Plot draws a grid, the curves and what is marked.
+// Plot draws a grid, the curves and the marked levels.
 func (k *curves) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	drawGrid(c, p, c.Max.X)
@@ -106,7 +105,7 @@ func (k *curves) Plot(c draw.Canvas, p *plot.Plot) {
 	k.names(c, y)
 }
 
-// names of the all at the ends of their curves.
+// names writes the names of all series at the ends of their curves.
 func (k *curves) names(c draw.Canvas, y func(float64) vg.Length) {
 	ends := make([]end, 0, len(k.all))
 	for _, one := range k.all {
@@ -116,7 +115,7 @@ func (k *curves) names(c draw.Canvas, y func(float64) vg.Length) {
 	writeNames(c, ends, c.Max.X)
 }
 
-// GlyphBoxes keep room for the all' names.
+// GlyphBoxes reserve room for the names of all series.
 func (k *curves) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	all := make([]Series, 0, len(k.all))
 	for _, one := range k.all {
@@ -134,7 +133,7 @@ func (k *curves) path(of Distribution, x, y func(float64) vg.Length) []vg.Point 
 	return path
 }
 
-// extremes of an arm's runs beside those of other all.
+// extremes draws the extremes of an arm's runs beside those of the other arms.
 func (d Distribution) extremes(c draw.Canvas, x, y func(float64) vg.Length, place vg.Length) {
 	const apart = 3
 	for _, level := range MarkedLevels {

@@ -36,7 +36,7 @@ func Dots(rows []Sample, unit string) document.Picture {
 	}
 	p.X.Min, p.X.Max = low-margin, high+margin
 	if low >= 0 {
-		// What cannot be negative has no axis below zero.
+		// A quantity that cannot be negative has no axis below zero.
 		p.X.Min = math.Max(p.X.Min, 0)
 	}
 	p.Y.Min, p.Y.Max = 0, float64(len(rows))

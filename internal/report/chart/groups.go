@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// grouped draws what belongs to an arm, so that a page can hide it.
+// grouped draws the elements of an arm, so that a page can hide them.
 func grouped(c draw.Canvas, arm int, onto func()) {
 	setMark(c, markBegin, vg.Length(arm))
 	onto()
@@ -23,17 +23,16 @@ func setMark(c draw.Canvas, of color.Color, at vg.Length) {
 	c.Fill(here)
 }
 
-// fillTextUntil writes a text that ends at a point, however wide a reader's font makes it.
+// fillTextUntil writes right-aligned text, whatever the width of the reader's font.
 func fillTextUntil(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
 	setMark(c, markRight, at.X)
 	c.FillText(style, at, text)
 }
 
-// Marks of what belongs to an arm: paths without extent, in colors that no role has,
-// as the canvas knows no groups. What others call something is text, and can't be
-// taken for one.
+// Marks around the elements of an arm: paths without extent, in colors that no role has, because
+// the canvas has no groups. Third-party names are text, so they can't be mistaken for marks.
 var (
 	markBegin, markEnd = rgb(0xa53d01), rgb(0xa53d02)
-	// markRight is before a text that ends where the mark is.
+	// markRight precedes a text that ends at the mark's position.
 	markRight = rgb(0xa53d03)
 )

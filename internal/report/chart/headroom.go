@@ -14,15 +14,15 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// headroom is what a chart over time has above its lines, so that no word stands on a line:
-// from below a row for each arm's batches, one for what bands are called, and one for the
+// headroom is the space above the lines of a chart over time, so that text never overlaps a line.
+// From the bottom: a row for each arm's batches, one for the names of bands, and one for the
 // numbers of each arm's marks.
 type headroom struct {
 	batches, marks int
 	bands          bool
 }
 
-// Heights of the rows, and how thick a batch is.
+// Heights of the rows, and the thickness of a batch.
 const (
 	batchRow   = vg.Length(4)
 	textRow    = vg.Length(13)
@@ -61,7 +61,7 @@ func (h headroom) aboveMarks(row int) vg.Length {
 
 func (h headroom) height() vg.Length { return h.aboveMarks(h.marks) }
 
-// shade a band, with its name at a height.
+// shade draws a band, with its name at a height.
 func (b Band) shade(c draw.Canvas, x func(float64) vg.Length, right, name vg.Length) {
 	from, to := clamp(x(b.From), c.Min.X, right), clamp(x(b.To), c.Min.X, right)
 	c.FillPolygon(roleWindow.light, rectangle(from, c.Min.Y, to, c.Max.Y))
@@ -70,8 +70,8 @@ func (b Band) shade(c draw.Canvas, x func(float64) vg.Length, right, name vg.Len
 	c.FillText(label, vg.Point{X: from, Y: name}, elide(b.Name, label, right-from))
 }
 
-// annotate draws marks: when it was, or from when to when, with its number above, pushed
-// aside where another stands there.
+// annotate draws marks as moments or ranges, each with its number above, moved aside if another
+// number is there.
 func (l Line) annotate(c draw.Canvas, x func(float64) vg.Length, right, above vg.Length, number int) {
 	style := textStyle(smallText, roleInk)
 	style.Color, style.YAlign = l.Series.color(), draw.YBottom
@@ -124,10 +124,10 @@ func newKeys(lines []Line) []key {
 	return keys
 }
 
-// batchSign stands for the bars of batches.
+// batchSign is the sign for the bars of batches.
 const batchSign = "▬"
 
-// ranges writes numbers that follow each other as one: 1–3, 5.
+// ranges joins consecutive numbers: 1–3, 5.
 func ranges(numbers []int) string {
 	text := ""
 	for i := 0; i < len(numbers); {
@@ -147,7 +147,7 @@ func ranges(numbers []int) string {
 	return text
 }
 
-// renderWithKeys is a plot over what explains its signs.
+// renderWithKeys draws a plot above the legend of its signs.
 func renderWithKeys(p *plot.Plot, height vg.Length, keys []key) document.Picture {
 	below := vg.Length(0)
 	if len(keys) > 0 {

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// HeatRow is the distribution of a quantity over time, for one series. Time is in columns of a
-// width, the quantity in steps that are even in its logarithm.
+// HeatRow is the distribution of a quantity over time, for one series. Columns of equal width
+// divide the time; steps of equal logarithmic size divide the quantity.
 type HeatRow struct {
 	Series Series
 	// Width of a column.
@@ -26,7 +26,7 @@ type HeatRow struct {
 	Shares map[[2]int16]float64
 }
 
-// heatSteps make a factor of ten.
+// heatSteps is the number of steps per factor of ten.
 const heatSteps = 6
 
 // HeatStep is the step of a value.
@@ -38,7 +38,7 @@ func HeatStep(value float64) int16 {
 // StepStart is the value at which a step begins.
 func StepStart(step int16) float64 { return math.Pow(10, float64(step)/heatSteps) }
 
-// Extent are the first and the last step, and the number of columns.
+// Extent returns the first and the last step, and the number of columns.
 func (r HeatRow) Extent() (low, high, columns int16) {
 	low, high = math.MaxInt16, math.MinInt16
 	for place := range r.Shares {
@@ -47,7 +47,7 @@ func (r HeatRow) Extent() (low, high, columns int16) {
 	return low, high, columns
 }
 
-// Densest is the step with most of the samples of all columns.
+// Densest is the step with the most samples across all columns.
 func (r HeatRow) Densest() int16 {
 	low, high, columns := r.Extent()
 	densest, most := low, 0.0
@@ -63,7 +63,7 @@ func (r HeatRow) Densest() int16 {
 	return densest
 }
 
-// HeatMap draws a row for each series: the darker, the larger the share of the samples.
+// HeatMap draws a row for each series: the darker a field, the larger its share of the samples.
 func HeatMap(rows []HeatRow) document.Picture {
 	drawing := &heatMaps{rows: rows, low: math.MaxInt16, high: math.MinInt16}
 	last := 0.0
@@ -81,7 +81,7 @@ func HeatMap(rows []HeatRow) document.Picture {
 	return heatPicture(p, vg.Length(len(rows))*heatRowHeight+46)
 }
 
-// heatPicture is the plot over the legend of its shades.
+// heatPicture is the plot above the legend of its shades.
 func heatPicture(p *plot.Plot, height vg.Length) document.Picture {
 	const below = vg.Length(34)
 	return renderCanvas(chartWidth, height+below, func(c draw.Canvas) {
@@ -90,7 +90,7 @@ func heatPicture(p *plot.Plot, height vg.Length) document.Picture {
 	})
 }
 
-// heatLegend says which share of a column's samples a shade stands for.
+// heatLegend shows which share of a column's samples each shade means.
 func heatLegend(c draw.Canvas) {
 	const side, apart = vg.Length(10), vg.Length(92)
 	style := textStyle(smallText, roleMuted)
@@ -107,14 +107,13 @@ func heatLegend(c draw.Canvas) {
 
 const heatRowHeight = vg.Length(92)
 
-// heatMaps draws a row for each arm: its name above its fields, response times on the
-// right.
+// heatMaps draws a row for each arm: its name above its fields, with response times on the right.
 type heatMaps struct {
 	rows      []HeatRow
 	low, high int16
 }
 
-// GlyphBoxes keep room for the response times.
+// GlyphBoxes reserve room for the response times.
 func (h *heatMaps) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	width := textStyle(smallText, roleMuted).Width("10000")
 	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: width*widerFont + 9, Y: 1}}}}
@@ -154,8 +153,8 @@ func (h *heatMaps) row(c draw.Canvas, of HeatRow, x func(float64) vg.Length, bot
 	}
 }
 
-// ticks are round response times that have room beside each other in a height: powers of ten
-// first, then twice and five times as much.
+// ticks are round response times that fit beside each other in a height: powers of ten first,
+// then 2, 5 and 3 times those.
 func (h *heatMaps) ticks(height vg.Length) []float64 {
 	const apart = vg.Length(12)
 	var ticks []float64
@@ -174,14 +173,14 @@ func (h *heatMaps) ticks(height vg.Length) []float64 {
 	return ticks
 }
 
-// heatField is a stretch of columns that are alike at a step.
+// heatField is a range of columns with the same strength at a step.
 type heatField struct {
 	step, from, to int16
 	strength       uint32
 }
 
-// heatStrengths are the shares of a column's samples from which on a field is so strong,
-// in parts of 0xffff.
+// heatStrengths are the strengths of fields, in parts of 0xffff, by the minimum share of a
+// column's samples.
 var heatStrengths = []struct {
 	share    float64
 	strength uint32
@@ -196,7 +195,7 @@ func heatStrength(share float64) uint32 {
 	return 0
 }
 
-// fields join neighbors that are alike, for a page has a line of text for each.
+// fields joins neighbors of the same strength, because each field takes a line of text in a page.
 func (r HeatRow) fields() []heatField {
 	low, high, columns := r.Extent()
 	var fields []heatField

@@ -18,7 +18,7 @@ type Levels struct {
 	Series Series
 	// Runs have the levels in ascending order.
 	Runs [][]Stage
-	// Curve is a law that was fitted to the runs; nil without one.
+	// Curve is a law fitted to the runs; nil without one.
 	Curve []Stage
 	// Low and High are the interval of the capacity; NaN without one.
 	Low, High float64
@@ -70,7 +70,7 @@ type levelLines struct {
 	limit float64
 }
 
-// GlyphBoxes keep room for the names of the series.
+// GlyphBoxes reserve room for the names of the series.
 func (l *levelLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	shown := make([]Series, 0, len(l.all))
 	for _, one := range l.all {

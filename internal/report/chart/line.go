@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// MinPoints make a line: a line through two points shows a trend that nobody measured.
+// MinPoints is the minimum number of points of a line: two points would show a trend that was not
+// measured.
 const MinPoints = 3
 
 // Line is a quantity over a run, for one series.
@@ -25,7 +26,7 @@ type Line struct {
 	Marks []Band
 }
 
-// Point is the mean of a stretch of time, with the extremes of the means of its parts.
+// Point is the mean of an interval, with the extremes of the means of its parts.
 type Point struct {
 	// Minutes since the load began.
 	Minutes, Value float64
@@ -45,7 +46,7 @@ func (e Extent) With(other Extent) Extent {
 
 func (e Extent) times(factor float64) Extent { return Extent{e.Low * factor, e.High * factor} }
 
-// Band is a stretch of a run, in minutes since the load began.
+// Band is a part of a run, in minutes since the load began.
 type Band struct {
 	Name     string
 	From, To float64
@@ -64,7 +65,7 @@ func (l Line) Times(factor float64) Line {
 	return l
 }
 
-// marksInOrder are the marks in the order of time, in which they are numbered.
+// marksInOrder are the marks in chronological order, in which they are numbered.
 func (l Line) marksInOrder() []Band {
 	return slices.SortedStableFunc(slices.Values(l.Marks), func(a, b Band) int { return cmp.Compare(a.From, b.From) })
 }

@@ -7,14 +7,13 @@ import (
 	"strconv"
 )
 
-// Live is what a chart over time shows, for a page that draws it itself.
+// Live is the data of a chart over time, for a page that draws the chart itself.
 type Live struct {
 	Unit  string     `json:"unit"`
 	Lines []liveLine `json:"lines"`
 	Bands []liveBand `json:"bands,omitempty"`
 	Keys  []liveKey  `json:"keys,omitempty"`
-	// Axis is what the axis of time is called, and PerMinute how many of its units a
-	// minute has.
+	// Axis is the label of the time axis; PerMinute is the number of its units in a minute.
 	Axis      string  `json:"axis"`
 	PerMinute float64 `json:"perMinute"`
 }
@@ -28,19 +27,19 @@ type liveKey struct {
 
 // liveLine is an arm's line: minutes since the load began, and values.
 type liveLine struct {
-	// Arm is its index among the report's.
+	// Arm is the arm's index in the report.
 	Arm int `json:"arm"`
 	// Block of the run that is shown.
 	Block   int32     `json:"block"`
 	Minutes []float64 `json:"minutes"`
 	Values  []float64 `json:"values"`
-	// Lows and Highs of all the arm's runs, at the same times; none where they say nothing.
+	// Lows and Highs of all the arm's runs, at the same times; empty where they add nothing.
 	Lows  []float64 `json:"lows,omitempty"`
 	Highs []float64 `json:"highs,omitempty"`
-	// Batches that were on in the run.
+	// Batches that ran during the run.
 	Batches []liveBand `json:"batches,omitempty"`
-	// Marks of the run, in the order of time: what people wrote, and containers that
-	// restarted. They are numbered through all lines.
+	// Marks of the run in chronological order: notes, and containers that restarted. Their
+	// numbers continue across all lines.
 	Marks []liveBand `json:"marks,omitempty"`
 }
 
@@ -50,7 +49,7 @@ type liveBand struct {
 	To   float64 `json:"to"`
 }
 
-// NewLive is the same as the picture of these lines, in numbers.
+// NewLive is the data of the picture of these lines.
 func NewLive(lines []Line, bands []Band, unit string) *Live {
 	result := &Live{Unit: unit}
 	for _, one := range lines {

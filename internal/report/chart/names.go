@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// widestName is how much of a series' name stands beside its line.
+// widestName is the maximum width of a series' name beside its line.
 const widestName = vg.Length(110)
 
 // roomForNames is a strip on the right.
@@ -30,8 +30,8 @@ type end struct {
 	y      vg.Length
 }
 
-// writeNames puts each series' name at the end of its line, pushed apart where lines
-// end together.
+// writeNames writes each series' name at the end of its line, and separates names where lines end
+// together.
 func writeNames(c draw.Canvas, ends []end, right vg.Length) {
 	const apart = vg.Length(13)
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })

@@ -20,20 +20,19 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// Sizes in points, which a page shows as CSS pixels. A chart is as wide as a
-// telephone, so that its words stay readable there; wider pages have several
-// side by side.
+// Sizes in points, which a page shows as CSS pixels. A chart is as wide as a phone, so that its
+// text stays readable there; wider pages have several side by side.
 const (
 	chartWidth = vg.Length(420)
 	smallText  = vg.Length(11)
 	labelText  = vg.Length(12)
 )
 
-// faint is the strength of a color that others show through: a sixth of 0xffff.
+// faint is the strength of a translucent color: a sixth of 0xffff.
 const faint = 0x2b2b
 
-// shaded is a color at a part of its strength. The canvas gets its parts back from those
-// of RGBA and cuts off what is behind the point, so that they are rounded up.
+// shaded is a color at partial strength. The canvas computes its components from RGBA and
+// truncates them, so they are rounded up.
 type shaded struct {
 	of       color.RGBA
 	strength uint32
@@ -47,7 +46,7 @@ func (s shaded) RGBA() (r, g, b, a uint32) {
 
 func newPlot(xLabel string) *plot.Plot {
 	p := plot.New()
-	// The page's shows through; the canvas writes no color that a transparent one could have.
+	// The page's background shows through, because the canvas can't write a transparent color.
 	p.BackgroundColor = nil
 	p.X.Label.Text = xLabel
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
@@ -74,11 +73,10 @@ func textStyle(size vg.Length, of Role) text.Style {
 	}
 }
 
-// roundTicks are four to nine round numbers, written as the rest of the page
-// writes numbers.
+// roundTicks are four to nine round numbers, in the number format of the page.
 type roundTicks struct{}
 
-// Ticks leaves the labels of the outermost ticks room within the axis.
+// Ticks keep their outermost labels within the axis.
 func (roundTicks) Ticks(low, high float64) []plot.Tick {
 	const room = 0.03
 	step := roundStep((high - low) / 4)
@@ -116,13 +114,13 @@ func render(p *plot.Plot, height vg.Length) document.Picture {
 	return renderCanvas(chartWidth, height, p.Draw)
 }
 
-// renderCanvas is a picture of what is drawn on a canvas.
+// renderCanvas returns what a function draws on a canvas as a picture.
 func renderCanvas(width, height vg.Length, onto func(draw.Canvas)) document.Picture {
 	canvas := vgsvg.New(width, height)
 	onto(draw.New(canvas))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
-		// A buffer takes every write.
+		// Writes to a buffer never fail.
 		panic(fmt.Sprintf("writing a chart: %v", err))
 	}
 	return document.Picture(tidy(out.String(), width, height))
@@ -130,5 +128,5 @@ func renderCanvas(width, height vg.Length, onto func(draw.Canvas)) document.Pict
 
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
-// EscapeXML writes a text as character data or the value of an attribute.
+// EscapeXML escapes a text for character data or an attribute value.
 func EscapeXML(text string) string { return xmlEscapes.Replace(text) }

@@ -12,11 +12,11 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// Releases draws sequences whose steps have names. At changes it draws dashed lines.
+// Releases draws sequences with named steps, and dashed lines at changes.
 func Releases(all []Sequence, names []string, changes []float64, xLabel string) document.Picture {
 	p := newPlot(xLabel)
 	low, high := stageExtent(all)
-	// On an axis from zero, a step of a few percent could not be seen.
+	// On an axis from zero, a step of a few percent would be invisible.
 	room := 0.08 * (high - low)
 	if room == 0 {
 		room = math.Abs(high)/10 + 1
@@ -47,20 +47,20 @@ func stageExtent(all []Sequence) (low, high float64) {
 	return low, high
 }
 
-// namedLines draws sequences whose steps have names.
+// namedLines draws sequences with named steps.
 type namedLines struct {
 	steppedLines
 	steps   []string
 	changes []float64
 }
 
-// Ticks name the releases where there is room, the last one always.
+// Ticks name the releases where there is room, and always the last one.
 func (o *namedLines) Ticks(float64, float64) []plot.Tick {
 	longest := 1
 	for _, step := range o.steps {
 		longest = max(longest, len([]rune(step)))
 	}
-	// So many characters stand beside each other below a chart.
+	// This many characters fit side by side below a chart.
 	const characters = 44
 	every := (len(o.steps)*(longest+2) + characters - 1) / characters
 	ticks := make([]plot.Tick, 0, len(o.steps))

@@ -27,8 +27,8 @@ type Stage struct{ At, Value, Low, High float64 }
 // CompareStages orders stages.
 func CompareStages(a, b Stage) int { return cmp.Compare(a.At, b.At) }
 
-// Sequences draws lines from step to step, with intervals. Places are behind the point of
-// what stands at the steps.
+// Sequences draws lines from step to step, with intervals. The labels of the steps have that many
+// decimal places.
 func Sequences(all []Sequence, xLabel string, places int) document.Picture {
 	p := newPlot(xLabel)
 	drawing := &steppedLines{all, places}
@@ -78,7 +78,7 @@ func (l *steppedLines) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// GlyphBoxes keep room for the names of the series.
+// GlyphBoxes reserve room for the names of the series.
 func (l *steppedLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	shown := make([]Series, 0, len(l.all))
 	for _, one := range l.all {
@@ -87,7 +87,7 @@ func (l *steppedLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return roomForNames(shown)
 }
 
-// Plot draws a grid, and the lines with their intervals beside each other.
+// Plot draws a grid, and the lines with their intervals side by side.
 func (l *steppedLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	drawGrid(c, p, c.Max.X)

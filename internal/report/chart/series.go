@@ -12,8 +12,7 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// Series is one of the things that charts set beside each other. Its color and mark are
-// the same in all charts.
+// Series is one of the things that charts compare. Its color and mark are the same in all charts.
 type Series struct {
 	Name string
 	// Index is its place among the document's series.
@@ -24,10 +23,10 @@ type Series struct {
 	Muted bool
 }
 
-// marks tell series apart without color.
+// marks distinguish series without color.
 var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
 
-// dashes tell series apart that have the same color.
+// dashes distinguish series of the same color.
 var dashes = [][]int{nil, {9, 4}, {2, 3}, {12, 3, 2, 3}}
 
 func (s Series) color() color.Color { return s.role().light }

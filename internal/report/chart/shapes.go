@@ -22,7 +22,7 @@ func drawGrid(c draw.Canvas, p *plot.Plot, right vg.Length) {
 
 func clamp(value, low, high vg.Length) vg.Length { return max(low, min(value, high)) }
 
-// elide cuts the middle out of a text that is too wide, in any font of a reader.
+// elide cuts the middle out of a text that is too wide, in any font a reader may have.
 func elide(text string, style draw.TextStyle, width vg.Length) string {
 	runes := []rune(text)
 	for keep := len(runes); style.Width(text)*widerFont > width && keep > 4; keep-- {
@@ -31,6 +31,6 @@ func elide(text string, style draw.TextStyle, width vg.Length) string {
 	return text
 }
 
-// widerFont is how much wider than measured a text may be: browsers without Arial use
-// DejaVu Sans or Verdana.
+// widerFont is how much wider than measured a text may be: browsers without Arial use DejaVu Sans
+// or Verdana.
 const widerFont = 1.2

@@ -17,12 +17,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// What the canvas writes: an element a line, of which a path has nothing but its data and
-// its style. A page has dozens of charts of hundreds of elements, and is written at the end
-// of each block, so that they are gone through by hand: regular expressions took a third
-// of what its pages took (BenchmarkStored).
+// The canvas writes one element per line; a path has only data and style. A page has dozens of
+// charts of hundreds of elements, and is written at the end of each block, so the parsing is by
+// hand: regular expressions took a third of the time of a page (BenchmarkStored).
 
-// tidy leaves size and font to the page the picture stands on.
+// tidy leaves size and font to the page around the picture.
 func tidy(svg string, width, height vg.Length) string {
 	_, opened, _ := strings.Cut(svg, "<svg")
 	_, drawn, _ := strings.Cut(opened, ">")
@@ -45,7 +44,7 @@ func tidy(svg string, width, height vg.Length) string {
 	return strings.TrimSpace(out.String())
 }
 
-// withoutFont is a text's tag without the words for its font.
+// withoutFont removes the font from a text's tag.
 func withoutFont(tag string) string {
 	before, font, found := strings.Cut(tag, "font-family:")
 	if _, after, is := strings.Cut(font, "font-style:"); found && is {
@@ -55,7 +54,7 @@ func withoutFont(tag string) string {
 	return tag
 }
 
-// alignRight is a text's tag where the text ends at a place; empty: where it begins stays.
+// alignRight returns the tag of a text that ends at a position; unchanged if right is empty.
 func alignRight(tag, right string) string {
 	if right == "" {
 		return tag
@@ -64,7 +63,7 @@ func alignRight(tag, right string) string {
 	return `<text text-anchor="end" x="` + right + `"` + after
 }
 
-// parsePath is what there is to a path; nothing, to any other line.
+// parsePath returns the data and style of a path; empty for any other line.
 func parsePath(line string) (data, style string) {
 	rest, isPath := strings.CutPrefix(line, `<path d="`)
 	rest, isWhole := strings.CutSuffix(rest, `" />`)
@@ -75,7 +74,7 @@ func parsePath(line string) (data, style string) {
 	return data, style
 }
 
-// parseText is a text's tag, and what follows it.
+// parseText returns a text's tag and the rest of the line.
 func parseText(line string) (tag, content string, is bool) {
 	if !strings.HasPrefix(line, "<text ") {
 		return "", "", false
@@ -90,13 +89,13 @@ var beginStyle, endStyle, rightStyle = fillStyle(markBegin), fillStyle(markEnd),
 // fillStyle is the style of a path filled with a color, as the canvas writes it.
 func fillStyle(of color.RGBA) string { return "fill:" + strings.ToUpper(hexColor(of)) }
 
-// markPosition is where a mark is, from the left.
+// markPosition is the horizontal position of a mark.
 func markPosition(data string) string {
 	at, _, _ := strings.Cut(strings.TrimPrefix(data, "M"), ",")
 	return at
 }
 
-// withoutMarks is the picture without what tells arms apart.
+// withoutMarks is the picture without the marks around the elements of arms.
 func withoutMarks(svg string) string {
 	var out strings.Builder
 	for line := range strings.SplitAfterSeq(svg, "\n") {
@@ -108,13 +107,13 @@ func withoutMarks(svg string) string {
 }
 
 var (
-	// colorVariables are those of the style sheet by the colors of a light page, and
-	// wordVariables those of texts, which are to be legible. A color of no role stays.
+	// colorVariables maps the colors of a light page to CSS variables; wordVariables does so for
+	// text, which must be legible. Other colors stay.
 	colorVariables = strings.NewReplacer(variables(roles(), "")...)
 	wordVariables  = strings.NewReplacer(append(variables(seriesRoles(), "-text"), variables(roles(), "")...)...)
 )
 
-// variables by colors, with what their names end with.
+// variables maps colors to CSS variables with a suffix.
 func variables(of []Role, ending string) []string {
 	var pairs []string
 	for _, known := range of {
@@ -123,9 +122,8 @@ func variables(of []Role, ending string) []string {
 	return pairs
 }
 
-// Inline is the picture as part of a page whose style sheet has the colors. Arms are
-// groups, paths that follow each other in the same style are one, and no number is longer
-// than can be seen.
+// Inline is the picture as part of a page whose style sheet has the colors. Arms become groups,
+// consecutive paths of the same style become one, and numbers are no longer than visible.
 func Inline(p document.Picture, alt string) string {
 	var out strings.Builder
 	var path strings.Builder
@@ -153,7 +151,8 @@ func Inline(p document.Picture, alt string) string {
 	return strings.Replace(svg, "<svg ", `<svg role="img" aria-label="`+EscapeXML(alt)+`" `, 1)
 }
 
-// compactElement is one other than a path with a style. What a text says stays as it is.
+// compactElement compacts elements other than paths with a style. The content of a text stays as
+// it is.
 func compactElement(line string) string {
 	if tag, content, is := parseText(line); is {
 		return wordVariables.Replace(compactAttributes(tag)) + content
@@ -161,7 +160,7 @@ func compactElement(line string) string {
 	return colorVariables.Replace(compactAttributes(line))
 }
 
-// compactAttributes leaves coordinates of a tag as long as they can be seen.
+// compactAttributes rounds the coordinates of a tag to visible precision.
 func compactAttributes(tag string) string {
 	for _, name := range []string{` d="`, ` x="`, ` y="`} {
 		before, rest, found := strings.Cut(tag, name)
@@ -172,8 +171,8 @@ func compactAttributes(tag string) string {
 	return tag
 }
 
-// compactPath leaves the numbers of a path's data a tenth of a pixel: more can't be seen, and
-// a page has ten thousands of them. Lines become steps from point to point.
+// compactPath rounds the numbers of a path's data to a tenth of a pixel: more is invisible, and a
+// page has tens of thousands. Lines become steps from point to point.
 func compactPath(data string) string {
 	if steps, are := relativePath(data); are {
 		return steps
@@ -192,8 +191,9 @@ func compactPath(data string) string {
 	}
 }
 
-// relativePath writes a path of lines with each point but the first as its distance from the one
-// before; false: it is none. Distances are between rounded points, so that nothing adds up.
+// relativePath writes a path of lines with each point but the first as its distance from the
+// previous one; false for other paths. Distances are between rounded points, so errors don't add
+// up.
 func relativePath(data string) (steps string, are bool) {
 	var out []byte
 	var lastX, lastY int
@@ -222,10 +222,11 @@ func relativePath(data string) (steps string, are bool) {
 	return string(out), true
 }
 
-// farthest is beyond any picture.
+// farthest is outside any picture.
 const farthest = 1e6
 
-// parsePoint reads two numbers, in tenths; false: they are none, or outside any picture.
+// parsePoint reads two numbers in tenths; false for anything else, or a point outside any
+// picture.
 func parsePoint(text string) (x, y int, is bool) {
 	first, second, _ := strings.Cut(text, ",")
 	across, notAcross := strconv.ParseFloat(first, 64)
@@ -240,7 +241,7 @@ func appendPoint(to []byte, x, y int) []byte {
 	return appendTenths(append(appendTenths(to, x), ','), y)
 }
 
-// appendTenths writes a number of tenths in as few letters as will do.
+// appendTenths writes a number of tenths with the fewest characters.
 func appendTenths(to []byte, tenths int) []byte {
 	if tenths < 0 {
 		to, tenths = append(to, '-'), -tenths
@@ -257,8 +258,8 @@ func appendTenths(to []byte, tenths int) []byte {
 
 var viewBox = regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`)
 
-// File is the picture on its own, on white, below its title: on a wiki nothing else
-// says what it shows.
+// File is the picture on its own, on white, below its title: on a wiki nothing else says what it
+// shows.
 func File(p document.Picture, title, alt string) []byte {
 	svg := withoutMarks(string(p))
 	at := strings.IndexByte(svg, '>') + 1
@@ -280,11 +281,11 @@ func File(p document.Picture, title, alt string) []byte {
 
 const (
 	titleHeight = 16
-	// titleLength is how many characters stand beside each other above a chart.
+	// titleLength is the number of characters that fit side by side above a chart.
 	titleLength = 62
 )
 
-// wrapText breaks a text into lines of so many characters, between words where it can.
+// wrapText breaks a text into lines of at most length characters, between words if possible.
 func wrapText(text string, length int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {

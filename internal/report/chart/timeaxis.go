@@ -13,15 +13,15 @@ import (
 // sinceLoad is the origin of most time axes.
 const sinceLoad = "the load began"
 
-// TimeAxis is the time since an event, in minutes, as an axis tells it.
+// TimeAxis is an axis of the time since an event, in minutes.
 type TimeAxis struct {
 	Label, Unit string
-	// per minute are its units.
+	// per is the number of units in a minute.
 	per    float64
 	places int
 }
 
-// NewTimeAxis is the axis up to a minute: in seconds where that is early.
+// NewTimeAxis is the axis up to a minute, in seconds if that is early.
 func NewTimeAxis(last float64) TimeAxis { return newTimeAxis(last, sinceLoad) }
 
 func newTimeAxis(last float64, since string) TimeAxis {
@@ -32,7 +32,7 @@ func newTimeAxis(last float64, since string) TimeAxis {
 	return TimeAxis{"Minutes since " + since, "min", 1, 1}
 }
 
-// Format a moment, given in minutes.
+// Format formats a time in minutes.
 func (t TimeAxis) Format(minutes float64) string { return digits.Fixed(minutes*t.per, t.places) }
 
 // Ticks at round numbers of the axis's unit.

@@ -19,7 +19,7 @@ func Timeline(lines []Line, bands []Band) document.Picture {
 	return timeline(lines, bands, sinceLoad)
 }
 
-// Since draws lines from an event on, such as the begin of a fault.
+// Since draws lines from an event, such as the start of a fault.
 func Since(event string, lines []Line, unit string) (document.Picture, *Live) {
 	live := NewLive(lines, nil, unit)
 	live.Axis = newTimeAxis(lastMinute(lines), event).Label
@@ -42,19 +42,18 @@ func timeline(lines []Line, bands []Band, since string) document.Picture {
 	return renderWithKeys(p, 230+newHeadroom(lines, bands).height(), newKeys(lines))
 }
 
-// mostAbove the lines, as a multiple, is how far extremes are shown: one spike would press
-// the lines to the ground.
+// mostAbove limits how far above the lines extremes are shown, as a multiple: one spike would
+// flatten the lines.
 const mostAbove = 3
 
-// timeLines draws bands, a grid and lines with their names in a strip on the
-// right.
+// timeLines draws bands, a grid and lines with their names on the right.
 type timeLines struct {
 	lines []Line
 	bands []Band
 	last  float64
 }
 
-// GlyphBoxes keep room for the lines' names.
+// GlyphBoxes reserve room for the lines' names.
 func (t *timeLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	all := make([]Series, 0, len(t.lines))
 	for _, one := range t.lines {
@@ -95,7 +94,7 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	writeNames(c, ends, right)
 }
 
-// fill the extremes, as far as the chart goes.
+// fill shades the extremes, up to the top of the chart.
 func (l Line) fill(c draw.Canvas, x, y func(float64) vg.Length) {
 	if l.Around == nil {
 		return
@@ -109,7 +108,7 @@ func (l Line) fill(c draw.Canvas, x, y func(float64) vg.Length) {
 	c.FillPolygon(shaded{l.Series.role().light, faint}, append(upper, lower...))
 }
 
-// mark when batches were on, above the lines.
+// mark shows when batches ran, above the lines.
 func (l Line) mark(c draw.Canvas, x func(float64) vg.Length, above vg.Length) {
 	for _, one := range l.Batches {
 		from, to := clamp(x(one.From), c.Min.X, c.Max.X), clamp(x(one.To), c.Min.X, c.Max.X)

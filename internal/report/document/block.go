@@ -13,12 +13,12 @@ import (
 type Section struct {
 	ID, Title string
 	Blocks    []Block
-	// Folded: it is there to be looked up.
+	// Folded sections are for reference.
 	Folded bool
 }
 
-// Block is one of: a heading, a paragraph, a list, steps, a table, charts, what a
-// person wrote, a declaration, commands to be copied.
+// Block is one of: a heading, a paragraph, a list, steps, a table, charts, a note, a declaration,
+// commands to copy.
 type Block struct {
 	Heading string
 	Text    string
@@ -26,11 +26,11 @@ type Block struct {
 	Steps   []string
 	Table   *Table
 	Charts  []Chart
-	// Markdown is a text with markup of its own.
+	// Markdown is a text with its own markup.
 	Markdown *Markdown
 	// Code is folded under its title where a format can fold.
 	Code, CodeTitle string
-	// Commands, one in a line.
+	// Commands, one per line.
 	Commands string
 }
 
@@ -55,7 +55,7 @@ func (b *Block) finish(first []string) {
 	}
 }
 
-// LeftOut counts things that are not listed.
+// LeftOut counts omitted entries of a list.
 func LeftOut(number int, noun string) string {
 	return prose.Counted(number, "further "+noun) + prose.Verb(number, " is", " are") + " left out"
 }
@@ -79,7 +79,7 @@ func Titled(title string, blocks []Block) []Block {
 	return append([]Block{Heading(title)}, blocks...)
 }
 
-// List is a block, unless it is empty.
+// List returns a block with the items; none without items.
 func List(items []Item) []Block {
 	if len(items) == 0 {
 		return nil
@@ -87,7 +87,7 @@ func List(items []Item) []Block {
 	return []Block{{List: items}}
 }
 
-// Items are sentences as entries of a list.
+// Items turns sentences into entries of a list.
 func Items(sentences []string) []Item {
 	items := make([]Item, 0, len(sentences))
 	for _, sentence := range sentences {
@@ -96,7 +96,7 @@ func Items(sentences []string) []Item {
 	return items
 }
 
-// Blocks are the table, unless it has no rows.
+// Blocks returns the table; none without rows.
 func (t *Table) Blocks() []Block {
 	if len(t.Rows) == 0 {
 		return nil

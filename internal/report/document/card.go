@@ -4,13 +4,13 @@ package document
 
 import "perflab.dev/perflab/internal/text/digits"
 
-// Card is the answer at a glance: what came out, how much, and how sure that is.
+// Card is the answer at a glance: the effect, its size and its confidence.
 type Card struct {
-	// Banner stands in front of all else.
+	// Banner precedes everything else.
 	Banner *Banner
 	// Sentence is the answer.
 	Sentence string
-	// Chips are counts in a few words.
+	// Chips are short counts.
 	Chips   []Item
 	Figures []Figure
 	// Legend explains what the figures' pictures show.
@@ -33,7 +33,7 @@ type Banner struct {
 // Figure is a number with its change, in a picture and in words.
 type Figure struct {
 	Label, Delta, Values, Interval, Status string
-	// Text is all of it in a sentence.
+	// Text is the whole figure in a sentence.
 	Text string
 	SVG  Picture
 }

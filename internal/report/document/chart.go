@@ -2,24 +2,24 @@
 
 package document
 
-// Named after what it shows.
+// Named names the chart after its content.
 func (c Chart) Named(after string) Chart {
 	c.Name, c.from = FileName(after), after
 	return c
 }
 
-// Chart is a picture with what it says in words.
+// Chart is a picture with a description.
 type Chart struct {
-	// Name of the file it is written to, without its ending, and what that was made of.
+	// Name of its file, without extension, and the text that the name is derived from.
 	Name, from string
 	Title      string
-	// Alt says what the picture shows to those who don't see it.
+	// Alt describes the picture for readers who can't see it.
 	Alt string
 	SVG Picture
-	// Live is what a page with scripts draws instead, as JSON; nil: the picture stays.
+	// Live is the data, as JSON, that a page with scripts draws instead; nil keeps the picture.
 	Live any
 }
 
-// Picture is an SVG whose colors are those of a light page. Each stands for a
-// role, so that a dark page can have its own.
+// Picture is an SVG in the colors of a light page. Each color has a role, so that a dark page can
+// replace it.
 type Picture string

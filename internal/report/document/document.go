@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package document is the model of a page: sections of headings, paragraphs, lists, tables
-// and charts, below a card. It knows nothing of what is written in it.
+// Package document is the model of a page: sections of headings, paragraphs, lists, tables and
+// charts, below a card. It is independent of the content.
 package document
 
 import (
@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Document is a report before it has a format. Its texts are plain: every
-// format escapes them in its own way.
+// Document is a report before it has a format. Its texts are plain: every format escapes them.
 type Document struct {
 	Title    string
 	Subtitle string
@@ -19,8 +18,8 @@ type Document struct {
 	Series   []Series
 }
 
-// Finish writes all numbers of sentences alike, drops empty columns, puts the columns with
-// these titles first, and gives each chart a file of its own.
+// Finish formats the numbers of sentences consistently, drops empty columns, moves the columns
+// with these titles to the front, and gives each chart its own file.
 func (d *Document) Finish(first ...string) {
 	d.nameCharts()
 	d.Card.finish()
@@ -34,13 +33,13 @@ func (d *Document) Finish(first ...string) {
 // Series is a series that a page can hide.
 type Series struct {
 	Name string `json:"name"`
-	// Color is the variable of the style sheet.
+	// Color is the CSS variable.
 	Color string `json:"color"`
 	// Dash of its lines; nil for solid lines.
 	Dash []int `json:"dash,omitempty"`
 }
 
-// Charts of all sections.
+// Charts returns the charts of all sections.
 func (d *Document) Charts() iter.Seq[*Chart] {
 	return func(yield func(*Chart) bool) {
 		for _, section := range d.Sections {
@@ -55,7 +54,7 @@ func (d *Document) Charts() iter.Seq[*Chart] {
 	}
 }
 
-// Pictures within texts, by the names of their files.
+// Pictures returns the pictures within texts, by file name.
 func (d *Document) Pictures() map[string][]byte {
 	files := map[string][]byte{}
 	for _, section := range d.Sections {
@@ -73,8 +72,8 @@ func (d *Document) Pictures() map[string][]byte {
 	return files
 }
 
-// nameCharts adds a digest to names that are the same, also where a file system does not
-// tell capital letters.
+// nameCharts adds a digest to equal names, also if they differ only in case: some file systems
+// ignore case.
 func (d *Document) nameCharts() {
 	named := map[string]int{}
 	for one := range d.Charts() {

@@ -8,12 +8,11 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// maxFileName leaves room for an ending within what file systems take.
+// maxFileName leaves room for an extension within the limits of file systems.
 const maxFileName = 200
 
-// FileName makes the name of a chart fit for a file, whatever a metric is called.
-// Where more than its parts' separators had to be replaced, or it had to be cut, a
-// digest tells it from others.
+// FileName turns the name of a chart into a file name, whatever the metric's name. A digest keeps
+// it unique if the name was cut, or if more than its separators were replaced.
 func FileName(of string) string {
 	name := []rune(of)
 	exact := len(name) <= maxFileName
@@ -32,8 +31,7 @@ func FileName(of string) string {
 
 func withDigest(name, of string) string { return name + "-" + naming.Hash(of)[:naming.DigestLength] }
 
-// Slug is a text in letters, digits and hyphens, and not longer than an address
-// that people pass on may be.
+// Slug is a text in letters, digits and hyphens, short enough for a URL.
 func Slug(text string) string {
 	const enough = 60
 	words := strings.FieldsFunc(strings.ToLower(text), func(letter rune) bool {

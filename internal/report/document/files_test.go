@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// No two charts have the same file, also where a file system ignores case.
+// No two charts have the same file, even if a file system ignores case.
 func TestChartsHaveDistinctFiles(t *testing.T) {
 	var all []document.Chart
 	for _, name := range []string{"runs-a-b/c", "runs-a/b-c", "runs-A/b-c", "runs-a/d"} {

@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// Inset is a picture within a text, or why it is not shown.
+// Inset is a picture within a text, or the reason why it is not shown.
 type Inset struct {
-	// Name is its address in the text, File what it is written to beside a page that
-	// can't hold it.
+	// Name is its address in the text; File is its file name beside a page that can't embed it.
 	Name, File string
-	// Kind is the media type of its bytes, whatever its name says.
+	// Kind is the media type of its bytes, whatever its name.
 	Kind string
 	Body []byte
-	// Alt says what is on it.
+	// Alt describes the picture.
 	Alt string
-	// Without are the parts that are left out.
+	// Without lists the omitted parts.
 	Without []string
-	// Fault says why it is not shown; empty: it is.
+	// Fault is why it is not shown; empty if it is shown.
 	Fault string
 }
 
-// FaultText it is not shown.
+// FaultText is why the picture is not shown.
 func (i *Inset) FaultText() string { return fmt.Sprintf("picture %q: %s", i.Name, i.Fault) }
 
-// Text stands in its place.
+// Text replaces the picture.
 func (i *Inset) Text() string {
 	switch {
 	case i.Fault != "":
@@ -38,12 +37,12 @@ func (i *Inset) Text() string {
 	return "[picture: " + i.Alt + "]"
 }
 
-// TextWithReason stands in the place of a picture that is there, and why it is not shown here.
+// TextWithReason replaces a valid picture and says why it is not shown here.
 func (i *Inset) TextWithReason(why string) string {
 	return strings.TrimSuffix(i.Text(), "]") + ": " + why + "]"
 }
 
-// DataURI is the picture as an address that holds it.
+// DataURI is the picture as a data URI.
 func (i *Inset) DataURI() string {
 	return "data:" + i.Kind + ";base64," + base64.StdEncoding.EncodeToString(i.Body)
 }

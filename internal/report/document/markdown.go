@@ -21,24 +21,24 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Markdown is a text that was written as Markdown, with a label above it.
+// Markdown is a text in Markdown, with a label above it.
 type Markdown struct {
-	// Name of the text within a sentence.
+	// Name is how a sentence refers to the text.
 	Name  string
 	Label string
-	// Excuse stands in the place of a text that is left out; empty: the text is shown.
+	// Excuse replaces an omitted text; empty if the text is shown.
 	Excuse string
-	// Below is the level of the heading that the text stands under.
+	// Below is the level of the heading above the text.
 	Below int
-	// Source is the Markdown, Tree what was read of it.
+	// Source is the Markdown, Tree its syntax tree.
 	Source []byte
 	Tree   ast.Node
-	// Insets are the pictures, by where they are shown.
+	// Insets are the pictures, by their nodes.
 	Insets map[*ast.Image]*Inset
 }
 
-// markdownParser reads CommonMark with tables. It knows no HTML, so that HTML is text
-// like any other, and gives nothing an address or a class.
+// markdownParser reads CommonMark with tables. Without support for HTML, it treats HTML as text,
+// and gives no element an address or a class.
 var markdownParser = parser.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -64,9 +64,9 @@ var markdownParser = parser.NewParser(
 	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 )
 
-// What a short text can blow up: every row of a table has as many cells as its head,
-// lists and quotations stand in each other, and each link is looked for an end of, to
-// that of the text.
+// Limits on what a short text can inflate: every row of a table has as many cells as its header,
+// lists and quotations nest, and the parser searches the rest of the text for the end of each
+// link.
 const (
 	maxCells = 10_000
 	maxDepth = 40
@@ -75,7 +75,7 @@ const (
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Parse reads CommonMark with tables, or says what is wrong with it.
+// Parse reads CommonMark with tables, or returns what is wrong with it.
 func (m *Markdown) Parse(written string) (fault string) {
 	written = prose.Printable(lineEnds.Replace(written))
 	tooDeep := fmt.Sprintf("its lists and quotations stand in each other more than %d deep", maxDepth)
@@ -96,10 +96,10 @@ func (m *Markdown) Parse(written string) (fault string) {
 	return ""
 }
 
-// opener begins a quotation, or an item of a list.
+// opener starts a quotation or a list item.
 var opener = regexp.MustCompile(`^[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])`)
 
-// opensMoreThan reports whether a line opens more quotations and lists than most.
+// opensMoreThan reports whether a line opens more than that many quotations and lists.
 func opensMoreThan(written string, most int) bool {
 	for line := range strings.SplitSeq(written, "\n") {
 		for opened := 0; ; opened++ {
@@ -116,10 +116,11 @@ func opensMoreThan(written string, most int) bool {
 	return false
 }
 
-// underHead is the line below a table's head.
+// underHead is the line below a table's header.
 var underHead = regexp.MustCompile(`^[ \t>|:-]*\|[ \t>|:-]*$`)
 
-// countCells bounds the cells of all tables. A table ends at an empty line, if not before.
+// countCells returns an upper bound for the cells of all tables. A table ends at an empty line,
+// if not earlier.
 func countCells(written string) int {
 	cells, lines, widest := 0, 0, 0
 	for line := range strings.SplitSeq(written+"\n", "\n") {
@@ -149,7 +150,7 @@ func treeDepth(root ast.Node) int {
 	return deepest
 }
 
-// walkTree a tree with a visitor that can't fail.
+// walkTree walks a tree with a visitor that can't fail.
 func walkTree(root ast.Node, visit func(ast.Node, bool) ast.WalkStatus) {
 	err := ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) { return visit(node, entering), nil })
 	if err != nil {
@@ -157,7 +158,7 @@ func walkTree(root ast.Node, visit func(ast.Node, bool) ast.WalkStatus) {
 	}
 }
 
-// alignCells gives the cells of tables the attributes that they are written with.
+// alignCells sets the attributes of table cells.
 func alignCells(root ast.Node) {
 	walkTree(root, func(node ast.Node, entering bool) ast.WalkStatus {
 		cell, is := node.(*tables.TableCell)
@@ -205,7 +206,7 @@ func TextValue(node *ast.Text, source []byte) string {
 	return unescape(node.Segment.Value(source))
 }
 
-// unescape has no backslashes and entities in it that stand for something else.
+// unescape resolves backslash escapes and entities.
 func unescape(written []byte) string {
 	const small = 64
 	var out bytes.Buffer
@@ -215,8 +216,7 @@ func unescape(written []byte) string {
 	return html.UnescapeString(out.String())
 }
 
-// Illustrate takes the inset of each picture that the text shows, by its address and what is
-// on it.
+// Illustrate finds the inset of each picture in the text, by its address and its description.
 func (m *Markdown) Illustrate(find func(address, alt string) *Inset) {
 	m.Insets = map[*ast.Image]*Inset{}
 	walkTree(m.Tree, func(node ast.Node, entering bool) ast.WalkStatus {

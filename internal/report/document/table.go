@@ -17,15 +17,15 @@ type Table struct {
 	Rows    []Row
 	// Note stands below the table.
 	Note string
-	// More is the number of rows that are left out.
+	// More is the number of omitted rows.
 	More int
-	// Folded: it explains rather than decides, so that a page which can fold does.
+	// Folded tables explain rather than decide; formats that can fold them do.
 	Folded bool
-	// StatusFirst: the first column has verdicts.
+	// StatusFirst means that the first column has verdicts.
 	StatusFirst bool
 }
 
-// dropEmpty takes the columns away in which no row has anything.
+// dropEmpty removes columns without content.
 func (t *Table) dropEmpty() {
 	t.dropColumns(func(at int) bool {
 		return len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[at].Text != "" && r.Cells[at].Text != digits.Dash })
@@ -52,7 +52,7 @@ func moveToFront[T any](list []T, at int) {
 	list[0] = one
 }
 
-// HeaderIndex is the cell that says what a row is about.
+// HeaderIndex is the index of the cell that names the row's subject.
 func (t *Table) HeaderIndex() int {
 	if t.StatusFirst {
 		return 1
@@ -60,7 +60,7 @@ func (t *Table) HeaderIndex() int {
 	return 0
 }
 
-// Without the columns of these titles.
+// Without removes the columns with these titles.
 func (t *Table) Without(titles ...string) *Table {
 	t.dropColumns(func(at int) bool { return slices.Contains(titles, t.Columns[at].Title) })
 	return t
@@ -78,7 +78,7 @@ func (t *Table) dropColumns(unwanted func(at int) bool) {
 	}
 }
 
-// withoutPlaces copies a list without the unwanted places.
+// withoutPlaces copies a list without the unwanted indexes.
 func withoutPlaces[T any](list []T, unwanted func(int) bool) []T {
 	var kept []T
 	for i, one := range list {
@@ -89,32 +89,32 @@ func withoutPlaces[T any](list []T, unwanted func(int) bool) []T {
 	return kept
 }
 
-// MoreText says how many rows are left out.
+// MoreText says how many rows are omitted.
 func (t *Table) MoreText() string {
 	return LeftOut(t.More, "row") + "; see the CSV."
 }
 
-// RepeatsHeader reports whether a row is about the same as the one above it, so that its
-// name need not stand out again.
+// RepeatsHeader reports whether a row has the same header as the one above it, so that it need
+// not stand out again.
 func (t *Table) RepeatsHeader(at int) bool {
 	return at > 0 && !t.Rows[at].First && t.Rows[at].Cells[t.HeaderIndex()].Text == t.Rows[at-1].Cells[t.HeaderIndex()].Text
 }
 
-// Column has numbers, set flush right, or words.
+// Column has numbers, aligned right, or words.
 type Column struct {
 	Title  string
 	Number bool
-	// Date: its cells are not to be broken.
+	// Date keeps the cells on one line.
 	Date bool
-	// Series is the one the column is of, if it is of one.
+	// Series that the column belongs to, if any.
 	Series string
 }
 
-// shortTitle stands in one line.
+// shortTitle is the maximum length of a title on one line.
 const shortTitle = 14
 
-// TitleLines of the column's title, two at most: the arm and what is told of it, or halves that
-// are about as long.
+// TitleLines splits the column's title into two lines at most: the arm and the rest, or halves of
+// similar length.
 func (c Column) TitleLines() []string {
 	if what, isOfArm := strings.CutPrefix(c.Title, c.Series+" "); isOfArm && c.Series != "" {
 		return []string{c.Series, what}
@@ -134,10 +134,10 @@ func (c Column) TitleLines() []string {
 	return halves(best)
 }
 
-// Row is a row of a table. Its first cell is its header, or the second, behind a status.
+// Row is a row of a table. Its first cell is its header, or the second one after a status.
 type Row struct {
 	Cells []Cell
-	// First begins a group of rows that belong together.
+	// First starts a group of rows.
 	First bool
 }
 
@@ -146,10 +146,10 @@ type Cell struct {
 	Text   string
 	Name   bool
 	Status string
-	// IsSeries: the text is the name of the arm that the row is about.
+	// IsSeries means that the text is the name of the row's arm.
 	IsSeries bool
-	// Heat shades a change, from 1 for little more to 4 for much more, and below zero
-	// for less.
+	// Heat shades a change: 1 is a small increase and 4 a large one; negative values are
+	// decreases.
 	Heat int
 }
 

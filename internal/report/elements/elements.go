@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package elements adds to gomponents what pages of many lines take. Pages are written
-// with it, not with html/template: a program in which that is linked keeps every method
-// of every type, a third of its size and of what it has in memory.
+// Package elements adds to gomponents what large pages need. Pages are written with it, not with
+// html/template: a program that links html/template keeps every method of every type, a third of
+// its size and memory.
 package elements
 
 import (
@@ -14,8 +14,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Bytes of a page that is written to its end. Characters that no page may hold are
-// replaced.
+// Bytes renders a whole page. It replaces characters that no page may contain.
 func Bytes(page g.Node) ([]byte, error) {
 	var out bytes.Buffer
 	if err := page.Render(&out); err != nil {
@@ -24,8 +23,8 @@ func Bytes(page g.Node) ([]byte, error) {
 	return []byte(prose.Printable(out.String())), nil
 }
 
-// Lines ends a line behind each node, so that a page can be read, and compared with
-// another. A node that is nil takes none.
+// Lines ends a line after each node, so that a page is readable and comparable. Nil nodes take no
+// line.
 func Lines(nodes ...g.Node) g.Node {
 	return g.NodeFunc(func(w io.Writer) error {
 		for _, node := range nodes {
@@ -37,7 +36,8 @@ func Lines(nodes ...g.Node) g.Node {
 	})
 }
 
-// Each has a line for each of these, made when it is written: there may be very many.
+// Each writes a line for each item and creates it only when it is written, because there may be
+// very many.
 func Each[T any](all []T, node func(at int, one *T) g.Node) g.Node {
 	return g.NodeFunc(func(w io.Writer) error {
 		for at := range all {
@@ -60,8 +60,8 @@ func line(w io.Writer, node g.Node) error {
 	return err
 }
 
-// Open is an element without its end, which goes without saying behind cells and rows.
-// There are hundreds of thousands of those.
+// Open is an element without its end tag, which is optional after cells and rows. A page has
+// hundreds of thousands of those.
 func Open(name string, attributes []g.Node, content g.Node) g.Node {
 	return g.NodeFunc(func(w io.Writer) error {
 		if _, err := io.WriteString(w, "<"+name); err != nil {
@@ -82,7 +82,7 @@ func Open(name string, attributes []g.Node, content g.Node) g.Node {
 	})
 }
 
-// Text is an element that holds nothing else, or nil if there is none.
+// Text is an element with a text only, or nil without a text.
 func Text(text string, element func(...g.Node) g.Node, attributes ...g.Node) g.Node {
 	if text == "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Third-party files are what hack/assets.sh fetched, to the last byte.
+// Third-party files are identical to what hack/assets.sh fetched.
 func TestThirdPartyFilesMatchTheirDigests(t *testing.T) {
 	for _, directory := range []string{"assets/uplot", "../../testing/browser/axe"} {
 		list, err := os.ReadFile(filepath.Join(directory, "SHA256SUMS"))
@@ -33,7 +33,7 @@ func TestThirdPartyFilesMatchTheirDigests(t *testing.T) {
 	}
 }
 
-// People send the page as a file, with its scripts.
+// The scripts stay small, because people send the page as a file.
 func TestScriptsAreSmall(t *testing.T) {
 	const most = 100_000
 	size := 0
@@ -48,7 +48,7 @@ func TestScriptsAreSmall(t *testing.T) {
 	}
 }
 
-// The page carries the license of the library in it.
+// The page contains the license of the embedded library.
 func TestPageHasLicenseOfLibrary(t *testing.T) {
 	if !strings.Contains(pageScripts[1], "Copyright (c) 2022 Leon Sorokin") || !strings.Contains(pageScripts[1], "Permission is hereby granted") {
 		t.Error("the license of uPlot is missing")

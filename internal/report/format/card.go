@@ -23,7 +23,7 @@ func Card(of *document.Card) g.Node {
 	))
 }
 
-// answerClass lets an answer of many words leave the first screen room for what follows.
+// answerClass makes a long answer smaller, to leave room on the first screen.
 func answerClass(sentence string) string {
 	const many = 250
 	if len(sentence) > many {

@@ -26,7 +26,7 @@ func Confluence(page *document.Document, charts bool) ([]byte, error) {
 
 // wikiWriter writes a page's parts in the storage format.
 type wikiWriter struct {
-	// charts are shown, and the pictures of notes.
+	// charts means that charts and pictures of notes are shown.
 	charts bool
 }
 
@@ -45,7 +45,7 @@ func (w wikiWriter) page(of *document.Document) g.Node {
 	)
 }
 
-// macro of Confluence's, with its parameters and what it goes around.
+// macro is a Confluence macro, with its parameters and content.
 func macro(name string, within ...g.Node) g.Node {
 	return g.El("ac:structured-macro", g.Attr("ac:name", name), g.Group(within))
 }
@@ -98,7 +98,7 @@ func (w wikiWriter) section(of document.Section) g.Node {
 	return g.Group{elements.Lines(h.H1(g.Text(of.Title))), g.Map(of.Blocks, w.block)}
 }
 
-// block ends its last line itself.
+// block writes its own final newline.
 func (w wikiWriter) block(of document.Block) g.Node {
 	switch {
 	case of.Heading != "":

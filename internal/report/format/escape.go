@@ -9,10 +9,10 @@ var markdownEscapes = strings.NewReplacer(
 	"|", `\|`, "~", `\~`, "#", `\#`, "\n", " ", "\r", " ",
 )
 
-// EscapeMarkdown lets a text stand for itself: no markup, no HTML.
+// EscapeMarkdown escapes a text so that it has no markup and no HTML.
 func EscapeMarkdown(text string) string { return markdownEscapes.Replace(text) }
 
-// codeFence is longer than any row of backticks in the text it goes around.
+// codeFence is longer than any sequence of backticks in the text.
 func codeFence(text string) string {
 	result := "```"
 	for strings.Contains(text, result) {

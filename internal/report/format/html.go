@@ -10,9 +10,9 @@ import (
 	"perflab.dev/perflab/internal/report/elements"
 )
 
-// HTML writes a page as one file with everything in it: styles, charts and scripts
-// included, nothing fetched. It follows the reader's choice of light or dark, and prints. It
-// is complete without its scripts. Insets are shown if pictures is true.
+// HTML writes a page as one self-contained file with styles, charts and scripts. It follows the
+// reader's preference for light or dark, and prints. It is complete without its scripts. Insets
+// are shown if pictures is true.
 func HTML(page *document.Document, pictures bool) ([]byte, error) {
 	indexes := map[string]int{}
 	for i, one := range page.Series {

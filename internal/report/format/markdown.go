@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Markdown writes a page as GitHub and most wikis read it. With charts, it shows the
-// files of charts and insets from that folder; without, it names none.
+// Markdown writes a page as GitHub and most wikis read it. With a folder of charts, it shows the
+// files of charts and insets from there; without one, it refers to none.
 func Markdown(page *document.Document, charts string) []byte {
 	w := &markdownWriter{charts: strings.TrimSuffix(charts, "/")}
 	w.page(page)
@@ -25,7 +25,7 @@ type markdownWriter struct {
 	charts string
 }
 
-// linef writes a line; what others have said is to be escaped before.
+// linef writes a line; the caller escapes third-party text.
 func (w *markdownWriter) linef(format string, args ...any) { fmt.Fprintf(&w.out, format+"\n", args...) }
 
 func (w *markdownWriter) page(of *document.Document) {
@@ -159,7 +159,7 @@ func markdownCell(one document.Cell) string {
 	return EscapeMarkdown(one.Text)
 }
 
-// markdownRule is what stands below a table's header: numbers flush right.
+// markdownRule is the line below a table's header: numbers are aligned right.
 func markdownRule(one document.Column) string {
 	if one.Number {
 		return "---:"

@@ -28,15 +28,15 @@ func titledChart(of *document.Chart) g.Node {
 	return parts
 }
 
-// Drawing is a picture, which holds only what this package drew and escaped.
+// Drawing is a picture, with only what this package drew and escaped.
 func Drawing(of document.Picture, alt string) g.Node { return g.Raw(chart.Inline(of, alt)) }
 
-// anchor leads to the part it stands in, so that its address can be copied.
+// anchor links to the part that contains it, so that readers can copy its address.
 func anchor(address, title string) g.Node {
 	return h.A(h.Class("anchor"), h.Href("#"+address), h.Aria("label", "Link to "+title), g.Text("#"))
 }
 
-// jsonNode is a value for a script to read, in which nothing can end the script.
+// jsonNode is a value for a script to read; nothing in it can end the script element.
 func jsonNode(value any) g.Node {
 	return g.NodeFunc(func(out io.Writer) error {
 		written, err := json.Marshal(value)
@@ -48,7 +48,7 @@ func jsonNode(value any) g.Node {
 	})
 }
 
-// Class of a verdict in the style sheet.
+// Class is a verdict's class in the style sheet.
 func Class(verdict string) string {
 	return strings.ToLower(strings.ReplaceAll(verdict, " ", "-"))
 }

@@ -27,8 +27,8 @@ func HTMLNote(n *document.Markdown, pictures bool) string {
 	}})
 }
 
-// ConfluenceNote is the note as part of a page in Confluence. A section has a heading of the
-// first level there.
+// ConfluenceNote is the note as part of a page in Confluence, where sections have headings of the
+// first level.
 func ConfluenceNote(n *document.Markdown, pictures bool) string {
 	return renderNote(n, &noteWriter{of: n, below: n.Below - 1, picture: func(shown *document.Inset) string {
 		if !pictures {
@@ -38,7 +38,7 @@ func ConfluenceNote(n *document.Markdown, pictures bool) string {
 	}})
 }
 
-// renderNote has all letters escaped, by the library or by the writer.
+// renderNote renders the note. The library or the writer escapes all text.
 func renderNote(n *document.Markdown, own *noteWriter) string {
 	engine := renderer.NewRenderer(renderer.WithNodeRenderers(
 		util.Prioritized(own, 100),
@@ -52,18 +52,18 @@ func renderNote(n *document.Markdown, own *noteWriter) string {
 	return out.String()
 }
 
-// noteWriter writes what goldmark is not to write as it would: what leads out of a note,
-// and what the page around it has a say in.
+// noteWriter replaces goldmark's output for elements that link out of a note or depend on the
+// page around it.
 type noteWriter struct {
 	of    *document.Markdown
 	below int
-	// isPage: it is written for the HTML page.
+	// isPage means that the output is the HTML page.
 	isPage bool
-	// picture writes one that is there.
+	// picture writes a valid picture.
 	picture func(*document.Inset) string
 }
 
-// RegisterFuncs says what is written here.
+// RegisterFuncs registers the elements that noteWriter writes.
 func (w *noteWriter) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(ast.KindHeading, w.heading)
 	register.Register(ast.KindLink, w.link)
@@ -87,7 +87,7 @@ func (w *noteWriter) heading(out util.BufWriter, _ []byte, node ast.Node, enteri
 	return ast.WalkContinue, nil
 }
 
-// linkStart is the start tag of a link. The linked site does not learn the report's address.
+// linkStart is the start tag of a link. It hides the report's address from the linked site.
 func (w *noteWriter) linkStart(address string) string {
 	if w.isPage {
 		return `<a href="` + chart.EscapeXML(address) + `" rel="nofollow noopener noreferrer">`
@@ -138,7 +138,7 @@ func (w *noteWriter) code(out util.BufWriter, source []byte, node ast.Node, ente
 	}
 	begin := "<pre><code>"
 	if w.isPage {
-		// What is too wide is scrolled by keys, too.
+		// The attribute makes wide code scrollable by keyboard.
 		begin = `<pre tabindex="0"><code>`
 	}
 	writeString(out, begin+chart.EscapeXML(codeLines(node, source))+"</code></pre>\n")

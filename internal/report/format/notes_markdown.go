@@ -16,9 +16,9 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// MarkdownNote is the note in Markdown, as a quotation below its label. It is written anew
-// from what was read of it, so that another reader of Markdown finds nothing else in it:
-// no HTML, no link that is not followed here, no heading above those of the page.
+// MarkdownNote is the note in Markdown, as a quotation below its label. It is rewritten from its
+// syntax tree, so that no other parser finds more in it: no HTML, no other links, no headings
+// above those of the page.
 func MarkdownNote(n *document.Markdown, folder string) string {
 	label := "**" + EscapeMarkdown(n.Label) + "**"
 	if n.Excuse != "" {
@@ -34,7 +34,7 @@ type markdownNote struct {
 	folder string
 }
 
-// blocks that stand in another one, with so much between them.
+// blocks writes the blocks within another one, with a separator.
 func (m markdownNote) blocks(parent ast.Node, between string) string {
 	var parts []string
 	for node := parent.FirstChild(); node != nil; node = node.NextSibling() {
@@ -97,7 +97,7 @@ func (m markdownNote) table(table *tables.Table) string {
 	return strings.Join(lines, "\n")
 }
 
-// inline is what stands in a line: words, and what is made of them.
+// inline writes the text of a line, with its markup.
 func (m markdownNote) inline(parent ast.Node) string {
 	var out strings.Builder
 	for node := parent.FirstChild(); node != nil; node = node.NextSibling() {
@@ -167,7 +167,7 @@ func spanText(span *ast.CodeSpan, source []byte) string {
 	return strings.ReplaceAll(out.String(), "\n", " ")
 }
 
-// codeSpan is between more backticks than stand together in it.
+// codeSpan encloses code in more backticks than it contains in sequence.
 func codeSpan(code string, span ast.Node) string {
 	mark := "`"
 	for strings.Contains(code, mark) {
@@ -177,7 +177,7 @@ func codeSpan(code string, span ast.Node) string {
 		code = " " + code + " "
 	}
 	if isInCell(span) {
-		// A table is cut into cells before its code is looked at.
+		// A parser splits a table into cells before it parses code.
 		code = strings.ReplaceAll(code, "|", `\|`)
 	}
 	return mark + code + mark
@@ -196,10 +196,10 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\\\n", " ")), " ")
 }
 
-// lineStart is what a line of text would begin something else with.
+// lineStart matches text that would start another block at the beginning of a line.
 var lineStart = regexp.MustCompile(`(?m)^([-+=]|\d+[.)])`)
 
-// escapeLineStarts lets lines be those of a paragraph.
+// escapeLineStarts keeps the lines part of their paragraph.
 func escapeLineStarts(text string) string {
 	return lineStart.ReplaceAllStringFunc(text, func(found string) string {
 		last := len(found) - 1
@@ -207,7 +207,7 @@ func escapeLineStarts(text string) string {
 	})
 }
 
-// prefixLines puts something before the first line of a text, and before each further one.
+// prefixLines puts a prefix before the first line of a text, and another before each further one.
 func prefixLines(first, further, text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -227,7 +227,7 @@ func safeAddress(destination []byte) string {
 	if err != nil || strings.ContainsAny(address, " <>\"'`|\\") {
 		return ""
 	}
-	// Not every reader knows it however it is written.
+	// Some readers recognize schemes only in lower case.
 	address = parsed.Scheme + address[len(parsed.Scheme):]
 	switch parsed.Scheme {
 	case "http", "https":
@@ -240,7 +240,7 @@ func safeAddress(destination []byte) string {
 	return ""
 }
 
-// autoLinkAddress is that of a link that is its own text.
+// autoLinkAddress is the address of a link whose text is its address.
 func autoLinkAddress(link *ast.AutoLink, source []byte) string {
 	address := link.URL(source)
 	if link.AutoLinkType == ast.AutoLinkEmail && !bytes.HasPrefix(bytes.ToLower(address), []byte("mailto:")) {
@@ -249,7 +249,7 @@ func autoLinkAddress(link *ast.AutoLink, source []byte) string {
 	return safeAddress(address)
 }
 
-// codeLines is the text of a block of code.
+// codeLines is the text of a code block.
 func codeLines(node ast.Node, source []byte) string {
 	var out strings.Builder
 	lines := node.Lines()
@@ -260,7 +260,7 @@ func codeLines(node ast.Node, source []byte) string {
 	return out.String()
 }
 
-// deepestHeading that HTML and Markdown have.
+// deepestHeading is the deepest level of headings in HTML and Markdown.
 const deepestHeading = 6
 
 // headingLevel is the level of a note's heading below that of the page.

@@ -54,7 +54,7 @@ func (w pageWriter) section(of *viewSection) g.Node {
 		content, anchor(of.ID, of.Title))
 }
 
-// block ends its last line itself.
+// block writes its own final newline.
 func (w pageWriter) block(of viewBlock) g.Node {
 	switch {
 	case of.Heading != "":

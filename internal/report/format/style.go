@@ -27,11 +27,11 @@ var (
 	pageScript string
 )
 
-// pageScripts, in their order; the first stands in the head.
+// pageScripts are in order; the first is in the head.
 var pageScripts = []string{earlyScript, uplot.Script(), pageScript}
 
-// Policy lets the page run its own scripts and nothing else, and fetch nothing
-// whatever. Charts have styles of their own within.
+// Policy lets the page run only its own scripts and fetch nothing. It allows inline styles, which
+// charts have.
 var Policy = contentPolicy(pageScripts)
 
 func contentPolicy(scripts []string) string {
@@ -43,14 +43,14 @@ func contentPolicy(scripts []string) string {
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src" + digests.String() + "; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// Style has the style sheet: colors, for light and for dark pages, and files.
+// Style is the style sheet: colors for light and dark pages, and files.
 func Style() g.Node {
 	return h.StyleEl(g.Raw("\n:root{color-scheme:light dark;--page:#fff;--panel:#f6f7f9;--faint:#667081;" + chart.StyleVariables(false) + "}\n" +
 		"@media screen and (prefers-color-scheme:dark){:root{--page:#171a21;--panel:#1f242d;--faint:#929baa;" + chart.StyleVariables(true) + "}}\n" +
 		pageStyle + uplot.Style + "\n" + liveStyle + "\n"))
 }
 
-// heatClass is what the style sheet calls a cell that is shaded.
+// heatClass is the CSS class of a shaded cell.
 func heatClass(heat int) string {
 	switch {
 	case heat > 0:

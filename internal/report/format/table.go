@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/report/elements"
 )
 
-// table ends its last line itself.
+// table writes its own final newline.
 func (w pageWriter) table(of *document.Table) g.Node {
 	heads := g.Map(of.Columns, func(one document.Column) g.Node {
 		return h.Th(h.Scope("col"), g.If(one.Number, h.Class("n")), w.seriesData(one.Series), titleLines(one.TitleLines()))
@@ -30,7 +30,7 @@ func (w pageWriter) table(of *document.Table) g.Node {
 	)
 }
 
-// titleLines of a column's header.
+// titleLines writes the lines of a column's header.
 func titleLines(lines []string) g.Node {
 	parts := g.Group{g.Text(lines[0])}
 	for _, line := range lines[1:] {
@@ -80,7 +80,7 @@ func cellText(shown *document.Cell) g.Node {
 	return g.Text(shown.Text)
 }
 
-// rowSeries is the series that a row is about.
+// rowSeries is the series of a row.
 func rowSeries(of *document.Row) string {
 	for i := range of.Cells {
 		if of.Cells[i].IsSeries {

@@ -8,28 +8,27 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// view is a document with what only a page in a browser has: an address for each of
-// its parts.
+// view is a document with what only a browser needs: an address for each of its parts.
 type view struct {
 	document.Document
-	// Sections stand for the document's.
+	// Sections replace the document's.
 	Sections []viewSection
 }
 
 type viewSection struct {
 	document.Section
-	// Blocks stand for the section's.
+	// Blocks replace the section's.
 	Blocks []viewBlock
 }
 
-// viewBlock has the address of its heading or table; charts have their names.
+// viewBlock has the address of its heading or table; charts use their names.
 type viewBlock struct {
 	document.Block
 	ID string
 }
 
-// large pages have so many tables and groups of charts that a browser had better lay
-// them out only when they come near the screen.
+// large is the number of tables and groups of charts from which a browser lays them out only near
+// the screen.
 const large = 150
 
 // IsLarge reports whether the page is large.
@@ -54,11 +53,11 @@ func newView(page *document.Document) view {
 	return shown
 }
 
-// addresses that are taken, with how often they were asked for.
+// addresses counts the requests for each address.
 type addresses map[string]int
 
-// addressedBlocks a section's blocks: made of the words above them, so that a link to a part
-// stays good when another part comes or goes.
+// addressedBlocks derives addresses from the text above each block, so that links to a part stay
+// valid if other parts are added or removed.
 func (a addresses) addressedBlocks(one document.Section) []viewBlock {
 	blocks := make([]viewBlock, 0, len(one.Blocks))
 	under := one.ID
@@ -76,7 +75,7 @@ func (a addresses) addressedBlocks(one document.Section) []viewBlock {
 	return blocks
 }
 
-// take an address; a second of the same words gets a number.
+// take reserves an address; a duplicate gets a number.
 func (a addresses) take(address string) string {
 	a[address]++
 	for a[address] > 1 {

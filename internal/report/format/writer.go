@@ -13,7 +13,7 @@ import (
 type pageWriter struct {
 	// indexes of the series, which the page's script uses.
 	indexes map[string]int
-	// pictures within texts are shown.
+	// pictures means that pictures within texts are shown.
 	pictures bool
 }
 

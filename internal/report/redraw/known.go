@@ -15,8 +15,8 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// elements that draw. Animations are none of them: what stands still can't change where
-// something leads. Filters that take long to compute are left out.
+// elements are those that draw. Animations are excluded, so that links can't change. So are
+// filters that take long to compute.
 var elements = setOf(`
 	svg g defs symbol use switch a title desc style
 	path rect circle ellipse line polyline polygon image
@@ -26,7 +26,7 @@ var elements = setOf(`
 	feDropShadow feFlood feGaussianBlur feMerge feMergeNode feOffset
 `)
 
-// attributes that say how: of geometry, and those of presentation (SVG 2).
+// attributes are those of geometry and presentation (SVG 2).
 var attributes = setOf(`
 	id class lang role version
 	x y x1 y1 x2 y2 cx cy r rx ry fx fy fr dx dy width height points d pathLength rotate textLength lengthAdjust
@@ -48,7 +48,7 @@ var attributes = setOf(`
 	unicode-bidi vector-effect visibility white-space word-spacing writing-mode
 `)
 
-// functions of values that fetch nothing.
+// functions in values that fetch nothing.
 var functions = setOf(`
 	rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark var calc min max clamp
 	matrix translate translatex translatey scale scalex scaley rotate skewx skewy
@@ -59,19 +59,19 @@ var functions = setOf(`
 var (
 	// fragment points to a part of the picture.
 	fragment = regexp.MustCompile(`^#[^\s"'()\\<>]+$`)
-	// picture is one of pixels that is written out.
+	// picture is an embedded bitmap.
 	picture = regexp.MustCompile(`^data:image/(png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]+$`)
 	// local is a reference to a part of the picture within a value.
 	local = regexp.MustCompile(`(?i)\burl\(\s*(?:#([^\s"'()\\<>]+)|"#([^\s"'()\\<>]+)"|'#([^\s"'()\\<>]+)')\s*\)`)
-	// call is the name of a function, whatever letters it has.
+	// call is the name of a function, in any characters.
 	call     = regexp.MustCompile(`([^\s(),:;'"/]*)\s*\(`)
 	comment  = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	selector = regexp.MustCompile(`^[\w\s.#*:,>+~()\[\]="'|^$-]{1,1000}$`)
 	property = regexp.MustCompile(`^-{0,2}[A-Za-z][\w-]*$`)
 )
 
-// isHarmless tells a value that fetches nothing. A backslash can spell any letter, a comment
-// can part a word, two slashes begin an address: no value needs them.
+// isHarmless reports whether a value fetches nothing. A backslash can encode any letter, a
+// comment can split a word, two slashes start an address: no value needs them.
 func isHarmless(value string) bool {
 	if strings.ContainsAny(value, `\@{}<`) || strings.Contains(value, "//") || strings.Contains(value, "/*") {
 		return false
@@ -84,7 +84,7 @@ func isHarmless(value string) bool {
 	return true
 }
 
-// localReferences are the parts of a picture that a value points to.
+// localReferences are the parts of a picture that a value refers to.
 func localReferences(value string) []string {
 	var ids []string
 	for _, found := range local.FindAllStringSubmatch(value, -1) {
@@ -93,7 +93,7 @@ func localReferences(value string) []string {
 	return ids
 }
 
-// declarations are those of a style that are harmless.
+// declarations are the harmless declarations of a style.
 func (p *painter) declarations(style string) string {
 	kept, ids := p.harmless(style)
 	p.parts.refer(ids...)
@@ -117,7 +117,7 @@ func (p *painter) harmless(style string) (kept string, ids []string) {
 	return strings.Join(declarations, ";"), ids
 }
 
-// rules are those of a style sheet that are harmless, and no rule that begins with @.
+// rules are the harmless rules of a style sheet, without at-rules.
 func (p *painter) rules(sheet string) string {
 	var kept strings.Builder
 	rest := comment.ReplaceAllString(sheet, " ")
@@ -146,7 +146,7 @@ func (p *painter) rules(sheet string) string {
 	}
 }
 
-// blockOf is what stands before the brace that closes a block, and what follows.
+// blockOf returns the text before the brace that closes a block, and the rest.
 func blockOf(text string) (block, rest string) {
 	depth := 1
 	for i := range len(text) {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// parts count how often the elements of a picture are drawn: a part can be drawn again by a
-// reference to it, and so can a part that refers to others. Ten parts that draw the next
-// one ten times each take a few bytes, and a browser's time for ever.
+// parts count how often the elements of a picture are drawn: a reference draws a part again, and
+// that part may refer to others. Ten parts that each draw the next one ten times take a few
+// bytes, but would block a browser forever.
 type parts struct {
 	all []part
-	// ids are the parts by their names; of several the first is meant.
+	// ids are the parts by name; of several, the first one counts.
 	ids map[string]int
-	// open are the parts that an element stands in: none for one that is no part.
+	// open are the parts of the open elements: none for an element that is no part.
 	open []int
-	// styled are the parts that rules of style sheets refer to, by what chooses elements.
+	// styled are the parts that rules of style sheets refer to, by the key of the selector.
 	styled map[string][]string
 }
 
@@ -24,13 +24,13 @@ const none = -1
 
 // part is an element with a name, or the whole picture.
 type part struct {
-	// elements of it that are in no part within it.
+	// elements that are in no nested part.
 	elements int
-	// keys count them by what selectors choose them by: name, #id, .class.
+	// keys count them by what selectors match: name, #id, .class.
 	keys   map[string]int
 	within []int
 	refers []string
-	// isFlat: what refers to it draws none of its elements.
+	// isFlat means that a reference to it draws none of its elements.
 	isFlat bool
 }
 
@@ -63,7 +63,7 @@ func (p *parts) start(element, id string, classes []string) {
 
 func (p *parts) end() { p.open = p.open[:len(p.open)-1] }
 
-// current is the innermost part that is open.
+// current is the innermost open part.
 func (p *parts) current() int {
 	for i := len(p.open) - 1; i >= 0; i-- {
 		if p.open[i] != none {
@@ -73,13 +73,13 @@ func (p *parts) current() int {
 	return none
 }
 
-// refer notes that the element that was begun last draws these.
+// refer records that the last opened element draws these parts.
 func (p *parts) refer(ids ...string) {
 	in := &p.all[p.current()]
 	in.refers = append(in.refers, ids...)
 }
 
-// style notes that the elements which selectors choose draw these.
+// style records that the elements of these selectors draw these parts.
 func (p *parts) style(selectors string, ids []string) {
 	for one := range strings.SplitSeq(selectors, ",") {
 		key := keyOf(strings.TrimSpace(one))
@@ -88,13 +88,13 @@ func (p *parts) style(selectors string, ids []string) {
 }
 
 var (
-	// compound is the last part of a selector, behind the combinators.
+	// compound is the last part of a selector, after the combinators.
 	compound = regexp.MustCompile(`[^\s>+~]*$`)
 	simple   = regexp.MustCompile(`[.#]?[\w-]+`)
 )
 
-// keyOf is what a selector chooses elements by, the narrowest first: a class, an id, a name.
-// Empty: it may choose any.
+// keyOf is what a selector matches elements by, the narrowest first: a class, an id, a name.
+// Empty: it may match any.
 func keyOf(selector string) string {
 	if strings.ContainsAny(selector, ":[") {
 		return ""
@@ -110,7 +110,7 @@ func keyOf(selector string) string {
 	return ""
 }
 
-// drawn is how many elements are drawn, or more than are drawn at most.
+// drawn is the number of drawn elements, or more than the maximum.
 func (p *parts) drawn() int {
 	counter := counter{parts: p, counts: make([]int, len(p.all))}
 	return counter.count(0)
@@ -126,7 +126,7 @@ func (c *counter) count(at int) int {
 	const counting = -1
 	switch known := c.counts[at]; {
 	case known == counting:
-		// It is drawn within itself.
+		// It draws itself.
 		return maxDrawn + 1
 	case known > 0:
 		return known
@@ -148,7 +148,7 @@ func (c *counter) count(at int) int {
 	return c.counts[at]
 }
 
-// add what elements draw, as many times, that refer to these.
+// add adds the elements that references draw, once per referring element.
 func (c *counter) add(sum int, ids []string, times int) int {
 	for _, id := range ids {
 		target, known := c.ids[id]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redraw writes SVG pictures of strangers anew: of the elements, attributes and
-// styles that are known to draw, and of nothing else. What it writes runs no script, fetches
-// nothing, and leads nowhere, in whatever program it is opened. It is pure.
+// Package redraw rewrites untrusted SVG pictures from a list of elements, attributes and styles
+// that draw, and drops everything else. The result runs no script, fetches nothing and has no
+// links, in any program. The package is pure.
 //
-// A document is read as XML, so that prefixes of namespaces, CDATA and letters' case can't
-// hide what an element is, and what is written follows from what was read.
+// A document is parsed as XML, so that namespace prefixes, CDATA and the case of letters can't
+// hide an element, and the output follows from the parsed elements.
 package redraw
 
 import (
@@ -20,21 +20,20 @@ import (
 )
 
 var (
-	// ErrNoSVG says that a document is none.
+	// ErrNoSVG means that a document is not SVG.
 	ErrNoSVG = errors.New("it is no SVG in UTF-8")
-	// ErrEntities says that a document declares entities, by which a few bytes can
-	// stand for many.
+	// ErrEntities means that a document declares entities, which can expand a few bytes to many.
 	ErrEntities = errors.New("it declares entities, which a picture needs none of: save it as plain SVG, or as PNG")
-	// ErrTooMuch says that a document is nested too deeply, or draws its parts too often.
+	// ErrTooMuch means that a document is nested too deeply, or draws its parts too often.
 	ErrTooMuch = fmt.Errorf("it has more than %d levels, or draws more than %d elements by repeating its parts: save it as PNG", maxDepth, maxDrawn)
 )
 
 const (
 	// maxDepth of elements, which is libxml2's.
 	maxDepth = 256
-	// maxDrawn elements are drawn, those that are drawn again by a reference included.
+	// maxDrawn is the maximum number of drawn elements, including those that references draw.
 	maxDrawn = 1_000_000
-	// maxLeftOut names of what was left out are told.
+	// maxLeftOut is the maximum number of names in the list of removed parts.
 	maxLeftOut = 8
 )
 
@@ -45,7 +44,7 @@ const (
 	xmlNamespace   = "http://www.w3.org/XML/1998/namespace"
 )
 
-// SVG writes a document anew, and tells what of it is left out that could be missed.
+// SVG rewrites a document, and returns which visible parts it removed.
 func SVG(document []byte) (drawn []byte, leftOut []string, err error) {
 	p := painter{left: map[string]bool{}, parts: parts{ids: map[string]int{}, styled: map[string][]string{}}}
 	decoder := xml.NewDecoder(bytes.NewReader(document))
@@ -68,20 +67,20 @@ func SVG(document []byte) (drawn []byte, leftOut []string, err error) {
 	return p.out.Bytes(), names[:min(len(names), maxLeftOut)], nil
 }
 
-// painter writes what it knows of a document.
+// painter writes the allowed parts of a document.
 type painter struct {
 	out bytes.Buffer
-	// open are the elements that were written and have not ended.
+	// open are the written elements that are not closed.
 	open []string
-	// skipped is how many elements are open that are not written.
+	// skipped is the number of open elements that are not written.
 	skipped int
-	// unended: the start of the last element lacks its bracket.
+	// unended means that the last start tag lacks its bracket.
 	unended bool
 	// sheet is the text of a style element so far.
 	sheet strings.Builder
-	// closed: the picture has ended.
+	// closed means that the picture has ended.
 	closed bool
-	// left are the names of what was left out.
+	// left are the names of removed parts.
 	left  map[string]bool
 	parts parts
 }
@@ -120,7 +119,7 @@ func (p *painter) start(element xml.StartElement) error {
 		return nil
 	}
 	if name == "a" {
-		// Its content is drawn, and leads nowhere.
+		// A link becomes a group: its content is drawn, without the link.
 		name = "g"
 	}
 	p.bracket()
@@ -134,7 +133,7 @@ func (p *painter) start(element xml.StartElement) error {
 	return nil
 }
 
-// leave notes what is left out.
+// leave records a removed part.
 func (p *painter) leave(name string) {
 	const most = 32
 	if len(name) > most {
@@ -143,7 +142,7 @@ func (p *painter) leave(name string) {
 	p.left[strings.ToValidUTF8(name, "")] = true
 }
 
-// bracket ends the start of the last element, which has content.
+// bracket closes the start tag of the last element, which has content.
 func (p *painter) bracket() {
 	if p.unended {
 		p.out.WriteByte('>')
@@ -173,7 +172,7 @@ func (p *painter) end() {
 	p.parts.end()
 }
 
-// written are the elements whose text is shown, or is told to who can't see.
+// written are the elements whose text is shown, or read aloud by screen readers.
 var written = setOf("text tspan textPath title desc")
 
 func (p *painter) text(text string) {
@@ -203,7 +202,7 @@ func (p *painter) attributes(element xml.StartElement) {
 	}
 }
 
-// attribute is one as it is written; no name: it is not.
+// attribute is an attribute as it is written; without a name it is removed.
 func (p *painter) attribute(element string, attribute xml.Attr) (name, value string) {
 	space, local, value := attribute.Name.Space, attribute.Name.Local, attribute.Value
 	switch {
@@ -212,7 +211,7 @@ func (p *painter) attribute(element string, attribute xml.Attr) (name, value str
 	case local == "space" && space == xmlNamespace:
 		return map[bool]string{true: "xml:space"}[value == "preserve" || value == "default"], value
 	case space != "":
-		// Of another program, or a namespace.
+		// A namespace, or an attribute of another program.
 		return "", ""
 	case local == "style":
 		return "style", p.declarations(value)
@@ -229,8 +228,7 @@ func (p *painter) attribute(element string, attribute xml.Attr) (name, value str
 	return local, value
 }
 
-// reference is where a part of a picture points: to another part of it, or to a picture that
-// is written out.
+// reference is the target of a reference: another part of the picture, or an embedded bitmap.
 func (p *painter) reference(element, space, value string) (name, kept string) {
 	if name = "href"; space == xlinkNamespace {
 		name = "xlink:href"
@@ -249,7 +247,7 @@ func (p *painter) reference(element, space, value string) (name, kept string) {
 	return "", ""
 }
 
-// plain is the value of an attribute that has no namespace.
+// plain is the value of an attribute without a namespace.
 func plain(element xml.StartElement, name string) string {
 	for _, attribute := range element.Attr {
 		if attribute.Name.Local == name && attribute.Name.Space == "" {
@@ -259,7 +257,7 @@ func plain(element xml.StartElement, name string) string {
 	return ""
 }
 
-// escape writes a text, or the value of an attribute.
+// escape escapes a text or an attribute value.
 func escape(to *bytes.Buffer, text string) {
 	_, _ = escaper.WriteString(to, text)
 }

@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// shell is a picture with something inside.
+// shell is a picture with some content.
 func shell(inside string) string {
 	return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="8" height="8">` + inside + `<rect id="rest" width="8" height="8"/></svg>`
 }
@@ -38,7 +38,7 @@ func utf16Of(text string) string {
 
 var nested = "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`))
 
-// tricks run something, fetch something or lead elsewhere in some program that opens them.
+// tricks run scripts, fetch something or link elsewhere in some programs.
 var tricks = map[string]string{
 	"a script":                       shell(`<script>alert(1)</script>`),
 	"a script with a prefix":         shell(`<x:script xmlns:x="http://www.w3.org/2000/svg">alert(1)</x:script>`),
@@ -116,7 +116,7 @@ var tricks = map[string]string{
 	"an attribute of another script": shell(`<g xmlns:x="urn:x" x:href="javascript:alert(1)" href="javascript:alert(1)" src="javascript:alert(1)" formaction="javascript:alert(1)" data="https://evil.example/"/>`),
 }
 
-// said is what a picture does where a trick works: it shows letters as letters.
+// said matches traces of a trick that worked.
 var said = regexp.MustCompile(`alert\(1\)|evil\.example|javascript|passwd|image/svg`)
 
 func TestTricksAreGone(t *testing.T) {
@@ -129,7 +129,7 @@ func TestTricksAreGone(t *testing.T) {
 				}
 				return
 			}
-			// Letters that are shown run nothing.
+			// Text that is only shown is harmless.
 			active := regexp.MustCompile(`<text[^>]*>[^<]*</text>`).ReplaceAllString(string(drawn), "")
 			active = regexp.MustCompile(` id="[^"]*"`).ReplaceAllString(active, "")
 			if found := said.FindString(active); found != "" {
@@ -143,8 +143,8 @@ func TestTricksAreGone(t *testing.T) {
 	}
 }
 
-// isPlain fails the test where a picture has what no picture has, and where it does not stay
-// what it is when it is drawn once more.
+// isPlain fails the test if a picture has elements that don't draw, or if redrawing it again
+// changes it.
 func isPlain(t *testing.T, drawn []byte) {
 	t.Helper()
 	decoder := xml.NewDecoder(bytes.NewReader(drawn))
@@ -177,7 +177,7 @@ func isPlain(t *testing.T, drawn []byte) {
 	}
 }
 
-// What can be missed is told.
+// The result lists visible parts that were removed.
 func TestWhatIsLeftOutIsTold(t *testing.T) {
 	for inside, want := range map[string][]string{
 		`<script>a</script><foreignObject/><animate/>`:                     {"animate", "foreignObject", "script"},
@@ -247,7 +247,7 @@ func ordinary(t *testing.T) map[string][]byte {
 	return found
 }
 
-// Ordinary pictures are drawn whole.
+// Ordinary pictures are drawn completely.
 func TestOrdinaryPictures(t *testing.T) {
 	for name, document := range ordinary(t) {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestOrdinaryPictures(t *testing.T) {
 			expect.NoError(t, err)
 			want := []string(nil)
 			if name == "drawio.svg" {
-				// Beside it stands the text as SVG.
+				// The text is also there as SVG.
 				want = []string{"foreignObject"}
 			}
 			if !slices.Equal(left, want) {
@@ -266,7 +266,7 @@ func TestOrdinaryPictures(t *testing.T) {
 	}
 }
 
-// paint notes of a picture how many pixels are not white, and a digest of all of them.
+// paint records how many pixels of a picture are not white, and a digest of all of them.
 const paint = `window.seen = '';
 (async (address) => {
 	const image = new Image();
@@ -283,7 +283,7 @@ const paint = `window.seen = '';
 	window.seen = painted + ' ' + digest;
 })("data:image/svg+xml;base64,%s");`
 
-// They look as they did: a browser paints the same pixels.
+// Ordinary pictures look the same: a browser paints the same pixels.
 func TestOrdinaryPicturesLookAsTheyDid(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	expect.NoError(t, os.WriteFile(page, []byte("<!DOCTYPE html><html lang=en><title>a</title>"), 0o600))
@@ -295,7 +295,7 @@ func TestOrdinaryPicturesLookAsTheyDid(t *testing.T) {
 	}
 	for name, document := range ordinary(t) {
 		if name == "drawio.svg" {
-			// Its HTML is left out, and the text that stands beside it is shown.
+			// Its HTML is removed, and the alternative text in SVG is shown.
 			continue
 		}
 		drawn, _, err := redraw.SVG(document)

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// againstOther sets the experiment against another one: the baselines first and, where
-// they are alike, the arms.
+// againstOther compares the experiment with another one: the baselines first and, if they match,
+// the arms.
 func againstOther(r *Record, notes *footnotes) []document.Block {
 	if r.Against == nil {
 		return nil
@@ -88,7 +88,7 @@ func armsAcross(result *crosscompare.Result, other string, notes *footnotes) *do
 	return made
 }
 
-// changeAcross is the second experiment against the first, with its interval and p.
+// changeAcross is the change from the first experiment to the second, with its interval and p.
 func changeAcross(c *crosscompare.Comparison, low, high, p float64) []document.Cell {
 	places := digits.Decimals(c.Delta, (high-low)/2)
 	return document.TextCells(withUnit(digits.Signed(c.Delta, places), unitAcross(c)), digits.Interval(low, high, places), digits.PValue(p))
@@ -98,7 +98,7 @@ func deltaAcross(c *crosscompare.Comparison, delta float64, unit string) string 
 	return withUnit(digits.Signed(delta, digits.Decimals(c.Delta, (c.High-c.Low)/2)), unit)
 }
 
-// unitAcross is that of a difference of two values of the metric.
+// unitAcross is the unit of a difference of two values of the metric.
 func unitAcross(c *crosscompare.Comparison) string {
 	switch {
 	case c.Scale == comparison.Ratio:
@@ -109,7 +109,7 @@ func unitAcross(c *crosscompare.Comparison) string {
 	return c.Unit
 }
 
-// carrying writes a value with the digits from which a reader gets its change.
+// carrying formats a value with enough digits to compute its change.
 func carrying(value float64) string {
 	const more = 2
 	return digits.Fixed(value, digits.Decimals(value, math.NaN())+more)

@@ -7,20 +7,19 @@ import (
 	"perflab.dev/perflab/internal/inference/comparison"
 )
 
-// answer is what the runs say on the experiment's question, and how sure one
-// wanted to be.
+// answer is the result for the experiment's question, with the requested confidence.
 type answer struct {
 	analysis.Answer
 	marginPercent, confidencePercent float64
 	// compared are all comparisons, ready to be written.
 	compared []shownComparison
-	// pairs are those with other arms than the baseline, ready to be written.
+	// pairs are the comparisons with arms other than the baseline, ready to be written.
 	pairs []shownComparison
-	// uncalibrated are the primary metrics in which the twin differs.
+	// uncalibrated are the primary metrics in which the A/A control differs.
 	uncalibrated []comparison.Comparison
 }
 
-// filter keeps the comparisons that are wanted, by scenario, metric and arm.
+// filter keeps the comparisons for which wanted returns true.
 func (a *answer) filter(wanted func(shownComparison) bool) []shownComparison {
 	var found []shownComparison
 	for _, c := range a.compared {
@@ -31,6 +30,6 @@ func (a *answer) filter(wanted func(shownComparison) bool) []shownComparison {
 	return found
 }
 
-// confidence at which intervals are computed, as a share: more than asked where they
-// hold at several looks together.
+// confidence of intervals, as a share: higher than requested if they hold at several interim
+// analyses together.
 func (a *answer) confidence() float64 { return 1 - a.Level() }

@@ -27,8 +27,8 @@ var appendixParts = []struct {
 	{"How to repeat it", declaration},
 }
 
-// appendix is what someone needs to judge or repeat the experiment: what ran,
-// on what, and how to do it again.
+// appendix has what readers need to judge or repeat the experiment: what ran, on what, and how to
+// repeat it.
 func appendix(r *Record) []document.Block {
 	var blocks []document.Block
 	for _, part := range appendixParts {
@@ -45,7 +45,7 @@ func infrastructure(r *Record) []document.Block {
 	return slices.Concat(blocks, topics(r).Blocks(), nodes(r).Blocks())
 }
 
-// reportedServers has a column per arm; rows without any value are left out.
+// reportedServers has a column per arm; rows without values are omitted.
 func reportedServers(r *Record) *document.Table {
 	result := &document.Table{Caption: "Kafka and PostgreSQL, as reported by the servers", Columns: document.TextColumns("What")}
 	var columns [][]string
@@ -113,7 +113,7 @@ func topics(r *Record) *document.Table {
 	return result
 }
 
-// topicTotals add up the groups of each arm that has several.
+// topicTotals sums the groups of each arm that has several.
 func topicTotals(r *Record) []document.Row {
 	var totals []document.Row
 	for _, arm := range r.arms {
@@ -154,7 +154,7 @@ func nodes(r *Record) *document.Table {
 func identity(r *Record) []document.Block {
 	first, last := r.journal.span()
 	status := &r.Experiment.Status
-	// An imported experiment is the one that was measured.
+	// An imported experiment keeps the identity of the original.
 	measured := provenance.OriginOf(&r.Experiment)
 	seed := digits.Dash
 	if status.Seed != nil && !r.measuredElsewhere() {

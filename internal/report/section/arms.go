@@ -34,8 +34,8 @@ func newSeries(arms []arm) []document.Series {
 	return all
 }
 
-// newArms lists the arms as the experiment recorded them; before its first run,
-// as it declares them. The baseline comes first.
+// newArms lists the arms as the experiment recorded them, or before its first run as it declares
+// them. The baseline comes first.
 func newArms(experiment *v1alpha1.PerfExperiment, runs journal) []arm {
 	var all []arm
 	for _, status := range experiment.Status.Arms {
@@ -56,7 +56,7 @@ func newArms(experiment *v1alpha1.PerfExperiment, runs journal) []arm {
 	return all
 }
 
-// armRank puts the baseline first and its twin next to it.
+// armRank puts the baseline first and its A/A control next.
 func armRank(a arm) int {
 	switch {
 	case a.Baseline:
@@ -67,7 +67,7 @@ func armRank(a arm) int {
 	return 2
 }
 
-// assignShades gives each arm its index, and a shade of its own; a twin has none.
+// assignShades gives each arm its index and its own shade; an A/A control has none.
 func assignShades(all []arm) {
 	next := 0
 	for i := range all {

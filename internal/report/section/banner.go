@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// describesOnly: there is something to compare, and too few blocks to judge it.
-// Such a page shows runs, not intervals.
+// describesOnly reports whether there are comparisons but too few blocks to judge them. Such a
+// page shows runs, not intervals.
 func (r *Record) describesOnly() bool {
 	return len(r.answer.Comparisons) > 0 && !r.answer.Enough()
 }
@@ -33,8 +33,7 @@ func newBanner(r *Record) *document.Banner {
 	}
 }
 
-// spreadSentence tells how far apart runs of one arm lie, which is what a difference
-// between arms has to be seen against.
+// spreadSentence is how far apart runs of one arm are, as a scale for differences between arms.
 func spreadSentence(r *Record) []string {
 	widest, where := 1.0, ""
 	for _, c := range r.answer.filter(func(c shownComparison) bool { return c.Primary && c.Scale == comparison.Ratio }) {
@@ -50,7 +49,7 @@ func spreadSentence(r *Record) []string {
 	return []string{fmt.Sprintf("Runs of the same arm differ by up to %s (%s).", apart(widest), where)}
 }
 
-// spread of an arm's runs, the largest over the smallest.
+// spread of an arm's runs: the largest over the smallest.
 func spread(r *Record, of shownComparison, arm string) float64 {
 	found := r.scenarioNamed(of.Scenario).at(of.Metric, arm)
 	if found == nil {
@@ -59,7 +58,7 @@ func spread(r *Record, of shownComparison, arm string) float64 {
 	return found.peak() / slices.Min(found.numbers)
 }
 
-// apart writes a ratio of runs: as percent, or as a factor from two on.
+// apart formats a ratio of runs: as percent, or from two as a factor.
 func apart(ratio float64) string {
 	if ratio < 2 {
 		return digits.Fixed(100*(ratio-1), 0) + digits.Space + "%"
@@ -67,8 +66,7 @@ func apart(ratio float64) string {
 	return "a factor of " + digits.Fixed(ratio, 1)
 }
 
-// nextStep is what it takes to get to verdicts, and about how long that lasts at the
-// pace so far.
+// nextStep is what is missing for verdicts, and about how long that takes at the current pace.
 func nextStep(r *Record) string {
 	further := r.answer.Needed() - r.answer.Blocks
 	runs := int(further) * len(r.arms) * len(r.scenarios)

@@ -15,17 +15,15 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// batch tells batches of several scenarios that are the same but for what runs
-// beside them.
+// batch identifies batches of several scenarios that differ only in the loads beside them.
 type batch struct {
 	what  string
 	words kind.BatchTerms
-	// alone and beside are scenario and load; empty where there is none.
+	// alone and beside are scenario and load; empty without one.
 	alone, beside [2]string
 }
 
-// batchTables list how long batches took, alone and beside other loads, each kind
-// by itself.
+// batchTables list how long batches took, alone and beside other loads, by kind.
 func batchTables(r *Record) []document.Block {
 	var blocks []document.Block
 	var listed []kind.BatchTerms
@@ -79,7 +77,7 @@ func (b batch) values(r *Record, statistic, arm string) (alone, beside *values) 
 func batches(r *Record) []batch {
 	var all []batch
 	for _, scenario := range r.scenarios {
-		// Batches one after another are alone all the same.
+		// Consecutive batches still run alone.
 		beside := slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
 		for _, load := range scenario.Loads {
 			found, isBatch := kinds.ForLoad(load).(kind.Batch)
@@ -105,8 +103,8 @@ func (b *batch) place(beside bool) *[2]string {
 	return &b.alone
 }
 
-// seriesTables list each import of a series by itself: a mean hides that the tenth
-// takes longer than the first.
+// seriesTables list each import of a series: a mean hides that the tenth takes longer than the
+// first.
 func seriesTables(r *Record) []document.Block {
 	var blocks []document.Block
 	for _, under := range r.scenarios {
@@ -136,7 +134,7 @@ func seriesTable(r *Record, under *scenario, load string, words kind.BatchTerms)
 	return made
 }
 
-// partCells are what one import took under each arm.
+// partCells are the durations of one import under each arm.
 func (r *Record) partCells(under *scenario, name string, part int) []string {
 	cells := []string{digits.Count(part)}
 	baseline := math.Round(under.at(name, r.answer.Baseline).center())
@@ -150,7 +148,7 @@ func (r *Record) partCells(under *scenario, name string, part int) []string {
 	return cells
 }
 
-// partCount is the last import of a load that is known one by one.
+// partCount is the number of imports that a load reports individually.
 func (s *scenario) partCount(load string) int {
 	last := 0
 	for _, m := range s.metrics {

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/runs/earlier"
 )
 
-// newAnswer repeats the operator's analysis: the status holds only so
-// many comparisons, the runs hold all. Faults are those of reading them.
+// newAnswer repeats the operator's analysis, because the status holds only some of the
+// comparisons. Faults are errors of reading the runs.
 func newAnswer(r *Record, faults []string) *answer {
 	seed := int64(1)
 	if recorded := r.Experiment.Status.Seed; recorded != nil {
@@ -30,7 +30,7 @@ func newAnswer(r *Record, faults []string) *answer {
 		a.pairs = append(a.pairs, newShownComparison(&a.Pairs[i]))
 	}
 	for _, fault := range faults {
-		// The answer, too, has read what the status holds.
+		// The answer has read the status too.
 		if !slices.Contains(a.Warnings, fault) {
 			a.Warnings = append(a.Warnings, fault)
 		}
@@ -38,8 +38,7 @@ func newAnswer(r *Record, faults []string) *answer {
 	return a
 }
 
-// declaredArms are the arms in the order of the declaration, on which the
-// numbering of a matrix's levels rests.
+// declaredArms are the arms in the declared order, which numbers a matrix's levels.
 func declaredArms(r *Record) []v1alpha1.ArmStatus {
 	if len(r.Experiment.Status.Arms) > 0 {
 		return r.Experiment.Status.Arms
@@ -51,7 +50,7 @@ func declaredArms(r *Record) []v1alpha1.ArmStatus {
 	return declared
 }
 
-// NewRecord sorts what an experiment recorded. It fails with ErrInput where recorded objects
+// NewRecord sorts what an experiment recorded. It fails with ErrInput if recorded objects
 // contradict each other or can't be read.
 func NewRecord(input Input) (*Record, error) {
 	declared := input.Experiment
@@ -97,8 +96,7 @@ func completed(input Input) Input {
 	return input
 }
 
-// newScenarios lists those that the experiment declares, and then those that only
-// its runs know.
+// newScenarios lists the declared scenarios, and then those that only runs have.
 func newScenarios(r *Record) []*scenario {
 	all := slices.Clone(r.Experiment.Spec.Scenarios)
 	for _, run := range r.journal {

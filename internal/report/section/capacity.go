@@ -31,9 +31,9 @@ func capacities(under *scenario) []v1alpha1.ArmCapacity {
 	return all
 }
 
-// capacitySentence says how much the arms take, and what limits them. For example: full takes
-// 399.5 users (378.8 to 421.3), half 202.7 (190.0 to 216.3); Check-In p95 response time limits
-// both.
+// capacitySentence states the capacities of the arms, and what limits them. For example: full
+// takes 399.5 users (378.8 to 421.3), half 202.7 (190.0 to 216.3); Check-In p95 response time
+// limits both.
 func capacitySentence(under *scenario) string {
 	var parts, limits []string
 	verb := " takes "
@@ -72,7 +72,7 @@ func isTwin(under *scenario, name string) bool {
 	return slices.ContainsFunc(under.arms, func(one arm) bool { return one.Twin && one.Name == name })
 }
 
-// capacityText is a text on the arm's value, if it has one.
+// capacityText is a text about the arm's value, if it has one.
 func capacityText(of v1alpha1.ArmCapacity, text string) string {
 	if of.Value == "" {
 		return digits.Dash
@@ -126,8 +126,8 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 	return append(blocks, demandTable(all)...)
 }
 
-// demandTable has the CPU that servers need for the load, a row per server and arm, as far as runs
-// agree that there is a demand.
+// demandTable has the CPU that servers need for the load, a row per server and arm, without
+// demands whose interval includes zero.
 func demandTable(all []v1alpha1.ArmCapacity) []document.Block {
 	const most = 5
 	unit := cmp.Or(capacityUnit(all[0]), "of the load")
@@ -193,8 +193,8 @@ func busiestText(of v1alpha1.ArmCapacity) string {
 	return fmt.Sprintf("%s, %.0f %% of its limit", server, percent)
 }
 
-// outsideSentence names runs whose capacity is outside their levels, and whether an arm has a value
-// in spite of them.
+// outsideSentence counts runs whose capacity is outside their levels, and says whether the arm
+// has a value nevertheless.
 func outsideSentence(of v1alpha1.ArmCapacity) string {
 	var parts []string
 	if of.Below > 0 {
@@ -213,7 +213,7 @@ func outsideSentence(of v1alpha1.ArmCapacity) string {
 	return text + "; their values are at most a step outside the levels."
 }
 
-// nonMonotoneSentence names runs whose lower levels were worse than higher ones.
+// nonMonotoneSentence counts runs whose lower levels were worse than higher ones.
 func nonMonotoneSentence(of v1alpha1.ArmCapacity) string {
 	if of.NonMonotone == 0 {
 		return ""
@@ -222,7 +222,7 @@ func nonMonotoneSentence(of v1alpha1.ArmCapacity) string {
 		of.Arm, of.NonMonotone, prose.Counted(of.Runs, "run"))
 }
 
-// objectivesSentence says what a capacity is.
+// objectivesSentence defines the capacity.
 func objectivesSentence(under *scenario) string {
 	var parts []string
 	for _, objective := range under.Capacity.Objectives {
@@ -235,8 +235,8 @@ func objectivesSentence(under *scenario) string {
 	return "The capacity is the highest level at which all objectives hold: " + joinAnd(parts) + ". Each run visits several levels and gives one capacity, by a monotone fit between them."
 }
 
-// levelMetrics are the metrics that are drawn against the levels: those of the objectives, and
-// the throughput.
+// levelMetrics are the metrics drawn against the levels: those of the objectives, and the
+// throughput.
 func levelMetrics(_ *Record, under *scenario) []string {
 	if under.Capacity == nil {
 		return nil
@@ -288,8 +288,8 @@ func levelChart(r *Record, under *scenario, subject string) (document.Chart, boo
 	}, true
 }
 
-// levelStages are the values of a metric at the levels of a run; values of 0 have no place on a
-// logarithmic axis.
+// levelStages are the values of a metric at the levels of a run, without zeros, which a
+// logarithmic axis can't show.
 func levelStages(found *v1alpha1.RunCapacity, subject string) (stages []chart.Stage, unit string) {
 	if found == nil {
 		return nil, ""

@@ -35,7 +35,7 @@ func newCard(r *Record) document.Card {
 	return result
 }
 
-// fillSoakCard answers by what happened over the runs.
+// fillSoakCard answers with what happened over the runs.
 func fillSoakCard(c *document.Card, r *Record, found *soak) {
 	c.Sentence, c.Chips, c.Figures = found.sentence(r), found.chips(), found.figures(r)
 	if drawn := found.hero(r); drawn != nil {
@@ -43,7 +43,7 @@ func fillSoakCard(c *document.Card, r *Record, found *soak) {
 	}
 }
 
-// fillComparisonCard answers by how arms differ.
+// fillComparisonCard answers with the differences between arms.
 func fillComparisonCard(c *document.Card, r *Record) {
 	c.Sentence, c.Chips = answerSentence(r), chips(decidingComparisons(r.answer))
 	shown := keyComparisons(r.answer)
@@ -55,7 +55,7 @@ func fillComparisonCard(c *document.Card, r *Record) {
 	}
 }
 
-// pageTitle is the question: as it was asked, or made of what decides it.
+// pageTitle is the declared question, or one derived from the deciding metrics.
 func pageTitle(r *Record) string {
 	if asked := strings.TrimSpace(r.Experiment.Spec.Question); asked != "" {
 		return asked
@@ -100,8 +100,8 @@ func metricsPhrase(names []string) string {
 	return " in " + joinAnd(phrases)
 }
 
-// withoutRepeatedEnding leaves out what the phrase of the next metric ends with too: "Check-In
-// and Check-Out average response time". Names stay whole.
+// withoutRepeatedEnding omits the ending of a phrase that the next metric repeats: "Check-In and
+// Check-Out average response time". Names stay complete.
 func withoutRepeatedEnding(m, next metric.Metric) string {
 	if m.Name != next.Name && m.BeginsWithName() && next.BeginsWithName() && m.Ending() == next.Ending() {
 		return strings.TrimSuffix(m.Phrase(), m.Ending())
@@ -109,7 +109,7 @@ func withoutRepeatedEnding(m, next metric.Metric) string {
 	return m.Phrase()
 }
 
-// answerSentence is the answer in one sentence, an arm after the other.
+// answerSentence is the answer in one sentence, arm by arm.
 func answerSentence(r *Record) string {
 	switch {
 	case len(r.journal.valid()) == 0:
@@ -134,7 +134,7 @@ func answerSentence(r *Record) string {
 	}
 	undecided := undecidedArms(r.answer, names)
 	if len(parts) == 0 && len(undecided) > 0 {
-		// Else the answer begins with an arm's name, as that is written.
+		// Otherwise the answer begins with an arm's name, which keeps its case.
 		undecided[0] = capitalize(undecided[0])
 	}
 	parts = append(parts, undecided...)
@@ -148,8 +148,7 @@ func answerSentence(r *Record) string {
 	return strings.Join(append(sentences, withheldVerdicts(r)...), " ")
 }
 
-// withheldVerdicts names the comparisons that decide and have no verdict, those together that have
-// none for one reason.
+// withheldVerdicts names the deciding comparisons without a verdict, grouped by reason.
 func withheldVerdicts(r *Record) []string {
 	var reasons []comparison.Warning
 	named := map[comparison.Warning][]string{}
@@ -173,8 +172,7 @@ func withheldVerdicts(r *Record) []string {
 	return sentences
 }
 
-// armSentence says what one arm does, against the baseline; nothing where no verdict
-// says it.
+// armSentence is the effect of one arm against the baseline; empty without a verdict.
 func armSentence(a *answer, arm string) string {
 	own := decidingForArm(a, arm)
 	if len(own) == 0 {
@@ -194,7 +192,7 @@ func armSentence(a *answer, arm string) string {
 	return ""
 }
 
-// worseGuardrails names the guarded metrics that an arm makes worse; empty: none.
+// worseGuardrails names the guardrails that an arm makes worse; empty without any.
 func worseGuardrails(a *answer, arm string) string {
 	worse := a.filter(func(c shownComparison) bool {
 		return c.Arm == arm && !c.Primary && c.Verdict == verdict.Worse && a.Question.IsGuard(c.Metric)
@@ -206,7 +204,7 @@ func worseGuardrails(a *answer, arm string) string {
 	return ", but worse in guarded " + changePhrases(worse, verdict.Worse)
 }
 
-// undecidedArms says which arms nothing was found of, those together that are so in the same.
+// undecidedArms names the inconclusive arms, grouped by metrics.
 func undecidedArms(a *answer, arms []string) []string {
 	var order []string
 	alike := map[string][]string{}
@@ -237,7 +235,7 @@ func allDeciding(metrics int) string {
 	return fmt.Sprintf("all %d deciding comparisons", metrics)
 }
 
-// changePhrases are the metrics of a verdict with what became of them.
+// changePhrases are the metrics of a verdict with their changes.
 func changePhrases(own []shownComparison, of verdict.Verdict) string {
 	const few = 2
 	var order []string
@@ -260,7 +258,7 @@ func changePhrases(own []shownComparison, of verdict.Verdict) string {
 	return joinAnd(named)
 }
 
-// confidenceLine is one line on how far the answer can be trusted.
+// confidenceLine is one line about the reliability of the answer.
 func confidenceLine(r *Record) string {
 	parts := []string{fmt.Sprintf("%s in %s", prose.Counted(len(r.CountedRuns()), "run"), prose.Counted(r.blocks, "complete block"))}
 	if invalid := len(r.journal.invalid()); invalid > 0 {
@@ -275,10 +273,11 @@ func confidenceLine(r *Record) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// maxReservations are named on the first screen; all are under Recommendations.
+// maxReservations is the number of reservations on the first screen; all are under
+// Recommendations.
 const maxReservations = 3
 
-// reservations are what each doubt says first.
+// reservations are the first sentences of the doubts.
 func reservations(r *Record) []string {
 	var named []string
 	for _, doubt := range doubts(r) {
@@ -298,7 +297,7 @@ func firstSentence(text string) string {
 	return first + "."
 }
 
-// costSentence says what arms cost or save where the nodes have prices.
+// costSentence says what arms cost or save, if the nodes have prices.
 func costSentence(a *answer) string {
 	var parts []string
 	for _, c := range a.filter(func(c shownComparison) bool { return c.Metric == metric.Cost && !c.Twin }) {

@@ -8,8 +8,8 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// setCenterPlaces gives the centers of each metric, wherever they stand, the digits from
-// which a reader gets the deltas that are printed.
+// setCenterPlaces gives the centers of each metric enough digits everywhere to compute the
+// printed deltas.
 func setCenterPlaces(all []*scenario, lists ...[]shownComparison) {
 	type series struct{ scenario, metric string }
 	groups := map[series][]*shownComparison{}
@@ -29,8 +29,8 @@ func setCenterPlaces(all []*scenario, lists ...[]shownComparison) {
 	}
 }
 
-// placesForDeltas are the fewest, from a number on, that carry every delta which
-// can follow from its centers at all.
+// placesForDeltas is the fewest places, from a minimum, with which every delta follows from its
+// printed centers, except for adjusted deltas.
 func placesForDeltas(group []*shownComparison, from int) int {
 	for places := from; places < digits.MaxPlaces; places++ {
 		if !slices.ContainsFunc(group, func(c *shownComparison) bool { return !c.isAdjusted() && !c.deltaFollows(places) }) {

@@ -9,24 +9,23 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// chartKind is a kind of chart: where it goes, what it is drawn from, and what
-// its files are called.
+// chartKind is a kind of chart: its place, its source, and its file names.
 type chartKind struct {
-	// at is the place in the page that it goes to.
+	// at is its place in the page.
 	at string
-	// file begins the names of its files; scenario and subject follow.
+	// file is the prefix of its file names; scenario and subject follow.
 	file string
-	// subjects under a scenario, which have a chart each: metrics, or what their
-	// names begin with; everything is an empty one.
+	// subjects under a scenario, with a chart each: metrics, or prefixes of their names;
+	// everything returns an empty one.
 	subjects func(*Record, *scenario) []string
-	// draw says false where there is nothing to see.
+	// draw returns false if there is nothing to show.
 	draw func(r *Record, under *scenario, subject string) (document.Chart, bool)
-	// max charts are drawn per scenario; 0 is all.
+	// max is the number of charts per scenario; 0 means all.
 	max int
 }
 
-// Places for charts. Those below the tables of servers are called as the metrics
-// in the tables.
+// Places for charts. Those below the tables of servers have the names of the metrics in the
+// tables.
 const (
 	inComparison = "comparison"
 	inNoise      = "noise-floor"
@@ -34,8 +33,7 @@ const (
 	inMatrix     = "matrix"
 )
 
-// chartKinds are all charts that a report has. What stands first in a place comes
-// first there.
+// chartKinds are all kinds of charts, in the order within each place.
 var chartKinds = []chartKind{
 	{inComparison, "forest", everything, forest, 0},
 	{inComparison, "price", pricedMetrics, price, 2},
@@ -61,7 +59,7 @@ var chartKinds = []chartKind{
 
 func everything(*Record, *scenario) []string { return []string{""} }
 
-// chartsIn draws what goes to a place, of scenarios that share it.
+// chartsIn draws the charts of a place, for the scenarios that share it.
 func chartsIn(r *Record, at string, under ...*scenario) []document.Block {
 	var charts []document.Chart
 	for _, kind := range chartKinds {

@@ -16,14 +16,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxCompared rows are shown per table, and maxExplored where they decide nothing.
-// With ninety modules a page would be all comparisons; the rest is in the CSV.
+// maxCompared is the number of rows per table, maxExplored in exploratory tables. With ninety
+// modules a page would be all comparisons; the rest is in the CSV.
 const (
 	maxCompared = 40
 	maxExplored = 15
 )
 
-// comparisons are all deltas, with what they are percent of.
+// comparisons are all deltas, with their baselines.
 func comparisons(r *Record) []document.Block {
 	notes := &footnotes{}
 	if len(r.answer.Comparisons) == 0 {
@@ -57,7 +57,7 @@ func comparisonText(a *answer) string {
 		a.Baseline, digits.Minus, percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), directions(a))
 }
 
-// directions say which way the compared metrics get better.
+// directions names the better direction of the compared metrics.
 func directions(a *answer) string {
 	var higher []metric.Metric
 	var unknown []string
@@ -83,11 +83,11 @@ func isListed(c shownComparison) bool {
 	return !c.Twin && !isNothing && (c.Primary || c.metric.IsInformative())
 }
 
-// comparisonKinds are those of comparisons, a table each: each comparison is of
-// the first that has it.
+// comparisonKinds are the tables of comparisons: each comparison is in the first table that
+// accepts it.
 var comparisonKinds = []struct {
 	caption string
-	// exploratory: it decides nothing.
+	// exploratory tables don't decide.
 	exploratory bool
 	has         func(*answer, shownComparison) bool
 }{
@@ -122,8 +122,8 @@ func comparisonTables(r *Record, scenario string, notes *footnotes) []document.B
 	return blocks
 }
 
-// mostSignificant are those least likely by chance, and where nothing tells that, the
-// largest deltas, in the order they had.
+// mostSignificant are the comparisons least likely by chance, or without p the largest deltas, in
+// their original order.
 func mostSignificant(all []shownComparison) []shownComparison {
 	known := slices.DeleteFunc(slices.Clone(all), func(c shownComparison) bool { return math.IsNaN(c.Delta) })
 	if len(known) <= maxExplored {
@@ -157,7 +157,7 @@ func comparisonTable(r *Record, caption string, all []shownComparison, notes *fo
 	})
 }
 
-// pairTable has the pairs of arms that were asked for beside those with the baseline.
+// pairTable has the requested pairs of arms without the baseline.
 func pairTable(r *Record, scenario string, notes *footnotes) *document.Table {
 	result := &document.Table{
 		Caption: "Deciding metrics, arm against arm",
@@ -171,8 +171,8 @@ func pairTable(r *Record, scenario string, notes *footnotes) *document.Table {
 	})
 }
 
-// addComparisons puts a row for each comparison into the table: its metric, what tells its
-// arms apart, and what came of it.
+// addComparisons adds a row for each comparison to the table: its metric, its arms, and its
+// result.
 func addComparisons(r *Record, result *document.Table, all []shownComparison, notes *footnotes, arms func(shownComparison) []document.Cell) *document.Table {
 	previous := ""
 	for _, c := range all {

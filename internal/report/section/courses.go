@@ -10,10 +10,10 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// maxCourses is how many modules have a chart.
+// maxCourses is the number of modules with a chart.
 const maxCourses = 4
 
-// busiestModules are the courses of the modules that use most of a resource.
+// busiestModules are the courses of the modules that use a resource most.
 func busiestModules(resource string) func(*Record, *scenario) []string {
 	return func(_ *Record, under *scenario) []string {
 		var subjects []string
@@ -25,7 +25,7 @@ func busiestModules(resource string) func(*Record, *scenario) []string {
 	}
 }
 
-// serverCourses are the courses of servers that are worth a chart each.
+// serverCourses are the courses of servers with a chart each.
 func serverCourses(servers ...string) func(*Record, *scenario) []string {
 	var subjects []string
 	for _, server := range servers {
@@ -34,7 +34,7 @@ func serverCourses(servers ...string) func(*Record, *scenario) []string {
 	return func(*Record, *scenario) []string { return subjects }
 }
 
-// course shows what a component used over a typical run of each arm.
+// course shows a component's use over a typical run of each arm.
 func course(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	unit := under.unit(metric.Name(subject, metric.Average))
 	parsed := metric.Parse(metric.Name(subject, metric.Average))

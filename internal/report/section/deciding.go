@@ -12,11 +12,10 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// maxFigures are as many as one takes in at a glance.
+// maxFigures is how many figures a reader takes in at a glance.
 const maxFigures = 3
 
-// decidingComparisons are the comparisons that the answer is made of, the sure and the bad ones
-// first.
+// decidingComparisons are the comparisons behind the answer, the certain and the bad ones first.
 func decidingComparisons(a *answer) []shownComparison {
 	primary := a.filter(func(c shownComparison) bool { return c.Primary && !c.Twin })
 	slices.SortStableFunc(primary, compareUrgency)
@@ -31,12 +30,12 @@ func compareSize(a, b shownComparison) int {
 	return cmp.Or(compareUrgency(a, b), cmp.Compare(b.Size(), a.Size()))
 }
 
-// keyComparisons are those of deciding that a card shows.
+// keyComparisons are the deciding comparisons that a card shows.
 func keyComparisons(a *answer) []shownComparison {
 	return mostUrgent(decidingComparisons(a), compareSize, func(c shownComparison) verdict.Verdict { return c.Verdict })
 }
 
-// mostUrgent are the surest of each verdict, then the next ones of the most urgent verdict.
+// mostUrgent are the most certain of each verdict, then the next ones of the most urgent verdict.
 func mostUrgent[T any](all []T, order func(a, b T) int, of func(T) verdict.Verdict) []T {
 	slices.SortStableFunc(all, order)
 	var key, rest []T
@@ -53,7 +52,7 @@ func mostUrgent[T any](all []T, order func(a, b T) int, of func(T) verdict.Verdi
 	return key
 }
 
-// chips are the verdicts with their numbers.
+// chips are the verdicts with their counts.
 func chips(all []shownComparison) []document.Item {
 	var items []document.Item
 	for _, of := range verdictOrder {
@@ -72,7 +71,7 @@ func decidingForArm(a *answer, arm string) []shownComparison {
 	return slices.DeleteFunc(decidingComparisons(a), func(c shownComparison) bool { return c.Arm != arm })
 }
 
-// countVerdicts verdicts of a kind.
+// countVerdicts counts the comparisons with a verdict.
 func countVerdicts(all []shownComparison, of verdict.Verdict) int {
 	number := 0
 	for _, c := range all {
@@ -83,7 +82,7 @@ func countVerdicts(all []shownComparison, of verdict.Verdict) int {
 	return number
 }
 
-// metricPhrases names the metrics with a verdict, by scenario where there are several.
+// metricPhrases names the metrics with a verdict, by scenario if there are several.
 func metricPhrases(all []shownComparison, of verdict.Verdict) string {
 	const few = 4
 	var named []string

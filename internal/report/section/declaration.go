@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// declaration is how to do the experiment again.
+// declaration is how to repeat the experiment.
 func declaration(r *Record) []document.Block {
 	sentence := "Apply this declaration to a cluster with PerfLab; the seed reproduces the order of the runs."
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
@@ -29,7 +29,7 @@ func declaration(r *Record) []document.Block {
 // declarationTitle is the title of all code in the appendix.
 const declarationTitle = "The declaration"
 
-// declarationText is the experiment as a person would write it, without notes, which are about
+// declarationText is the experiment as a user would write it, without notes, which are about
 // these runs.
 func declarationText(experiment *v1alpha1.PerfExperiment) string {
 	spec := experiment.Spec.DeepCopy()
@@ -39,7 +39,7 @@ func declarationText(experiment *v1alpha1.PerfExperiment) string {
 	}
 	encoded, err := json.Marshal(spec)
 	if err != nil {
-		// Only API values come here; they always marshal.
+		// API values always marshal.
 		panic(fmt.Sprintf("encoding a spec: %v", err))
 	}
 	var tree map[string]any
@@ -57,12 +57,12 @@ func declarationText(experiment *v1alpha1.PerfExperiment) string {
 	return string(text)
 }
 
-// prune takes out what says nothing: empty objects, lists and texts.
+// prune removes empty objects, lists and texts.
 func prune(node any) any {
 	switch node := node.(type) {
 	case map[string]any:
 		for key, value := range node {
-			// In a merge patch, nothing is a value.
+			// In a merge patch, empty values have a meaning.
 			if key == "merge" {
 				continue
 			}

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// distributions of a transaction, of the arms whose runs have raw results; an arm's
-// goes as far as its smallest run does.
+// distributions of a transaction, for the arms whose runs have raw results; an arm's smallest run
+// limits its levels.
 func (s *scenario) distributions(subject string) []chart.Distribution {
 	var all []chart.Distribution
 	for _, arm := range s.arms {
@@ -62,7 +62,7 @@ func commonQuantile(runs []quantiles, i int, level float64, scale comparison.Sca
 	return chart.Quantile{Level: level, Center: scale.Center(values), Low: slices.Min(values), High: slices.Max(values)}, true
 }
 
-// describeDistributions the arms at the levels that charts mark.
+// describeDistributions lists the arms' values at the levels that charts mark.
 func describeDistributions(all []chart.Distribution) string {
 	text := ""
 	for _, one := range all {
@@ -77,8 +77,7 @@ func describeDistributions(all []chart.Distribution) string {
 	return text
 }
 
-// percentiles show how long all but the slowest take, up to the highest level that the
-// runs support.
+// percentiles shows response times by percentile, up to the highest level that the runs support.
 func percentiles(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	all := under.distributions(subject)
 	if len(all) == 0 {
@@ -93,8 +92,8 @@ func percentiles(_ *Record, under *scenario, subject string) (document.Chart, bo
 	}, true
 }
 
-// cumulative shows which share of samples took no longer than a time, for all but the
-// slowest hundredth, which percentiles shows.
+// cumulative shows the share of samples up to a time, without the slowest hundredth, which
+// percentiles shows.
 func cumulative(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	const most = 0.99
 	all := under.distributions(subject)

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// primaryMetrics are those that decide, of what a scenario has.
+// primaryMetrics are the deciding metrics of a scenario.
 func primaryMetrics(r *Record, under *scenario) []string {
 	var subjects []string
 	for _, m := range under.metrics {

@@ -17,12 +17,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// doubters give the reasons to trust the verdicts less, or to ask otherwise, one
-// sentence each: first those that withhold a verdict or give it another cause, last
-// those that a better experiment would not have.
+// doubters give reasons to trust the verdicts less, one sentence each: first those that withhold
+// a verdict or give it another cause, last those that a better experiment would avoid.
 var doubters = []func(*Record) []string{notCalibrated, errorRatesDiffer, runsDeleted, armsConfounded, invalidRunsOfOneArm, rebuiltBetweenRuns, otherWarnings, weakDesign, singleRun, serversSaturated, nodeSpeedVaries, stillWarmingUp, noiseFloorUnknown}
 
-// doubts are all of them, the largest first.
+// doubts returns all doubts, the largest first.
 func doubts(r *Record) []string {
 	var sentences []string
 	for _, doubter := range doubters {
@@ -35,8 +34,8 @@ func doubts(r *Record) []string {
 	return sentences
 }
 
-// otherWarnings are the warnings that no other doubter has. Those about the design advise a
-// design before its runs; weakDesign reports what it lacked.
+// otherWarnings are the warnings that no other doubter covers. Warnings about the design are
+// advice before the runs; weakDesign reports what it lacked.
 func otherWarnings(r *Record) []string {
 	status := &r.Experiment.Status
 	var sentences []string
@@ -48,7 +47,7 @@ func otherWarnings(r *Record) []string {
 	return sentences
 }
 
-// notCalibrated: the noise floor is too high.
+// notCalibrated reports a noise floor that is too high.
 func notCalibrated(r *Record) []string {
 	if len(r.answer.uncalibrated) == 0 {
 		return nil
@@ -56,7 +55,7 @@ func notCalibrated(r *Record) []string {
 	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). No verdict is given until the cause is found.", r.answer.Twin, r.answer.Baseline)}
 }
 
-// runsDeleted: runs were deleted without a reason, perhaps for what they had measured.
+// runsDeleted reports runs deleted without a reason, perhaps for their results.
 func runsDeleted(r *Record) []string {
 	unexplained := 0
 	for _, one := range r.deleted() {
@@ -70,7 +69,7 @@ func runsDeleted(r *Record) []string {
 	return []string{fmt.Sprintf("%s deleted without a reason: the answer may lack what they measured (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
 }
 
-// noiseFloorUnknown: no twin of the baseline was asked for.
+// noiseFloorUnknown reports an experiment without an A/A control.
 func noiseFloorUnknown(r *Record) []string {
 	if r.answer.Twin != "" || r.isAlone() || r.measuredElsewhere() {
 		return nil
@@ -78,14 +77,14 @@ func noiseFloorUnknown(r *Record) []string {
 	return []string{"The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true."}
 }
 
-// armsConfounded: arms differ in more than one thing.
+// armsConfounded reports arms that differ in more than one setting.
 func armsConfounded(r *Record) []string {
 	spec, system := &r.Experiment.Spec, &r.Experiment.Spec.System
 	if spec.SystemRef != nil && setsAnything(spec, r.answer.Baseline) {
 		return nil
 	}
 	if spec.SystemRef != nil {
-		// A run of the baseline carries what the PerfSystem was.
+		// A run of the baseline records the PerfSystem of its time.
 		system = arms.RecordedSystem(r.Runs, r.answer.Baseline)
 	}
 	if system == nil {
@@ -107,7 +106,7 @@ func setsAnything(spec *v1alpha1.PerfExperimentSpec, name string) bool {
 	return true
 }
 
-// weakDesign: the design leaves room for other causes.
+// weakDesign reports a design that leaves room for other causes.
 func weakDesign(r *Record) []string {
 	var sentences []string
 	spec := &r.Experiment.Spec
@@ -126,7 +125,7 @@ func weakDesign(r *Record) []string {
 	return sentences
 }
 
-// invalidRunsOfOneArm: attempts of some arms failed, those of others did not.
+// invalidRunsOfOneArm reports that attempts failed in only one arm.
 func invalidRunsOfOneArm(r *Record) []string {
 	const few = 3
 	invalid := r.journal.invalid()
@@ -140,7 +139,7 @@ func invalidRunsOfOneArm(r *Record) []string {
 	return []string{fmt.Sprintf("All %d attempts that did not count were of %s. The runs that are left may be its good ones; see why the others failed.", len(invalid), arm)}
 }
 
-// errorRatesDiffer: values that must not be compared, because requests failed.
+// errorRatesDiffer reports values that are not comparable because requests failed.
 func errorRatesDiffer(r *Record) []string {
 	var where []string
 	for _, c := range r.answer.filter(func(c shownComparison) bool { return c.Primary }) {
@@ -155,8 +154,7 @@ func errorRatesDiffer(r *Record) []string {
 	return []string{fmt.Sprintf("Error rates differ for %s: response times there are of different requests and are not compared.", joinAnd(where))}
 }
 
-// stillWarmingUp: runs that count in which the system was still warming up after the
-// warm-up.
+// stillWarmingUp reports valid runs that were still warming up after the warm-up.
 func stillWarmingUp(r *Record) []string {
 	var longest time.Duration
 	count := 0
@@ -173,8 +171,8 @@ func stillWarmingUp(r *Record) []string {
 		prose.Counted(count, "run"), prose.Duration(longest))}
 }
 
-// rebuiltBetweenRuns: PerfLab was upgraded while the experiment was on, and made
-// something else of the same arms.
+// rebuiltBetweenRuns reports that PerfLab was upgraded during the experiment and rendered the
+// same arms differently.
 func rebuiltBetweenRuns(r *Record) []string {
 	var sentences []string
 	for _, run := range r.journal {
@@ -191,11 +189,11 @@ func rebuiltBetweenRuns(r *Record) []string {
 	return []string{sentences[0] + ". A block with runs of both builds compares more than its arms."}
 }
 
-// busyPercent is the use of a server, in percent, from which its queue, and not the
-// arm, may be what is measured.
+// busyPercent is the use of a server, in percent, from which a measurement may show its queue
+// rather than the arm.
 const busyPercent = 90
 
-// serversSaturated: servers were busy.
+// serversSaturated reports busy servers.
 func serversSaturated(r *Record) []string {
 	var sentences []string
 	for _, scenario := range r.scenarios {
@@ -216,16 +214,16 @@ func serversSaturated(r *Record) []string {
 }
 
 const (
-	// unevenSpeed is how many times as fast the node's CPU may be in one run of an arm as
-	// in another before that is said.
+	// unevenSpeed is the largest ratio of the node's CPU speeds between runs of an arm that is
+	// not reported.
 	unevenSpeed = 1.15
-	// leastLooks at the speed in a run, on average: one takes a millisecond, and may meet
-	// anything.
+	// leastLooks is the minimum average number of speed samples in a run: a sample takes a
+	// millisecond, which something else may disturb.
 	leastLooks = 4
 )
 
-// nodeSpeedVaries: the machine itself was faster in some runs than in others. Runs of one arm are
-// compared, for an arm that keeps the node busier may slow its CPU.
+// nodeSpeedVaries reports a node whose speed varied between runs. It compares runs of one arm,
+// because an arm that keeps the node busier may slow its CPU.
 func nodeSpeedVaries(r *Record) []string {
 	worst, where := unevenSpeed, ""
 	for _, scenario := range r.scenarios {
@@ -247,7 +245,7 @@ func nodeSpeedVaries(r *Record) []string {
 
 func isServerCPU(m metric.Metric) bool {
 	isServer := m.Component == metric.Postgres || m.Component == metric.Kafka
-	// A server's highest minute is no limit of a whole run.
+	// A server's peak minute does not limit a whole run.
 	isCPU := m.Resource == metric.CPU || m.Resource == metric.CPUUsed && m.Statistic == metric.Average
 	return isServer && isCPU && m.Window == "" && m.Statistic != metric.Slope
 }

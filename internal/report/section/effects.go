@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// slowdowns show what a background load does to a metric, and how much more it
-// does in each arm.
+// slowdowns shows the effect of a background load on a metric, and how much larger it is in each
+// arm.
 func slowdowns(a *answer) []document.Block {
 	result := &document.Table{
 		Folded:  true,
@@ -35,7 +35,7 @@ func slowdowns(a *answer) []document.Block {
 	return document.Titled("Under other load", a.withoutSureness(result).Blocks())
 }
 
-// withoutSureness drops intervals and p where blocks are too few.
+// withoutSureness drops intervals and p if there are too few blocks.
 func (a *answer) withoutSureness(t *document.Table) *document.Table {
 	if a.Enough() {
 		return t
@@ -44,7 +44,7 @@ func (a *answer) withoutSureness(t *document.Table) *document.Table {
 	return t.Without("Interval", "p")
 }
 
-// estimate writes a ratio or difference and its interval: in percent on the ratio scale.
+// estimate formats a ratio or difference and its interval: in percent on the ratio scale.
 func (a *answer) estimate(of stats.Estimate, scale comparison.Scale) (value, interval string) {
 	low, high := of.Interval(a.confidence())
 	middle := of.Value

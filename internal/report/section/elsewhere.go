@@ -11,11 +11,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// measuredElsewhere: PerfLab did not measure it, so that nothing may be said that only who
-// measures knows.
+// measuredElsewhere reports whether another tool measured the experiment, so that the page omits
+// facts that only PerfLab could record.
 func (r *Record) measuredElsewhere() bool { return provenance.Tool(&r.Experiment.Spec) != "" }
 
-// withOrigin adds to a line by what it was measured, if not by PerfLab.
+// withOrigin adds the measuring tool to a line, if it was not PerfLab.
 func (r *Record) withOrigin(line string) string {
 	if !r.measuredElsewhere() {
 		return line
@@ -27,7 +27,7 @@ func (r *Record) elsewhereSentence() string {
 	return "It was " + provenance.Elsewhere(&r.Experiment) + ". PerfLab put no load on and saw nothing of the system."
 }
 
-// elsewhereDoubts are those of an experiment that PerfLab did not measure.
+// elsewhereDoubts are the doubts about an experiment that PerfLab did not measure.
 func (r *Record) elsewhereDoubts() []string {
 	return []string{
 		"PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.",
@@ -39,7 +39,7 @@ func (r *Record) elsewhereValidity() string {
 	return "All runs that were read count: PerfLab did not see whether loads ended as planned, how many of their requests could not be answered beside those that their tool counted, and whether a server was restarted."
 }
 
-// elsewhereSteps say how the numbers came here.
+// elsewhereSteps describe the origin of the numbers.
 func (r *Record) elsewhereSteps() []string {
 	tool := provenance.Tool(&r.Experiment.Spec)
 	steps := []string{
@@ -62,7 +62,7 @@ func elsewherePrimary(a *answer) string {
 	return fmt.Sprintf("%s, with a margin of %s at %s confidence", joinAnd(plainNames(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
 }
 
-// elsewhereNotes are what file formats leave out, once each.
+// elsewhereNotes are the gaps of file formats, without duplicates.
 func elsewhereNotes(runs journal) []string {
 	var notes []string
 	for _, run := range runs {

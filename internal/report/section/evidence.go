@@ -4,8 +4,8 @@ package section
 
 import "perflab.dev/perflab/internal/runs/evidence"
 
-// Evidence is what the chain of digests is followed in, but for the stored report, which
-// is no part of a record.
+// Evidence is the input for checking the chain of digests, without the stored report, which is
+// not part of a record.
 func (i *Input) Evidence() (*evidence.Input, error) {
 	found := &evidence.Input{Experiment: &i.Experiment, Runs: i.Runs}
 	if i.Manifest != nil {

@@ -4,7 +4,7 @@ package section
 
 import "perflab.dev/perflab/internal/inference/comparison"
 
-// ChartNames are the names of all charts in the table, wherever they go.
+// ChartNames are the names of the charts of all kinds.
 func (r *Record) ChartNames() []string {
 	var names []string
 	for _, kind := range chartKinds {
@@ -17,7 +17,7 @@ func (r *Record) ChartNames() []string {
 	return names
 }
 
-// Centers are those of the runs of some arms, compared as ratios, as a page writes them.
+// Centers are the centers of the arms' runs, compared as ratios, as a page formats them.
 func Centers(arms ...[]float64) []string {
 	var all []*values
 	for _, numbers := range arms {

@@ -4,16 +4,16 @@ package section
 
 import "perflab.dev/perflab/internal/report/chart"
 
-// mostAround is how many arms can have their extremes in one chart: those of more hide
+// mostAround is the maximum number of arms with extremes in one chart: those of more would hide
 // each other.
 const mostAround = 4
 
-// leastAround is how many points a line has that has extremes around it: between a few,
-// a straight line would stand for what nobody has seen.
+// leastAround is the minimum number of points of a line with extremes around it: between a few, a
+// straight line would show what was not measured.
 const leastAround = 6
 
-// around are the extremes of all runs of an arm at the points of one, and how many runs
-// that are; nil where they are the points themselves, or these are too few.
+// around returns the extremes of all runs of an arm at the points of one, and the number of those
+// runs; nil if there are too few points, or no more than the points show.
 func (s *scenario) around(subject string, of arm, points []chart.Point) ([]chart.Extent, int) {
 	if len(points) < leastAround {
 		return nil, 0
@@ -39,7 +39,7 @@ func (s *scenario) around(subject string, of arm, points []chart.Point) ([]chart
 	return nil, runs
 }
 
-// widen the extremes at points by those of another run, each where it is nearest to.
+// widen widens the extremes at points by those of another run, each at the nearest point.
 func widen(around []chart.Extent, points, other []chart.Point) {
 	i := 0
 	for _, at := range other {
@@ -52,7 +52,7 @@ func widen(around []chart.Extent, points, other []chart.Point) {
 	}
 }
 
-// extremes of all.
+// extremes is the range of all extents.
 func extremes(all []chart.Extent) chart.Extent {
 	result := all[0]
 	for _, one := range all {
@@ -61,6 +61,6 @@ func extremes(all []chart.Extent) chart.Extent {
 	return result
 }
 
-// mostLines is how many arms a chart shows run by run and over time beside what decides:
-// more hide each other, and make the page heavy.
+// mostLines is the maximum number of arms in most charts over runs or time: more would hide each
+// other, and make the page heavy.
 const mostLines = 8

@@ -16,22 +16,22 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// effect of a matrix's level, or of two levels together, with its verdict. It is written as
-// a comparison of the levels is.
+// effect of a matrix's level, or of two levels together, with its verdict, in the form of a
+// comparison.
 type effect struct {
 	shownComparison
 	record *Record
 	levels []analysis.FactorLevel
-	// from and to are the margin, on the scale of what is told.
+	// from and to are the margin, on the displayed scale.
 	from, to float64
 	// size in standard errors.
 	size float64
 }
 
-// isInteraction: it is what two levels do beyond what each of them does.
+// isInteraction reports whether it is the effect of two levels beyond that of each.
 func (e effect) isInteraction() bool { return len(e.levels) > 1 }
 
-// newEffects are the effects of a matrix, judged together as the deciding comparisons are.
+// newEffects are the effects of a matrix, judged together like the deciding comparisons.
 func newEffects(r *Record) []effect {
 	all := r.answer.Effects
 	look := r.answer.Question.Looks.At(int(r.answer.Blocks))
@@ -70,7 +70,8 @@ func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, look sta
 	}
 }
 
-// withheldFrom an effect is the verdict if one of the comparisons it is made of has none.
+// withheldFrom is the reason to withhold the verdict on an effect, if one of its comparisons has
+// none.
 func withheldFrom(a *answer, of *analysis.Effect) comparison.Warning {
 	if len(a.uncalibrated) > 0 {
 		return comparison.TwinDiffers
@@ -83,7 +84,7 @@ func withheldFrom(a *answer, of *analysis.Effect) comparison.Warning {
 	return comparison.Warning{}
 }
 
-// levelsText name the levels: partitions two instead of one.
+// levelsText names the levels: partitions two instead of one.
 func (e effect) levelsText() string {
 	names := make([]string, 0, len(e.levels))
 	for _, one := range e.levels {
@@ -96,7 +97,7 @@ func (e effect) levelsText() string {
 	return strings.Join(names, " with ")
 }
 
-// sentence says what the levels do to the metric, by how much, and how sure that is.
+// sentence is the effect of the levels on the metric, with size and confidence.
 func (e effect) sentence(a *answer) string {
 	text := fmt.Sprintf("%s, %s: %s", capitalizePhrase(e.metric, e.metric.Under(e.Scenario)), e.levelsText(), e.delta())
 	text = withUnit(text, e.deltaUnit()) + fmt.Sprintf(" (%s %s)", e.intervalName(a), e.interval())
@@ -111,7 +112,7 @@ func (e effect) sentence(a *answer) string {
 	return text + fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
 }
 
-// summary is the effect with its interval, behind the name of the metric.
+// summary is the effect with its interval, after the name of the metric.
 func (e effect) summary(several bool) string {
 	phrase := e.metric.Phrase()
 	if several {
@@ -120,8 +121,7 @@ func (e effect) summary(several bool) string {
 	return fmt.Sprintf("%s (%s, %s)", phrase, withUnit(e.delta(), e.deltaUnit()), e.interval())
 }
 
-// factorsSentence is the answer of a matrix: what each level does, and what levels do
-// together.
+// factorsSentence is the answer of a matrix: the effects of each level, and of levels together.
 func factorsSentence(r *Record, effects []effect) string {
 	var order []string
 	by := map[string][]effect{}
@@ -143,7 +143,7 @@ func factorsSentence(r *Record, effects []effect) string {
 	return strings.Join(sentences, " ")
 }
 
-// changeRank is 0 where one of the effects is Better or Worse, and else 1.
+// changeRank is 0 if one of the effects is Better or Worse, and 1 otherwise.
 func changeRank(own []effect) int {
 	if slices.ContainsFunc(own, func(one effect) bool { return one.Verdict == verdict.Better || one.Verdict == verdict.Worse }) {
 		return 0
@@ -151,11 +151,11 @@ func changeRank(own []effect) int {
 	return 1
 }
 
-// maxLevels have a sentence in the answer.
+// maxLevels is the number of levels in the answer.
 const maxLevels = 6
 
-// outcomes are what a level does to metrics, by verdict, in the order in which that is told;
-// together is the same of two levels.
+// outcomes are the phrases for a level's effects, by verdict, in order; together is for two
+// levels.
 var outcomes = []struct {
 	verdict          verdict.Verdict
 	single, together string
@@ -190,7 +190,7 @@ func levelSentence(r *Record, words string, own []effect) string {
 	return capitalize(words) + ": " + strings.Join(parts, "; ") + "."
 }
 
-// fillFactorCard answers by what the levels of a matrix's factors do.
+// fillFactorCard answers with the effects of the levels of a matrix's factors.
 func fillFactorCard(c *document.Card, r *Record, effects []effect) {
 	c.Sentence = factorsSentence(r, effects)
 	shown := make([]shownComparison, 0, len(effects))
@@ -209,8 +209,8 @@ func fillFactorCard(c *document.Card, r *Record, effects []effect) {
 	c.Legend = legend(r.answer)
 }
 
-// keyEffects are those that a card shows: the surest of each verdict, then the next ones
-// of the most urgent verdict.
+// keyEffects are the effects that a card shows: the most certain of each verdict, then the next
+// ones of the most urgent verdict.
 func keyEffects(all []effect) []effect {
 	return mostUrgent(all, func(a, b effect) int {
 		return cmp.Or(compareUrgency(a.shownComparison, b.shownComparison), cmp.Compare(b.size, a.size))
@@ -228,7 +228,7 @@ func (e effect) figure(r *Record, beside []shownComparison) document.Figure {
 	}
 }
 
-// effectTable has the effects of a matrix's factors, and of two of their levels together.
+// effectTable has the effects of a matrix's factors, and of pairs of their levels.
 func effectTable(r *Record) []document.Block {
 	result := &document.Table{
 		Caption: "Main effect of each level, and interactions between two factors",
@@ -247,7 +247,7 @@ func effectTable(r *Record) []document.Block {
 	return document.Titled("Factors", result.Blocks())
 }
 
-// factorsTitle is the question of a matrix that asks none in words.
+// factorsTitle is the question of a matrix without a declared one.
 func factorsTitle(r *Record, in string) string {
 	var factors []string
 	for _, factor := range r.Experiment.Spec.Matrix.Factors {
@@ -260,8 +260,8 @@ func factorsTitle(r *Record, in string) string {
 	return fmt.Sprintf("What %s %s change%s?", verb, joinAnd(factors), in)
 }
 
-// levelLabels are what the page calls a level of a matrix, with its factor unless the level
-// has a label of its own, and the level it is against.
+// levelLabels are the labels of a level of a matrix and of its baseline, with the factor unless
+// the level has its own label.
 func (r *Record) levelLabels(factor, level, baseline string) (own, against string) {
 	for _, declared := range r.Experiment.Spec.Matrix.Factors {
 		if declared.Name != factor {

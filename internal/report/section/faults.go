@@ -18,13 +18,14 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// faultMetric is what a fault cost a load.
+// faultMetric is the cost of a fault for a load.
 func faultMetric(load, fault, statistic string) string {
 	return metric.In(metric.Name(load, statistic), metric.AfterFault(fault))
 }
 
-// faultSentence says what the faults of a scenario cost each arm. For example: After primary-lost,
-// cico loses 3.1 s of its work with asynchronous (2.4 to 4.0), 9.8 s with synchronous (8.1 to 11.5).
+// faultSentence states what the faults of a scenario cost each arm. For example: After
+// primary-lost, cico loses 3.1 s of its work with asynchronous (2.4 to 4.0), 9.8 s with
+// synchronous (8.1 to 11.5).
 func faultSentence(under *scenario) string {
 	var sentences []string
 	for _, fault := range under.Faults {
@@ -49,7 +50,7 @@ func faultSentence(under *scenario) string {
 	return strings.Join(sentences, " ")
 }
 
-// faultTable has what each fault cost each load in each arm.
+// faultTable has the cost of each fault for each load in each arm.
 func faultTable(_ *Record, under *scenario) []document.Block {
 	result := &document.Table{
 		Caption: "Cost of faults",
@@ -88,8 +89,8 @@ func faultRows(under *scenario, fault, load string) []document.Row {
 	return rows
 }
 
-// readyText is the mean time until as many pods were ready as before, and in how many runs they
-// were not.
+// readyText is the mean time until as many pods were ready as before, and the number of runs in
+// which they were not.
 func readyText(runs journal, fault string) string {
 	var seconds []float64
 	missing := 0
@@ -124,7 +125,7 @@ func faultBands(run *v1alpha1.PerfRun) []chart.Band {
 	return all
 }
 
-// faultsText says in words when the faults of a line's run were.
+// faultsText describes when the faults of a line's run happened.
 func faultsText(all []chart.Band) string {
 	text := ""
 	for _, one := range all {
@@ -138,7 +139,7 @@ func recoveryCourse(load, fault string) string {
 	return metric.In(rateCourse(load, doneCourse), metric.AfterFault(fault))
 }
 
-// addRecoveries takes the rate of successful transactions after each fault, in percent of the
+// addRecoveries adds the rate of successful transactions after each fault, in percent of the
 // undisturbed rate.
 func (t *Trace) addRecoveries(run *v1alpha1.PerfRun, load v1alpha1.Load, all map[string]results.Measured) {
 	for _, fault := range run.Status.Faults {
@@ -148,7 +149,7 @@ func (t *Trace) addRecoveries(run *v1alpha1.PerfRun, load v1alpha1.Load, all map
 	}
 }
 
-// recoveredLoads are the loads and faults that have a course after the fault.
+// recoveredLoads are the loads and faults with a course after the fault.
 func recoveredLoads(_ *Record, under *scenario) []string {
 	var subjects []string
 	for _, fault := range under.Faults {
@@ -191,8 +192,8 @@ func recoveryChart(_ *Record, under *scenario, subject string) (document.Chart, 
 	}, true
 }
 
-// meanRecovery is the mean of the runs of an arm at each time after a fault, with their extremes.
-// Runs whose times differ, because their buckets are wider, are left out.
+// meanRecovery is the mean of an arm's runs at each time after a fault, with their extremes. It
+// omits runs with other times, which have wider buckets.
 func (s *scenario) meanRecovery(arm, course string) (points []chart.Point, around []chart.Extent) {
 	var courses [][]chart.Point
 	for _, run := range s.validRuns(arm) {

@@ -30,8 +30,8 @@ func newFigure(r *Record, c shownComparison, beside []shownComparison) document.
 	}
 }
 
-// intervalPicture draws delta and interval against none and the margin. Ratios beside
-// each other share one scale.
+// intervalPicture draws delta and interval against zero and the margin. Ratios beside each other
+// share one scale.
 func intervalPicture(a *answer, c shownComparison, beside []shownComparison) document.Picture {
 	if !c.hasEnoughBlocks() || math.IsNaN(c.Delta) {
 		return ""
@@ -47,10 +47,10 @@ func intervalPicture(a *answer, c shownComparison, beside []shownComparison) doc
 	return chart.Interval(chartDeltas([]shownComparison{c})[0], chartDeltas(rows), margin)
 }
 
-// maxHeroArms are shown in the card's chart: more would fill the first screen.
+// maxHeroArms is the number of arms in the card's chart: more would fill the first screen.
 const maxHeroArms = 4
 
-// cardChart is the one chart of the card: every run of the metric that decides most.
+// cardChart is the one chart of the card: every run of the most important metric.
 func cardChart(r *Record) *document.Chart {
 	scenario, subject := cardChartSubject(r)
 	if subject == "" {
@@ -75,8 +75,8 @@ func cardChart(r *Record) *document.Chart {
 	return &result
 }
 
-// cardChartSubject is the scenario and metric of the first key comparison; where nothing is
-// judged, of the first declared primary metric that some run has.
+// cardChartSubject is the scenario and metric of the first key comparison, or without verdicts of
+// the first declared primary metric that some run has.
 func cardChartSubject(r *Record) (scenario, subject string) {
 	if key := keyComparisons(r.answer); len(key) > 0 && !r.describesOnly() {
 		return key[0].Scenario, key[0].Metric

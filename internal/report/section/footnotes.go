@@ -10,13 +10,13 @@ import (
 	"perflab.dev/perflab/internal/inference/comparison"
 )
 
-// shownElsewhere: by a table's caption, the section's beginning or the row itself.
+// shownElsewhere are warnings in a table's caption, the section's beginning or the row itself.
 var shownElsewhere = []comparison.Code{
 	comparison.CodeExploratory, comparison.CodeTwinDiffers, comparison.CodeMoreBlocks,
 	comparison.CodeTooFewBlocks, comparison.CodeBeforeFirstAnalysis, comparison.CodeNoInterval,
 }
 
-// footnotes number sentences, so that a row refers to them in a few characters.
+// footnotes numbers sentences, so that a row refers to them in a few characters.
 type footnotes struct{ list []string }
 
 func (n *footnotes) numbersFor(warnings []comparison.Warning) string {

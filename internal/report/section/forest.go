@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxForest is how many comparisons a chart shows.
+// maxForest is the number of comparisons in a chart.
 const maxForest = 24
 
 // forest shows deltas with their intervals against the margin.
@@ -23,12 +23,12 @@ func forest(r *Record, under *scenario, _ string) (document.Chart, bool) {
 	return forestChart(r, under, "Deltas and intervals under ", func(c shownComparison) bool { return !c.Twin && isInForest(c) })
 }
 
-// noiseForest shows the same of the baseline's twin.
+// noiseForest shows the same for the baseline's A/A control.
 func noiseForest(r *Record, under *scenario, _ string) (document.Chart, bool) {
 	return forestChart(r, under, "The baseline's twin under ", func(c shownComparison) bool { return c.Twin && c.Primary })
 }
 
-// isInForest: what decides, and what belongs to it.
+// isInForest reports whether a comparison is deciding or closely related.
 func isInForest(c shownComparison) bool {
 	return c.Primary || !c.metric.IsServer() && c.metric.Request == "" && c.metric.Window == "" && (c.metric.Statistic == metric.P95 || c.metric.Statistic == metric.RecordsPerSecond)
 }
@@ -57,7 +57,7 @@ func forestAlt(a *answer, scenario string, rows []shownComparison) string {
 	return alt
 }
 
-// forestRows name the arms where there are several.
+// forestRows name the arms if there are several.
 func (r *Record) forestRows(all []shownComparison) []chart.Delta {
 	rows, indexes := chartDeltas(all), r.indexOfArms()
 	for i, c := range all {

@@ -20,7 +20,7 @@ type heatRow struct {
 	chart.HeatRow
 }
 
-// heatRows of a transaction, of the arms whose runs have raw results.
+// heatRows of a transaction, for the arms whose runs have raw results.
 func (s *scenario) heatRows(subject string) []heatRow {
 	var rows []heatRow
 	for _, arm := range s.arms {
@@ -39,7 +39,7 @@ func (s *scenario) heatRows(subject string) []heatRow {
 	return rows
 }
 
-// heatShares are the samples of runs as shares of those in a column, in columns of a width.
+// heatShares are the samples of runs as shares of their column, in columns of a width.
 func heatShares(all []heat, width time.Duration) map[[2]int16]float64 {
 	sums, shares := map[int16]float64{}, map[[2]int16]float64{}
 	for _, one := range all {
@@ -55,8 +55,8 @@ func heatShares(all []heat, width time.Duration) map[[2]int16]float64 {
 	return shares
 }
 
-// heatMap shows how the response times of a transaction spread over the run, over all
-// runs of each arm: no mean shows two humps, or a tail that comes and goes.
+// heatMap shows the distribution of a transaction's response times over the run, from all runs of
+// each arm: means show neither two peaks nor a tail that comes and goes.
 func heatMap(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	rows := under.heatRows(subject)
 	if len(rows) == 0 || len(under.arms) > mostAround {

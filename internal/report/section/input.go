@@ -31,7 +31,7 @@ const (
 	KindConfigMap  = "ConfigMap"
 )
 
-// ErrInput says that a stream holds no experiment one could report on.
+// ErrInput means that a stream has no experiment that a report can show.
 var ErrInput = errors.New("the recorded objects are invalid")
 
 // Input is what an experiment recorded.
@@ -39,37 +39,35 @@ type Input struct {
 	Experiment v1alpha1.PerfExperiment
 	// Runs of the experiment, in any order, invalid ones included.
 	Runs []v1alpha1.PerfRun
-	// Raw are the runs' ConfigMaps of raw results. Those that are missing cost
-	// the report its charts over time and its rows of single requests, no more.
+	// Raw are the runs' ConfigMaps of raw results. Without some, the report only lacks charts
+	// over time and rows of single requests.
 	Raw []corev1.ConfigMap
-	// Manifest is the ConfigMap with the digests of all these; nil: there is none.
+	// Manifest is the ConfigMap with the digests of all these; nil without one.
 	Manifest *corev1.ConfigMap
-	// History is the ConfigMap with what is kept for histories, and what came out when the
-	// experiment was set beside earlier ones; nil: there is none.
+	// History is the ConfigMap with the data for histories and the comparison with earlier
+	// experiments; nil without one.
 	History *corev1.ConfigMap
-	// Notes are the ConfigMaps that the experiment's notes are kept in. One that is
-	// missing costs its notes.
+	// Notes are the ConfigMaps of the experiment's notes. Without one, its notes are missing.
 	Notes []corev1.ConfigMap
-	// Traces stand in for Raw, by run's name, where all raw results at once are
-	// too much to hold.
+	// Traces replace Raw, by run name, if all raw results need too much memory at once.
 	Traces map[string]*Trace
-	// Against is another experiment, which this one is set against; nil: none.
+	// Against is another experiment to compare with; nil without one.
 	Against *crosscompare.ExperimentRuns
 }
 
-// Reader collects recorded objects from streams of YAML or JSON documents: what
-// Write and perflab export write, or lists as kubectl get -o yaml prints them. Other
-// objects are passed over, and ConfigMaps that no note names. The zero value is ready for use.
+// Reader collects recorded objects from streams of YAML or JSON documents: the output of Write
+// and perflab export, or lists from kubectl get -o yaml. It skips other objects, and ConfigMaps
+// that no note refers to. The zero value is ready for use.
 type Reader struct{ found objects }
 
-// Add reads a stream. It fails with ErrInput for what is none of objects.
+// Add reads a stream. It fails with ErrInput if the stream does not contain objects.
 func (r *Reader) Add(stream io.Reader) error { return r.found.read(stream) }
 
-// Inputs are one per experiment, sorted by namespace and name; runs and raw results
-// go with the experiment they belong to. It fails with ErrInput where there is none.
+// Inputs returns one input per experiment, sorted by namespace and name, with its runs and raw
+// results. It fails with ErrInput without an experiment.
 func (r *Reader) Inputs() ([]Input, error) { return r.found.inputs() }
 
-// Read is a Reader for streams that are at hand.
+// Read is a Reader for streams that are already open.
 func Read(streams ...io.Reader) ([]Input, error) {
 	var reader Reader
 	for _, stream := range streams {
@@ -80,14 +78,14 @@ func Read(streams ...io.Reader) ([]Input, error) {
 	return reader.Inputs()
 }
 
-// objects are those of any number of experiments.
+// objects of any number of experiments.
 type objects struct {
 	experiments []v1alpha1.PerfExperiment
 	runs        []v1alpha1.PerfRun
 	raw         []corev1.ConfigMap
 	manifests   []corev1.ConfigMap
 	histories   []corev1.ConfigMap
-	// others may be those that notes are kept in, which their names alone tell.
+	// others are possibly ConfigMaps of notes, which only their names identify.
 	others []corev1.ConfigMap
 }
 
@@ -197,10 +195,9 @@ func (o *objects) input(experiment v1alpha1.PerfExperiment) Input {
 	return input
 }
 
-// Write writes the objects as one YAML stream that Read reads and kubectl
-// accepts: the experiment, its runs in the order of the plan, their raw results,
-// the manifest of digests, what is kept of its history, what notes are kept in.
-// What only the cluster they come from can use is left out.
+// Write writes the objects as one YAML stream that Read reads and kubectl accepts: the
+// experiment, its runs in the order of the plan, their raw results, the manifest of digests, the
+// history, and the ConfigMaps of notes. It omits what only the original cluster can use.
 func Write(out io.Writer, input Input) error {
 	documents, err := Documents(input)
 	if err != nil {
@@ -220,7 +217,7 @@ type Document struct {
 	Text       []byte
 }
 
-// Documents are those that Write writes, in its order.
+// Documents returns the documents that Write writes, in order.
 func Documents(input Input) ([]Document, error) {
 	var all documents
 	experiment := input.Experiment
@@ -236,7 +233,7 @@ func Documents(input Input) ([]Document, error) {
 	return all.list, all.err
 }
 
-// RunDocuments are those of Write that are of a run, and of its raw results.
+// RunDocuments returns the documents of a run and of its raw results.
 func RunDocuments(run *v1alpha1.PerfRun, raw []corev1.ConfigMap) ([]Document, error) {
 	var all documents
 	all.addRuns([]v1alpha1.PerfRun{*run}, raw)
@@ -279,8 +276,8 @@ func (d *documents) add(kind schema.GroupVersionKind, meta *metav1.ObjectMeta, o
 	d.list = append(d.list, Document{Kind: kind.Kind, Name: meta.Name, Text: text})
 }
 
-// recordedAnnotations say where an imported object comes from, and which release an
-// experiment measures; others are no part of what was recorded.
+// recordedAnnotations are the origin of an imported object and the release that an experiment
+// measures; other annotations are not part of the record.
 func recordedAnnotations(meta *metav1.ObjectMeta) map[string]string {
 	var kept map[string]string
 	for _, name := range []string{v1alpha1.AnnotationImported, v1alpha1.AnnotationElsewhere, v1alpha1.AnnotationRelease} {
@@ -294,7 +291,7 @@ func recordedAnnotations(meta *metav1.ObjectMeta) map[string]string {
 	return kept
 }
 
-// sortedByPlan copies runs in the order in which they were done.
+// sortedByPlan copies runs in the order of execution.
 func sortedByPlan(runs []v1alpha1.PerfRun) (sorted []v1alpha1.PerfRun) {
 	for _, run := range analysis.InOrder(runs) {
 		sorted = append(sorted, *run)

@@ -12,10 +12,10 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// journal is any of an experiment's runs, in the order of the plan.
+// journal is a list of an experiment's runs, in the order of the plan.
 type journal []*v1alpha1.PerfRun
 
-// only the runs that are wanted.
+// only returns the runs for which wanted returns true.
 func (j journal) only(wanted func(*v1alpha1.PerfRun) bool) journal {
 	var found journal
 	for _, run := range j {
@@ -30,7 +30,7 @@ func (j journal) inPhase(phase v1alpha1.RunPhase) journal {
 	return j.only(func(run *v1alpha1.PerfRun) bool { return run.Status.Phase == phase })
 }
 
-// valid runs are those that count.
+// valid returns the valid runs.
 func (j journal) valid() journal { return j.inPhase(v1alpha1.RunSucceeded) }
 
 func (j journal) invalid() journal { return j.inPhase(v1alpha1.RunInvalid) }
@@ -40,7 +40,7 @@ func (j journal) counts() (valid, invalid, other int) {
 	return valid, invalid, len(j) - valid - invalid
 }
 
-// span is from the first load to the last.
+// span is the time from the first load to the last.
 func (j journal) span() (first, last time.Time) {
 	for _, run := range j {
 		if start := timeValue(run.Status.Timings.LoadStart); !start.IsZero() && (first.IsZero() || start.Before(first)) {
@@ -53,8 +53,7 @@ func (j journal) span() (first, last time.Time) {
 	return first, last
 }
 
-// pace is how long a run took, all that it needs besides its load included; 0
-// where no run has ended.
+// pace is the time per run, including everything besides its load; 0 if no run has ended.
 func (j journal) pace() time.Duration {
 	ended := j.only(func(run *v1alpha1.PerfRun) bool { return run.Status.Timings.LoadFinish != nil })
 	first, last := ended.span()
@@ -64,7 +63,7 @@ func (j journal) pace() time.Duration {
 	return last.Sub(first) / time.Duration(len(ended))
 }
 
-// length of the span in words.
+// length of the span, formatted.
 func (j journal) length() string {
 	first, last := j.span()
 	if first.IsZero() || last.IsZero() {
@@ -73,8 +72,8 @@ func (j journal) length() string {
 	return digits.Clock(last.Sub(first).Round(time.Second))
 }
 
-// effectiveSystem is what an arm's last valid run told of itself; of an invalid one
-// where none is valid.
+// effectiveSystem is the state that an arm's last valid run reported, or its last invalid run
+// without a valid one.
 func (j journal) effectiveSystem(arm string) *v1alpha1.EffectiveSystem {
 	runs := j.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm && run.Status.Effective != nil })
 	if valid := runs.valid(); len(valid) > 0 {
@@ -86,7 +85,7 @@ func (j journal) effectiveSystem(arm string) *v1alpha1.EffectiveSystem {
 	return runs[len(runs)-1].Status.Effective
 }
 
-// invalidReason is why a run is invalid, in one word where its conditions have one.
+// invalidReason is why a run is invalid, in one word if its conditions have one.
 func invalidReason(run *v1alpha1.PerfRun) string {
 	if found := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); found != nil && found.Status == metav1.ConditionFalse {
 		return found.Reason

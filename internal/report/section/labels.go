@@ -11,12 +11,11 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// labels are what a page calls arms, by their names. Arms that are called by their names
-// have none.
+// labels are the labels of arms on a page, by their names. Arms without one show their names.
 type labels map[string]string
 
-// newLabels are the display names of an experiment's arms; of a matrix, what
-// their levels are. Two arms of one label have their names as well.
+// newLabels are the display names of an experiment's arms, or in a matrix their levels. If two
+// arms have the same label, it includes their names.
 func newLabels(experiment *v1alpha1.PerfExperiment) labels {
 	wanted := declaredLabels(&experiment.Spec)
 	times := map[string]int{}
@@ -59,7 +58,7 @@ func levelLabel(level *v1alpha1.Level) string {
 	return cmp.Or(strings.TrimSpace(level.DisplayName), level.Name)
 }
 
-// labelTwin calls the twin of a baseline with a label by that.
+// labelTwin derives the label of the A/A control from the baseline's label.
 func (l labels) labelTwin(all []v1alpha1.ArmStatus) {
 	baseline := slices.IndexFunc(all, func(one v1alpha1.ArmStatus) bool { return one.Baseline })
 	twin := slices.IndexFunc(all, func(one v1alpha1.ArmStatus) bool { return one.Twin })
@@ -69,7 +68,7 @@ func (l labels) labelTwin(all []v1alpha1.ArmStatus) {
 	l[all[twin].Name] = l[all[baseline].Name] + " (twin)"
 }
 
-// label an arm, or its name.
+// label is an arm's label, or its name.
 func (l labels) label(name string) string { return cmp.Or(l[name], name) }
 
 // armName is the name of the arm with a label.
@@ -82,7 +81,7 @@ func (l labels) armName(label string) string {
 	return label
 }
 
-// apply is what was recorded, with arms called as the page calls them.
+// apply returns the input with the labels of arms as their names.
 func (l labels) apply(input Input) Input {
 	if len(l) == 0 {
 		return input

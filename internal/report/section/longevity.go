@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// leastPoints of a line of response times.
+	// leastPoints is the minimum number of points in a line of response times.
 	leastPoints = 10
-	// maxGrowing modules are shown, those that grew most first.
+	// maxGrowing is the number of modules shown, those that grew most first.
 	maxGrowing = 5
 )
 
@@ -37,10 +37,11 @@ type growth struct {
 	level float64
 }
 
-// share of the average that it grew by per hour.
+// share is the growth per hour as a share of the average.
 func (g growth) share() float64 { return g.slope / g.level }
 
-// isSignificant: the whole interval is above zero, and the growth reaches the threshold.
+// isSignificant reports whether the whole interval is above zero and the growth reaches the
+// threshold.
 func (g growth) isSignificant(worth float64) bool { return g.low > 0 && g.share() >= worth }
 
 // growthThreshold is the growth per hour, as a share of the average, that is reported.
@@ -48,8 +49,8 @@ func growthThreshold(r *Record) float64 {
 	return float64(r.Experiment.Spec.Measurement.GrowthPercentOrDefault()) / 100
 }
 
-// longevity tells how response times and memory changed over long runs. It gives
-// no verdict: arms are not compared.
+// longevity shows how response times and memory changed over long runs. It has no verdict,
+// because it does not compare arms.
 func longevity(r *Record, under *scenario) []document.Block {
 	if !isLong(under.runs) {
 		return nil
@@ -74,15 +75,15 @@ func longevity(r *Record, under *scenario) []document.Block {
 	return append(result.Blocks(), document.Paragraph(longevitySentence(sure, growthThreshold(r))))
 }
 
-// growthsUnder are the growths of response times, and of what servers hold.
+// growthsUnder are the growths of response times and of held resources.
 func growthsUnder(under *scenario) []growth {
 	return append(slowerResponses(under), heldGrowths(under)...)
 }
 
-// places of the change and its interval.
+// places is the number of decimal places of the change and its interval.
 func (g growth) places() int { return digits.Decimals(g.slope, (g.high-g.low)/2) }
 
-// title is what grew at the beginning of a sentence; a transaction's name stays as it is.
+// title is the subject at the beginning of a sentence; a transaction's name keeps its case.
 func (g growth) title() string {
 	if metric.Parse(g.course).IsServer() {
 		return capitalize(g.what)
@@ -103,8 +104,8 @@ func longevitySentence(sure []growth, worth float64) string {
 	return fmt.Sprintf("Grew by %s of its average per hour or more, beyond noise: %s. Suspect a leak or accumulating data.", percent(worth*100), joinAnd(groupedByQuantity(sure)))
 }
 
-// groupedByQuantity names what grew once, with its arms; growths of one thing follow each
-// other.
+// groupedByQuantity names each quantity that grew once, with its arms; growths of the same
+// quantity are adjacent.
 func groupedByQuantity(growths []growth) []string {
 	var named []string
 	for i := 0; i < len(growths); {
@@ -118,15 +119,15 @@ func groupedByQuantity(growths []growth) []string {
 	return named
 }
 
-// isLong: every run's load was on for long.
+// isLong reports whether the loads of all runs were long.
 func isLong(runs journal) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(run *v1alpha1.PerfRun) bool {
 		return !run.Spec.Measurement.IsLong(timeValue(run.Status.Timings.LoadFinish).Sub(timeValue(run.Status.Timings.LoadStart)))
 	})
 }
 
-// slowerResponses are the changes of average response times, warm-up and the
-// times of imports left out.
+// slowerResponses are the changes of average response times, without the warm-up and the times of
+// imports.
 func slowerResponses(under *scenario) []growth {
 	var growths []growth
 	for _, load := range under.Loads {
@@ -169,14 +170,13 @@ func responseSlope(run *v1alpha1.PerfRun, responses []chart.Point) (stats.Estima
 	return slope, err == nil
 }
 
-// growthStart is the time of a long run before growth is measured.
+// growthStart is the time in a long run from which growth is measured.
 func growthStart(measurement v1alpha1.Measurement) time.Duration {
 	return max(measurement.WarmUpOrDefault(), measurement.GrowthAfterOrDefault())
 }
 
-// estimate sums up the slopes of runs. The run is the unit: from two runs on the
-// interval is that of their mean; that of a single run knows nothing of the others
-// there could be.
+// estimate summarizes the slopes of runs. The run is the unit: from two runs on, the interval is
+// that of their mean; the interval of a single run does not cover the variation between runs.
 func (g *growth) estimate(slopes []stats.Estimate, confidence float64) bool {
 	g.runs = len(slopes)
 	switch len(slopes) {
@@ -197,8 +197,7 @@ func (g *growth) estimate(slopes []stats.Estimate, confidence float64) bool {
 	return !math.IsNaN(g.low)
 }
 
-// heldGrowths are those of the servers' quantities that grew most, by the slopes that runs
-// record.
+// heldGrowths are the servers' quantities that grew most, by the slopes in the runs.
 func heldGrowths(under *scenario) []growth {
 	var held [][]growth
 	for _, m := range under.metrics {
@@ -215,8 +214,8 @@ func heldGrowths(under *scenario) []growth {
 	return slices.Concat(held[:min(len(held), maxGrowing)]...)
 }
 
-// isHeldResource tells the slopes of what is given back sooner or later unless it leaks. A disk
-// that fills is what a load is for.
+// isHeldResource reports whether a metric is the slope of a resource that is released eventually
+// unless it leaks. Disks are excluded: loads fill them.
 func isHeldResource(m metric.Metric) bool {
 	return m.IsUse(metric.Module, metric.Memory, metric.Slope) || m.IsUse(metric.Postgres, metric.Connections, metric.Slope) ||
 		m.Component == metric.Custom && m.Statistic == metric.Slope && m.Window == ""
@@ -233,11 +232,10 @@ func heldGrowth(under *scenario, m metric.Metric) []growth {
 	return growths
 }
 
-// memoryPhrase is what the growth of a module's memory is called by.
+// memoryPhrase is the prefix of the phrase for a module's memory growth.
 const memoryPhrase = "memory of "
 
-// heldGrowthIn an arm, by a slope that runs record; false where nothing is known of its
-// interval.
+// heldGrowthIn an arm, by a slope that runs record; false if its interval is unknown.
 func heldGrowthIn(under *scenario, m metric.Metric, arm string) (growth, bool) {
 	quantity, _ := metric.CutStatistic(m.Name)
 	of := func(statistic string) *values { return under.at(metric.Name(quantity, statistic), arm) }
@@ -249,13 +247,13 @@ func heldGrowthIn(under *scenario, m metric.Metric, arm string) (growth, bool) {
 	one := growth{what: m.Phrase(), course: quantity, arm: arm, unit: slope.unit, runs: len(slope.numbers), slope: slope.center(), level: of(metric.Average).center()}
 	one.low, one.high = slope.interval()
 	if one.runs == 1 {
-		// The run's own interval, of 95 %.
+		// The interval of the run, at 95 %.
 		one.low, one.high = of(metric.SlopeLow).center(), of(metric.SlopeHigh).center()
 	}
 	return one, !math.IsNaN(one.low)
 }
 
-// leakParagraph is the sentence on memory that grew, on its own.
+// leakParagraph is a paragraph about memory growth.
 func leakParagraph(r *Record, under *scenario) []document.Block {
 	if text := leakSentence(r, under); text != "" {
 		return []document.Block{document.Paragraph(text)}
@@ -263,8 +261,7 @@ func leakParagraph(r *Record, under *scenario) []document.Block {
 	return nil
 }
 
-// leakSentence names the modules whose memory grew; empty where that was not
-// measured.
+// leakSentence names the modules whose memory grew; empty if memory was not measured.
 func leakSentence(r *Record, under *scenario) string {
 	growing, known := growingModules(r, under)
 	if !known {
@@ -285,8 +282,8 @@ func leakSentence(r *Record, under *scenario) string {
 	return fmt.Sprintf("Memory grew during load under %s: %s%s. This is %s.", under.Name, joinAnd(growing), more, what)
 }
 
-// growingModules are those whose memory grew in some arm, run after run. It says
-// false where none was measured.
+// growingModules are the modules whose memory grew in some arm, in run after run; false if memory
+// was not measured.
 func growingModules(r *Record, under *scenario) (growing []string, known bool) {
 	for _, m := range under.metrics {
 		if !m.IsUse(metric.Module, metric.Memory, metric.Slope) {
@@ -296,7 +293,8 @@ func growingModules(r *Record, under *scenario) (growing []string, known bool) {
 		for _, arm := range under.arms {
 			one, sure := heldGrowthIn(under, m, arm.Name)
 			if !sure || one.runs < 2 && !isLong(under.runs) {
-				// A short run's slope shows heaps that fill, unless others have it too.
+				// The slope of one short run shows heaps that fill, unless other runs have it
+				// too.
 				continue
 			}
 			known = true
@@ -311,7 +309,7 @@ func growingModules(r *Record, under *scenario) (growing []string, known bool) {
 	return growing, known
 }
 
-// text say how much it grew: a module whose memory does leaks.
+// text is the growth with its size: a module whose memory grows leaks.
 func (g growth) text() string {
 	verb := g.what + " up"
 	if module, isMemory := strings.CutPrefix(g.what, memoryPhrase); isMemory {
@@ -321,7 +319,7 @@ func (g growth) text() string {
 	return fmt.Sprintf("%s %s (%s to %s)", verb, g.perHour(digits.Fixed(g.slope, places)), digits.Fixed(g.low, places), digits.Fixed(g.high, places))
 }
 
-// perHour writes a change with its unit; that of a count is /h.
+// perHour formats a change with its unit; that of a count is /h.
 func (g growth) perHour(number string) string {
 	if count, isCount := strings.CutPrefix(g.unit, "1/"); isCount {
 		return number + "/" + count

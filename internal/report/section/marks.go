@@ -11,11 +11,11 @@ import (
 	"perflab.dev/perflab/internal/report/chart"
 )
 
-// mark is a moment, or a stretch of time, that a person has put words to.
+// mark is a moment or a period that a note describes.
 type mark struct {
 	words       string
 	from, until time.Time
-	// at are the runs whose load it falls in, with the minutes of each.
+	// at are the runs whose load overlaps the mark, with the minutes of each.
 	at []markedRun
 }
 
@@ -24,7 +24,7 @@ type markedRun struct {
 	chart.Band
 }
 
-// newMarks are the experiment's marks, in the order of time.
+// newMarks are the experiment's marks, in chronological order.
 func newMarks(experiment *v1alpha1.PerfExperiment, runs journal) []mark {
 	var all []mark
 	for i := range experiment.Spec.Notes {
@@ -44,7 +44,8 @@ func newMarks(experiment *v1alpha1.PerfExperiment, runs journal) []mark {
 	return all
 }
 
-// within a run's load, in minutes since it began. That of a run that is on has no end.
+// within returns the part of the mark within a run's load, in minutes since its start. The load
+// of an active run is open-ended.
 func (m mark) within(run *v1alpha1.PerfRun) (chart.Band, bool) {
 	start, end := timeValue(run.Status.Timings.LoadStart), timeValue(run.Status.Timings.LoadFinish)
 	isOver := !end.IsZero() || run.Status.Phase.IsFinal()
@@ -71,7 +72,7 @@ func runMarks(all []mark, run string) []chart.Band {
 	return own
 }
 
-// timeIntoLoad says when something was, as the axis of a run of that length does.
+// timeIntoLoad formats a time like the axis of a run of that length.
 func timeIntoLoad(b chart.Band) string {
 	axis := chart.NewTimeAxis(b.To)
 	from, to := axis.Format(b.From), axis.Format(b.To)
@@ -81,7 +82,7 @@ func timeIntoLoad(b chart.Band) string {
 	return from + " to " + withUnit(to, axis.Unit)
 }
 
-// marksText says in words which marks a line bears.
+// marksText describes the marks of a line.
 func marksText(all []chart.Band) string {
 	text := ""
 	for _, one := range all {

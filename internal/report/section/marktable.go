@@ -10,10 +10,10 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// maxMarkedRuns of a mark are listed.
+// maxMarkedRuns is the number of runs listed for a mark.
 const maxMarkedRuns = 5
 
-// markTable lists what people have marked, with the runs it falls in.
+// markTable lists the marks with their runs.
 func markTable(r *Record) []document.Block {
 	result := &document.Table{
 		Caption: "Marked by hand, not measured (UTC)",

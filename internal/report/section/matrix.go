@@ -10,13 +10,13 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// matrixStatistics are those of response times that a matrix sets side by side.
+// matrixStatistics are the statistics of response times in a matrix.
 var matrixStatistics = []struct{ statistic, title string }{
 	{metric.Average, "average"}, {metric.P75, "75th percentile"}, {metric.P95, "95th percentile"},
 }
 
-// responseMatrix has all scenarios that do the same in one table: users by arms. One
-// scenario alone is told by its own table.
+// responseMatrix has all scenarios with the same loads in one table: users by arms. A single
+// scenario has its own table.
 func responseMatrix(r *Record) []document.Block {
 	transactions := sharedTransactions(r)
 	in := sharedResponseDisplay(transactions)
@@ -40,7 +40,7 @@ func responseMatrix(r *Record) []document.Block {
 	return result.Blocks()
 }
 
-// sharedResponseDisplay says how the response times of transactions are written beside each other.
+// sharedResponseDisplay is the common format of transactions' response times.
 func sharedResponseDisplay(transactions []sharedTransaction) display {
 	var averages []*values
 	for _, transaction := range transactions {
@@ -51,7 +51,7 @@ func sharedResponseDisplay(transactions []sharedTransaction) display {
 	return commonDisplay(metric.UnitMilliseconds, averages)
 }
 
-// sharedTransaction is one that several scenarios have, in a load of one name.
+// sharedTransaction is a transaction that several scenarios have, in loads of the same name.
 type sharedTransaction struct {
 	load, name string
 	under      []*scenario
@@ -74,8 +74,8 @@ func sharedTransactions(r *Record) []sharedTransaction {
 	return slices.DeleteFunc(all, func(one sharedTransaction) bool { return len(one.under) < 2 })
 }
 
-// durationMatrix has all batches in one table: what was imported by arms, alone and
-// beside other loads. Two are told by the table of durations.
+// durationMatrix has all batches in one table: imports by arms, alone and beside other loads. For
+// two batches, the table of durations suffices.
 func durationMatrix(r *Record) []document.Block {
 	all := batches(r)
 	const enough = 3
@@ -104,7 +104,7 @@ func durationMatrix(r *Record) []document.Block {
 	return blocks
 }
 
-// durationCells are how long a batch took under each arm.
+// durationCells are the durations of a batch under each arm.
 func durationCells(r *Record, at [2]string) []document.Cell {
 	var cells []document.Cell
 	for _, arm := range r.arms {

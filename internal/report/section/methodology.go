@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// methodology says how the numbers came about, from the spec alone.
+// methodology describes how the numbers were obtained, from the spec only.
 func methodology(r *Record) []document.Block {
 	if r.measuredElsewhere() {
 		return []document.Block{{Steps: slices.Concat(r.elsewhereSteps(), statisticsSteps(r.answer))}}
@@ -32,8 +32,7 @@ func methodology(r *Record) []document.Block {
 	return []document.Block{{Steps: append(steps, statisticsSteps(r.answer)...)}}
 }
 
-// questionStep says what was to be decided, which nobody can change once a run has
-// begun.
+// questionStep states the question, which is immutable once a run has started.
 func questionStep(a *answer) string {
 	decides := "No metric was chosen to decide: all are exploratory"
 	if len(a.Question.Primary) > 0 {
@@ -43,7 +42,7 @@ func questionStep(a *answer) string {
 	return fmt.Sprintf("%s (question %s).", decides, a.Question.Hash())
 }
 
-// statisticsSteps say how runs became deltas, and deltas verdicts.
+// statisticsSteps describe how runs become deltas, and deltas verdicts.
 func statisticsSteps(a *answer) []string {
 	steps := []string{
 		"Each run gives one value per metric, however many requests it made: requests within a run are not independent, runs are.",

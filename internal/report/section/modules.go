@@ -106,7 +106,7 @@ func declaredHeap(jvm *v1alpha1.JVM) string {
 	return digits.Dash
 }
 
-// shortImage leaves out the registry, which says little and is long.
+// shortImage omits the registry, which is long and of little interest.
 func shortImage(image string) string {
 	if at := strings.LastIndexByte(image, '/'); at >= 0 {
 		return image[at+1:]

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// noise shows what the experiment makes of no difference at all.
+// noise shows what the experiment measures without any difference.
 func noise(r *Record) []document.Block {
 	a := r.answer
 	if a.Twin == "" && r.measuredElsewhere() {
@@ -41,7 +41,7 @@ func noise(r *Record) []document.Block {
 	return slices.Concat([]document.Block{document.Paragraph(noiseSentence(a))}, chartsIn(r, inNoise, r.scenarios...), result.Blocks())
 }
 
-// noiseWords are the same in a word or two.
+// noiseWords are the calibration in a word or two.
 func noiseWords(a *answer) string {
 	calibration := a.Calibration()
 	switch {

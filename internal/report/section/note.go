@@ -9,8 +9,7 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// Bounds of notes: of a text, of a picture, and of all texts and pictures that a report
-// shows.
+// Limits of notes: of a text, of a picture, and of all texts and pictures in a report.
 const (
 	MaxNoteBytes    = 64 << 10
 	MaxPictureBytes = 512 << 10
@@ -18,22 +17,22 @@ const (
 	maxAllPictures  = 2 << 20
 )
 
-// noteBudget is what is left of these for further notes.
+// noteBudget is the space left for further notes.
 type noteBudget struct{ texts, pictures int }
 
-// note is a text that a person wrote for a section, as opposed to what was measured.
+// note is a text by a person for a section, as opposed to measurements.
 type note struct {
 	name     string
 	section  v1alpha1.NoteSection
 	scenario string
 	text     document.Markdown
-	// fault says why the text is not shown; empty: it is.
+	// fault is why the text is not shown; empty if it is shown.
 	fault string
-	// missing are the pictures that are not, and why.
+	// missing are the pictures that are not shown, and why.
 	missing []string
 }
 
-// addMissing notes a picture that is not shown, or not whole, once.
+// addMissing records once that a picture is not shown, or not completely.
 func (n *note) addMissing(told string) {
 	if !slices.Contains(n.missing, told) {
 		n.missing = append(n.missing, told)

@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// noteSections are the sections that take notes, by what the API calls them.
+// noteSections are the sections that take notes, by their names in the API.
 var noteSections = map[v1alpha1.NoteSection]string{
 	v1alpha1.NoteOverview:        "overview",
 	v1alpha1.NoteSummary:         "summary",
@@ -24,8 +24,8 @@ var noteSections = map[v1alpha1.NoteSection]string{
 	v1alpha1.NoteAppendix:        "appendix",
 }
 
-// notesIn are the notes at the end of a section. One about a scenario that the report
-// has not is among them.
+// notesIn are the notes at the end of a section, including those about a scenario that the report
+// does not have.
 func (r *Record) notesIn(section string) []document.Block {
 	return r.noteBlocks(2, func(one *note) bool {
 		return noteSections[one.section] == section && !slices.ContainsFunc(r.scenarios, func(known *scenario) bool { return known.Name == one.scenario })
@@ -37,7 +37,7 @@ func (r *Record) notesUnder(scenario string) []document.Block {
 	return r.noteBlocks(3, func(one *note) bool { return one.section == v1alpha1.NoteResults && one.scenario == scenario })
 }
 
-// noteBlocks are the notes that are wanted, below a heading of this level.
+// noteBlocks are the notes for which wanted returns true, below a heading of this level.
 func (r *Record) noteBlocks(below int, wanted func(*note) bool) []document.Block {
 	var blocks []document.Block
 	for _, one := range r.notes {

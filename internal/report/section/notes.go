@@ -24,8 +24,8 @@ func newNote(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, left *n
 	return one
 }
 
-// newNotes are all notes of an experiment but marks, in the order in which they are
-// declared. What is wrong with one is told in its place, and costs nothing else.
+// newNotes are all notes of an experiment except marks, in the declared order. A problem with one
+// is reported in its place, and does not affect the rest.
 func newNotes(input *Input) []*note {
 	kept := map[string]*corev1.ConfigMap{}
 	for i := range input.Notes {
@@ -41,8 +41,8 @@ func newNotes(input *Input) []*note {
 	return all
 }
 
-// read the note, as far as there is room. A text over which the library panics costs the
-// note, and not the report.
+// read reads the note, within the budget. If the library panics over a text, the report loses
+// only that note.
 func (n *note) read(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, left *noteBudget) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -61,7 +61,7 @@ func (n *note) read(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, 
 		return
 	}
 	n.illustrate(siblingFiles(declared, kept), left)
-	// Written once, so that what can't be is found here.
+	// Trial rendering finds texts that can't be rendered.
 	format.HTMLNote(&n.text, false)
 	format.MarkdownNote(&n.text, "")
 }
@@ -96,7 +96,7 @@ func textKeys(found *corev1.ConfigMap) string {
 	return prose.Enumerate(slices.Sorted(maps.Keys(found.Data)))
 }
 
-// siblingFiles a note are the other entries of its ConfigMap.
+// siblingFiles are the other entries of a note's ConfigMap.
 func siblingFiles(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap) map[string][]byte {
 	files := map[string][]byte{}
 	if declared.ConfigMap == nil {
@@ -110,7 +110,7 @@ func siblingFiles(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap) ma
 	return files
 }
 
-// Lacking are the notes and pictures that the report leaves out, and why.
+// Lacking lists the notes and pictures that the report omits, and why.
 func (r *Record) Lacking() []string {
 	var sentences []string
 	for _, one := range r.notes {

@@ -14,12 +14,12 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// pictureEndings are those of files, by the kinds of pictures.
+// pictureEndings are file extensions by media type.
 var pictureEndings = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", svgKind: ".svg",
 }
 
-// KindOfPicture is the MIME type of a file that Pictures names.
+// KindOfPicture returns the media type of a file that Pictures names.
 func KindOfPicture(file string) string {
 	for kind, ending := range pictureEndings {
 		if strings.HasSuffix(file, ending) {
@@ -31,8 +31,8 @@ func KindOfPicture(file string) string {
 
 const svgKind = "image/svg+xml"
 
-// illustrate finds the pictures that a note shows among the files beside it. Each takes
-// room as often as it is shown.
+// illustrate finds the pictures of a note among the files beside it. A picture uses space each
+// time it is shown.
 func (n *note) illustrate(files map[string][]byte, left *noteBudget) {
 	known := map[string]document.Inset{}
 	n.text.Illustrate(func(address, alt string) *document.Inset {
@@ -47,7 +47,7 @@ func (n *note) illustrate(files map[string][]byte, left *noteBudget) {
 	})
 }
 
-// fitPicture a picture into what room is left.
+// fitPicture checks that a picture fits into the remaining space.
 func (n *note) fitPicture(shown *document.Inset, left *noteBudget) {
 	if shown.Fault == "" && len(shown.Body) > left.pictures {
 		shown.Fault = fmt.Sprintf("the pictures of all notes would have more than %d MiB", maxAllPictures>>20)
@@ -62,8 +62,8 @@ func (n *note) fitPicture(shown *document.Inset, left *noteBudget) {
 	left.pictures -= len(shown.Body)
 }
 
-// newInset is the picture of this name. Its file is called by its place in the note, as a
-// name may hold anything.
+// newInset is the picture of this name. Its file name comes from its place in the note, because
+// the name is untrusted.
 func (n *note) newInset(name string, files map[string][]byte, place int) document.Inset {
 	shown := document.Inset{Name: name}
 	if path, err := url.PathUnescape(name); err == nil {
@@ -86,8 +86,8 @@ func (n *note) newInset(name string, files map[string][]byte, place int) documen
 	return shown
 }
 
-// takePicture takes a picture as it is, or a drawing as it is drawn anew: within a page it could run
-// nothing; as a file beside one, opened by itself, it could.
+// takePicture takes a bitmap as it is, and a drawing redrawn: within a page it could run nothing,
+// but as a separate file, opened directly, it could.
 func takePicture(i *document.Inset, body []byte) {
 	if i.Kind = pixelKind(body); i.Kind != "" {
 		i.Body = body
@@ -111,7 +111,7 @@ func tooLargeText(body []byte) string {
 	return fmt.Sprintf("it has %d KiB, more than the %d that a picture may have", (len(body)+1023)>>10, MaxPictureBytes>>10)
 }
 
-// pixelKind is the kind of a picture of pixels, as its first bytes have it; empty: it is none.
+// pixelKind is the media type of a bitmap, by its first bytes; empty for other files.
 func pixelKind(body []byte) string {
 	begins := func(with string) bool { return bytes.HasPrefix(body, []byte(with)) }
 	switch {
@@ -127,5 +127,5 @@ func pixelKind(body []byte) string {
 	return ""
 }
 
-// noPicture says that a file is none.
+// noPicture is the error for other files.
 const noPicture = "it is no PNG, JPEG, GIF, WebP or SVG"

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// Observations have a row per valid run and metric, as perflab analyze reads them: all
-// digits that were recorded, in the order of the plan.
+// Observations has a row per valid run and metric, as perflab analyze reads it: with all recorded
+// digits, in the order of the plan.
 func (r *Record) Observations() [][]string {
 	rows := [][]string{strings.Split(comparison.Header, ",")}
 	for _, run := range r.journal.valid() {
@@ -31,8 +31,8 @@ func (r *Record) Observations() [][]string {
 // levelColumns are the columns of Levels.
 const levelColumns = "run,block,arm,scenario,load,level,held,metric,unit,value"
 
-// Levels have a row per observation at each level of the valid runs, in the order of the plan. A
-// level without any, as of an import that failed, has a row without a metric.
+// Levels has a row per observation at each level of the valid runs, in the order of the plan. A
+// level without observations, such as a failed import, has a row without a metric.
 func (r *Record) Levels() [][]string {
 	rows := [][]string{strings.Split(levelColumns, ",")}
 	for _, run := range r.journal.valid() {

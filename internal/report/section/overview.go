@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// overview says what was compared, on what, and how far it came.
+// overview describes what was compared, on what, and the progress.
 func overview(r *Record) []document.Block {
 	system := "the system it declares"
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
@@ -35,8 +35,8 @@ func overview(r *Record) []document.Block {
 	return []document.Block{document.Paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
 }
 
-// maxDifferences are listed per arm; a heap that differs in ninety modules is
-// told once.
+// maxDifferences is the number of differences listed per arm; one heap setting in ninety modules
+// is listed once.
 const maxDifferences = 8
 
 func armsTable(r *Record) *document.Table {
@@ -47,7 +47,7 @@ func armsTable(r *Record) *document.Table {
 	return result
 }
 
-// armRows are what an arm changes, or the one row that says why nothing.
+// armRows are the changes of an arm, or one row with the reason for none.
 func armRows(r *Record, of arm) []document.Row {
 	named := []document.Cell{armCell(of.Name), {}}
 	if real := r.labels.armName(of.Name); real != of.Name {
@@ -76,8 +76,8 @@ func armRows(r *Record, of arm) []document.Row {
 	return rows
 }
 
-// armChanges are the differences of an arm from the baseline, by what their runs were given. Without
-// such runs they are those of the status, which leaves some unlisted.
+// armChanges are the differences of an arm from the baseline, from the systems of their runs.
+// Without such runs they come from the status, which omits some.
 func armChanges(r *Record, of arm) (changes []arms.Change, unlisted int) {
 	baseline, system := arms.RecordedSystem(r.Runs, r.answer.Baseline), arms.RecordedSystem(r.Runs, of.Name)
 	if baseline == nil || system == nil {

@@ -7,5 +7,5 @@ import "perflab.dev/perflab/internal/report/document"
 // underScenario is a part of a section that each scenario has.
 type underScenario func(*Record, *scenario) []document.Block
 
-// leadingColumns are the titles of the columns that readers look at first.
+// leadingColumns are the titles of the most important columns.
 var leadingColumns = []string{"Verdict", "Alike", "Differs", "Status"}

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// fewestPast is how many points a series has that is shown: this one, and two before.
+	// fewestPast is the minimum number of points in a series: this one, and two before.
 	fewestPast = 3
-	// mostNamed differences stand in a sentence.
+	// mostNamed is the number of differences named in a sentence.
 	mostNamed = 3
 )
 
-// newPast is the end of the history that the experiment is the last point of, as far as it
-// is of arms and scenarios that the experiment has; nil: it has none.
+// newPast is the history that ends with this experiment, for its arms and scenarios; nil without
+// one.
 func (r *Record) newPast(kept *corev1.ConfigMap) (*releases.History, error) {
 	if kept == nil {
 		return nil, nil //nolint:nilnil // Most experiments have none.
@@ -54,8 +54,7 @@ func (r *Record) newPast(kept *corev1.ConfigMap) (*releases.History, error) {
 	return history, nil
 }
 
-// pastSection is the section on the releases before this one; none, where there are not
-// two of them.
+// pastSection is the section on the releases before this one; none with fewer than two of them.
 func pastSection(r *Record) []document.Section {
 	if r.past == nil {
 		return nil
@@ -85,7 +84,7 @@ func asSentences(all []string) []string {
 	return told
 }
 
-// pastFound says what came out, and how likely that is chance.
+// pastFound is the result, and its false-positive rate.
 func pastFound(history *releases.History) string {
 	changes := 0
 	for i := range history.Series {
@@ -99,7 +98,7 @@ func pastFound(history *releases.History) string {
 		found, history.FalsePositiveRate())
 }
 
-// pastChanges are the changes in words, what differs there, and what to do next.
+// pastChanges are the changes in words, their differences, and the next steps.
 func (r *Record) pastChanges() []document.Block {
 	var items []document.Item
 	var next []string
@@ -128,7 +127,7 @@ func (r *Record) pastChanges() []document.Block {
 	return blocks
 }
 
-// differencesText names what differs, without from what to what.
+// differencesText names differences, without their values.
 func differencesText(differences []string) string {
 	names := make([]string, 0, len(differences))
 	for _, one := range differences {
@@ -147,7 +146,7 @@ func differencesText(differences []string) string {
 	return prose.Enumerate(names) + " differ there"
 }
 
-// pastDifferences are a table for each two releases between which something changed.
+// pastDifferences has a table for each pair of releases with a change between them.
 func (r *Record) pastDifferences() []*document.Table {
 	var tables []*document.Table
 	for i := range r.past.Series {
@@ -170,7 +169,7 @@ func (r *Record) pastDifferences() []*document.Table {
 	return tables
 }
 
-// pastTable has a row for each release, and what this one is against it.
+// pastTable has a row for each release, and the change from it to this one.
 func pastTable(group []releases.Series, steps []release) *document.Table {
 	made := &document.Table{Caption: titleWithUnit(group[0].DisplayName(), group[0].Unit), Columns: []document.Column{{Title: "Release"}, {Title: "Measured", Date: true}}}
 	for i := range group {
@@ -194,7 +193,8 @@ func pastTable(group []releases.Series, steps []release) *document.Table {
 	return made
 }
 
-// deltaTo is the last point of a series against an earlier one, as the two are printed.
+// deltaTo is the change from an earlier point of a series to the last one, computed from the
+// printed values.
 func deltaTo(series *releases.Series, step release) string {
 	last := len(series.Points) - 1
 	at := slices.IndexFunc(series.Points, func(point releases.Point) bool { return newRelease(&point) == step })
@@ -211,7 +211,7 @@ func deltaTo(series *releases.Series, step release) string {
 	return digits.Signed(this-that, digits.Decimals(that, math.NaN()))
 }
 
-// asPrinted is a number as readers see it, from which deltas have to follow.
+// asPrinted is a number as printed, from which deltas must follow.
 func asPrinted(value float64) float64 {
 	printed, err := strconv.ParseFloat(strings.Replace(digits.Rough(value), digits.Minus, "-", 1), 64)
 	if err != nil {

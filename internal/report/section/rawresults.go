@@ -20,15 +20,14 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// measured is what raw results hold, unpacked.
+// measured is the content of raw results, unpacked.
 type measured struct {
 	loads        map[string]*payload.Payload
 	samples      *payload.Samples
 	observations []v1alpha1.Observation
 }
 
-// TraceOf unpacks the raw results of a run. It fails with ErrInput where they
-// can't be read.
+// TraceOf unpacks the raw results of a run. It fails with ErrInput if they can't be read.
 func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 	unpacked := measured{loads: map[string]*payload.Payload{}}
 	var scripts map[string]string
@@ -63,14 +62,14 @@ func (m *measured) unpack(samples bool, key string, body []byte) (err error) {
 	return err
 }
 
-// addLoads takes response times and requests of all loads but batches.
+// addLoads adds response times and requests of all loads except batches.
 func (t *Trace) addLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payload) {
 	all := map[string]results.Measured{}
 	for name, histograms := range loads {
 		all[name] = results.FromHistograms(histograms)
 	}
 	results.SetDisturbed(all, run.Status.Faults)
-	// Response times over all levels are those of no load.
+	// Response times across all levels describe no load.
 	isStepped := run.Spec.Scenario.Capacity != nil
 	for _, load := range run.Spec.Scenario.Loads {
 		own := loads[load.Name]
@@ -99,7 +98,7 @@ func (t *Trace) addLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payloa
 func (t *Trace) addRequests(load string, part *payload.Payload) {
 	for _, transaction := range part.Transactions() {
 		for _, request := range part.Requests(transaction) {
-			// Those a browser sends by itself are no step of a person.
+			// Requests that a browser sends automatically are not user actions.
 			summary, any := part.RequestSummary(transaction, request, payload.OK)
 			if !any || strings.HasPrefix(request, "OPTIONS ") {
 				continue
@@ -133,7 +132,7 @@ func (t *Trace) addSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	}
 }
 
-// newTraces are those of all runs that have raw results.
+// newTraces are the traces of all runs with raw results.
 func newTraces(input *Input, runs journal) (map[string]*Trace, error) {
 	raw := map[string][]corev1.ConfigMap{}
 	for _, one := range input.Raw {

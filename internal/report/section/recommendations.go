@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// recommendations say what the numbers support and what they don't.
+// recommendations lists what the numbers support and what they don't.
 func recommendations(r *Record) []document.Block {
 	var supported []document.Item
 	for _, arm := range r.candidates() {
@@ -50,8 +50,7 @@ func armRecommendations(r *Record, arm string) []document.Item {
 	return items
 }
 
-// equivalentArm is an equivalent arm; guarded metrics may take that
-// back.
+// equivalentArm recommends an equivalent arm, unless guardrails got worse.
 func equivalentArm(a *answer, arm string, deciding int) document.Item {
 	none := fmt.Sprintf("none of the %s that decide differs by %s or more", prose.Counted(deciding, "metric"), percent(a.marginPercent))
 	if verdicts := a.ArmVerdicts(arms.Arm{Name: arm}); verdicts != nil && len(verdicts.WorseGuards) > 0 {
@@ -60,7 +59,7 @@ func equivalentArm(a *answer, arm string, deciding int) document.Item {
 	return document.Item{Status: string(verdict.Equivalent), Text: fmt.Sprintf("%s can replace %s: %s.", arm, a.Baseline, none)}
 }
 
-// betterArm is an arm that got better; guarded metrics may take that back.
+// betterArm recommends a better arm, unless guardrails got worse.
 func betterArm(a *answer, arm, better string) document.Item {
 	verdicts := a.ArmVerdicts(arms.Arm{Name: arm})
 	if verdicts != nil && !verdicts.Wins {

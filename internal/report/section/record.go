@@ -10,32 +10,30 @@ import (
 	"perflab.dev/perflab/internal/releases"
 )
 
-// Record is what an experiment recorded, in the shape in which sections and
-// charts ask for it. Nothing changes it once it is made.
+// Record is what an experiment recorded, structured for sections and charts. It is immutable.
 type Record struct {
-	// Input has its runs in the order of the plan, and all traces. Arms are called by
-	// their labels in it.
+	// Input has its runs in the order of the plan, and all traces. Its arms have their labels as
+	// names.
 	Input
 	labels labels
 	// declared is the experiment as it was recorded.
 	declared *v1alpha1.PerfExperiment
-	// arms are listed from the baseline on.
+	// arms begin with the baseline.
 	arms      []arm
 	scenarios []*scenario
 	journal   journal
-	// notes and marks are what people have added.
+	// notes and marks are the notes of people.
 	notes []*note
 	marks []mark
-	// blocks are complete.
+	// blocks is the number of complete blocks.
 	blocks int32
 	answer *answer
-	// past is the end of the history that the experiment is the last point of; nil: it
-	// has none.
+	// past is the history that ends with this experiment; nil without one.
 	past *releases.History
 }
 
-// CountedRuns are the runs that the page's numbers rest on, which are those of the
-// comparison: of complete blocks, as long as there are any and arms to compare.
+// CountedRuns are the runs behind the page's numbers, which are those of the comparison: the runs
+// of complete blocks, if there are any and arms to compare.
 func (r *Record) CountedRuns() journal {
 	if r.blocks == 0 || len(r.arms) < 2 {
 		return r.journal.valid()
@@ -53,14 +51,14 @@ func (r *Record) candidates() []arm {
 	return slices.DeleteFunc(slices.Clone(r.arms), func(one arm) bool { return one.Baseline || one.Twin })
 }
 
-// isAlone: the experiment has one arm, which is compared with nothing but its twin.
+// isAlone reports whether the experiment has one arm, which has no comparison except with its A/A
+// control.
 func (r *Record) isAlone() bool { return len(r.candidates()) == 0 }
 
-// severalArms: more than one arm is compared, so that each has to be named.
+// severalArms reports whether several arms are compared, so that each has to be named.
 func (r *Record) severalArms() bool { return len(r.candidates()) > 1 }
 
-// onlyArm is the name of the one that is compared; what stands for each of them
-// where there are several.
+// onlyArm is the name of the only compared arm, or the given text if there are several.
 func (r *Record) onlyArm(several string) string {
 	if candidates := r.candidates(); len(candidates) == 1 {
 		return candidates[0].Name
@@ -68,7 +66,7 @@ func (r *Record) onlyArm(several string) string {
 	return several
 }
 
-// indexOfArms by their names.
+// indexOfArms returns the arms' indexes by name.
 func (r *Record) indexOfArms() map[string]int {
 	indexOf := map[string]int{}
 	for _, one := range r.arms {

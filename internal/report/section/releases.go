@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ReleasesPage shows a history: what changed, and each metric over releases, with all arms
-// in one chart.
+// ReleasesPage shows a history: changes, and each metric over releases, with all arms in one
+// chart.
 func ReleasesPage(history *releases.History) document.Document {
 	r := &Record{arms: releaseArms(history)}
 	page := document.Document{
@@ -43,7 +43,7 @@ func ReleasesPage(history *releases.History) document.Document {
 	return page
 }
 
-// releaseArms have their colors in the order of the series.
+// releaseArms returns the arms with colors in the order of the series.
 func releaseArms(history *releases.History) []arm {
 	var all []arm
 	for i := range history.Series {
@@ -71,7 +71,7 @@ func changesSentence(history *releases.History) string {
 	return fmt.Sprintf("%s; in %d of %d series the last one is for the worse.", told, regressed, len(history.Series))
 }
 
-// changeBlocks lists the changes between each two releases, with what differs there.
+// changeBlocks lists the changes between each pair of releases, with their differences.
 func changeBlocks(history *releases.History) []document.Block {
 	type place struct{ from, to release }
 	var places []place
@@ -109,7 +109,7 @@ func changeBlocks(history *releases.History) []document.Block {
 	return blocks
 }
 
-// groupByMetric gathers the arms of each metric under each scenario.
+// groupByMetric groups the arms of each metric under each scenario.
 func groupByMetric(all []releases.Series) [][]releases.Series {
 	var groups [][]releases.Series
 	for _, one := range all {
@@ -134,7 +134,7 @@ func newRelease(point *releases.Point) release {
 	return release{point.Release, point.Experiment, point.Namespace, point.Time}
 }
 
-// sortedReleases are those of all series, in order.
+// sortedReleases are the releases of all series, in order.
 func sortedReleases(all []releases.Series) []release {
 	var found []release
 	for i := range all {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// shareTable shows how the pods of the modules that have several share their CPU.
+// shareTable shows how the pods of replicated modules share their CPU.
 func shareTable(_ *Record, under *scenario) []document.Block {
 	result := &document.Table{
 		Caption: "The busiest pod's share of its module's CPU under " + under.Name + ": mean over runs",
@@ -57,7 +57,7 @@ func podShares(runs journal) map[string][]results.PodShare {
 	return found
 }
 
-// podShareText is the mean of the runs', and how many pods there were at the most.
+// podShareText is the mean over runs, and the maximum number of pods.
 func podShareText(shares []results.PodShare) string {
 	if len(shares) == 0 {
 		return digits.Dash

@@ -16,7 +16,7 @@ import (
 // slowRequest is the mean from which a single request is listed, in ms.
 const slowRequest = 100
 
-// requestTable lists the requests that took long in any arm, the slowest first.
+// requestTable lists the requests that were slow in any arm, the slowest first.
 func requestTable(_ *Record, under *scenario) []document.Block {
 	result := &document.Table{
 		Caption: fmt.Sprintf("Requests averaging %d ms or more", slowRequest),

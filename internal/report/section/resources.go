@@ -19,10 +19,10 @@ import (
 // resourceParts are the parts of the section on servers, in order.
 var resourceParts = []struct {
 	title string
-	// missing is told where nothing was measured of what the system has.
+	// missing is the text if part of the system was not measured.
 	missing string
 	isIn    func(*v1alpha1.System) bool
-	// blocks under the scenarios; the first of all scenarios come first.
+	// blocks under the scenarios; the first block of all scenarios comes first.
 	blocks []underScenario
 }{
 	{"Service CPU", "The modules' CPU was not measured.", hasModules, []underScenario{moduleTable(metric.CPU), shareTable}},
@@ -40,8 +40,7 @@ func hasKafka(system *v1alpha1.System) bool    { return system.Kafka != nil }
 
 // resources show what the servers used, as far as it was measured.
 func resources(r *Record) []document.Block {
-	// What the baseline's runs were given, or what is declared where there are
-	// none.
+	// The system of the baseline's runs, or without runs the declared one.
 	system := arms.RecordedSystem(r.Runs, r.answer.Baseline)
 	if system == nil {
 		system = &r.Experiment.Spec.System
@@ -70,7 +69,7 @@ func onlyCapacities(scenarios []*scenario) bool {
 	return len(scenarios) > 0 && !slices.ContainsFunc(scenarios, func(under *scenario) bool { return under.Capacity == nil })
 }
 
-// unmeasured are the runs' notes on what could not be measured, once each.
+// unmeasured are the runs' notes about missing measurements, without duplicates.
 func unmeasured(runs journal) []string {
 	var sentences []string
 	for _, run := range runs {
@@ -86,7 +85,7 @@ func unmeasured(runs journal) []string {
 	return sentences
 }
 
-// databaseTables show what PostgreSQL used, and for what.
+// databaseTables show PostgreSQL's use of resources, by statement too.
 func databaseTables(r *Record, under *scenario) []document.Block {
 	blocks := serverTables(metric.Postgres, "PostgreSQL")(r, under)
 	if len(blocks) == 0 {
@@ -95,8 +94,8 @@ func databaseTables(r *Record, under *scenario) []document.Block {
 	return append(blocks, statementTable(under).Blocks()...)
 }
 
-// statementTable has those PostgreSQL spent most time on, once each, in the last
-// valid run of each arm: shares of runs don't add up, as each run lists its own top.
+// statementTable has the statements with the most PostgreSQL time, once each, in the last valid
+// run of each arm: shares of runs don't add up, because each run lists its own top statements.
 func statementTable(under *scenario) *document.Table {
 	result := &document.Table{
 		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + " (last valid run of each arm)",
@@ -121,7 +120,7 @@ func statementTable(under *scenario) *document.Table {
 	return result
 }
 
-// statement is what one took, by arm.
+// statement has the shares of a statement, by arm.
 type statement struct {
 	server, text string
 	by           map[string]v1alpha1.StatementShare
@@ -138,7 +137,7 @@ func (s statement) share() float64 {
 	return largest
 }
 
-// topStatements of the last valid run of each arm, those that took most in any first.
+// topStatements are the statements of the last valid run of each arm, by their largest share.
 func topStatements(under *scenario) []statement {
 	const few = 10
 	var all []statement
@@ -165,7 +164,7 @@ func shortText(text string) string {
 	return prose.Cut(text, enough)
 }
 
-// roundedText writes a recorded number with as many digits as it is worth.
+// roundedText formats a recorded number with its significant digits.
 func roundedText(number string) string {
 	value, err := decimal.Parse(number)
 	if err != nil {

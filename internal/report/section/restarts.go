@@ -12,13 +12,13 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// runRestart is a restart with the run it was in.
+// runRestart is a restart with its run.
 type runRestart struct {
 	run *v1alpha1.PerfRun
 	restart
 }
 
-// maxListedRestarts of an experiment are listed.
+// maxListedRestarts is the maximum number of restarts listed for an experiment.
 const maxListedRestarts = 50
 
 // restartTable lists the containers that ended under load, in the order of the runs.

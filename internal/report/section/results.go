@@ -17,10 +17,10 @@ var resultParts = []underScenario{
 	capacityTable, faultTable, scalabilityTable, transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
 }
 
-// centerSentence says, once, what stands for an arm everywhere on the page.
+// centerSentence defines an arm's value for the whole page.
 const centerSentence = "Each run gives one value per metric; an arm's value is the geometric mean of its runs (the arithmetic mean for percentages and for metrics with zeros)."
 
-// resultBlocks describe what each arm did, per scenario.
+// resultBlocks describe the results of each arm, per scenario.
 func resultBlocks(r *Record) []document.Block {
 	blocks := []document.Block{document.Paragraph(fmt.Sprintf(
 		"%s Response times are of successful transactions; samples are counted over all runs.", centerSentence))}
@@ -38,7 +38,7 @@ func resultBlocks(r *Record) []document.Block {
 	return slices.Concat(blocks, batchTables(r), seriesTables(r), matrix)
 }
 
-// hasBatches: some batch of the scenario was measured.
+// hasBatches reports whether a batch of the scenario was measured.
 func hasBatches(under *scenario) bool {
 	return slices.ContainsFunc(under.Loads, func(load v1alpha1.Load) bool {
 		return under.unit(metric.Name(load.Name, metric.Duration)) != ""
@@ -66,7 +66,7 @@ func transactionTables(_ *Record, under *scenario) []document.Block {
 	return blocks
 }
 
-// responseDisplay says how the response times of transactions are written beside each other.
+// responseDisplay is the common format of transactions' response times.
 func (s *scenario) responseDisplay(load string, transactions []string) display {
 	var averages []*values
 	for _, transaction := range transactions {
@@ -92,7 +92,7 @@ func transactionRows(under *scenario, in display, load, transaction string) []do
 	return rows
 }
 
-// throughputTable has a row per load and arm; more is better.
+// throughputTable has a row per load and arm.
 func throughputTable(_ *Record, under *scenario) []document.Block {
 	result := &document.Table{
 		Caption: "Throughput (higher is better)",
@@ -112,7 +112,7 @@ func throughputTable(_ *Record, under *scenario) []document.Block {
 	return result.Blocks()
 }
 
-// mostRuns is the largest number of runs that gave any of the values.
+// mostRuns is the largest number of runs behind any of the values.
 func mostRuns(all ...*values) int {
 	runs := 0
 	for _, found := range all {
@@ -134,7 +134,7 @@ func samplesText(counted, behind *values) string {
 	return digits.Dash
 }
 
-// windowTable sets transactions alone against the same beside another load.
+// windowTable compares transactions alone with the same beside another load.
 func windowTable(_ *Record, under *scenario) []document.Block {
 	windows := metricWindows(under, func(m metric.Metric) bool {
 		_, isFault := metric.CutFault(m.Window)
@@ -164,7 +164,7 @@ func windowTable(_ *Record, under *scenario) []document.Block {
 	return []document.Block{{Table: result}}
 }
 
-// metricWindows are the windows of the wanted metrics, in the order of time.
+// metricWindows are the windows of the wanted metrics, in chronological order.
 func metricWindows(under *scenario, wanted func(metric.Metric) bool) []string {
 	var windows []string
 	for _, m := range under.metrics {

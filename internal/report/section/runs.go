@@ -12,8 +12,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// runTables show every run of the metrics that decide: with so few there is nothing
-// to say of them that they don't say themselves.
+// runTables show every run of the deciding metrics: so few runs need no summary.
 func runTables(r *Record) []document.Block {
 	var blocks []document.Block
 	for _, scenario := range r.scenarios {

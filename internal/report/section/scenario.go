@@ -19,17 +19,17 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// scenario is a workload, with what was measured under it. Arms are compared
-// within one, never across.
+// scenario is a workload, with its measurements. Arms are compared within a scenario, never
+// across.
 type scenario struct {
 	v1alpha1.Scenario
-	// arms are those of the experiment.
+	// arms of the experiment.
 	arms []arm
-	// runs are those that the page's numbers rest on.
+	// runs behind the page's numbers.
 	runs journal
-	// traces are those of all runs, by run.
+	// traces of all runs, by run.
 	traces map[string]*Trace
-	// marks are those of all runs.
+	// marks of all runs.
 	marks []mark
 	// metrics that the runs have, sorted.
 	metrics []metric.Metric
@@ -38,16 +38,16 @@ type scenario struct {
 	confidence float64
 }
 
-// armsInTables are the arms of the tables of servers: a twin's is the baseline's column
-// again, and the CSV has it.
+// armsInTables are the arms in the tables of servers. The A/A control would repeat the baseline's
+// column; the CSV has it.
 func (s *scenario) armsInTables() []arm {
 	return slices.DeleteFunc(slices.Clone(s.arms), func(one arm) bool { return one.Twin })
 }
 
-// place is where a value belongs.
+// place identifies values.
 type place struct{ metric, arm string }
 
-// addRun adds the values of a run that counts.
+// addRun adds the values of a valid run.
 func (s *scenario) addRun(run *v1alpha1.PerfRun, reader *observation.Reader) error {
 	if slices.ContainsFunc(s.validRuns(run.Spec.Arm), func(other *v1alpha1.PerfRun) bool { return other != run && other.Spec.Block == run.Spec.Block }) {
 		return fmt.Errorf("%w: run %q: block %d of arm %q under scenario %q has two valid runs", ErrInput, run.Name, run.Spec.Block, run.Spec.Arm, s.Name)
@@ -57,13 +57,13 @@ func (s *scenario) addRun(run *v1alpha1.PerfRun, reader *observation.Reader) err
 		return s.add(run, of, value)
 	})
 	for _, request := range trace.requests {
-		// What the run itself lists stands.
+		// The run's own observation takes precedence.
 		_ = s.add(run, &v1alpha1.Observation{Metric: request.metric, Unit: metric.UnitMilliseconds}, request.value)
 	}
 	return nil
 }
 
-// errDuplicate says that a run has two values of one metric.
+// errDuplicate means that a run has two values of one metric.
 var errDuplicate = errors.New("the run has it twice")
 
 func (s *scenario) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value float64) error {
@@ -82,8 +82,8 @@ func (s *scenario) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value fl
 	return nil
 }
 
-// finish lists the metrics and gives each the scale of its comparison: the center
-// that a table shows is the one that the delta is of.
+// finish lists the metrics and gives each the scale of its comparison, so that tables show the
+// centers behind the deltas.
 func (s *scenario) finish() {
 	names := map[string]bool{}
 	for at := range s.cells {
@@ -99,7 +99,7 @@ func (s *scenario) finish() {
 		}
 		scale := comparison.ChooseScale(s.unit(name), numbers)
 		if m.IsSlope() {
-			// A change that happens to be above zero in every run is no ratio.
+			// A change is not a ratio, even if it happens to be positive in every run.
 			scale = comparison.Difference
 		}
 		for _, found := range own {
@@ -109,7 +109,7 @@ func (s *scenario) finish() {
 	}
 }
 
-// allValues a metric are the values of all arms that have it.
+// allValues are the values of a metric, for all arms that have it.
 func (s *scenario) allValues(metric string) []*values {
 	var all []*values
 	for _, arm := range s.arms {
@@ -120,13 +120,13 @@ func (s *scenario) allValues(metric string) []*values {
 	return all
 }
 
-// display of a metric's centers beside each other.
+// display is the common format of a metric's centers.
 func (s *scenario) display(metric string) display {
 	return commonDisplay(s.unit(metric), s.allValues(metric))
 }
 
-// setPlaces sets the places of values, for every table and sentence, and tells how many
-// they are: without zeros that all of them end with.
+// setPlaces sets the decimal places of values for every table and sentence, without zeros at the
+// end of all of them, and returns the number of places.
 func setPlaces(all []*values, places int) int {
 	isZero := func(found *values) bool {
 		return digits.Round(found.center(), places) == digits.Round(found.center(), places-1)
@@ -140,8 +140,8 @@ func setPlaces(all []*values, places int) int {
 	return places
 }
 
-// fewestPlaces are as many as the least certain of some centers supports, and as many
-// as it takes that none reads as zero of which another is a share.
+// fewestPlaces is the number of places that the least certain center supports, or more, so that
+// no denominator of a ratio reads as zero.
 func fewestPlaces(all []*values) int {
 	if len(all) == 0 {
 		return 0
@@ -158,10 +158,10 @@ func fewestPlaces(all []*values) int {
 	return fewest
 }
 
-// at finds the values of a metric; nil where no valid run gave it.
+// at finds the values of a metric; nil if no valid run has it.
 func (s *scenario) at(metric, arm string) *values { return s.cells[place{metric, arm}] }
 
-// unit of a metric, from whichever arm has it.
+// unit of a metric, from any arm that has it.
 func (s *scenario) unit(metric string) string {
 	for _, arm := range s.arms {
 		if found := s.at(metric, arm.Name); found != nil {
@@ -171,7 +171,7 @@ func (s *scenario) unit(metric string) string {
 	return ""
 }
 
-// validRuns runs of an arm.
+// validRuns are the valid runs of an arm.
 func (s *scenario) validRuns(arm string) journal {
 	return s.runs.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm })
 }
@@ -187,8 +187,7 @@ func (s *scenario) transactions(load string) []string {
 	return names
 }
 
-// typicalRun is the valid run of an arm whose value is the middle one, among those
-// with raw results.
+// typicalRun is the valid run of an arm with the median value, among those with raw results.
 func (s *scenario) typicalRun(arm, metric string) *v1alpha1.PerfRun {
 	found := s.at(metric, arm)
 	if found == nil {
@@ -205,22 +204,21 @@ func (s *scenario) typicalRun(arm, metric string) *v1alpha1.PerfRun {
 	return traced[(len(traced)-1)/2]
 }
 
-// values are those of one metric, arm and scenario, one per block, in the order
-// of blocks.
+// values of one metric, arm and scenario, one per block, in the order of blocks.
 type values struct {
 	unit       string
 	confidence float64
 	blocks     []int32
 	numbers    []float64
 	samples    int64
-	// scale is the metric's, places are behind the point of what is written; both
-	// are the same for all arms.
+	// scale is the metric's, places is the number of decimal places in texts; both are the same
+	// for all arms.
 	scale  comparison.Scale
 	places int
 }
 
-// center is the one number that stands for an arm's runs: their geometric mean
-// where the metric is compared as a ratio, else their mean.
+// center is the value of an arm: the geometric mean of its runs if the metric is compared as a
+// ratio, otherwise their mean.
 func (v *values) center() float64 {
 	if v == nil || len(v.numbers) == 0 {
 		return math.NaN()
@@ -228,7 +226,7 @@ func (v *values) center() float64 {
 	return v.scale.Center(v.numbers)
 }
 
-// shareText is the center of a share in percent, of which tenths tell enough.
+// shareText is the center of a share in percent, with one decimal place at most.
 func (v *values) shareText() string {
 	if v == nil || len(v.numbers) == 0 {
 		return digits.Dash
@@ -258,7 +256,7 @@ func (v *values) interval() (low, high float64) {
 	return low, high
 }
 
-// displayedInterval is none with fewer runs than a verdict takes.
+// displayedInterval is NaN with fewer runs than a verdict needs.
 func (v *values) displayedInterval() (low, high float64) {
 	if len(v.numbers) < verdict.MinimumBlocks {
 		return math.NaN(), math.NaN()
@@ -272,7 +270,7 @@ func (v *values) halfWidth() float64 {
 	return (high - low) / 2
 }
 
-// peak is the largest of all runs: a mean of maxima is none.
+// peak is the maximum of all runs, because a mean of maxima is not a maximum.
 func (v *values) peak() float64 { return slices.Max(v.numbers) }
 
 // sum of all runs.
@@ -284,7 +282,7 @@ func (v *values) sum() float64 {
 	return sum
 }
 
-// text writes the center.
+// text formats the center.
 func (v *values) text() string {
 	if v == nil {
 		return digits.Dash
@@ -292,7 +290,7 @@ func (v *values) text() string {
 	return digits.Fixed(v.center(), v.places)
 }
 
-// textIn writes the center in a display's unit.
+// textIn formats the center in a display's unit.
 func (v *values) textIn(in display) string {
 	if v == nil {
 		return digits.Dash
@@ -300,7 +298,7 @@ func (v *values) textIn(in display) string {
 	return in.text(v.center(), v.places)
 }
 
-// textWithUnit writes the center and what it is in.
+// textWithUnit formats the center with its unit.
 func (v *values) textWithUnit() string {
 	in := newDisplay(v.unit, v.center())
 	if center := v.center(); v.unit == metric.UnitCount && digits.IsInteger(center) {
@@ -309,7 +307,7 @@ func (v *values) textWithUnit() string {
 	return withUnit(in.text(v.center(), v.places), in.unit)
 }
 
-// commonDisplay centers as they stand beside each other in a unit.
+// commonDisplay is the common format of centers.
 func commonDisplay(unit string, all []*values) display {
 	centers := make([]float64, len(all))
 	for i, found := range all {

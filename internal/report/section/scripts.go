@@ -14,16 +14,16 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// maxScript is what a report shows of a script, in bytes: it has to fit into a
-// ConfigMap together with all the rest.
+// maxScript is the maximum size of a script in a report, in bytes: it must fit into a ConfigMap
+// with everything else.
 const maxScript = 32 << 10
 
-// shownScript is a script that runs have measured.
+// shownScript is a script that runs used.
 type shownScript struct {
 	scenario, load, place, sha256, text string
 }
 
-// scripts are those that the runs wrote down, each text of a load once.
+// scripts are those that the runs recorded, each text of a load once.
 func scripts(r *Record) []shownScript {
 	var all []shownScript
 	for _, run := range r.journal.valid() {
@@ -43,7 +43,7 @@ func scripts(r *Record) []shownScript {
 	return all
 }
 
-// isSameScript another of the same load.
+// isSameScript reports whether another script has the same load and text.
 func (s shownScript) isSameScript(other shownScript) bool {
 	return s.scenario == other.scenario && s.load == other.load && s.sha256 == other.sha256
 }
@@ -60,7 +60,7 @@ func scriptStatus(run *v1alpha1.PerfRun, load v1alpha1.Load) *v1alpha1.ScriptSta
 	return nil
 }
 
-// scriptBlocks name the scripts with their digests and show each text once.
+// scriptBlocks list the scripts with their digests and show each text once.
 func scriptBlocks(r *Record) []document.Block {
 	result := &document.Table{Caption: "Scripts of the loads", Columns: document.TextColumns("Scenario", "Load", "Script", "SHA-256")}
 	var texts []document.Block
@@ -76,8 +76,7 @@ func scriptBlocks(r *Record) []document.Block {
 	return append(result.Blocks(), texts...)
 }
 
-// scriptText is a script without what may be secret in it, and says where it ends
-// before the script does.
+// scriptText is a script without secrets, and a note if it is cut.
 func scriptText(text string) (shown, cut string) {
 	text = redact.HideInText(text)
 	if len(text) <= maxScript {

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// A chart in a place that no section has would not be in the page.
+// The page has every chart, so each chart's place is in a section.
 func TestPageHasEveryChart(t *testing.T) {
 	record, err := section.NewRecord(recorded.Experiment(20))
 	expect.NoError(t, err)
@@ -27,7 +27,7 @@ func TestPageHasEveryChart(t *testing.T) {
 	}
 }
 
-// A center that another one is divided by is not written as zero, however uncertain it is.
+// A denominator is never printed as zero, however uncertain it is.
 func TestCentersOfRatiosAreNotZero(t *testing.T) {
 	for name, tc := range map[string]struct {
 		arms [][]float64

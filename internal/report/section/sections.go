@@ -20,8 +20,7 @@ type sectionKind struct {
 	blocks    func(*Record) []document.Block
 }
 
-// sections are all that a report is made of, in the order in which performance
-// teams publish.
+// sections are all sections of a report, in the order in which performance teams publish.
 var sections = []sectionKind{
 	{"overview", "Overview", overview},
 	{"summary", "Summary", summary},
@@ -36,12 +35,10 @@ var sections = []sectionKind{
 	{"appendix", "Appendix", appendix},
 }
 
-// foldedSections are the sections that explain rather than answer: a page that can fold folds
-// them.
+// foldedSections explain rather than answer; formats that can fold them do.
 var foldedSections = []string{"methodology", "appendix"}
 
-// pastSectionBefore is the section that the one on earlier releases stands before, where there
-// are any.
+// pastSectionBefore is the section after the one on earlier releases.
 const pastSectionBefore = "resources"
 
 // Page has all sections.
@@ -63,8 +60,8 @@ func subtitle(r *Record) string {
 	return r.withOrigin(fmt.Sprintf("%s: %s, %s, %s", r.Experiment.Name, prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(max(r.Experiment.Spec.DesignOrDefault().Blocks, r.blocks), "block")))
 }
 
-// Named is the section that a file of this name, without its ending, is for:
-// the one that is called so, or the default.
+// Named returns the section that a note file belongs to: the one with the file's name, without
+// its extension, or the default section.
 func Named(name string) v1alpha1.NoteSection {
 	same := func(other string) bool { return comparableName(other) == comparableName(name) }
 	for _, kind := range sections {
@@ -77,7 +74,7 @@ func Named(name string) v1alpha1.NoteSection {
 	return (&v1alpha1.Note{}).SectionOrDefault()
 }
 
-// comparableName of a name, by which names are alike that differ in how they are spelled.
+// comparableName makes different spellings of a name equal.
 func comparableName(name string) string {
 	return strings.NewReplacer("-", "", "utilisation", "utilization").Replace(document.Slug(name))
 }

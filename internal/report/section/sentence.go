@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// sentence says what changed, by how much, how sure that is, and of what.
+// sentence is the change with its size, its confidence and its subject.
 func (c shownComparison) sentence(a *answer) string {
 	baseline, arm := c.centersText()
 	text := fmt.Sprintf("%s: %s %s, %s %s", capitalizePhrase(c.metric, c.metric.Under(c.Scenario)), c.Baseline, baseline, c.Arm, arm)
@@ -24,7 +24,7 @@ func (c shownComparison) sentence(a *answer) string {
 	return text + c.verdictText(a)
 }
 
-// intervalName of the delta decided.
+// intervalName is the name of the delta's interval.
 func (c shownComparison) intervalName(a *answer) string {
 	const rounding = 1e-9
 	switch {
@@ -55,7 +55,7 @@ func (c shownComparison) verdictText(a *answer) string {
 		return fmt.Sprintf(". Undecided; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
 	case verdict.None:
 		if !a.Enough() {
-			// The banner says so of all.
+			// The banner says so for all.
 			return "."
 		}
 		return ". " + capitalize(c.Withheld.Message) + "."

@@ -23,8 +23,8 @@ func newStage(at float64, of *values) chart.Stage {
 	return chart.Stage{At: at, Value: of.center(), Low: low, High: high}
 }
 
-// drift shows every run in the order of blocks: what changed for all arms alike while
-// the experiment went on is no arm's.
+// drift shows every run in the order of blocks: a change in all arms over the course of the
+// experiment is no effect of an arm.
 func drift(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	const enough = 4
 	if len(under.arms) > mostLines {
@@ -50,7 +50,7 @@ func drift(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	}, all, "Block", 0)
 }
 
-// pricedMetrics are those that decide, where arms cost more or less.
+// pricedMetrics are the deciding metrics, if the costs of arms differ.
 func pricedMetrics(r *Record, under *scenario) []string {
 	costs := map[float64]bool{}
 	for _, found := range under.allValues(metric.Cost) {
@@ -62,7 +62,7 @@ func pricedMetrics(r *Record, under *scenario) []string {
 	return primaryMetrics(r, under)
 }
 
-// price shows what each arm costs, and what one gets for it.
+// price shows the cost of each arm against a metric.
 func price(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	m, unit, currency := metric.Parse(subject), under.unit(subject), under.unit(metric.Cost)
 	var all []chart.Sequence
@@ -82,7 +82,7 @@ func price(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	return withSequences(document.Chart{Title: titleWithUnit("Cost and "+m.Phrase(), unit), Alt: alt}, all, "Cost, "+currency, 2)
 }
 
-// seriesLoads are the loads of several imports.
+// seriesLoads are the loads with several imports.
 func seriesLoads(_ *Record, under *scenario) []string {
 	var names []string
 	for _, load := range under.Loads {
@@ -93,7 +93,7 @@ func seriesLoads(_ *Record, under *scenario) []string {
 	return names
 }
 
-// importSeries shows how long each import of a load took.
+// importSeries shows the duration of each import of a load.
 func importSeries(_ *Record, under *scenario, load string) (document.Chart, bool) {
 	all := under.sequences(func(arm string) []chart.Stage {
 		var stages []chart.Stage
@@ -110,7 +110,7 @@ func importSeries(_ *Record, under *scenario, load string) (document.Chart, bool
 	}, all, "Import", 0)
 }
 
-// sequences are those of the arms with at least two stages.
+// sequences of the arms with at least two stages.
 func (s *scenario) sequences(stages func(arm string) []chart.Stage) []chart.Sequence {
 	var all []chart.Sequence
 	for _, arm := range s.arms {
@@ -121,16 +121,16 @@ func (s *scenario) sequences(stages func(arm string) []chart.Stage) []chart.Sequ
 	return all
 }
 
-// sized is a metric of loads of one kind that differ in their size.
+// sized is a metric of loads of one kind and different sizes.
 type sized struct {
-	// like says what the loads have in common, of in what they differ.
+	// like describes what the loads share, of what distinguishes them.
 	like, of string
-	// statistic of each: what their metrics' names have behind the load's.
+	// statistic is the suffix of their metrics' names after the load.
 	statistic string
 	at        []sizedPlace
 }
 
-// sizedPlace is where the metric of a size is.
+// sizedPlace identifies the metric of a size.
 type sizedPlace struct {
 	size   int64
 	under  *scenario
@@ -139,8 +139,8 @@ type sizedPlace struct {
 
 func (s sized) subject() string { return metric.Name(s.like, s.statistic) }
 
-// sizedMetrics are those that three sizes or more have: of batches the duration, of
-// others the average of each transaction.
+// sizedMetrics are the metrics with at least three sizes: the duration of batches, and the
+// average of each transaction of other loads.
 func sizedMetrics(r *Record) []sized {
 	const enough = 3
 	var all []sized
@@ -167,10 +167,10 @@ func (s *scenario) sizedStatistics(load v1alpha1.Load) []string {
 	return names
 }
 
-// addSize to those of its like. Of a size that several scenarios have, the first counts.
+// addSize adds a size to its metric. If several scenarios have a size, the first counts.
 func addSize(all []sized, found kind.Sized, under *scenario, load v1alpha1.Load, statistic string) []sized {
 	size, of, like := found.Size()
-	// Imports beside users are others than imports alone.
+	// Imports beside users and imports alone are not comparable.
 	if slices.ContainsFunc(under.Loads, func(other v1alpha1.Load) bool { return kinds.IsBatch(other) != kinds.IsBatch(load) }) {
 		like += " with other load"
 	}
@@ -184,7 +184,7 @@ func addSize(all []sized, found kind.Sized, under *scenario, load v1alpha1.Load,
 	return all
 }
 
-// sizeSubjects are the subjects whose first scenario is this one, so that each is drawn once.
+// sizeSubjects are the subjects that start with this scenario, so that each is drawn once.
 func sizeSubjects(r *Record, under *scenario) []string {
 	var subjects []string
 	for _, one := range sizedMetrics(r) {
@@ -230,7 +230,7 @@ func (s sized) chart(r *Record) (document.Chart, bool) {
 	}, all, capitalize(s.of), 0)
 }
 
-// stagesText says in words what sequences show.
+// stagesText describes sequences.
 func stagesText(all []chart.Sequence) string {
 	text := ""
 	for _, one := range all {
@@ -243,7 +243,7 @@ func stagesText(all []chart.Sequence) string {
 	return text
 }
 
-// withSequences is a chart with sequences in it, if there are any.
+// withSequences adds sequences to a chart; false without any.
 func withSequences(c document.Chart, all []chart.Sequence, xLabel string, places int) (document.Chart, bool) {
 	if len(all) == 0 {
 		return document.Chart{}, false

@@ -11,18 +11,18 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// use is what one server used of one thing, by arm.
+// use is a server's use of a resource, by arm.
 type use struct {
 	of           string
 	average, max map[string]*values
-	// ofRequest is in percent of what the server's pods ask for.
+	// ofRequest is the use in percent of the pods' requests.
 	ofRequest map[string]*values
 	unit      string
-	// in is how average and maximum are written.
+	// in is the format of average and maximum.
 	in display
 }
 
-// display uses as they stand beside each other: in rows of their own unit, or all in one.
+// setDisplays sets the formats of uses: per row if their units differ, or a common one.
 func setDisplays(uses []use) {
 	var together []*values
 	for i := range uses {
@@ -37,7 +37,7 @@ func setDisplays(uses []use) {
 	}
 }
 
-// largest mean of any arm.
+// largest is the largest mean of any arm.
 func (u use) largest() float64 {
 	largest := math.Inf(-1)
 	for _, found := range u.average {
@@ -48,7 +48,7 @@ func (u use) largest() float64 {
 	return largest
 }
 
-// moduleUses of a resource, those that took most first.
+// moduleUses of a resource, the largest first.
 func moduleUses(under *scenario, resource string) []use {
 	uses := usesUnder(under, func(m metric.Metric) (string, bool) {
 		return m.Of, m.Component == metric.Module && m.Resource == resource
@@ -57,7 +57,7 @@ func moduleUses(under *scenario, resource string) []use {
 	return uses
 }
 
-// isZero: no run of any arm has another value.
+// isZero reports whether all values in all runs are zero.
 func (u use) isZero() bool {
 	for _, byArm := range []map[string]*values{u.average, u.max} {
 		for _, found := range byArm {
@@ -69,7 +69,7 @@ func (u use) isZero() bool {
 	return true
 }
 
-// usesUnder gathers average and maximum of the metrics that name admits.
+// usesUnder collects average and maximum of the metrics that name accepts.
 func usesUnder(under *scenario, name func(metric.Metric) (string, bool)) []use {
 	var all []use
 	for _, m := range under.metrics {
@@ -81,7 +81,7 @@ func usesUnder(under *scenario, name func(metric.Metric) (string, bool)) []use {
 		at := slices.IndexFunc(all, func(known use) bool { return known.of == of })
 		if at < 0 {
 			at = len(all)
-			// The average comes before all else that has another unit.
+			// The average comes before statistics with other units.
 			all = append(all, use{of: of, unit: under.unit(m.Name), average: map[string]*values{}, max: map[string]*values{}, ofRequest: map[string]*values{}})
 		}
 		byArm := all[at].average

@@ -10,14 +10,13 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// serverSentences are what the summary says of servers under each scenario; an
-// empty one is left out.
+// serverSentences are the sentences about servers in the summary, for each scenario; empty ones
+// are omitted.
 var serverSentences = []func(*Record, *scenario) string{
 	topSentence(metric.CPU, "CPU"), topSentence(metric.Memory, "memory"), databaseSentence, failedSentence, leakSentence,
 }
 
-// servers say which modules used most, what PostgreSQL used, what failed and
-// whether memory grew.
+// servers summarizes the busiest modules, PostgreSQL's use, failures and memory growth.
 func servers(r *Record) []string {
 	var sentences []string
 	for _, scenario := range r.scenarios {
@@ -40,7 +39,7 @@ func topSentence(resource, phrase string) func(*Record, *scenario) string {
 	}
 }
 
-// topModules are those that used most of a resource in an arm, with how much.
+// topModules are the modules that used a resource most in an arm, with amounts.
 func topModules(under *scenario, arm, resource string) []string {
 	const few = 3
 	type used struct {
@@ -61,7 +60,7 @@ func topModules(under *scenario, arm, resource string) []string {
 	return names
 }
 
-// databaseSentence says what PostgreSQL's primary used in the baseline.
+// databaseSentence is the use of PostgreSQL's primary in the baseline.
 func databaseSentence(r *Record, under *scenario) string {
 	var used []string
 	for _, of := range []struct{ resource, noun string }{{metric.CPU, ""}, {metric.CPUUsed, " of its CPUs"}, {metric.Connections, " connections"}} {
@@ -75,8 +74,7 @@ func databaseSentence(r *Record, under *scenario) string {
 	return fmt.Sprintf("PostgreSQL's primary used %s on average under %s (%s).", joinAnd(used), under.Name, r.answer.Baseline)
 }
 
-// failedSentence says the largest share of a transaction's samples that failed
-// in any arm.
+// failedSentence is the largest share of failed samples of a transaction in any arm.
 func failedSentence(_ *Record, under *scenario) string {
 	var largest *values
 	where := ""

@@ -11,9 +11,9 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// deltaFollows: the printed delta is what centers printed with so many places give,
-// rounded. Where they give the very delta, which may lie half way between two that
-// can be printed, more of them give nothing more.
+// deltaFollows reports whether the printed delta is the rounded delta of the centers, printed
+// with that many places. If they give the exact delta, which may be halfway between two printable
+// ones, more places don't help.
 func (c *shownComparison) deltaFollows(places int) bool {
 	const epsilon = 1e-9
 	told := c.deltaFrom(digits.Round(c.BaselineCenter, places), digits.Round(c.ArmCenter, places))
@@ -21,8 +21,8 @@ func (c *shownComparison) deltaFollows(places int) bool {
 	return math.IsNaN(c.Delta) || off <= math.Pow10(-c.places)/2*(1-epsilon) || math.Abs(told-c.Delta) <= epsilon*math.Abs(c.Delta)
 }
 
-// isAdjusted: the delta is not that of the centers, because some block lacks a run
-// and the model allows for it.
+// isAdjusted reports whether the delta differs from that of the centers, because some blocks lack
+// a run and the model adjusts for it.
 func (c *shownComparison) isAdjusted() bool {
 	const epsilon = 1e-6
 	told := c.deltaFrom(c.BaselineCenter, c.ArmCenter)
@@ -33,7 +33,7 @@ func (c *shownComparison) isAdjusted() bool {
 	return math.Abs(told-c.Delta) > epsilon*math.Max(size, epsilon)
 }
 
-// deltaFrom two centers the delta that a reader gets.
+// deltaFrom is the delta that a reader computes from two centers.
 func (c *shownComparison) deltaFrom(baseline, arm float64) float64 {
 	if c.Scale == comparison.Ratio {
 		return 100 * (arm - baseline) / baseline
@@ -41,8 +41,8 @@ func (c *shownComparison) deltaFrom(baseline, arm float64) float64 {
 	return arm - baseline
 }
 
-// shownComparison is a comparison, ready to be written: one number of places for
-// a delta and its interval, one for both centers.
+// shownComparison is a comparison, ready to be written: with one number of places for the delta
+// and its interval, and one for both centers.
 type shownComparison struct {
 	*comparison.Comparison
 	metric metric.Metric
@@ -54,13 +54,13 @@ func newShownComparison(c *comparison.Comparison) shownComparison {
 	return shownComparison{Comparison: c, metric: metric.Parse(c.Metric), places: digits.Decimals(c.Delta, (c.High-c.Low)/2)}
 }
 
-// deltaUnit is what delta and interval are in.
+// deltaUnit is the unit of delta and interval.
 func (c shownComparison) deltaUnit() string {
 	switch {
 	case c.Scale == comparison.Ratio:
 		return metric.UnitPercent
 	case c.Unit == metric.UnitPercent:
-		// Percent of what? Of the same whole, not of the baseline.
+		// Percent would be ambiguous: points refer to the same whole, not to the baseline.
 		return "points"
 	case c.Unit == metric.UnitCount:
 		return ""
@@ -68,12 +68,13 @@ func (c shownComparison) deltaUnit() string {
 	return c.display().unit
 }
 
-// display of both centers.
+// display is the format of both centers.
 func (c shownComparison) display() display {
 	return newDisplay(c.Unit, c.BaselineCenter, c.ArmCenter)
 }
 
-// deltaDisplay writes a delta or an end of its interval: a difference as the centers are.
+// deltaDisplay is the format of a delta or an end of its interval: for a difference that of the
+// centers.
 func (c shownComparison) deltaDisplay() display {
 	if c.Scale == comparison.Ratio {
 		return ownUnit(metric.UnitPercent)
@@ -86,13 +87,13 @@ func (c shownComparison) delta() string {
 	return digits.Signed(c.Delta*in.factor, in.places(c.places))
 }
 
-// adjustedMark stands behind a delta that is not that of the two centers beside it.
+// adjustedMark follows a delta that is not that of the two centers beside it.
 const adjustedMark = "†"
 
 // adjustedNote explains the mark.
 const adjustedNote = adjustedMark + " Some blocks lack a run of one arm. The delta comes from the blocks that have both, so it does not follow from the two values beside it."
 
-// deltaCell is the delta with its unit, marked where it does not follow.
+// deltaCell is the delta with its unit, marked if it is adjusted.
 func (c shownComparison) deltaCell() string {
 	text := withUnit(c.delta(), c.deltaUnit())
 	if c.isAdjusted() {
@@ -101,7 +102,7 @@ func (c shownComparison) deltaCell() string {
 	return text
 }
 
-// interval of the delta; none where a handful of runs would stretch it beyond sense.
+// interval of the delta; a dash if there are too few blocks for a meaningful one.
 func (c shownComparison) interval() string {
 	if !c.hasEnoughBlocks() {
 		return digits.Dash
@@ -110,7 +111,7 @@ func (c shownComparison) interval() string {
 	return digits.Interval(c.Low*in.factor, c.High*in.factor, in.places(c.places))
 }
 
-// hasEnoughBlocks: there are blocks enough for an interval and a verdict to mean something.
+// hasEnoughBlocks reports whether there are enough blocks for a meaningful interval and verdict.
 func (c shownComparison) hasEnoughBlocks() bool { return c.Blocks >= verdict.MinimumBlocks }
 
 // probability that the difference is chance.
@@ -134,8 +135,8 @@ func (c shownComparison) verdict() string {
 	return string(c.Verdict)
 }
 
-// blocks that hold both arms, and about how many more would settle what they can't
-// tell: hardly two rows share that number, so it is no note.
+// blocks is the number of blocks with both arms, and about how many more would give a verdict. It
+// is not a note, because that number differs in most rows.
 func (c shownComparison) blocks() string {
 	if c.FurtherBlocks == 0 {
 		return digits.Count(c.Blocks)
@@ -143,7 +144,7 @@ func (c shownComparison) blocks() string {
 	return digits.Count(c.Blocks) + digits.Space + "+" + digits.Space + digits.Count(c.FurtherBlocks)
 }
 
-// centersText are both centers in sentences: long durations on a clock, too.
+// centersText are both centers in sentences, with long durations as a clock time too.
 func (c shownComparison) centersText() (baseline, arm string) {
 	baseline, arm = c.centers()
 	baseline, arm = withUnit(baseline, c.display().unit), withUnit(arm, c.display().unit)

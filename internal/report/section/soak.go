@@ -19,24 +19,24 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// soak is what long runs show: what grew, what was started again, and what failed. Known
-// are the questions that the runs answer, whatever the answer is.
+// soak is the result of long runs: growth, restarts and failures. The known fields report whether
+// the runs measured each of these.
 type soak struct {
 	growths                                   []soakGrowth
 	restarts                                  []restart
 	failures                                  []string
 	knowsGrowth, knowsRestarts, knowsFailures bool
-	// longest is how long the load of a run was on.
+	// longest is the longest duration of a run's load.
 	longest time.Duration
 }
 
-// soakGrowth is a growth with the scenario it was seen under.
+// soakGrowth is a growth with its scenario.
 type soakGrowth struct {
 	growth
 	under *scenario
 }
 
-// newSoak sums up the scenarios whose runs are long; nil: there are none.
+// newSoak summarizes the scenarios with long runs; nil without any.
 func newSoak(r *Record) *soak {
 	var found soak
 	var runs journal
@@ -65,14 +65,14 @@ func (s *soak) addScenario(r *Record, under *scenario) {
 		s.longest = max(s.longest, timeValue(run.Status.Timings.LoadFinish).Sub(timeValue(run.Status.Timings.LoadStart)))
 	}
 	for _, m := range under.metrics {
-		// Of several arms the comparison tells what failed.
+		// With several arms, the comparison covers failures.
 		if r.isAlone() {
 			s.addFailures(r, under, m)
 		}
 	}
 }
 
-// addFailures of a transaction's samples, or of imports.
+// addFailures adds failures of a transaction's samples, or of imports.
 func (s *soak) addFailures(r *Record, under *scenario, m metric.Metric) {
 	isShare := m.IsTransaction() && m.Statistic == metric.Errors
 	if m.Window != "" || !isShare && (m.IsServer() || m.Statistic != metric.FailedImports) {
@@ -91,7 +91,7 @@ func (s *soak) addFailures(r *Record, under *scenario, m metric.Metric) {
 	}
 }
 
-// whereText says which scenario and arm something is of, as far as there are several.
+// whereText names the scenario and arm, where there are several.
 func (r *Record) whereText(under *scenario, arm string) string {
 	text := ""
 	if len(r.scenarios) > 1 {
@@ -103,7 +103,8 @@ func (r *Record) whereText(under *scenario, arm string) string {
 	return text
 }
 
-// addRunRestarts of runs: those that the collector saw, and those that only a run's count has.
+// addRunRestarts adds the restarts of runs: those that the collector saw, and those that only a
+// run's count has.
 func (s *soak) addRunRestarts(r *Record, runs journal) {
 	for _, run := range runs {
 		seen := map[string]int32{}
@@ -121,8 +122,7 @@ func (s *soak) addRunRestarts(r *Record, runs journal) {
 	}
 }
 
-// countedRestarts are how often the components of a run were started again; none may be
-// among them.
+// countedRestarts are the restart counts of a run's components, including zeros.
 func countedRestarts(run *v1alpha1.PerfRun) []restart {
 	var counted []restart
 	for _, one := range run.Status.Observations {
@@ -135,7 +135,7 @@ func countedRestarts(run *v1alpha1.PerfRun) []restart {
 	return counted
 }
 
-// addRestarts to those of the same component. The reason stays if it is that of all.
+// addRestarts adds to the restarts of the same component. The reason stays if all have the same.
 func (s *soak) addRestarts(of restart) {
 	s.knowsRestarts = true
 	at := slices.IndexFunc(s.restarts, func(known restart) bool { return known.component() == of.component() })
@@ -150,10 +150,10 @@ func (s *soak) addRestarts(of restart) {
 	}
 }
 
-// durationText says how long the load of a run was on.
+// durationText is the duration of the longest load.
 func (s *soak) durationText() string { return prose.Duration(s.longest.Round(time.Minute)) }
 
-// sentence on what grew, restarted and failed, and on what did not.
+// sentence summarizes what grew, restarted and failed, and what did not.
 func (s *soak) sentence(r *Record) string {
 	var found, none []string
 	for _, one := range []struct {
@@ -194,7 +194,7 @@ func (s *soak) restartTexts() []string {
 	return told
 }
 
-// chips count what was found.
+// chips count the findings.
 func (s *soak) chips() []document.Item {
 	restarts := int32(0)
 	for _, one := range s.restarts {
@@ -216,7 +216,7 @@ func (s *soak) chips() []document.Item {
 	return chips
 }
 
-// figures of what grew most.
+// figures of the largest growths.
 func (s *soak) figures(r *Record) []document.Figure {
 	var figures []document.Figure
 	for _, one := range s.growths[:min(len(s.growths), maxFigures)] {
@@ -231,7 +231,7 @@ func (s *soak) figures(r *Record) []document.Figure {
 	return figures
 }
 
-// hero is the course of what grew most, or of the first response time.
+// hero is the course of the largest growth, or of the first response time.
 func (s *soak) hero(r *Record) *document.Chart {
 	for _, one := range s.growths {
 		if made, drawn := one.chart(r); drawn {
@@ -257,7 +257,7 @@ func (g soakGrowth) chart(r *Record) (document.Chart, bool) {
 	return timeline(r, g.under, g.course)
 }
 
-// singleRun: what one run shows of growth holds within it.
+// singleRun reports that a growth within one run may not hold for others.
 func singleRun(r *Record) []string {
 	found := newSoak(r)
 	if found == nil || !found.knowsGrowth || len(r.CountedRuns()) > 1 {
@@ -266,8 +266,8 @@ func singleRun(r *Record) []string {
 	return []string{"Growth is that of 1 run: its interval holds within this run, and another one may differ."}
 }
 
-// aloneSentence is the answer of an experiment with one arm, whose loads are short: what was
-// measured of what decides.
+// aloneSentence is the answer of an experiment with one arm and short loads: the values of the
+// deciding metrics.
 func aloneSentence(r *Record) string {
 	var told []string
 	for _, under := range r.scenarios {

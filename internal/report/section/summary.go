@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// summary has the verdicts in sentences, the sure and the bad ones first.
+// summary has the verdicts in sentences, the certain and the bad ones first.
 func summary(r *Record) []document.Block {
 	if len(r.journal.valid()) == 0 {
 		return []document.Block{document.Paragraph("No run has counted yet, so there is nothing to compare.")}
@@ -66,8 +66,7 @@ func progress(r *Record) string {
 	return text
 }
 
-// verdicts are the primary comparisons in sentences, but for those that stand at the
-// head of the page.
+// verdicts are the primary comparisons in sentences, except for those at the head of the page.
 func verdicts(a *answer) []document.Item {
 	told := keyComparisons(a)
 	return a.items(slices.DeleteFunc(decidingComparisons(a), func(c shownComparison) bool {
@@ -83,11 +82,10 @@ func (a *answer) items(all []shownComparison) []document.Item {
 	return items
 }
 
-// maxExploratory is how many exploratory differences the summary lists.
+// maxExploratory is the number of exploratory differences in the summary.
 const maxExploratory = 6
 
-// exploratory are the differences that the runs show in other metrics, the
-// largest first.
+// exploratory are the differences in other metrics, the largest first.
 func exploratory(a *answer) []document.Item {
 	found := a.filter(func(c shownComparison) bool {
 		isSure := c.Verdict == verdict.Better || c.Verdict == verdict.Worse

@@ -32,7 +32,7 @@ func testRuns(r *Record) []document.Block {
 			statusCell(run),
 		}})
 	}
-	// A handful tells how it went; the rest is a record.
+	// A few rows show the course of the experiment; more are only a record.
 	const handful = 24
 	result.Folded = len(result.Rows) > handful
 	return slices.Concat(result.Blocks(), restartTable(r), markTable(r))
@@ -46,7 +46,7 @@ func loadTime(run *v1alpha1.PerfRun) string {
 	return digits.Clock(end.Sub(start.Time))
 }
 
-// transactionCount is that of all loads, within the measured time.
+// transactionCount is the number of transactions of all loads, within the measured time.
 func transactionCount(run *v1alpha1.PerfRun) string {
 	total, known := int64(0), false
 	for _, observation := range run.Status.Observations {

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// timedLoads are those of a scenario that go on for a time.
+// timedLoads are the loads of a scenario that run for a time.
 func timedLoads(_ *Record, under *scenario) []string {
 	var names []string
 	for _, load := range under.Loads {
@@ -23,13 +23,13 @@ func timedLoads(_ *Record, under *scenario) []string {
 	return names
 }
 
-// throughput shows how many transactions of a load worked per second.
+// throughput shows the successful transactions of a load per second.
 func throughput(_ *Record, under *scenario, load string) (document.Chart, bool) {
 	return under.rates(load, doneCourse, "Transactions", metric.UnitPerSecond,
 		fmt.Sprintf("Successful transactions of %s per second under %s", load, under.Name))
 }
 
-// failures show which share of a load's transactions failed, where any did.
+// failures shows the share of a load's transactions that failed, if any did.
 func failures(_ *Record, under *scenario, load string) (document.Chart, bool) {
 	if _, highest := under.courseExtent(rateCourse(load, failedCourse)); highest == 0 {
 		return document.Chart{}, false
@@ -38,7 +38,7 @@ func failures(_ *Record, under *scenario, load string) (document.Chart, bool) {
 		fmt.Sprintf("Share of failed transactions of %s under %s", load, under.Name))
 }
 
-// users shows how many there were, where that changed.
+// users shows the number of users, if it changed.
 func users(_ *Record, under *scenario, load string) (document.Chart, bool) {
 	const steady = 0.75
 	if lowest, highest := under.courseExtent(rateCourse(load, usersCourse)); lowest >= steady*highest {
@@ -47,7 +47,7 @@ func users(_ *Record, under *scenario, load string) (document.Chart, bool) {
 	return under.rates(load, usersCourse, "Users", metric.UnitCount, fmt.Sprintf("Users of %s under %s", load, under.Name))
 }
 
-// courseExtent are the lowest and the highest of all points of a course, in all runs.
+// courseExtent is the lowest and the highest point of a course, in all runs.
 func (s *scenario) courseExtent(course string) (lowest, highest float64) {
 	lowest = math.Inf(1)
 	for _, run := range s.runs {
@@ -60,7 +60,7 @@ func (s *scenario) courseExtent(course string) (lowest, highest float64) {
 	return lowest, highest
 }
 
-// rates over the run that is typical for the load's first transaction.
+// rates draws rates over the run that is typical for the load's first transaction.
 func (s *scenario) rates(load, of, what, unit, alt string) (document.Chart, bool) {
 	transactions := s.transactions(load)
 	if len(transactions) == 0 || len(s.arms) > mostLines {

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// timedTransactions are those of a scenario that have a course over time.
+// timedTransactions are the transactions of a scenario with a course over time.
 func timedTransactions(_ *Record, scenario *scenario) []string {
 	var subjects []string
 	for _, load := range scenario.Loads {
@@ -37,17 +37,16 @@ func timeline(_ *Record, under *scenario, subject string) (document.Chart, bool)
 		fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, under.Name))
 }
 
-// courseChart is what has a course over a run, and how it is written.
+// courseChart is a quantity with a course over a run, and its format.
 type courseChart struct {
-	// subject names the course; by is the metric by which a run is the typical one.
+	// subject names the course; by is the metric that selects the typical run.
 	subject, by string
 	title, unit string
-	// written is a value without its unit.
+	// written formats a value without its unit.
 	written func(float64) string
 }
 
-// chart draws a quantity over the typical run of each arm, and adds to the text from
-// what to what it went.
+// chart draws a quantity over the typical run of each arm, and adds its ranges to the text.
 func (c courseChart) chart(under *scenario, alt string) (document.Chart, bool) {
 	result := document.Chart{Alt: alt}
 	var lines []chart.Line
@@ -66,7 +65,7 @@ func (c courseChart) chart(under *scenario, alt string) (document.Chart, bool) {
 			continue
 		}
 		if len(one.Points) < chart.MinPoints {
-			// Arms are not shown without those that they are compared with.
+			// Without the arms to compare with, no arm is shown.
 			return result, false
 		}
 		var runs int
@@ -91,7 +90,7 @@ func (c courseChart) chart(under *scenario, alt string) (document.Chart, bool) {
 	return result, true
 }
 
-// lineText says in words what a line shows, and how many runs there are around it.
+// lineText describes a line, and the number of runs around it.
 func (c courseChart) lineText(one chart.Line, runs int) string {
 	in := newDisplay(c.unit, chart.Lowest(one.Points), chart.Highest(one.Points))
 	write := func(value float64) string { return c.written(value * in.factor) }
@@ -103,7 +102,7 @@ func (c courseChart) lineText(one chart.Line, runs int) string {
 	return text + ". "
 }
 
-// batchBands are the batches of a run that had other load beside them.
+// batchBands are the batches of a run that ran beside other load.
 func batchBands(run *v1alpha1.PerfRun) []chart.Band {
 	var batches []chart.Band
 	start := timeValue(run.Status.Timings.LoadStart)

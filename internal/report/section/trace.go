@@ -11,51 +11,50 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// quantiles of a run's response times, in milliseconds at the levels, and how many
-// response times there are.
+// quantiles of a run's response times, in milliseconds at the levels, with the number of response
+// times.
 type quantiles struct {
 	at      []float64
 	samples int64
 }
 
-// heat is how many samples of a transaction there were, by the time in the run and by
-// how long they took.
+// heat is the number of samples of a transaction, by the time in the run and by their response
+// times.
 type heat struct {
 	// width of a column.
 	width time.Duration
 	cells []heatCell
 }
 
-// heatCell is a field of a heat map: the column, the step of response times, and how
-// many samples lie there.
+// heatCell is a field of a heat map: the column, the step of response times, and the number of
+// samples.
 type heatCell struct {
 	column, step int16
 	samples      uint32
 }
 
-// Trace is what a report takes from the raw results of one run: points of its
-// charts and rows of its tables. It is far smaller than they are, so that who
-// reads runs one after the other needs memory for one.
+// Trace is what a report needs from the raw results of one run: points of its charts and rows of
+// its tables. It is much smaller, so that reading run by run needs the memory of only one.
 type Trace struct {
-	// observations are all of a run that has more than its status holds.
+	// observations of a run with more than fit into its status.
 	observations []v1alpha1.Observation
-	// requests of the stretch that counts.
+	// requests of the measured time.
 	requests []requestTime
-	// courses are, over the run, the response times by load/transaction and what
-	// servers used by component/name/resource.
+	// courses over the run: response times by load/transaction, and servers' use by
+	// component/name/resource.
 	courses map[string][]chart.Point
-	// quantiles are the response times of the stretch that counts, by load/transaction.
+	// quantiles of the response times in the measured time, by load/transaction.
 	quantiles map[string]quantiles
 	// heats are the response times of the whole run, by load/transaction.
 	heats map[string]heat
-	// restarts of containers while load was on, and stretches in which nothing was sampled.
+	// restarts of containers under load, and intervals without samples.
 	restarts []restart
 	silent   []chart.Band
-	// scripts of the loads, by the load's name, a dot and the file's.
+	// scripts of the loads, by load and file name, separated by a dot.
 	scripts map[string]string
 }
 
-// Bytes is about what the trace takes of memory: what it has by the thousand.
+// Bytes is the approximate memory of the trace, by its large parts.
 func (t *Trace) Bytes() int {
 	const observation, request, sample, cell = int(unsafe.Sizeof(v1alpha1.Observation{})), int(unsafe.Sizeof(requestTime{})), int(unsafe.Sizeof(chart.Point{})), int(unsafe.Sizeof(heatCell{}))
 	bytes := 0
@@ -86,10 +85,11 @@ type requestTime struct {
 	value  float64
 }
 
-// emptyTrace is that of a run without raw results.
+// emptyTrace is the trace of a run without raw results.
 var emptyTrace = &Trace{}
 
-// allObservations of a run are kept beside its status where that has no room for all.
+// allObservations returns all observations of a run, which are in the raw results if they don't
+// fit into the status.
 func (t *Trace) allObservations(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	if len(t.observations) > 0 {
 		return t.observations
@@ -97,7 +97,7 @@ func (t *Trace) allObservations(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	return run.Status.Observations
 }
 
-// restart is a container of the system that ended while load was on, and was started again.
+// restart is a container of the system that ended and restarted under load.
 type restart struct {
 	payload.ContainerEnd
 	// minute since the load began.

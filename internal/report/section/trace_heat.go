@@ -12,10 +12,11 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// heatColumns are there at most.
+// heatColumns is the maximum number of columns.
 const heatColumns = 30
 
-// heatWidths are what a column can be wide: runs that take about as long have the same.
+// heatWidths are the possible widths of a column, so that runs of similar duration have the same
+// width.
 var heatWidths = []time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
@@ -48,8 +49,7 @@ func newHeat(own *payload.Payload, transaction string, start time.Time) heat {
 	return found
 }
 
-// heatWidth is the narrowest with which a load has few enough columns, and no buckets
-// that are wider.
+// heatWidth is the narrowest width with few enough columns, and no narrower than a bucket.
 func heatWidth(own *payload.Payload, start time.Time) time.Duration {
 	least := max(own.End.Sub(start)/heatColumns, time.Duration(own.BucketSeconds)*time.Second)
 	for _, width := range heatWidths {

@@ -9,12 +9,12 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// levels of quantiles: even steps for the body, and steps that are even in the
-// logarithm of what lies beyond for the tail, as HdrHistogram's plots have them.
+// levels of quantiles: even steps for the body, and logarithmic steps for the tail, as in
+// HdrHistogram's plots.
 var levels = quantileLevels()
 
 func quantileLevels() []float64 {
-	// As the tables have them.
+	// These are in the tables.
 	all := []float64{0.95, 0.99}
 	for percent := 0.0; percent < 90; percent += 5 {
 		all = append(all, percent/100)
@@ -26,7 +26,7 @@ func quantileLevels() []float64 {
 	return slices.Compact(all)
 }
 
-// newQuantiles are those of a transaction's successful samples.
+// newQuantiles are the quantiles of a transaction's successful samples.
 func newQuantiles(own *payload.Payload, transaction string) (quantiles, bool) {
 	at, samples := own.Quantiles(transaction, payload.OK, levels...)
 	found := quantiles{samples: samples}
@@ -36,5 +36,5 @@ func newQuantiles(own *payload.Payload, transaction string) (quantiles, bool) {
 	return found, samples > 0
 }
 
-// supports says whether a level has a sample beyond it.
+// supports reports whether there is a sample beyond a level.
 func (q quantiles) supports(level float64) bool { return float64(q.samples)*(1-level) >= 1-1e-9 }

@@ -11,30 +11,30 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// What a load got done over a run, as parts of the names of courses.
+// Courses of a load's throughput over a run, as parts of their names.
 const (
 	doneCourse   = "transactions"
 	usersCourse  = "users"
 	failedCourse = "failed"
 )
 
-// rateCourse is that of a course of a load as a whole, which no transaction has.
+// rateCourse is the name of a course of a whole load, which no transaction can have.
 func rateCourse(load, of string) string { return load + "\x00" + of }
 
-// tally of transactions and users in a stretch of time.
+// tally counts transactions and users in a period.
 type tally struct{ done, failed, userSeconds float64 }
 
 func (t tally) plus(other tally) tally {
 	return tally{t.done + other.done, t.failed + other.failed, t.userSeconds + other.userSeconds}
 }
 
-// usersWidth is the shortest stretch that users are told of: they are counted once a
-// second, now and then a little early or late.
+// usersWidth is the shortest period for which users are shown: they are counted once a second,
+// with some jitter.
 const usersWidth = 8 * time.Second
 
-// addRates takes how much of a load worked, which share of it failed, and how many
-// users there were. A stretch counts for as long as the load was on in it; of users,
-// only if it was on throughout.
+// addRates adds the rate of successful transactions, the share of failed ones, and the number of
+// users. A period counts in proportion to the load's time in it; for users, only if the load ran
+// throughout.
 func (t *Trace) addRates(load string, own *payload.Payload, start time.Time) {
 	if start.IsZero() {
 		return
@@ -63,7 +63,7 @@ func (t *Trace) addRates(load string, own *payload.Payload, start time.Time) {
 
 func (t *Trace) add(course string, at chart.Point) { t.courses[course] = append(t.courses[course], at) }
 
-// newTallies count all transactions and users of a load, by bucket.
+// newTallies counts all transactions and users of a load, by bucket.
 func newTallies(own *payload.Payload) map[int64]tally {
 	buckets := map[int64]tally{}
 	for _, series := range own.Series {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// addRestarts takes those that the collector saw under load, in the order of time.
+// addRestarts adds the restarts that the collector saw under load, in chronological order.
 func (t *Trace) addRestarts(samples *payload.Samples, load results.Window) {
 	for _, one := range results.Ends(samples, load) {
 		t.restarts = append(t.restarts, restart{one, minutes(load.From, one.At)})
@@ -22,10 +22,10 @@ func (t *Trace) addRestarts(samples *payload.Samples, load results.Window) {
 	slices.SortStableFunc(t.restarts, func(a, b restart) int { return a.At.Compare(b.At) })
 }
 
-// mostRestarts of a run are drawn; more would hide its line.
+// mostRestarts is the number of restarts drawn for a run; more would hide its line.
 const mostRestarts = 8
 
-// restartBands are the restarts to draw, each at its moment.
+// restartBands are the restarts to draw, each at its time.
 func restartBands(all []restart) []chart.Band {
 	var bands []chart.Band
 	for _, one := range all[:min(len(all), mostRestarts)] {
@@ -36,7 +36,7 @@ func restartBands(all []restart) []chart.Band {
 
 func (r restart) band() chart.Band { return chart.Band{Name: r.text(), From: r.minute, To: r.minute} }
 
-// text name who ended, and why.
+// text names the component that ended, and the reason.
 func (r restart) text() string {
 	text := r.component() + " restarted"
 	if r.Count > 1 {
@@ -48,10 +48,10 @@ func (r restart) text() string {
 	return text
 }
 
-// component ended: a module by its name, other components as metrics name them.
+// component that ended: a module by its name, other components by their names in metrics.
 func (r restart) component() string { return strings.TrimPrefix(r.Component, metric.Module+"/") }
 
-// reason it ended, as far as the kubelet told. Error is all it says of any exit code.
+// reason for the end, if the kubelet reported one. For any exit code, it reports only Error.
 func (r restart) reason() string {
 	if r.ExitCode != 0 && (r.Reason == "" || r.Reason == "Error") {
 		return fmt.Sprintf("exit code %d", r.ExitCode)
@@ -59,7 +59,7 @@ func (r restart) reason() string {
 	return r.Reason
 }
 
-// restartsText says in words which restarts a line bears.
+// restartsText describes the restarts of a line.
 func restartsText(all []restart) string {
 	text := ""
 	for _, one := range restartBands(all) {

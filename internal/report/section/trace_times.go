@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// averageCourse are the means of as many stretches as a chart can show.
+// averageCourse averages a course into as many points as a chart can show.
 func averageCourse(course results.Course, start, end time.Time) []chart.Point {
 	var inside []chart.Point
 	for _, one := range course.Points {
@@ -50,11 +50,10 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// maxPoints of a line: what a chart of this width can show.
+// maxPoints of a line: a chart of this width can't show more.
 const maxPoints = 60
 
-// responseTimes are the means of what worked, in as many stretches as a chart
-// can show.
+// responseTimes are the means of successful samples, in as many periods as a chart can show.
 func responseTimes(own *payload.Payload, transaction string, start time.Time) []chart.Point {
 	if start.IsZero() {
 		return nil
@@ -78,15 +77,15 @@ func responseTimes(own *payload.Payload, transaction string, start time.Time) []
 	return points
 }
 
-// stretchWidth divides a load into as many stretches as a chart can show: the length of each, and how many
-// buckets it has.
+// stretchWidth divides a load into as many periods as a chart can show: the length of each, and
+// its number of buckets.
 func stretchWidth(own *payload.Payload) (width time.Duration, per int64) {
 	per = max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/maxPoints)), 1)
 	return time.Duration(per) * time.Duration(own.BucketSeconds) * time.Second, per
 }
 
-// stretch of a run: the sum and the number of response times, in milliseconds, and the
-// extremes of its parts' means.
+// stretch of a run: the sum and the number of response times, in milliseconds, and the extremes
+// of its parts' means.
 type stretch struct {
 	sum, count float64
 	chart.Extent
@@ -110,7 +109,7 @@ func successBuckets(own *payload.Payload, transaction string) map[int64]stretch 
 	return buckets
 }
 
-// successes are the buckets of what worked of a transaction, over all scenarios and
+// successes are the buckets of a transaction's successful samples, over all scenarios and
 // classes.
 func successes(own *payload.Payload, transaction string) iter.Seq[payload.Bucket] {
 	return func(yield func(payload.Bucket) bool) {

@@ -16,8 +16,8 @@ func unitLabel(unit string) string {
 	return unit
 }
 
-// display is how numbers of a unit are written: in a unit that is 10^shift times smaller,
-// so that short times and little CPU keep their digits in front of the point.
+// display is the format of numbers in a unit that is 10^shift times smaller, so that short times
+// and little CPU need no leading zeros.
 type display struct {
 	unit   string
 	factor float64
@@ -26,16 +26,16 @@ type display struct {
 
 const (
 	unitMillicores = "millicores"
-	// fewCores are so few that they are told in thousandths.
+	// fewCores is the limit below which cores are shown in thousandths.
 	fewCores = 0.1
-	// shortTime and tinyTime, in milliseconds, are told in smaller units.
+	// shortTime and tinyTime, in milliseconds, are the limits for smaller units.
 	shortTime, tinyTime = 0.1, 0.001
 )
 
 func ownUnit(unit string) display { return display{unit, 1, 0} }
 
-// newDisplay is for numbers beside each other in a unit: in thousandths of a core where
-// one of them is below a tenth, in microseconds or nanoseconds where none is longer.
+// newDisplay is the common format of numbers in a unit: in thousandths of a core if one of them
+// is below a tenth, in microseconds or nanoseconds if none is longer.
 func newDisplay(unit string, beside ...float64) display {
 	smallest, largest := magnitudes(beside)
 	switch {
@@ -50,7 +50,7 @@ func newDisplay(unit string, beside ...float64) display {
 	return ownUnit(unit)
 }
 
-// magnitudes are the smallest and the largest that are not 0; 0 without any.
+// magnitudes returns the smallest and the largest nonzero magnitude; 0 without any.
 func magnitudes(numbers []float64) (smallest, largest float64) {
 	for _, number := range numbers {
 		size := math.Abs(number)
@@ -65,23 +65,23 @@ func magnitudes(numbers []float64) (smallest, largest float64) {
 	return smallest, largest
 }
 
-// places of a number that has so many in its own unit.
+// places converts a number of decimal places from the original unit.
 func (d display) places(own int) int { return max(own-d.shift, 0) }
 
-// text a number of the own unit.
+// text formats a number in the original unit.
 func (d display) text(value float64, places int) string {
 	return digits.Fixed(value*d.factor, d.places(places))
 }
 
-// round is the number that write writes, in the unit of the display.
+// round rounds a number as text does, in the unit of the display.
 func (d display) round(value float64, places int) float64 {
 	return digits.Round(value*d.factor, d.places(places))
 }
 
-// percent writes a share that a person chose.
+// percent formats a declared share.
 func percent(value float64) string { return withUnit(digits.Exact(value), metric.UnitPercent) }
 
-// withUnit puts the unit behind a number.
+// withUnit appends the unit to a number.
 func withUnit(text, unit string) string {
 	if text == digits.Dash || unit == "" || unit == metric.UnitCount {
 		return text
@@ -89,7 +89,7 @@ func withUnit(text, unit string) string {
 	return text + digits.Space + unit
 }
 
-// titleWithUnit puts the unit into a column's title.
+// titleWithUnit appends the unit to a column's title.
 func titleWithUnit(title, unit string) string {
 	if unit == "" || unit == metric.UnitCount {
 		return title

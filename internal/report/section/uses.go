@@ -14,10 +14,10 @@ import (
 	"perflab.dev/perflab/internal/text/digits"
 )
 
-// maxModules are shown where a table has a row for each and no reader wants all.
+// maxModules is the maximum number of modules in a table with a row for each.
 const maxModules = 20
 
-// moduleTable shows what the modules used of a resource, and over time.
+// moduleTable shows the modules' use of a resource, and its course.
 func moduleTable(resource string) underScenario {
 	return func(r *Record, under *scenario) []document.Block {
 		uses := moduleUses(under, resource)
@@ -36,7 +36,7 @@ func moduleTable(resource string) underScenario {
 	}
 }
 
-// serverTables show what the servers of a component used, and over time.
+// serverTables show the use of a component's servers, and its course.
 func serverTables(component, title string) underScenario {
 	return func(r *Record, under *scenario) []document.Block {
 		uses := usesUnder(under, func(m metric.Metric) (string, bool) {
@@ -57,8 +57,8 @@ func serverTables(component, title string) underScenario {
 	}
 }
 
-// useBlocks are the table of what servers used, and a sentence on what nothing was
-// used of: a row of zeros tells no more.
+// useBlocks are the table of the servers' use, and a sentence on unused resources instead of rows
+// of zeros.
 func useBlocks(under *scenario, uses []use, title, baseline string) []document.Block {
 	var used []use
 	var idle []string
@@ -81,7 +81,7 @@ func useBlocks(under *scenario, uses []use, title, baseline string) []document.B
 	return []document.Block{{Table: result}}
 }
 
-// useCaption has the unit where all have the same, which would stand in every row.
+// useCaption has the unit if it is the same in all rows.
 func useCaption(what string, under *scenario, uses []use) string {
 	caption := what + " under " + under.Name
 	if unit := unitLabel(uses[0].in.unit); unit != "" && sameUnit(uses) {
@@ -90,8 +90,8 @@ func useCaption(what string, under *scenario, uses []use) string {
 	return caption + ": average and maximum while measured"
 }
 
-// useTable has a row for each server, and for each arm what it used, in percent of
-// what it asks for where that is known, and how far that is from the baseline.
+// useTable has a row for each server, and for each arm its use, in percent of its requests if
+// known, and the difference from the baseline.
 func useTable(under *scenario, uses []use, what, baseline string) *document.Table {
 	setDisplays(uses)
 	result := &document.Table{Columns: document.TextColumns(what), Folded: true}
@@ -120,7 +120,7 @@ func useTable(under *scenario, uses []use, what, baseline string) *document.Tabl
 	return result
 }
 
-// useColumn is a column of what servers used.
+// useColumn is a column of servers' use.
 type useColumn struct {
 	arm, title string
 	shown      func(use) string
@@ -149,8 +149,7 @@ func useColumns(arms []arm, uses []use, baseline string) []useColumn {
 	return columns
 }
 
-// change of an arm's average, in percent of the baseline's, as one would reckon it
-// from the two that are printed.
+// change of an arm's average in percent of the baseline's, computed from the printed values.
 func (u use) change(baseline, arm string) string {
 	from, to := u.average[baseline], u.average[arm]
 	if from == nil || to == nil {
@@ -172,8 +171,8 @@ func busiest(uses []use) float64 {
 	return largest
 }
 
-// heats are the changes from which on they are shaded, as shares of what the busiest
-// uses: of those who use next to nothing no change is of interest.
+// heats are the minimum changes for each shade, as shares of the busiest server's use: changes of
+// servers with little use are irrelevant.
 var heats = []float64{0.02, 0.05, 0.1, 0.2}
 
 // heat of an arm's change from the baseline.
@@ -194,8 +193,8 @@ func (u use) heat(baseline, arm string, busiest float64) int {
 	return heat
 }
 
-// mostChanged puts those first whose averages are furthest from the baseline's, in
-// their unit: a percentage of next to nothing is of no interest.
+// mostChanged sorts by the largest difference from the baseline, in the unit: percentages of
+// small values are irrelevant.
 func mostChanged(uses []use, baseline string) {
 	moved := func(one use) float64 {
 		far := 0.0
@@ -209,8 +208,8 @@ func mostChanged(uses []use, baseline string) {
 	slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(moved(b), moved(a)) })
 }
 
-// phaseTable sets what servers used alone against the same during each import, in
-// percent of what they ask for where all that have it are.
+// phaseTable compares servers' use alone with that during each import, in percent of their
+// requests if all servers have them.
 func phaseTable(under *scenario, uses []use, component, resource, what string) *document.Table {
 	result := &document.Table{Columns: document.TextColumns("Server"), Folded: true}
 	statistic, unit := metric.Average, ""
@@ -247,14 +246,14 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 	}
 	result.Caption = fmt.Sprintf("%s under %s by phase of the run, %s: average", what, under.Name, unit)
 	if len(windows) < 2 {
-		// What is one phase says the table of the whole run.
+		// The table of the whole run shows a single phase.
 		result.Rows = nil
 	}
 	return result
 }
 
-// shownMax writes a maximum with the places of its average, and says where the
-// two contradict each other: one of them was measured wrongly.
+// shownMax formats a maximum with the places of its average, and reports a contradiction between
+// the two: one of them was measured wrongly.
 func shownMax(largest, average *values, in display) string {
 	if largest == nil {
 		return digits.Dash

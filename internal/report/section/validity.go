@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/text/redact"
 )
 
-// validity lists what did not count, and why.
+// validity lists invalid attempts and omitted parts, with the reasons.
 func validity(r *Record) []document.Block {
 	if r.measuredElsewhere() {
 		return []document.Block{document.Paragraph(r.elsewhereValidity())}
@@ -43,7 +43,7 @@ func validity(r *Record) []document.Block {
 	return slices.Concat(blocks, result.Blocks(), salvagedTable(r))
 }
 
-// deleted are the attempts that were made and are not there any more.
+// deleted are the attempts that no longer exist.
 func (r *Record) deleted() []runfilter.Deleted {
 	return runfilter.FindDeleted(&r.Experiment, r.Runs)
 }
@@ -60,7 +60,7 @@ func deletedRuns(r *Record) []document.Block {
 	return result.Blocks()
 }
 
-// leftOutTable lists what does not count of runs that do.
+// leftOutTable lists the omitted parts of valid runs.
 func leftOutTable(r *Record) []document.Block {
 	result := &document.Table{
 		Caption: "Parts of runs that did not count", Note: "The rest of these runs was sound, and counts.",
@@ -78,11 +78,11 @@ func leftOutTable(r *Record) []document.Block {
 	return result.Blocks()
 }
 
-// maxSalvaged rows of what attempts measured that did not count.
+// maxSalvaged is the maximum number of rows with measurements of invalid attempts.
 const maxSalvaged = 60
 
-// salvagedTable is what attempts that did not count had measured until then, of what decides and of
-// single imports. Hours of load tell something, though nobody may compare them.
+// salvagedTable has the measurements of invalid attempts, for deciding metrics and single
+// imports. Hours of load are informative, though not comparable.
 func salvagedTable(r *Record) []document.Block {
 	result := &document.Table{
 		Caption: "What these attempts had measured", Note: "Until they ended; none of it is in any other figure.",
@@ -111,7 +111,7 @@ func salvagedTable(r *Record) []document.Block {
 	return result.Blocks()
 }
 
-// rules are what a run had to keep to count.
+// rules are the conditions for a valid run.
 func rules(limits *v1alpha1.Validity, runs journal) []string {
 	sentences := []string{"A run counts if every load ended as planned, every runner left its results, and at most " + percent(float64(limits.MaxErrorPercentOrDefault())) + " of each load's transactions failed."}
 	if runs.judgesRequests() {
@@ -156,15 +156,15 @@ func restartsAllowed(limit int32) string {
 	return "Modules' containers may have restarted at most " + timesText(limit)
 }
 
-// hasNodeData: the collectors reported the nodes they ran on.
+// hasNodeData reports whether the collectors reported their nodes.
 func (j journal) hasNodeData() bool {
 	return slices.ContainsFunc(j, func(run *v1alpha1.PerfRun) bool {
 		return run.Status.Servers != nil && run.Status.Servers.Node != ""
 	})
 }
 
-// judgesRequests: a script's requests were counted. Of runs that are older than
-// the rule it would be a false promise.
+// judgesRequests reports whether a script's requests were counted. Older runs were not checked by
+// that rule.
 func (j journal) judgesRequests() bool {
 	return slices.ContainsFunc(j, func(run *v1alpha1.PerfRun) bool {
 		return slices.ContainsFunc(run.Spec.Scenario.Loads, func(load v1alpha1.Load) bool {

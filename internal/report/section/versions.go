@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 )
 
-// versionNames are what a run may have met, in the order of the table.
+// versionNames are the versions that a run records, in the order of the table.
 var versionNames = []struct {
 	name string
 	of   func(v1alpha1.MetVersions) string
@@ -23,8 +23,8 @@ var versionNames = []struct {
 	{"k6", func(met v1alpha1.MetVersions) string { return met.K6 }},
 }
 
-// versions are those that valid runs met, and the images that ran beside the
-// system. Several in a row were met one after the other.
+// versions are those of the valid runs, and the images outside the system. Several versions in a
+// row were in use one after the other.
 func versions(r *Record) []document.Block {
 	met := &document.Table{Caption: "Versions in valid runs", Columns: document.TextColumns("What", "Version")}
 	images := &document.Table{Caption: "Images outside the system", Columns: document.TextColumns("Whose", "Image")}
@@ -55,7 +55,7 @@ func versions(r *Record) []document.Block {
 	return slices.Concat(met.Blocks(), images.Blocks())
 }
 
-// runEvidence is that of the valid runs, in order.
+// runEvidence is the evidence of the valid runs, in order.
 func (r *Record) runEvidence() []v1alpha1.RunEvidence {
 	var known []v1alpha1.RunEvidence
 	for _, run := range r.journal.valid() {

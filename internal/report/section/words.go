@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// describeScenario says what a scenario puts on.
+// describeScenario describes a scenario's loads.
 func describeScenario(scenario v1alpha1.Scenario) string {
 	parts := make([]string, 0, len(scenario.Loads))
 	for _, load := range scenario.Loads {
@@ -30,7 +30,7 @@ func describeScenario(scenario v1alpha1.Scenario) string {
 	return joinAnd(parts)
 }
 
-// describeLoad says in a few words what a load does.
+// describeLoad describes a load in a few words.
 func describeLoad(load v1alpha1.Load) string {
 	text := kinds.ForLoad(load).Describe()
 	switch {
@@ -61,7 +61,7 @@ func timeValue(at *metav1.Time) time.Time {
 	return at.Time
 }
 
-// capitalize begins a sentence.
+// capitalize capitalizes the beginning of a sentence.
 func capitalize(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
@@ -70,7 +70,8 @@ func capitalize(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// capitalizePhrase begins a sentence with a phrase of a metric. A name at its beginning stays as it is.
+// capitalizePhrase capitalizes a metric's phrase at the beginning of a sentence, unless it begins
+// with a name.
 func capitalizePhrase(m metric.Metric, phrase string) string {
 	if m.BeginsWithName() {
 		return phrase
@@ -78,7 +79,7 @@ func capitalizePhrase(m metric.Metric, phrase string) string {
 	return capitalize(phrase)
 }
 
-// plainNames are the names of metrics as people read them.
+// plainNames are the names of metrics in plain words.
 func plainNames(metrics []string) []string {
 	plain := make([]string, len(metrics))
 	for i, one := range metrics {
@@ -87,14 +88,14 @@ func plainNames(metrics []string) []string {
 	return plain
 }
 
-// joinAnd joins names as a sentence does.
+// joinAnd joins names with "and".
 func joinAnd(names []string) string { return prose.List(names, "and") }
 
 func joinOr(names []string) string { return prose.List(names, "or") }
 
 func nameCell(name string) document.Cell { return document.Cell{Text: metric.Plain(name), Name: true} }
 
-// armCell names the arm that a row is about.
+// armCell names the arm of a row.
 func armCell(name string) document.Cell {
 	return document.Cell{Text: name, Name: clusterName.MatchString(name), IsSeries: true}
 }
@@ -107,10 +108,10 @@ func nameCells(names ...string) []document.Cell {
 	return cells
 }
 
-// clusterName is what the cluster calls something by.
+// clusterName matches names of objects in the cluster.
 var clusterName = regexp.MustCompile(`^[a-z0-9.-]+$`)
 
-// What is shown as verdicts are: that there is none, and that a run does not count.
+// Labels in the style of verdicts: for a missing verdict, and for an invalid run.
 const (
 	noVerdict  = "No verdict"
 	invalidRun = "Invalid"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the page of a report alive: charts tell values, arms can be hidden, tables
-// sort and filter, what explains is folded. All of it stands in the page already;
-// without this script it is read as it stands.
+// Makes the page of a report interactive: charts show values, arms can be hidden, tables sort and
+// filter, explanations fold. The page is complete without this script.
 "use strict";
 
 (() => {
   const all = (selector, under = document) => [...under.querySelectorAll(selector)];
 
-  // make an element with properties and children.
+  // make creates an element with properties and children.
   const make = (tag, properties = {}, ...children) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
@@ -21,14 +20,14 @@
   const arms = JSON.parse(document.getElementById("arms").textContent);
   const hidden = new Set();
   const charts = [];
-  // zoomed is the stretch of the run that charts over time show, in minutes; null: all of it.
+  // zoomed is the part of the run that charts over time show, in minutes; null is all of it.
   let zoomed = null;
 
   // ---- Folding ------------------------------------------------------------------
 
   const folds = all(".folds > details");
 
-  // unfold what an address points at, and all it stands in.
+  // unfold opens the target of a link, and everything around it.
   const unfold = (target) => {
     const own = target.matches(".folds") ? target.querySelector(":scope > details") : null;
     for (let at = own ?? target; at; at = at.parentElement) {
@@ -52,7 +51,7 @@
       if (table) fold.querySelector("summary").append(make("span", { className: "count" }, rows === 1 ? "1 row" : `${rows} rows`));
     }
     addEventListener("hashchange", followAddress);
-    // A link to where one already is changes no address.
+    // A link to the current address does not change the address.
     document.addEventListener("click", (event) => {
       const link = event.target.closest('a[href^="#"]');
       if (link && link.hash === location.hash) followAddress();
@@ -70,7 +69,7 @@
     return button;
   };
 
-  // Paper has everything.
+  // Print shows everything.
   const startPrinting = () => {
     let closed = [];
     addEventListener("beforeprint", () => {
@@ -84,7 +83,7 @@
 
   // ---- Arms ---------------------------------------------------------------------
 
-  // swatch is a piece of an arm's line.
+  // swatch is a sample of an arm's line.
   const swatch = (arm) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
@@ -102,7 +101,7 @@
     for (const one of all("[data-arm]")) {
       const off = hidden.has(Number(one.dataset.arm));
       one.classList.toggle("off", off);
-      // A column is named by its header only.
+      // Only its header names a column.
       if (one.matches("thead th")) for (const row of one.closest("table").tBodies[0].rows) row.cells[one.cellIndex].classList.toggle("off", off);
     }
     for (const chart of charts) chart.showArms();
@@ -131,7 +130,7 @@
 
   // ---- Tables -------------------------------------------------------------------
 
-  // rank of a cell's text: its first number, or none; times are in seconds.
+  // rank is the first number in a cell's text, or null; times are in seconds.
   const rank = (text) => {
     const clock = text.match(/^(\d+):(\d\d):(\d\d)$/);
     if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]);
@@ -141,7 +140,7 @@
 
   const words = new Intl.Collator("en", { numeric: true });
 
-  // compare two texts of a column; what is missing comes last either way.
+  // compare orders two texts of a column; missing numbers come last in both directions.
   const compare = (numbers, direction) => (one, other) => {
     if (!numbers) return direction * words.compare(one, other);
     const [a, b] = [rank(one), rank(other)];
@@ -157,7 +156,7 @@
     table.tBodies[0].append(...sorted);
   };
 
-  // states that a click goes through: up, down, as the report has it.
+  // directions are the states that clicks cycle through: ascending, descending, original order.
   const directions = { none: "ascending", ascending: "descending", descending: "none" };
   const signs = { none: 0, ascending: 1, descending: -1 };
 
@@ -216,10 +215,10 @@
     return [h && `${h} h`, min && `${min} min`, (s || seconds === 0) && `${s} s`].filter(Boolean).join(" ");
   };
 
-  // aligned joins lines whose points are at times of their own, as uPlot wants them.
+  // aligned joins lines with different times, as uPlot requires.
   const aligned = (lines) => uPlot.join(lines.map((line) => [line.minutes, line.values]));
 
-  // nearest place to one that has a value; beyond a line's ends there is none.
+  // nearest is the nearest index with a value; there is none beyond a line's ends.
   const nearest = (values, at) => {
     const before = values.findLastIndex((value, i) => i <= at && value != null);
     const after = values.findIndex((value, i) => i >= at && value != null);
@@ -227,7 +226,7 @@
     return at - before <= after - at ? before : after;
   };
 
-  // eachBand is a stretch in which something else was on, in pixels.
+  // eachBand draws each range in which something else ran, in pixels.
   const eachBand = (bands, draw) => (u) => {
     const { left, width } = u.bbox;
     u.ctx.save();
@@ -238,7 +237,7 @@
     u.ctx.restore();
   };
 
-  // on are the names of what was on at a time, or nearly.
+  // on returns the names of the bands at a time, or near it.
   const on = (bands, at, near = 0) => (bands ?? []).filter((band) => band.from - near <= at && at <= band.to + near).map((band) => band.name);
 
   const shadeBand = (u, _, from, to) => {
@@ -246,8 +245,8 @@
     u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
   };
 
-  // headroom are the rows above the lines, where no word stands on one: each arm's batches,
-  // what bands are called, and the numbers of each arm's marks.
+  // headroom is the rows above the lines, so that text never overlaps a line: each arm's batches,
+  // the names of bands, and the numbers of each arm's marks.
   const [batchRow, textRow] = [4, 14];
   const headroom = ({ lines, bands }) => {
     const batches = 2 + batchRow * (lines.findLastIndex((line) => line.batches) + 1);
@@ -268,7 +267,7 @@
     u.ctx.fillText(name, from, u.bbox.top - above * devicePixelRatio);
   };
 
-  // fillAround shows between what all runs of each arm were, as far as the chart goes.
+  // fillAround shades the range of all runs of each arm, up to the top of the chart.
   const fillAround = (lines) => (u) => {
     const { left, top, width, height } = u.bbox;
     u.ctx.save();
@@ -287,7 +286,7 @@
     u.ctx.restore();
   };
 
-  // markBatches of each arm's run, above those of the one before.
+  // markBatches draws the batches of each arm's run, above those of the previous arm.
   const markBatches = (lines) => (u) => {
     u.ctx.save();
     lines.forEach((line, i) => {
@@ -298,8 +297,8 @@
     u.ctx.restore();
   };
 
-  // drawMarks of each arm's run, what people wrote and containers that ended: when it was,
-  // or from when to when, with its number above. The list below the chart explains it.
+  // drawMarks draws the marks of each arm's run, which are notes and restarted containers, as
+  // moments or ranges with their numbers above. The list below the chart explains them.
   const drawMarks = (lines, above) => (u) => {
     const { left, top, width, height } = u.bbox;
     const ratio = devicePixelRatio;
@@ -334,20 +333,21 @@
     u.ctx.restore();
   };
 
-  // highest that lines and, three times as high at most, what is around them go.
+  // highest is the top of the lines and of the ranges around them, which count up to three times
+  // as high.
   const highest = (lines, isShown) => {
     const shown = lines.filter((_, i) => isShown(i));
     const line = Math.max(0, ...shown.flatMap((one) => one.values));
     return Math.max(line, Math.min(3 * line, Math.max(0, ...shown.flatMap((one) => one.highs ?? [])))) || 1;
   };
 
-  // plain numbers, as the rest of the page writes them.
+  // plain formats numbers as the rest of the page does.
   const plain = new Intl.NumberFormat("en", { useGrouping: false, maximumFractionDigits: 6 });
 
-  // roundSeconds are the steps of an axis in seconds, in minutes.
+  // roundSeconds are the steps of an axis in seconds, given in minutes.
   const roundSeconds = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 30, 60].map((seconds) => seconds / 60);
 
-  // zoom all charts over time to a stretch; null: to the whole run.
+  // zoom zooms all charts over time to a range; null is the whole run.
   const zoom = (stretch) => {
     zoomed = stretch;
     for (const chart of charts) chart.zoom();
@@ -430,7 +430,7 @@
       };
     }
 
-    // select zooms to what was dragged over here; other charts hear of it, too.
+    // select zooms all charts to the range that was dragged over this one.
     select(u) {
       const { left, width } = u.select;
       if (width === 0 || !this.isPointedAt) return;
@@ -439,14 +439,14 @@
       zoom(stretch);
     }
 
-    // zoom to what all charts show.
+    // zoom shows the range of all charts.
     zoom() {
       const [min, max] = zoomed ?? [0, this.last];
       this.plot.setScale("x", { min, max });
       this.whole.hidden = !zoomed;
     }
 
-    // zoomBy a factor around where the cursor is.
+    // zoomBy zooms by a factor around the cursor.
     zoomBy(factor) {
       const [from, to] = zoomed ?? [0, this.last];
       const at = this.plot.cursor.idx == null ? (from + to) / 2 : this.plot.data[0][this.plot.cursor.idx];
@@ -459,7 +459,7 @@
       return { width, height: Math.round(Math.min(260, Math.max(190, width * 0.55))) + headroom(this.data).height };
     }
 
-    // place the chart where the picture stands, which stays for paper.
+    // place puts the chart at the picture's place. The picture stays for print.
     place() {
       const title = this.figure.querySelector("figcaption");
       const picture = this.figure.querySelector(":scope > svg");
@@ -501,7 +501,7 @@
       this.plot.setCursor({ left: -10, top: -10 });
     }
 
-    // tell what the lines are at where the cursor is, here and in all other charts.
+    // tell shows the values of the lines at the cursor, here and in all other charts.
     tell() {
       if (!this.plot) return;
       const { left, idxs } = this.plot.cursor;
@@ -524,7 +524,7 @@
       this.box.setAttribute("aria-valuetext", [timeOf(at), ...during, ...this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [`${arms[line.arm].name} ${told(shown[i], this.data.unit)}`])), ...marks].join(", "));
     }
 
-    // putTooltip beside the cursor, where there is room, and never beyond the chart.
+    // putTooltip places the tooltip beside the cursor, within the chart.
     putTooltip(left) {
       const away = 12;
       const { offsetLeft, clientWidth } = this.plot.over;
@@ -542,7 +542,7 @@
     }
   }
 
-  // A chart is made when it comes near the screen: a large report has hundreds.
+  // A chart is created when it comes near the screen: a large report has hundreds.
   const startCharts = () => {
     const near = new IntersectionObserver((entries) => {
       for (const entry of entries.filter((one) => one.isIntersecting)) {
@@ -557,7 +557,7 @@
   };
 
   document.querySelector(".side").append(toolbar());
-  // What people wrote in notes is left as it is.
+  // Notes stay as their authors wrote them.
   for (const table of all("main table").filter((one) => one.caption)) {
     makeSortable(table);
     makeFilterable(table);
