@@ -13,11 +13,11 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// defaultAccount is the one that the suite's operator acts as where none is named.
+// defaultAccount is the account that the suite's operator impersonates by default.
 const defaultAccount = "perflab-author"
 
-// Who names a ServiceAccount gains no rights: he may impersonate it, or it is the one that he
-// would have had without a name.
+// Naming a ServiceAccount grants no rights: the author must be allowed to impersonate it,
+// unless it is the default.
 func TestNamedAccountNeedsImpersonation(t *testing.T) {
 	for kind, c := range map[string]struct {
 		place string
@@ -48,7 +48,7 @@ func TestNamedAccountNeedsImpersonation(t *testing.T) {
 	}
 }
 
-// That the default account is free to name says nothing of pods that run as it.
+// Naming the default account needs no permission, but pods that run as it do.
 func TestDefaultAccountNeedsPodRights(t *testing.T) {
 	a, object := writer(t), rules.Object(t, valid)
 	a.grant(t, right{"get", "", "secrets", "login"})
@@ -58,8 +58,8 @@ func TestDefaultAccountNeedsPodRights(t *testing.T) {
 	}
 }
 
-// An operator that acts as no accounts takes none that is named, whoever names it: its author
-// would believe that its rights hold.
+// An operator that impersonates no accounts rejects a named one, even without author checks:
+// the author would assume that its rights apply.
 func TestUnusedAccountIsRejected(t *testing.T) {
 	object := rules.Object(t, valid)
 	apply(t, object, []change{{"spec.serviceAccountName", defaultAccount}})
@@ -69,8 +69,8 @@ func TestUnusedAccountIsRejected(t *testing.T) {
 	}
 }
 
-// What was written as one account is deleted as the same one, so nobody changes it, before
-// the experiment has begun or while it is being deleted.
+// The account can't change before the experiment starts, nor during its deletion: objects
+// are deleted as the account that wrote them.
 func TestAccountIsImmutable(t *testing.T) {
 	const sentence = "spec.serviceAccountName can't be changed"
 	c, _ := user(t)

@@ -42,9 +42,9 @@ const (
 
 var errNoCertificate = errors.New("there is no certificate for the webhook yet")
 
-// Certificate is the operator's serving certificate, signed by an authority that is made
-// for it alone and announced to the API server. A Secret holds it, so that all replicas
-// serve the same one. The authority's key is discarded.
+// Certificate is the operator's serving certificate, signed by a dedicated authority that
+// is announced to the API server. It is in a Secret, so that all replicas serve the same
+// one. The authority's key is discarded.
 type Certificate struct {
 	Client client.Client
 	// Live reads from the API server without a cache: the Secret must not be watched.

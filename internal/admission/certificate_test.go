@@ -30,13 +30,13 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// installed is a server with the objects of config/webhook, which asks nobody:
-// what the operator is told of there is that it has a certificate to keep.
+// installed is an API server with the objects of config/webhook. It calls no webhook: its
+// tests only maintain the certificate.
 var installed = &apiserver.Server{}
 
 const home = "perflab-system"
 
-// operator returns the operator's own client: it may do what config lets it do.
+// operator returns a client with the permissions that config grants the operator.
 func operator(t *testing.T) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(installed.Config(t))
@@ -49,7 +49,7 @@ func administrator(t *testing.T) client.Client {
 	return apiserver.Client(t, installed.Config(t))
 }
 
-// install applies config/webhook afresh.
+// install deletes and recreates the objects of config/webhook.
 func install(t *testing.T) client.Client {
 	t.Helper()
 	admin := administrator(t)
@@ -81,15 +81,15 @@ func read(t *testing.T, into client.Object, file string, document int) client.Ob
 	return into
 }
 
-// certificate returns one of an operator that has just been started.
+// certificate returns the certificate of an operator that has just started.
 func certificate(t *testing.T, now func() time.Time) *admission.Certificate {
 	t.Helper()
 	c := operator(t)
 	return &admission.Certificate{Client: c, Live: c, Namespace: home, Configuration: "perflab", Now: now}
 }
 
-// ensure keeps the certificate, with the rights in config and no more. The API
-// server learns of rights in a moment.
+// ensure maintains the certificate with only the rights in config, which take effect after
+// a moment.
 func ensure(t *testing.T, certificate *admission.Certificate) {
 	t.Helper()
 	await.Until(t.Context(), t, 20*time.Second, "the right to keep the certificate", func() (bool, string) {
@@ -164,8 +164,8 @@ func TestTheCertificateIsRenewedInTime(t *testing.T) {
 	if _, kept := trusted(t, admin); kept.ResourceVersion != first.ResourceVersion {
 		t.Error("the certificate was renewed two months before its end")
 	}
-	// A certificate made now is not valid 30 days after its end either, so
-	// the renewed one is made by a clock that is right.
+	// The test breaks the certificate instead of moving the clock: new
+	// certificates always start at the real time.
 	expire(t, admin)
 	after := certificate(t, time.Now)
 	ensure(t, after)

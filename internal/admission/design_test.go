@@ -85,7 +85,7 @@ func TestMatrix(t *testing.T) {
 	matrix := func(factors, exclude string) []change {
 		return []change{{"spec.arms", ""}, {"spec.matrix", "{factors: [" + factors + "], exclude: [" + exclude + "]}"}}
 	}
-	// wide makes factors of as many levels.
+	// wide returns factors with the given numbers of levels.
 	wide := func(levels ...int) string {
 		var made []string
 		for i, count := range levels {
@@ -130,7 +130,7 @@ func TestMatrix(t *testing.T) {
 	})
 }
 
-// elsewhere moves the place that is expected.
+// elsewhere changes the expected path.
 func (r rule) elsewhere(place string) rule {
 	r.place = place
 	return r

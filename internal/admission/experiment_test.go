@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// valid draws no warning: the arms differ in one thing.
+// valid causes no warning: the arms differ in one setting.
 var valid = func() string {
 	text, rest, _ := strings.Cut(rules.Valid, "  - name: changed\n")
 	_, rest, _ = strings.Cut(rest, "  scenarios:")
@@ -138,8 +138,8 @@ func TestKafka(t *testing.T) {
 	})
 }
 
-// How a service is found in Prometheus is refused where none is asked, and what is no name
-// of Amazon's, which would become a part of a query.
+// The names of a service in Prometheus are rejected without measurement.prometheus, and if
+// they are not valid AWS names, because they become part of a query.
 func TestServicesInPrometheus(t *testing.T) {
 	const aKafka, aPostgres = "spec.system.kafka.external", "spec.system.postgres.external"
 	kafka := func(settings string) change {
@@ -286,13 +286,13 @@ func TestPatches(t *testing.T) {
 	})
 }
 
-// warned makes an accepted rule expect a warning.
+// warned adds an expected warning to an accepted rule.
 func (r rule) warned(sentence string) rule {
 	r.warning = sentence
 	return r
 }
 
-// outside makes Kafka another owner's, with a login.
+// outside makes Kafka external, with a login.
 func outside(sasl, tls string) change {
 	return change{"spec.system.kafka", "{provider: External, mode: KRaft, topics: [{group: data-import, names: [Default.diku.DI_COMPLETED], partitions: 2}], external: {bootstrapServers: [\"b:9096\"], " + tls + "sasl: " + sasl + "}}"}
 }

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// stored makes the valid experiment for real and, if it has begun, says so in
-// its status as the operator does.
+// stored creates the valid experiment and, if it has started, writes its status as the
+// operator does.
 func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 	t.Helper()
 	c, _ := user(t)
@@ -29,7 +29,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 	return made
 }
 
-// frozen returns changes of everything that must not change, and where a person is told so.
+// frozen returns changes of every immutable field, with the expected path and message.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
 		return "the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
@@ -64,7 +64,7 @@ func frozen() map[string]rule {
 	}
 }
 
-// free returns changes a person may make at any time.
+// free returns changes that are allowed at any time.
 func free() map[string]rule {
 	return map[string]rule{
 		"nothing":     accept(),
@@ -92,7 +92,7 @@ func TestSpecIsImmutableOnceStarted(t *testing.T) {
 	})
 }
 
-// The chance of error is spread over the looks, so none may be added or removed.
+// The interim analyses share the error probability, so none may be added or removed.
 func TestInterimAnalysesAreImmutable(t *testing.T) {
 	const sentence = "the experiment has begun, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
 	c, _ := user(t)
@@ -116,8 +116,8 @@ func TestSpecIsMutableBeforeStart(t *testing.T) {
 	}
 }
 
-// An experiment that was stored before it could be judged can still be
-// labelled and deleted; it is judged when its spec changes.
+// An experiment that was stored without validation can still be labelled and
+// deleted. It is validated when its spec changes.
 func TestStoredObjectsCanBeDeleted(t *testing.T) {
 	c, _ := user(t)
 	faulty := rules.Object(t, valid)
@@ -139,7 +139,7 @@ func TestStoredObjectsCanBeDeleted(t *testing.T) {
 	rules.Verdict(t, update(t, faulty, []change{{"metadata.finalizers", ""}}), "", "")
 }
 
-// update asks the API server whether it would take the changes.
+// update applies the changes in a dry run.
 func update(t *testing.T, object *unstructured.Unstructured, changes []change) error {
 	t.Helper()
 	c, _ := user(t)

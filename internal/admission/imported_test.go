@@ -18,7 +18,7 @@ const (
 	annotation  = "metadata.annotations[perflab.dev/imported]"
 )
 
-// A record may name what does not exist, and what is refused today.
+// A record may refer to missing objects, and violate today's rules.
 func TestImportedExperimentIsNotValidated(t *testing.T) {
 	faulty := change{set, `{modules: [{name: inventory, replicas: 2}]}`}
 	missing := []change{{"spec.system", ""}, {"spec.systemRef", "{name: no-such-system}"}}

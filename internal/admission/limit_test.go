@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Who writes very much waits, and nobody else does.
+// An author above the limit waits, and other authors don't.
 func TestLimitsArePerAuthor(t *testing.T) {
 	now := time.Unix(0, 0)
 	limits := NewLimits(func() time.Time { return now })
@@ -30,7 +30,7 @@ func TestLimitsArePerAuthor(t *testing.T) {
 	expect.NoError(t, (*Limits)(nil).take("jane", burst+1))
 }
 
-// Whoever may make ServiceAccounts has as many names as he likes, and is one author.
+// All ServiceAccounts of a namespace share one limit, because an author may create many.
 func TestServiceAccountsOfANamespaceAreOneAuthor(t *testing.T) {
 	limits := NewLimits(func() time.Time { return time.Unix(0, 0) })
 	for n := range burst / maxQuestions {

@@ -82,7 +82,7 @@ const (
 	maxQuestions = 400
 	// questionsAtOnce bounds concurrent access reviews.
 	questionsAtOnce = 8
-	// reviewTimeout leaves enough of the webhook's 10 s for an answer.
+	// reviewTimeout leaves enough of the webhook's 10 s for a response.
 	reviewTimeout = 7 * time.Second
 )
 

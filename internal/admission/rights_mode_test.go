@@ -31,11 +31,11 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// reviewer answers what its map says, and remembers what it was asked.
+// reviewer answers access reviews from its map, and records them.
 type reviewer struct {
 	mutex sync.Mutex
 	asked []authorizationv1.SubjectAccessReviewSpec
-	// allowed is whether a named object may be used.
+	// allowed has the names of objects that may be used.
 	allowed map[string]bool
 	fails   error
 }
@@ -54,13 +54,13 @@ var jane = authenticationv1.UserInfo{
 	Username: "jane", UID: "42", Groups: []string{"lab", "system:authenticated"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a", "b"}},
 }
 
-// answer returns what an API server is told that asks about an object of Jane's.
+// answer returns the webhook's response to the API server about an object of Jane's.
 func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstructured) *admissionv1.AdmissionResponse {
 	t.Helper()
 	asked := webhook.NewServer(webhook.Options{})
 	admission.Register(asked, apiserver.Scheme(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).Build(), rights)
 	object.SetNamespace("lab")
-	// The API server has put its defaults in before it asks.
+	// The API server sets defaults before it calls the webhook.
 	apply(t, object, []change{{"spec.design.blocks", "6"}})
 	raw, err := json.Marshal(object)
 	expect.NoError(t, err)
@@ -104,7 +104,7 @@ func TestAuthorRightsModes(t *testing.T) {
 	}
 }
 
-// The sentence that the documentation shows is the one people get.
+// The message in the documentation is the one that authors get.
 func TestTheDocumentedSentence(t *testing.T) {
 	text, err := os.ReadFile(apiserver.Root("docs", "permissions.md"))
 	expect.NoError(t, err)
@@ -118,7 +118,7 @@ func TestTheDocumentedSentence(t *testing.T) {
 	}
 }
 
-// All that tells an author is passed on: rights hang on groups and scopes.
+// A review has all attributes of the author: rights depend on groups and scopes.
 func TestReviewNamesAuthor(t *testing.T) {
 	asked := &reviewer{allowed: map[string]bool{"login": true}}
 	if got := answer(t, admission.Rights{Reviewer: asked}, rules.Object(t, valid)); !got.Allowed {
@@ -131,7 +131,7 @@ func TestReviewNamesAuthor(t *testing.T) {
 	expect.Equal(t, want, asked.asked, "asked")
 }
 
-// Where nobody answers nothing is stored, and nobody is blamed.
+// A failed review rejects the experiment, and the message does not blame its author.
 func TestFailedReviewRejects(t *testing.T) {
 	sentence := `could not ask the API server whether user "jane" may get Secret "login" in namespace "lab": away: nothing is wrong with the experiment, try again`
 	rights := admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{fails: errors.New("away")}}
@@ -150,7 +150,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 		variables int
 		sentence  string
 	}{
-		// The target's login is one more.
+		// The target's login adds one.
 		{variables: 99},
 		{variables: 100, sentence: "the experiment refers to 401 things whose use takes a right, and no more than 400 can be asked about while it is written: split it, or let modules share Secrets"},
 	} {

@@ -22,7 +22,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// author is a person with rights in one namespace.
+// author is a user with rights in one namespace.
 type author struct {
 	name, namespace string
 	admin           client.Client
@@ -30,7 +30,7 @@ type author struct {
 	told            *warnings
 }
 
-// writer may write experiments and systems, and nothing else.
+// writer returns an author who may write experiments and systems, and nothing else.
 func writer(t *testing.T) *author {
 	t.Helper()
 	admin, _ := user(t)
@@ -49,7 +49,7 @@ func writer(t *testing.T) *author {
 
 type right struct{ verb, group, resource, name string }
 
-// grant gives a right and waits until it counts.
+// grant grants a right and waits until it takes effect.
 func (a *author) grant(t *testing.T, granted right) {
 	t.Helper()
 	rule := rbacv1.PolicyRule{APIGroups: []string{granted.group}, Resources: []string{granted.resource}, Verbs: []string{granted.verb}}
@@ -71,7 +71,7 @@ func (a *author) bind(t *testing.T, role rbacv1.RoleRef) {
 	expect.NoError(t, a.admin.Create(t.Context(), binding), "binding a role")
 }
 
-// await waits until the API server has read the role it was given.
+// await waits until the API server has read the new role.
 func (a *author) await(t *testing.T, granted right) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -87,20 +87,20 @@ func (a *author) await(t *testing.T, granted right) {
 	expect.NoError(t, err, "waiting for the right to %s %s", granted.verb, granted.resource)
 }
 
-// ask asks whether a new object of the author would be taken.
+// ask creates the object as the author in a dry run.
 func (a *author) ask(object *unstructured.Unstructured) error {
 	object.SetNamespace(a.namespace)
 	return a.client.Create(context.Background(), object, client.DryRunAll)
 }
 
-// message returns the sentence an author is told.
+// message returns the expected message for a lacking right.
 func (a *author) message(what string) string {
 	return fmt.Sprintf("user %q may not %s in namespace %q", a.name, what, a.namespace)
 }
 
 const advice = ": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the experiment"
 
-// secretVariable takes a variable from the Secret "token".
+// secretVariable is a variable from the Secret "token".
 const secretVariable = "{name: TOKEN, valueFrom: {secretKeyRef: {name: token, key: k}}}"
 
 // inPods returns a patch of the modules' pods.
@@ -108,8 +108,8 @@ func inPods(spec string) string {
 	return "[{kind: Deployment, merge: {spec: {template: {spec: " + spec + "}}}}]"
 }
 
-// reaching are experiments that reach for something: what their authors are told
-// while they lack a right, and the rights with which they are taken.
+// reaching are experiments with references: the message while their author lacks a right,
+// and the rights with which they are accepted.
 var reaching = map[string]struct {
 	changes []change
 	place   string
@@ -241,7 +241,7 @@ func TestExperimentAuthorsNeedRights(t *testing.T) {
 	}
 }
 
-// A right over another object, or in another namespace, is another right.
+// A right on another object, or in another namespace, does not suffice.
 func TestRightsAreExact(t *testing.T) {
 	a, elsewhere := writer(t), writer(t)
 	a.grant(t, right{"get", "", "secrets", "other"})
@@ -251,14 +251,14 @@ func TestRightsAreExact(t *testing.T) {
 	rules.Verdict(t, elsewhere.ask(rules.Object(t, valid)), "", "")
 }
 
-// That an experiment has begun is the operator's to say.
+// A status in a new object is ignored: only the operator marks an experiment as started.
 func TestUsersCannotWriteStatus(t *testing.T) {
 	a, object := writer(t), rules.Object(t, valid)
 	apply(t, object, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
 	rules.Verdict(t, a.ask(object), "spec.system.target.credentialsSecret", a.message(`get Secret "login"`))
 }
 
-// One right is asked for once, and said to be lacking once.
+// Each right is reviewed once, and reported once if it is lacking.
 func TestLackingRightsAreReportedOnce(t *testing.T) {
 	a := writer(t)
 	object := rules.Object(t, valid)
@@ -277,7 +277,7 @@ func TestSystemAuthorsNeedRights(t *testing.T) {
 	rules.Verdict(t, a.ask(shared(t)), "", "")
 }
 
-// Who refers to a system could put an image of his own beside its Secrets.
+// Authors need the rights of the system they refer to: an arm's image can read its Secrets.
 func TestExperimentAuthorsNeedSystemRights(t *testing.T) {
 	a := writer(t)
 	object := func() *unstructured.Unstructured {
@@ -294,8 +294,8 @@ func TestExperimentAuthorsNeedSystemRights(t *testing.T) {
 	rules.Verdict(t, a.ask(object()), "", "")
 }
 
-// Who edits an experiment before it begins answers for the whole. What is
-// imported, left as it is, or begun reaches for nothing new.
+// Editing an experiment before its start needs the rights for all its references. Imported,
+// unchanged and started experiments need none.
 func TestEditorsNeedRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)
@@ -323,8 +323,8 @@ func TestEditorsNeedRights(t *testing.T) {
 	rules.Verdict(t, edit(change{"spec.system.modules.0.env", "[" + secretVariable + "]"}), "spec.system", "the experiment has begun")
 }
 
-// Notes are what may still reach once an experiment has begun: who writes one answers
-// for it, and for no other.
+// In a started experiment, only notes can get new references. Writing a note needs the
+// rights for that note, and for no other.
 func TestNoteAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// What we give users as an example is taken as it is, from users with the role edit who may
-// write experiments.
+// The samples are accepted unchanged from users with the role edit who may write
+// experiments.
 func TestSamplesAreAccepted(t *testing.T) {
 	seen, editor := 0, editor(t)
 	for _, dir := range []string{"samples", "systems"} {
@@ -36,7 +36,7 @@ func TestSamplesAreAccepted(t *testing.T) {
 	}
 }
 
-// editor has what edit collects: nobody puts the role itself together here.
+// editor binds the roles that edit aggregates: the test server does not aggregate roles.
 func editor(t *testing.T) *author {
 	t.Helper()
 	a := writer(t)

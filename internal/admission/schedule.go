@@ -36,8 +36,8 @@ func (s *schedules) ValidateCreate(ctx context.Context, schedule *v1alpha1.PerfS
 	return s.judge(ctx, schedule)
 }
 
-// ValidateUpdate validates a changed schedule: whoever changes it needs the permissions for
-// the whole.
+// ValidateUpdate validates a changed schedule. Its editor needs the permissions for the
+// whole.
 func (s *schedules) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSchedule) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil

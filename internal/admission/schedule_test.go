@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// nightly returns a schedule with the valid experiment for its template.
+// nightly returns a schedule with the valid experiment as its template.
 func nightly(t *testing.T, changes ...change) *unstructured.Unstructured {
 	t.Helper()
 	made := rules.Schedule(t)
@@ -55,8 +55,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// The author of a schedule answers for what its experiments reach for, and for what he
-// lets the operator look at. Who edits it answers for the whole.
+// The author of a schedule needs the rights for the references of its experiments, and for
+// the workloads that it watches. An editor needs all of them.
 func TestScheduleAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
 	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the schedule")
@@ -77,7 +77,7 @@ func TestScheduleAuthorsNeedRights(t *testing.T) {
 	rules.Verdict(t, edit(change{"spec.schedule", "0 3 * * *"}), "", "")
 }
 
-// Who refers to a system from a schedule needs what the system reaches for.
+// The author of a schedule needs the rights for the references of its system.
 func TestScheduleAuthorsNeedSystemRights(t *testing.T) {
 	a := writer(t)
 	system := shared(t)
@@ -87,9 +87,9 @@ func TestScheduleAuthorsNeedSystemRights(t *testing.T) {
 	rules.Verdict(t, a.ask(refers), "spec.template.spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.message(`get Secret "login"`))
 }
 
-// What the operator makes of a template as it stands was asked for when that was written.
-// The operator itself may not get a single Secret; so nothing else that it, or somebody in
-// its place, would make passes.
+// The operator may create experiments from an unchanged template, whose rights were checked
+// when the schedule was written. Any other experiment that it creates is rejected, because
+// the operator itself may not get any Secret.
 func TestOnlyOperatorCreatesScheduledExperiments(t *testing.T) {
 	a := writer(t)
 	stored := nightly(t)
@@ -124,7 +124,7 @@ func TestOnlyOperatorCreatesScheduledExperiments(t *testing.T) {
 	replaced.OwnerReferences[0].UID = "another"
 	ask(operator, replaced, lacks)
 
-	// What can't work any more is refused, whoever makes it.
+	// A template that has become invalid is rejected, even from the operator.
 	broken := nightly(t, change{"spec.onImageChange", ""}, change{"spec.template.spec.system", ""}, change{"spec.template.spec.systemRef", "{name: folio}"},
 		change{"spec.template.spec.arms.1.set", "{modules: [{name: inventory, replicas: 2}]}"}, change{"metadata.name", "broken"})
 	broken.SetNamespace(a.namespace)

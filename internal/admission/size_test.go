@@ -21,13 +21,13 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// terms returns an affinity of so many terms of two bytes each.
+// terms returns an affinity with this number of terms of two bytes each.
 func terms(count int) string {
 	return `{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + strings.Repeat("{},", count) + `{}]}}}`
 }
 
-// What takes little as text can take a lot when it is decoded, and what is imported is
-// decoded as well.
+// A small text can take much memory when it is decoded. Imported experiments are decoded
+// as well.
 func TestSpecSizeIsLimited(t *testing.T) {
 	const gateway, sentence = "spec.system.modules.0.placement", "values, and at most 8000 are allowed"
 	judge(t, valid, map[string]rule{
@@ -47,7 +47,7 @@ func (r registered) Register(path string, hook http.Handler) {
 	r.hooks[path] = hook.(*webhooks.Webhook)
 }
 
-// Six small objects once ended the operator for everybody.
+// Six small objects once crashed the operator.
 func TestOversizedSpecIsRejectedUndecoded(t *testing.T) {
 	server := registered{hooks: map[string]*webhooks.Webhook{}}
 	admission.Register(server, apiserver.Scheme(), nil, admission.Rights{})

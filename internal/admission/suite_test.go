@@ -23,8 +23,8 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// server asks the webhook as one does that was installed from config, and the
-// webhook asks it with the rights that config gives the operator.
+// server calls the webhook as config configures it. The webhook uses the rights that config
+// grants the operator.
 var server = &apiserver.Server{
 	Paths:    []string{"config/crd"},
 	Webhooks: []string{"config/webhook/configuration.yaml"},
@@ -38,7 +38,7 @@ var server = &apiserver.Server{
 	},
 }
 
-// operatorOf returns a client with the rights that config gives the operator.
+// operatorOf returns a client with the rights that config grants the operator.
 func operatorOf(config *rest.Config) (client.Client, error) {
 	admin, err := client.New(config, client.Options{Scheme: apiserver.Scheme()})
 	if err != nil {
@@ -65,7 +65,7 @@ func operatorOf(config *rest.Config) (client.Client, error) {
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// warnings are what the API server has told a client beside its answers.
+// warnings are the warnings that the API server has sent to a client.
 type warnings struct {
 	mutex sync.Mutex
 	told  []string
@@ -78,7 +78,7 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.told = append(w.told, text)
 }
 
-// user returns a client as kubectl is one, and what it is warned of.
+// user returns a client that validates fields as kubectl does, and its warnings.
 func user(t *testing.T) (client.Client, *warnings) {
 	t.Helper()
 	config, told := rest.CopyConfig(server.Config(t)), &warnings{}
@@ -88,12 +88,12 @@ func user(t *testing.T) (client.Client, *warnings) {
 
 type change struct{ path, value string }
 
-// rule is one thing the API server is asked about.
+// rule is a change of an object, and the expected response of the API server.
 type rule struct {
 	changes []change
-	// place and sentence are what a person sees; empty: it is accepted.
+	// place and sentence are the expected path and message; empty: it is accepted.
 	place, sentence string
-	// warning is a sentence that comes with an accepted one.
+	// warning is the expected warning of an accepted object.
 	warning string
 }
 
@@ -112,8 +112,8 @@ func apply(t *testing.T, object *unstructured.Unstructured, changes []change) {
 	}
 }
 
-// judge asks about changes of an object: each alone, and whether more is said
-// than what is wanted.
+// judge applies each change alone to an object, and checks that the response has no
+// more than is expected.
 func judge(t *testing.T, text string, cases map[string]rule) {
 	t.Helper()
 	server.Config(t)
@@ -130,7 +130,7 @@ func judge(t *testing.T, text string, cases map[string]rule) {
 	}
 }
 
-// beginsWithAPath finds a sentence that nobody would say.
+// beginsWithAPath matches messages that start with a path, which are hard to read.
 var beginsWithAPath = regexp.MustCompile(`^[^ ]*\w\.\w`)
 
 func (r rule) judgeWarnings(t *testing.T, err error, told []string) {

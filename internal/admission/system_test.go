@@ -48,7 +48,7 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// An experiment is judged by the system it refers to, as soon as that is there.
+// An experiment is validated with the system it refers to, as soon as that exists.
 func TestExperimentsOfASharedSystem(t *testing.T) {
 	c, told := user(t)
 	namespace := apiserver.Namespace(t, c)

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// One of each kind of what is accepted nowhere; internal/planning/validate has them all.
+// One invalid experiment of each kind; internal/planning/validate has them all.
 func TestInvalidExperimentsAreRejected(t *testing.T) {
 	judge(t, valid, map[string]rule{
 		"half a byte":       refuse(aModule+".jvm.heap.max", `the heap of module "circulation" is 512m, which is 0.512 bytes: write 512Mi`, change{module + ".jvm", "{heap: {max: 512m}}"}),
@@ -26,8 +26,8 @@ func TestInvalidExperimentsAreRejected(t *testing.T) {
 
 const twoUsers = "export const options = {vus: 2, duration: '5m'};\nexport default function () {}"
 
-// searching makes the experiment one of a script in a ConfigMap, with more runners
-// than that has users.
+// searching changes the experiment to a script in a ConfigMap, with more runners than
+// users.
 var searching = []change{
 	{"spec.scenarios", "[{name: search, loads: [{name: search, parallelism: 8, script: {configMap: {name: search, key: main.js}}}]}]"},
 	{"spec.analysis", "{primary: [search/keyword/p95]}"},
@@ -48,7 +48,7 @@ func TestScriptsAreReadFromConfigMaps(t *testing.T) {
 		`load "search" has 2 users, and every k6 runner needs at least one: write parallelism: 2 or less, or more users`)
 }
 
-// What an experiment began with can't be fixed any more.
+// A started experiment can be stopped despite faults: its spec is immutable.
 func TestStartedExperimentCanBeStopped(t *testing.T) {
 	c, _ := user(t)
 	begun := rules.Object(t, valid)

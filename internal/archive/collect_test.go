@@ -19,7 +19,7 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// openAfterWeek is a store whose clock states that all there is is old.
+// openAfterWeek opens a store whose clock is a week ahead, so that all objects are old.
 func openAfterWeek(t *testing.T, bucket archive.Bucket) *archive.Store {
 	t.Helper()
 	return storeIn(t, bucket, ahead(week))
@@ -72,7 +72,7 @@ func TestRetentionRemovesRunsAndTheirObjects(t *testing.T) {
 		}
 		whole := keep(t, now, experimentRecord(kept[0], kept[1]))
 		sum, gone := collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}})
-		// Of each of the two: its reference, manifest, record and raw results.
+		// Each of the two has a reference, a manifest, a record and raw results.
 		if sum.Records != 2 || sum.Objects != 6 || len(gone) != 8 || gone[0] != kept[2].String() && gone[0] != kept[3].String() {
 			t.Errorf("%+v went: %v", sum, gone)
 		}
@@ -81,7 +81,7 @@ func TestRetentionRemovesRunsAndTheirObjects(t *testing.T) {
 			t.Errorf("kept are %v, want %v", got, want)
 		}
 		readable(t, now)
-		// Once the experiment goes, its runs may.
+		// Once the experiment's record is removed, its runs may be.
 		collected(t, openAfterWeek(t, bucket), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}, Experiments: archive.Retention{Age: time.Hour}})
 		if kept, err := now.Exists(t.Context(), whole); kept || err != nil || len(references(t, now, archive.RunsPrefix)) != 1 {
 			t.Errorf("%v %v, %v", kept, err, references(t, now, archive.RunsPrefix))
@@ -95,7 +95,7 @@ func TestRetentionAppliesPerExperiment(t *testing.T) {
 	now := storeIn(t, bucket, archive.Options{})
 	for n := range 4 {
 		record := runRecord(n)
-		// Made again under its name, it is another one.
+		// A recreated experiment of the same name is another one.
 		record.Identity.ExperimentUID = fmt.Sprint(n % 2)
 		keep(t, now, record)
 	}
@@ -164,8 +164,8 @@ func TestCollectRejectsShortGrace(t *testing.T) {
 	fails(t, err, archive.ErrInvalidRecord)
 }
 
-// Killed at whichever request, what is kept reads, and the next collection leaves the
-// same as one that was never killed.
+// After an interruption at any request, retained records are readable, and the next
+// collection leaves the same objects as an uninterrupted one.
 func TestCollectSurvivesInterruption(t *testing.T) {
 	policy := archive.CollectionPolicy{Runs: archive.Retention{Count: 2}}
 	fill := func(bucket archive.Bucket) {
@@ -198,7 +198,7 @@ func TestCollectSurvivesInterruption(t *testing.T) {
 	}
 }
 
-// hookBucket keeps a record right before a collection requests an object once more.
+// hookBucket calls a function before each read.
 type hookBucket struct {
 	archive.Bucket
 	before func(key string)
@@ -209,8 +209,7 @@ func (m *hookBucket) Read(ctx context.Context, key string, most int64) ([]byte, 
 	return m.Bucket.Read(ctx, key, most)
 }
 
-// What is old and nobody's is used again by a record that is kept between the mark and
-// the sweep.
+// A record that is kept between the mark and the sweep reuses old, unreferenced objects.
 func TestCollectDuringKeepLosesNothing(t *testing.T) {
 	inner := inMemory(t)
 	now := storeIn(t, inner, archive.Options{})
@@ -221,7 +220,7 @@ func TestCollectDuringKeepLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Only the clock of the store that keeps is ahead: what it writes again is young.
+	// Only the clock of the keeping store is ahead, so that it rewrites the old object.
 	time.Sleep(10 * time.Millisecond)
 	done := false
 	bucket := &hookBucket{Bucket: inner, before: func(key string) {
@@ -243,7 +242,7 @@ func TestCollectDuringKeepLosesNothing(t *testing.T) {
 	}
 }
 
-// agingBucket says of what was written before a moment that it is a week old.
+// agingBucket makes objects that were written before a moment a week older.
 type agingBucket struct {
 	archive.Bucket
 	before time.Time
@@ -269,8 +268,7 @@ func (a *agingBucket) List(ctx context.Context, prefix string, token []byte) ([]
 	return objects, next, err
 }
 
-// Whatever was kept and is retained: after a collection nothing that is kept misses
-// anything, and nothing else is left.
+// After any collection, all retained records are readable, and no other objects are left.
 func TestRecordsAreReadableAfterRandomCollections(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 1))
 	for range 40 {
@@ -382,7 +380,7 @@ func TestRestoreRejectsIncompleteRecords(t *testing.T) {
 	}
 }
 
-// One that can't be read does not keep the others from being walked to.
+// An unreadable record does not end the walk.
 func TestWalkContinuesAfterUnreadableRecord(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})

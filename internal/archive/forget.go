@@ -48,7 +48,7 @@ func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, tell func(
 	return nil
 }
 
-// experimentKeys returns the keys of an experiment and its runs in the order of their removal.
+// keysOfExperiment returns the keys of an experiment and its runs in the order of their removal.
 func (s *Store) keysOfExperiment(ctx context.Context, to Identity) ([]string, error) {
 	var keys []string
 	for point, err := range s.Points(ctx, to.Namespace, "") {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// two experiments of one name are kept, with a run each; the first one's identity.
+// two keeps two experiments of one name, with a run each, and returns the first identity.
 func two(t *testing.T, store *archive.Store) archive.Identity {
 	t.Helper()
 	other := runRecord(2, "raw")
@@ -51,7 +51,7 @@ func TestWhatIsForgottenLeadsNowhere(t *testing.T) {
 		t.Errorf("of %d objects %d are left, and %d were to go", len(before), len(objectsIn(t, bucket)), len(gone))
 	}
 	readable(t, store)
-	// What nobody else refers to goes with the next collection.
+	// The next collection removes the unreferenced objects.
 	later := storeIn(t, bucket, ahead(48*time.Hour))
 	sum, err := later.Collect(t.Context(), archive.CollectionPolicy{}, nil)
 	if err != nil || sum.Records != 0 || sum.Objects == 0 {
@@ -76,7 +76,7 @@ func TestForgettingThatIsBrokenOffIsDoneAgain(t *testing.T) {
 			store := storeIn(t, inner, archive.Options{})
 			readable(t, store)
 			if uids, err := store.Experiments(t.Context(), of.Namespace, of.Experiment); err == nil && !slices.Contains(uids, of.ExperimentUID) {
-				// Its last key went, and nobody was told.
+				// The last key was removed, but the response was lost.
 				continue
 			}
 			expect.NoError(t, store.Forget(t.Context(), of, false, func(string) {}), "broken off at request %d, and then", at)

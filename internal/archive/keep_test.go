@@ -32,7 +32,7 @@ func TestKeepAndLoad(t *testing.T) {
 	})
 }
 
-// What is written once has to be read for ever.
+// Every later version must read stored manifests.
 func TestManifestFormatIsStable(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	run := keep(t, store, runRecord(1, "raw"))
@@ -61,8 +61,8 @@ func TestKeepIsIdempotent(t *testing.T) {
 	})
 }
 
-// Killed at whichever request, before or after it was done: the next one loses nothing,
-// and leaves the same as one that was never killed.
+// After an interruption at any request, before or after its effect, a retry loses nothing
+// and leaves the same objects as an uninterrupted one.
 func TestKeepSurvivesInterruption(t *testing.T) {
 	run := runRecord(1, "raw", "samples")
 	clean := inMemory(t)
@@ -102,7 +102,7 @@ func TestKeepSurvivesInterruption(t *testing.T) {
 	}
 }
 
-// readable: whatever has a reference reads to the last byte.
+// readable checks that every referenced record can be loaded.
 func readable(t *testing.T, store *archive.Store) {
 	t.Helper()
 	for _, prefix := range []string{archive.RunsPrefix, archive.ExperimentsPrefix} {
@@ -156,7 +156,7 @@ func TestKeepStoresChangedRecordSeparately(t *testing.T) {
 	loads(t, store, b, other)
 }
 
-// A run whose name another one's begins with is not found by it.
+// Find does not return a run whose name only starts with the given one.
 func TestFindMatchesWholeNames(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	keep(t, store, runRecord(1))

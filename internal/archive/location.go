@@ -33,7 +33,7 @@ const (
 	ParameterAccount   = "account"
 )
 
-// Location is where an archive is.
+// Location of an archive.
 type Location struct {
 	Scheme string
 	// Bucket, or container, by its name; empty for a directory.
@@ -56,7 +56,7 @@ type Credentials struct {
 	// Secret is S3's secret key, Azure's account key, or the JSON of a key of
 	// Google's service account.
 	Secret string
-	// Token is S3's session token, for credentials that end.
+	// Token is S3's session token, for temporary credentials.
 	Token string
 }
 

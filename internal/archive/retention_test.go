@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 
-// daysOld are records of an experiment, which ended so many days ago.
+// daysOld returns records of an experiment that ended this many days ago.
 func daysOld(days ...int) []StoredRecord {
 	var group []StoredRecord
 	for i, day := range days {

@@ -25,7 +25,7 @@ func TestPointsAreSortedByTime(t *testing.T) {
 		var want []string
 		for n := range 4 {
 			record := recordInSeries()
-			// Neither names nor UIDs are in their order.
+			// Neither names nor UIDs are in the order of time.
 			record.Identity.Experiment, record.Identity.ExperimentUID = fmt.Sprintf("heap-%d", n*7%4), fmt.Sprintf("e-%d", 9-n)
 			record.SeriesEntry.At = record.SeriesEntry.At.AddDate(0, n, 0)
 			keep(t, store, record)
@@ -45,7 +45,7 @@ func TestPointsAreSortedByTime(t *testing.T) {
 	})
 }
 
-// The index says nothing that the objects don't: rebuilt, it is the same to the byte.
+// The index can be rebuilt from the objects, byte by byte.
 func TestIndexRebuildsSeries(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
@@ -98,7 +98,7 @@ func TestCollectRemovesPointsOfExperiment(t *testing.T) {
 	if len(left) != 2 || left[0].ExperimentUID != "e-1" || left[1].ExperimentUID != "e-1" {
 		t.Errorf("left are %v", left)
 	}
-	// What leads to something goes before it does.
+	// References are removed before the objects they refer to.
 	at := func(prefix string) int {
 		return slices.IndexFunc(gone, func(key string) bool { return strings.HasPrefix(key, prefix) })
 	}
@@ -128,7 +128,7 @@ func TestKeepRejectsInvalidSeriesEntries(t *testing.T) {
 	}
 }
 
-// copyBucket is a bucket that does not know when its objects were written.
+// copyBucket is a bucket whose objects all have the same time, as after copying.
 type copyBucket struct{ archive.Bucket }
 
 func (c copyBucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
@@ -139,8 +139,8 @@ func (c copyBucket) List(ctx context.Context, prefix string, token []byte) ([]ar
 	return objects, next, err
 }
 
-// Of records of one time the one that was kept last stands, also if it is as an earlier
-// one was, and in a copy; and keeping that again changes nothing.
+// Of records with the same time, the last one kept is current, even if it equals an earlier
+// one, and in a copied archive. Keeping it again changes nothing.
 func TestCurrentIsLatestRecord(t *testing.T) {
 	bucket := copyBucket{inMemory(t)}
 	store := storeIn(t, bucket, archive.Options{})
@@ -178,7 +178,7 @@ func TestCurrentIsLatestRecord(t *testing.T) {
 	if len(seen) != 6 || len(points(t, store, "cico.0b")) != 1 {
 		t.Errorf("%d records and %d points", len(seen), len(points(t, store, "cico.0b")))
 	}
-	// A later end counts more than that it was kept later.
+	// A later end time takes precedence over a later write.
 	late := as("late")
 	late.At = late.At.Add(time.Minute)
 	reference := keep(t, store, late)
@@ -188,8 +188,8 @@ func TestCurrentIsLatestRecord(t *testing.T) {
 	}
 }
 
-// An experiment whose earlier record can't be read is not kept: which number is the next
-// one is not known.
+// An experiment with an unreadable earlier record is not kept: the next sequence number is
+// unknown.
 func TestKeepFailsAfterUnreadableRecord(t *testing.T) {
 	bucket := inMemory(t)
 	store := storeIn(t, bucket, archive.Options{})
@@ -201,7 +201,7 @@ func TestKeepFailsAfterUnreadableRecord(t *testing.T) {
 	fails(t, err, archive.ErrMismatch)
 }
 
-// recordingBucket remembers what is requested.
+// recordingBucket records the requests.
 type recordingBucket struct {
 	archive.Bucket
 	mu       sync.Mutex
@@ -223,8 +223,8 @@ func (l *recordingBucket) Read(ctx context.Context, key string, most int64) ([]b
 	return l.Bucket.Read(ctx, key, most)
 }
 
-// What keeping takes does not grow with the archive: it lists nothing but what is of the
-// same experiment, and makes as many requests as in an empty one.
+// The cost of Keep does not grow with the archive: it lists only its own experiment, and
+// sends as many requests as in an empty archive.
 func TestKeepReadsOnlyItsExperiment(t *testing.T) {
 	requests := func(others int) int {
 		inner := inMemory(t)
@@ -288,7 +288,7 @@ func TestInParallelKeepsOrder(t *testing.T) {
 	if at != 101 || most.Load() < 2 || most.Load() > 12 {
 		t.Errorf("%d outcomes, %d at once", at, most.Load())
 	}
-	// Who ends the loop ends what is on.
+	// Leaving the loop cancels the calls in progress.
 	ended := make(chan struct{})
 	for range archive.InParallel(t.Context(), counting(2, nil), func(ctx context.Context, n int) (int, error) {
 		if n == 1 {

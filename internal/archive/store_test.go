@@ -106,14 +106,14 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 	})
 }
 
-// That a bucket is gone does not mean that a run was not kept.
+// A missing bucket does not mean that a run was not stored.
 func TestWithoutABucketNothingIsSaidOfARecord(t *testing.T) {
 	gone := &archive.ResponseError{ServerResponse: archive.ServerResponse{Status: 404, Code: "NoSuchBucket"}, Err: errors.New("no")}
 	_, err := storeIn(t, refusing{gone}, archive.Options{}).Exists(t.Context(), archive.Reference{})
 	fails(t, err, archive.ErrNotFound)
 }
 
-// refusing is a bucket that answers each call with an error.
+// refusing is a bucket that fails each call.
 type refusing struct{ err error }
 
 func (r refusing) Write(context.Context, string, []byte, archive.WriteOptions) error { return r.err }
@@ -196,8 +196,7 @@ func TestErrorsAreSorted(t *testing.T) {
 	}
 }
 
-// hanging is a bucket that does not even hear when it is given up, as a volume whose server is
-// unavailable.
+// hanging is a bucket that ignores cancellation, like a volume whose server is unavailable.
 type hanging struct {
 	refusing
 	until chan struct{}
@@ -268,9 +267,8 @@ func TestAStoreThatIsNotBuiltInIsNamed(t *testing.T) {
 	}
 }
 
-// BenchmarkSizes describes what an archive of an experiment takes, and what compression would
-// save of it: of what is text, and of raw results, which are compressed as they are. Its times
-// mean nothing.
+// BenchmarkSizes reports the size of an archived experiment, and what compression would save:
+// of texts, and of raw results, which are already compressed. Its times are meaningless.
 func BenchmarkSizes(b *testing.B) {
 	input := recorded.WithEvidence(20)
 	texts := [][]byte{encoded(b, input.Experiment), []byte(input.Manifest.Data["manifest.json"])}

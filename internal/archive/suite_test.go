@@ -36,7 +36,7 @@ func inDirectory(t *testing.T) archive.Bucket {
 	return result
 }
 
-// eachKind of bucket that needs no server.
+// eachKind runs a test with each kind of bucket that needs no server.
 func eachKind(t *testing.T, test func(*testing.T, archive.Bucket)) {
 	t.Helper()
 	for name, open := range map[string]func(*testing.T) archive.Bucket{"memory": inMemory, "directory": inDirectory} {
@@ -56,13 +56,12 @@ func storeIn(t *testing.T, bucket archive.Bucket, options archive.Options) *arch
 	return archive.New(bucket, location(t, "s3://perflab/archive?region=here"), options)
 }
 
-// ahead is a clock that goes before the stores'.
+// ahead returns options with a clock that is ahead of the bucket's.
 func ahead(by time.Duration) archive.Options {
 	return archive.Options{Clock: func() time.Time { return time.Now().Add(by) }}
 }
 
-// faultyBucket is a bucket of which one call goes wrong: the nth, before or after it did what
-// it was asked.
+// faultyBucket is a bucket whose nth call fails, before or after its effect.
 type faultyBucket struct {
 	archive.Bucket
 	mu     sync.Mutex
@@ -120,7 +119,7 @@ func (f *faultyBucket) Delete(ctx context.Context, key string) error {
 	return map[bool]error{true: errKilled}[fails]
 }
 
-// objectsIn is all that is in a bucket.
+// objectsIn returns the contents of a bucket.
 func objectsIn(t *testing.T, bucket archive.Bucket) map[string]string {
 	t.Helper()
 	result := map[string]string{}
@@ -139,7 +138,7 @@ func objectsIn(t *testing.T, bucket archive.Bucket) map[string]string {
 	}
 }
 
-// damage puts other bytes in an object's place.
+// damage overwrites an object with other bytes.
 func damage(t *testing.T, bucket archive.Bucket, key string, body []byte) {
 	t.Helper()
 	expect.NoError(t, bucket.Write(t.Context(), key, body, archive.WriteOptions{Replace: true}))
@@ -147,7 +146,7 @@ func damage(t *testing.T, bucket archive.Bucket, key string, body []byte) {
 
 var ended = time.Date(2026, 3, 9, 7, 12, 44, 0, time.UTC)
 
-// runRecord is a run's, with an item that all runs share.
+// runRecord returns a run's record, with an item that all runs share.
 func runRecord(n int, items ...string) archive.Record {
 	name := fmt.Sprintf("heap-b%d", n)
 	record := archive.Record{
@@ -173,7 +172,7 @@ func experimentRecord(runs ...archive.Reference) archive.Record {
 	}
 }
 
-// recordInSeries is an experiment's record that has a point in two series.
+// recordInSeries returns an experiment's record with a point in each of two series.
 func recordInSeries(runs ...archive.Reference) archive.Record {
 	record := experimentRecord(runs...)
 	measured := []byte(`{"values":[1,2,3]}`)
@@ -199,7 +198,7 @@ func keep(t *testing.T, store *archive.Store, record archive.Record) archive.Ref
 	return reference
 }
 
-// sorted has a record's items as a manifest has them.
+// sorted returns a record with its items in the order of a manifest.
 func sorted(record archive.Record) archive.Record {
 	record.Items = slices.Clone(record.Items)
 	slices.SortFunc(record.Items, func(a, b archive.Item) int {

@@ -165,8 +165,8 @@ func (c accountClient) explainForbidden(ctx context.Context, who account, about 
 	return err
 }
 
-// MissingRight says why the operator can't write as an account, and how to fix that. It is
-// an API status.
+// MissingRight describes why the operator can't write as an account, and how to fix that.
+// It is an API status.
 type MissingRight struct{ status metav1.Status }
 
 func missingRight(format string, arguments ...any) *MissingRight {

@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Who writes what belongs to an experiment is said in every pass. What nobody is named for, or
-// somebody of another namespace, is not written at all: not in the operator's name either.
+// Every write needs an account in its context. Without one, or with one of another namespace,
+// it fails: the operator does not write as itself instead.
 func TestWritesNeedAccount(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {

@@ -316,8 +316,8 @@ func (c Cluster) Kill(ctx context.Context, pod client.ObjectKey, uid types.UID, 
 	return c.delete(ctx, object, client.GracePeriodSeconds(int64(grace/time.Second)))
 }
 
-// Peek fills an object with its current state, by a dry run, with the right to patch it alone.
-// It reports false if there is no object of its name and, if it has one, its UID.
+// Peek fills an object with its current state by a dry run, which needs only the right to patch
+// it. It reports false if there is no object of its name and, if set, its UID.
 func (c Cluster) Peek(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
 	same := []byte("{}")
 	if uid := object.GetUID(); uid != "" {

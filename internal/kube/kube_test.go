@@ -56,7 +56,7 @@ data: {key: %q}`, name, value))
 	return made
 }
 
-// apply applies an intent and returns the object it makes.
+// apply applies an intent and returns the resulting object.
 func apply(t *testing.T, c kube.Cluster, wanted *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	expect.NoError(t, c.Apply(t.Context(), wanted))
@@ -162,7 +162,7 @@ func TestDeleteSkipsTerminatingObject(t *testing.T) {
 	}
 }
 
-// What has another owner, or none, is neither written over, nor listed as ours,
+// An object with another owner, or none, is neither overwritten, nor listed as ours,
 // nor deleted.
 func TestApplyRefusesOtherOwner(t *testing.T) {
 	for name, theirs := range map[string]struct {
@@ -198,7 +198,7 @@ func TestApplyRefusesOtherOwner(t *testing.T) {
 	}
 }
 
-// blind sees nothing: a cache that has not heard of an object yet.
+// blind is a cache that does not have an object yet.
 type blind struct{ client.Client }
 
 func (blind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
@@ -218,7 +218,7 @@ func TestApplyConflictsWithConcurrentCreate(t *testing.T) {
 	}
 }
 
-// replaced sees an object as it was before somebody put another in its place.
+// replaced is a cache with an object that was deleted or replaced since.
 type replaced struct {
 	client.Client
 	seen *unstructured.Unstructured

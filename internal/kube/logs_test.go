@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What a node or the API server could not do for now is told from what they say of
+// Temporary failures of a node or the API server are distinguished from responses about
 // the log.
 func TestLogsAreTemporarilyUnavailable(t *testing.T) {
 	for name, test := range map[string]struct {

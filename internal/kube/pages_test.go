@@ -37,7 +37,7 @@ func TestPagesListsEachObjectOnce(t *testing.T) {
 	if err != nil || pages != 3 || !slices.Equal(got, want) {
 		t.Errorf("%d pages with %v (%v), want 3 with %v", pages, got, err, want)
 	}
-	// What was kept of a page is not read over by the next.
+	// The next page does not overwrite retained parts of this one.
 	if kept["one-0"]["n"] != "0" || kept["one-6"]["n"] != "6" {
 		t.Errorf("kept %v", kept)
 	}

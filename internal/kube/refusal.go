@@ -33,7 +33,7 @@ type Refusal struct {
 	Cause error
 }
 
-// Ownership tells who owns an object.
+// Ownership is the relation of an object's owner to the wanted one.
 type Ownership int
 
 const (
@@ -42,7 +42,7 @@ const (
 	// OwnerEarlier means that the object belongs to a deleted owner of the same name, and is being
 	// deleted as well.
 	OwnerEarlier
-	// OwnerOther means that another owner made the object.
+	// OwnerOther means that another owner created the object.
 	OwnerOther
 )
 
@@ -154,7 +154,7 @@ func isNamespaceMissing(err error) bool {
 	return details == nil || details.Name == "" || details.Kind == "namespaces"
 }
 
-// statusCode returns the HTTP status of the API server's answer; 0 if there was none.
+// statusCode returns the HTTP status of the API server's response; 0 if there was none.
 func statusCode(err error) int32 {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {

@@ -35,21 +35,21 @@ var (
 	errURL    = fmt.Errorf("%w: its URL", ErrServer)
 )
 
-// client talks to one server, as one user.
+// client sends requests to one server, as one user.
 type client struct {
 	http *http.Client
 	base *url.URL
-	// authorization is the header; secrets are what no message may hold.
+	// authorization is the header; secrets must not be in any message.
 	authorization string
 	secrets       []string
 	headers       map[string]string
-	// patient allows for a recently created object that not all endpoints know yet.
+	// patient allows for a recently created object that not all endpoints have yet.
 	patient bool
-	// pause waits between tries.
+	// pause waits between attempts.
 	pause func(context.Context, time.Duration) error
 }
 
-// newClient refuses an address at which a login could be read on its way.
+// newClient rejects an address to which the login would be sent unencrypted.
 func newClient(address, authorization string, secrets ...string) (*client, error) {
 	base, err := url.Parse(strings.TrimSuffix(address, "/"))
 	if err != nil || base.Host == "" {
@@ -66,7 +66,7 @@ func newClient(address, authorization string, secrets ...string) (*client, error
 	return &client{
 		http: &http.Client{
 			Timeout: requestTime,
-			// A login goes to the server that was named, and to no other.
+			// The login is sent only to the named server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		base: base, authorization: authorization, secrets: secrets, pause: pause,
@@ -119,13 +119,13 @@ func (r *statusError) Error() string {
 
 func (r *statusError) Unwrap() error { return ErrServer }
 
-// isStatus reports whether a server refused with this status.
+// isStatus reports whether the error is a response with this status.
 func isStatus(err error, status int) bool {
 	var refused *statusError
 	return errors.As(err, &refused) && refused.status == status
 }
 
-// json sends a value and decodes the response into another; nil means none.
+// json sends a value and decodes the response into another; nil: none.
 func (c *client) json(ctx context.Context, asked request, send, receive any) error {
 	if send != nil {
 		body, err := json.Marshal(send)
@@ -241,8 +241,8 @@ func (c *client) newStatusError(asked request, got *reply) error {
 	return &statusError{what: asked.method + " " + asked.path, status: got.status, said: prose.Sentence(said)}
 }
 
-// responseMessage is the message in a server's answer, in the forms that Confluence and GitHub
-// give it. A page for people has none.
+// responseMessage returns the message in a response, in the formats of Confluence and GitHub.
+// An HTML page has none.
 func responseMessage(body []byte) string {
 	var form struct {
 		Message string            `json:"message"`

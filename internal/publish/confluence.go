@@ -17,9 +17,9 @@ import (
 	"strings"
 )
 
-// Confluence is a site of Confluence Cloud, by its REST API v2
-// (https://developer.atlassian.com/cloud/confluence/rest/v2/), and by v1 where v2
-// can't: attachments are uploaded, labels added and content searched there alone.
+// Confluence is a site of Confluence Cloud. It uses REST API v2
+// (https://developer.atlassian.com/cloud/confluence/rest/v2/), and v1 for uploading
+// attachments, adding labels and searching content, which v2 does not support.
 type Confluence struct{ *client }
 
 // Paths of both versions.
@@ -31,7 +31,7 @@ const (
 // listed is the maximum page size of a response.
 const listed = "250"
 
-// NewConfluence talks to a site as the user; without a user the token is one of OAuth.
+// NewConfluence returns a client of a site; without a user the token is one of OAuth.
 func NewConfluence(address, user, token string) (*Confluence, error) {
 	plain := user + ":" + token
 	authorization := "Basic " + base64.StdEncoding.EncodeToString([]byte(plain))
@@ -46,7 +46,7 @@ func NewConfluence(address, user, token string) (*Confluence, error) {
 	return &Confluence{made}, nil
 }
 
-// What Confluence describes things, as far as it is needed.
+// The needed fields of Confluence's responses.
 type (
 	space struct {
 		ID  string `json:"id"`
@@ -88,7 +88,7 @@ type (
 	}
 )
 
-// What Confluence is reported.
+// Bodies of requests to Confluence.
 type (
 	storageBody struct {
 		Representation string `json:"representation"`
@@ -123,12 +123,12 @@ type (
 	}
 )
 
-// statusCurrent is that of a page which is neither a draft nor archived nor in the trash.
+// statusCurrent is the status of a page that is no draft, not archived and not in the trash.
 const statusCurrent = "current"
 
 func storage(body string) storageBody { return storageBody{"storage", body} }
 
-// listAll reads a list of v2 to its end.
+// listAll reads all pages of a list of v2.
 func listAll[T any](ctx context.Context, c *Confluence, path string, query url.Values) ([]T, error) {
 	var all []T
 	for {
@@ -142,7 +142,7 @@ func listAll[T any](ctx context.Context, c *Confluence, path string, query url.V
 			return nil, err
 		}
 		all = append(all, answer.Results...)
-		// Of the next address only the cursor is taken: the login goes nowhere else.
+		// Only the cursor of the next address is used: the login is sent nowhere else.
 		next, err := url.Parse(answer.Links.Next)
 		if err != nil {
 			return nil, fmt.Errorf("%w: GET %s: its next page can't be read", ErrServer, path)
@@ -168,7 +168,7 @@ func (c *Confluence) space(ctx context.Context, key string) (*space, error) {
 	return nil, fmt.Errorf("%w: there is no space %q, or the login may not see it: a space's key stands in the address of its pages, after /spaces/", ErrServer, key)
 }
 
-// pageByTitle is the page of that title; nil where there is none.
+// pageByTitle returns the page with this title; nil if there is none.
 func (c *Confluence) pageByTitle(ctx context.Context, in *space, title string) (*page, error) {
 	found, err := listAll[page](ctx, c, "/pages", url.Values{
 		"space-id": {in.ID}, "title": {title}, "status": {statusCurrent}, "body-format": {"storage"}, "limit": {listed},
@@ -179,7 +179,7 @@ func (c *Confluence) pageByTitle(ctx context.Context, in *space, title string) (
 	return &found[0], nil
 }
 
-// page by its number; nil where there is none that can be read.
+// page returns a page by its number; nil if none is readable.
 func (c *Confluence) page(ctx context.Context, id string) (*page, error) {
 	found := &page{}
 	err := c.json(ctx, request{method: http.MethodGet, path: v2 + "/pages/" + id, query: url.Values{"body-format": {"storage"}}}, nil, found)
@@ -189,7 +189,7 @@ func (c *Confluence) page(ctx context.Context, id string) (*page, error) {
 	return found, err
 }
 
-// parent is the page that a new one goes below, by its number or its title.
+// parent returns the parent of new pages, by its number or its title.
 func (c *Confluence) parent(ctx context.Context, in *space, named string) (string, error) {
 	if named == "" {
 		return "", nil
@@ -236,7 +236,7 @@ func (c *Confluence) pagesWithLabel(ctx context.Context, in *space, name string)
 	return ids, nil
 }
 
-// quoted is a text in Confluence's query language.
+// quoted quotes a text for Confluence's query language.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
@@ -249,7 +249,7 @@ func (c *Confluence) addLabel(ctx context.Context, to, name string) error {
 	return c.json(ctx, request{method: http.MethodPost, path: v1 + "/content/" + to + "/label"}, []writtenLabel{{"global", name}}, nil)
 }
 
-// property that we keep with a page; nil where there is none.
+// property returns our property of a page; nil if there is none.
 func (c *Confluence) property(ctx context.Context, of *page) (*property, error) {
 	found, err := listAll[property](ctx, c, "/pages/"+of.ID+"/properties", url.Values{"key": {propertyKey}, "limit": {listed}})
 	if err != nil || len(found) == 0 {
@@ -258,7 +258,7 @@ func (c *Confluence) property(ctx context.Context, of *page) (*property, error) 
 	return &found[0], nil
 }
 
-// record writes the property that is kept with a page.
+// record writes our property of a page.
 func (c *Confluence) record(ctx context.Context, of string, before *property, value recordedPage) error {
 	path := v2 + "/pages/" + of + "/properties"
 	if before == nil {
@@ -286,7 +286,7 @@ func (c *Confluence) upload(ctx context.Context, to string, file Picture, commen
 	if err := cmp.Or(err, form.WriteField("comment", comment), form.WriteField("minorEdit", "true"), form.Close()); err != nil {
 		return fmt.Errorf("writing the attachment %s: %w", file.Name, err)
 	}
-	// Not create, which refuses a name that is there: create or update.
+	// PUT creates or updates; POST would reject an existing name.
 	_, err = c.do(ctx, request{
 		method: http.MethodPut, path: v1 + "/content/" + to + "/child/attachment", body: body.Bytes(), kind: form.FormDataContentType(),
 		headers: map[string]string{"X-Atlassian-Token": "nocheck"},

@@ -19,25 +19,25 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ErrNotOurs means that what is there was not published by PerfLab.
+// ErrNotOurs means that PerfLab did not publish the existing content.
 var ErrNotOurs = errors.New("it was not published from here")
 
-// propertyKey is that of the property we keep with a page.
+// propertyKey is the key of our property of a page.
 const propertyKey = "perflab-report"
 
-// maxTitle is what Confluence takes.
+// maxTitle is Confluence's limit, in characters.
 const maxTitle = 255
 
 // recordedPage is stored as a property of a page, to identify the page and its content.
 type recordedPage struct {
 	UID string `json:"uid"`
-	// Page is its number: a copy of the page, which has this too, is not ours.
+	// Page is its number: a copy of the page has the same property, but is not ours.
 	Page string `json:"page"`
-	// Digest is of all that was published; Version the page's then, and Title.
+	// Digest of all published content, and the page's Version and Title at that time.
 	Digest  string `json:"digest"`
 	Version int    `json:"version"`
 	Title   string `json:"title"`
-	// Files are the names of what was attached.
+	// Files are the names of the attachments.
 	Files []string `json:"files"`
 }
 
@@ -53,18 +53,18 @@ func (p Picture) comment(uid string) string {
 	return "perflab " + uid + " sha256:" + hex.EncodeToString(sum[:])
 }
 
-// ourComment is that of whatever was attached from here.
+// ourComment matches the comment of our attachments.
 var ourComment = regexp.MustCompile(`^perflab [0-9A-Za-z-]+ sha256:[0-9a-f]{64}$`)
 
-// Article is a report as a page of a wiki holds it.
+// Article is a report as a wiki page.
 type Article struct {
 	UID, Title, Body string
-	// TitleChosen: a person requested this title.
+	// TitleChosen means that a user requested this title.
 	TitleChosen bool
 	Pictures    []Picture
 }
 
-// mark is the page's label, which is also in its body.
+// mark returns the page's label, which is also in its body.
 func (a *Article) mark() string { return "perflab-" + strings.ToLower(a.UID) }
 
 var (
@@ -73,8 +73,8 @@ var (
 	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 -?[0-9.]+ ([0-9.]+) ([0-9.]+)"`)
 )
 
-// NewArticle is the report with its charts, and its notes' pictures, as attachments. It
-// fails where a chart would be lost.
+// NewArticle returns the report with its charts, and its notes' pictures, as attachments. It
+// fails if a chart would be lost.
 func NewArticle(document *report.Report, title string) (*Article, error) {
 	brief := document.Brief()
 	uid, err := originUID(brief)
@@ -92,7 +92,7 @@ func NewArticle(document *report.Report, title string) (*Article, error) {
 	if err != nil {
 		return nil, err
 	}
-	// An anchor is not seen, and stays where a person edits the page.
+	// An anchor is invisible, and survives edits of the page.
 	article.Body = string(body) + `<p><ac:structured-macro ac:name="anchor"><ac:parameter ac:name="">` + article.mark() + `</ac:parameter></ac:structured-macro></p>` + "\n"
 	charts := document.Charts()
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
@@ -106,8 +106,8 @@ func NewArticle(document *report.Report, title string) (*Article, error) {
 	return article, article.checkPictures()
 }
 
-// originUID is what is found again of an experiment. A file may hold anything in its place,
-// and it goes into what is published.
+// originUID returns the UID that identifies the published experiment. It validates the UID,
+// because a file may contain any text, and the text is published.
 func originUID(brief report.Brief) (string, error) {
 	uid := string(brief.Origin.UID)
 	if !plainUID.MatchString(uid) {
@@ -126,7 +126,7 @@ func defaultTitle(brief report.Brief) string {
 	return string(question) + name
 }
 
-// withSize returns a drawing the size it has: what has none, Confluence shows in any.
+// withSize adds its size to a drawing: without one, Confluence shows it in any size.
 func withSize(svg []byte) []byte {
 	return drawing.ReplaceAllFunc(svg, func(head []byte) []byte {
 		size := drawing.FindSubmatch(head)
@@ -134,7 +134,7 @@ func withSize(svg []byte) []byte {
 	})
 }
 
-// checkPictures: what the page shows is attached, and what is attached is shown.
+// checkPictures checks that all shown pictures are attached, and all attached ones are shown.
 func (a *Article) checkPictures() error {
 	var shown, attached []string
 	for _, found := range shownFiles.FindAllStringSubmatch(a.Body, -1) {
@@ -150,7 +150,7 @@ func (a *Article) checkPictures() error {
 	return nil
 }
 
-// digest is of all that is published.
+// digest returns the digest of all published content.
 func (a *Article) digest() string {
 	all := fmt.Appendf(nil, "%d\n%s", len(a.Body), a.Body)
 	for _, one := range a.Pictures {
@@ -160,7 +160,7 @@ func (a *Article) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// observedPage is a page as it is found.
+// observedPage is an existing page.
 type observedPage struct {
 	page        *page
 	property    *property
@@ -169,8 +169,8 @@ type observedPage struct {
 	labels      []label
 }
 
-// isOurs reports whether we made the page for this experiment. A page that was made and
-// not recorded, because that was interrupted, bears the mark and the title.
+// isOurs reports whether we created the page for this experiment. If the publication was
+// interrupted before the record, the page has the mark and the title.
 func (o *observedPage) isOurs(a *Article) bool {
 	if o.property != nil {
 		return o.recorded.UID == a.UID && o.recorded.Page == o.page.ID
@@ -178,25 +178,25 @@ func (o *observedPage) isOurs(a *Article) bool {
 	return o.page.Title == a.Title && strings.Contains(o.page.Body.Storage.Value, ">"+a.mark()+"<")
 }
 
-// PagePlan is what becomes of a page.
+// PagePlan is the planned changes of a page.
 type PagePlan struct {
 	article *Article
-	// before is nil where there is no page yet.
+	// before is nil if there is no page yet.
 	before *observedPage
 	title  string
 	upload []Picture
 	remove []attachment
-	// write: the page itself is written, label: it is given its label.
+	// write means that the page itself is written, label that its label is added.
 	write, label bool
 	notes        []string
 }
 
-// isUnchanged: there is nothing to write.
+// isUnchanged reports whether there is nothing to write.
 func (p *PagePlan) isUnchanged() bool {
 	return p.before != nil && !p.write && !p.label && len(p.upload) == 0 && len(p.remove) == 0
 }
 
-// planPage decides what to write, from the article and from what is there.
+// planPage plans what to write, from the article and the existing page.
 func planPage(a *Article, before *observedPage) (*PagePlan, error) {
 	plan := &PagePlan{article: a, before: before, title: a.Title, write: true, label: true, upload: a.Pictures}
 	if before == nil {
@@ -220,7 +220,7 @@ func planPage(a *Article, before *observedPage) (*PagePlan, error) {
 	return plan, nil
 }
 
-// missingPictures are the pictures that are not attached as they are to be.
+// missingPictures returns the pictures that are not attached, or with other content.
 func missingPictures(a *Article, before *observedPage) ([]Picture, error) {
 	var upload []Picture
 	for _, one := range a.Pictures {
@@ -236,13 +236,13 @@ func missingPictures(a *Article, before *observedPage) ([]Picture, error) {
 	return upload, nil
 }
 
-// isOwnAttachment: we attached it, even where a person attached a new version.
+// isOwnAttachment reports whether we attached a file, even if a user attached a new version.
 func isOwnAttachment(before *observedPage, one attachment) bool {
 	return ourComment.MatchString(one.Comment) || slices.Contains(before.recorded.Files, one.Title)
 }
 
-// obsoleteAttachments are the attachments of an earlier report that this one does not show. What a
-// person attached, or changed, is his.
+// obsoleteAttachments returns the attachments of an earlier report that this one does not show,
+// without those that a user attached or changed.
 func obsoleteAttachments(a *Article, before *observedPage) []attachment {
 	var left []attachment
 	for _, one := range before.attachments {
@@ -254,7 +254,7 @@ func obsoleteAttachments(a *Article, before *observedPage) []attachment {
 	return left
 }
 
-// record is what is kept with the page once it is as planned.
+// record returns the record of the page after the plan is applied.
 func (p *PagePlan) record(written *page) recordedPage {
 	kept := recordedPage{UID: p.article.UID, Page: written.ID, Digest: p.article.digest(), Version: written.Version.Number, Title: p.title}
 	if p.before != nil && !p.write {

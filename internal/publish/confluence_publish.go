@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// Location is where pages go, and what may be done there.
+// Location is where pages are published, and which writes are allowed.
 type Location struct {
-	// Space is its key; Parent the title or number of the page that new ones go below.
+	// Space is a key; Parent is the title or number of the parent of new pages.
 	Space, Parent string
-	// Adopt lets a page be overwritten that was not published from here.
+	// Adopt allows overwriting a page that PerfLab did not publish.
 	Adopt bool
-	// DryRun: nothing is written.
+	// DryRun writes nothing.
 	DryRun bool
 }
 
-// Publish puts the article onto its page, and describes what was done.
+// Publish writes the article to its page, and describes what was done.
 func (c *Confluence) Publish(ctx context.Context, a *Article, on Location) (string, error) {
 	in, err := c.space(ctx, on.Space)
 	if err != nil {
@@ -56,8 +56,8 @@ func (p *page) address() string {
 	return p.Links.Base + p.Links.WebUI
 }
 
-// find is the page of the experiment: one of those that bear its label, or the one that
-// has its title. It is nil where there is none.
+// find returns the page of the experiment: one with its label, or the one with its title. It
+// returns nil if there is none.
 func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool) (*observedPage, error) {
 	labelled, err := c.pagesWithLabel(ctx, in, a.mark())
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool
 	return seen, nil
 }
 
-// observe reads what belongs to a page.
+// observe reads the property, attachments and labels of a page.
 func (c *Confluence) observe(ctx context.Context, found *page) (*observedPage, error) {
 	seen := &observedPage{page: found}
 	var err error
@@ -108,7 +108,7 @@ func (c *Confluence) observe(ctx context.Context, found *page) (*observedPage, e
 	return seen, err
 }
 
-// withPatience is for a recently created page that not all endpoints know yet.
+// withPatience is for a recently created page that not all endpoints have yet.
 func (c *Confluence) withPatience() *Confluence {
 	patient := *c.client
 	patient.patient = true

@@ -31,7 +31,7 @@ const (
 
 var shelf = publish.Location{Space: confluence.SpaceKey, Parent: confluence.Home}
 
-// newArticle of an experiment that asks this.
+// newArticle returns the article of an experiment with changes.
 func newArticle(t *testing.T, of types.UID, title string, change ...func(*report.Input)) *publish.Article {
 	t.Helper()
 	made, err := publish.NewArticle(measured(t, "heap", of, 0, change...), title)
@@ -48,7 +48,7 @@ func newConfluence(t *testing.T, site *confluence.Site) *publish.Confluence {
 	return made
 }
 
-// publishArticle publishes, and describes what was reported.
+// publishArticle publishes an article, and returns the description.
 func publishArticle(t *testing.T, site *confluence.Site, a *publish.Article, on publish.Location) string {
 	t.Helper()
 	told, err := newConfluence(t, site).Publish(t.Context(), a, on)
@@ -80,7 +80,7 @@ func TestConfluencePageIsCreated(t *testing.T) {
 	}
 }
 
-// A note's picture is attached as what it is: a photo as it is, a drawing as it is redrawn.
+// Pictures of notes are attached with their types: photos unchanged, drawings redrawn.
 func TestPicturesOfNotesAreAttached(t *testing.T) {
 	const drawing = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 8 8" width="8" height="8"/>`
 	site, photo := confluence.New(t), "\xff\xd8\xff photo"
@@ -109,7 +109,7 @@ func TestConfluencePageIsUpdatedInPlace(t *testing.T) {
 	}
 	site.Index()
 	page := site.Titled("Before? (heap)")
-	// One block less: other numbers, the same charts.
+	// With one block less, the numbers change, but not the charts.
 	told := publishArticle(t, site, newArticle(t, uid, "", asked("After?"), withoutBlock(6)), shelf)
 	if page.Title != "After? (heap)" || page.Version != 2 || !strings.HasPrefix(told, `page "After? (heap)" is updated; `) || strings.Contains(told, "history") {
 		t.Errorf("%s, version %d: %s", page.Title, page.Version, told)
@@ -149,7 +149,7 @@ func TestConfluenceFindsMovedPage(t *testing.T) {
 	}
 }
 
-// A copy of a page has its label and its property, and is a page of its own.
+// A copy of a page has the same label and property, but is not ours.
 func TestConfluenceIgnoresCopies(t *testing.T) {
 	site := confluence.New(t)
 	copied := site.Add("Copy of Asked? (heap)", "")
@@ -189,7 +189,7 @@ func TestConfluenceAttachments(t *testing.T) {
 			t.Errorf("%s is %+v", name, attached)
 		}
 	}
-	// The next report has one arm's charts less.
+	// The next report lacks the charts of one arm.
 	second := newArticle(t, uid, "", asked("Asked?"), func(input *report.Input) { input.Raw = nil })
 	told = publishArticle(t, site, second, shelf)
 	if len(page.Attachments) != len(second.Pictures)+1 || page.Attachments[byHand.Name] != byHand || !strings.Contains(told, "of an earlier report are deleted") {
@@ -216,7 +216,7 @@ func TestConfluenceRejectsPageOfOthers(t *testing.T) {
 	if page.Version != 2 || site.Len() != 2 {
 		t.Errorf("%d pages, version %d", site.Len(), page.Version)
 	}
-	// Another experiment of the same name and question is somebody else, too.
+	// The page of another experiment with the same name and question is not ours either.
 	again := newArticle(t, other, "", asked("Asked?"))
 	if _, err := newConfluence(t, site).Publish(t.Context(), again, shelf); !errors.Is(err, publish.ErrNotOurs) {
 		t.Errorf("%v", err)
@@ -240,7 +240,7 @@ func TestConfluenceDryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// What was interrupted is taken up again, wherever that was.
+// A publication that is interrupted at any write can be resumed.
 func TestConfluenceResumesPublication(t *testing.T) {
 	report := newArticle(t, uid, "", asked("Asked?"))
 	for before := 1; ; before++ {
@@ -339,7 +339,7 @@ func TestConfluenceProblems(t *testing.T) {
 	}
 }
 
-// A server that is busy, or does not know yet what was made, is asked again.
+// Requests to a busy server, or one that does not have a new page yet, are retried.
 func TestConfluenceRetries(t *testing.T) {
 	site := confluence.New(t)
 	busy := map[string]int{}
@@ -371,7 +371,7 @@ func TestConfluenceRetries(t *testing.T) {
 	}
 }
 
-// A request to make something, which may have been carried out, is not made again.
+// A creation that may have succeeded is not retried.
 func TestConfluenceDoesNotDuplicatePage(t *testing.T) {
 	site := confluence.New(t)
 	posts := 0

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Waits records how long a client would wait between tries, and waits for nothing.
+// Waits makes a client record its delays between attempts instead of waiting.
 func (c *client) Waits(into *[]time.Duration) {
 	c.pause = func(_ context.Context, wait time.Duration) error {
 		*into = append(*into, wait)

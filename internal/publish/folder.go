@@ -30,13 +30,13 @@ const (
 	entryFile = "report.json"
 )
 
-// maxEntry is more than any entry takes.
+// maxEntry exceeds the size of any entry.
 const maxEntry = 1 << 20
 
-// ErrFolder means that a folder holds what is not ours to write over.
+// ErrFolder means that publishing would overwrite files of others.
 var ErrFolder = errors.New("the folder can't be published to")
 
-// Entry is what an index describes a report.
+// Entry is a report in an index.
 type Entry struct {
 	UID        string             `json:"uid"`
 	Namespace  string             `json:"namespace"`
@@ -51,13 +51,13 @@ type Entry struct {
 	folder string
 }
 
-// File is one to be written, by its path with slashes within the folder.
+// File is a file to write, by its path with slashes within the folder.
 type File struct {
 	Path string
 	Body []byte
 }
 
-// newEntry is what an index describes this report.
+// newEntry returns the entry of a report.
 func newEntry(brief report.Brief) Entry {
 	answer := brief.Sentence
 	if len(brief.Banner) > 0 {
@@ -70,9 +70,9 @@ func newEntry(brief report.Brief) Entry {
 	}
 }
 
-// folderName is where an experiment's report goes: by namespace, name and UID, so that
-// an experiment that was made again under its name has a page of its own. A name that
-// the API server would refuse can't lead out of the site.
+// folderName returns the folder of an experiment's report, from its namespace, name and UID:
+// a recreated experiment of the same name has a separate page. It rejects names that the API
+// server would reject, so none leads out of the site.
 func folderName(from provenance.Origin) (string, error) {
 	if problems := validation.IsDNS1123Subdomain(from.Name); len(problems) > 0 {
 		return "", fmt.Errorf("%w: experiment %q: its name %s", ErrFolder, from.Name, problems[0])
@@ -88,13 +88,13 @@ func folderName(from provenance.Origin) (string, error) {
 	return namespace + "/" + name, nil
 }
 
-// FolderPlan is what becomes of a site.
+// FolderPlan is the planned changes of a site.
 type FolderPlan struct {
-	// Page is the report's, relative to the site.
+	// Page of the report, relative to the site.
 	Page string
-	// Entries are those of the index from then on.
+	// Entries of the new index.
 	Entries []Entry
-	// Changed are the files that the site does not hold as they are to be.
+	// Changed are the missing and changed files.
 	Changed []File
 
 	site string
@@ -122,7 +122,7 @@ func PlanFolder(site string, document *report.Report, entries []Entry) (*FolderP
 	return plan, err
 }
 
-// newFiles are all that the report and its index are made of.
+// newFiles returns all files of the report and its index.
 func newFiles(document *report.Report, own Entry, entries []Entry) ([]File, error) {
 	page, err := document.HTML()
 	if err != nil {
@@ -136,7 +136,7 @@ func newFiles(document *report.Report, own Entry, entries []Entry) ([]File, erro
 	if err != nil {
 		return nil, err
 	}
-	// The index last: what it names is there.
+	// The index is last, so that the pages it links to exist.
 	return []File{{own.folder + "/" + pageFile, page}, {own.folder + "/" + entryFile, append(text, '\n')}, {pageFile, index}}, nil
 }
 
@@ -167,8 +167,8 @@ func (p *FolderPlan) Describe(dryRun bool) string {
 	return fmt.Sprintf("%s %s; the index lists %s", page, verb, prose.Counted(len(p.Entries), "report"))
 }
 
-// Entries are the reports that lie in a folder. One that can't be read is an error: an
-// index without it would lose a report.
+// Entries returns the reports in a folder. An unreadable one is an error: an index without it
+// would lose a report.
 func Entries(folder string) ([]Entry, error) {
 	found, err := filepath.Glob(filepath.Join(escapeGlob(folder), "*", "*", entryFile))
 	if err != nil {
@@ -220,7 +220,7 @@ func readEntry(file string) (Entry, error) {
 	return entry, nil
 }
 
-// changedFiles are the files that a site does not hold as they are to be.
+// changedFiles returns the files that are missing in a site or differ there.
 func changedFiles(folder string, files []File) ([]File, error) {
 	var changed []File
 	for _, file := range files {
@@ -267,7 +267,7 @@ func writeAtomically(name string, body []byte) (err error) {
 		}
 	}()
 	_, err = partial.Write(body)
-	// For everybody to read, as a web server's user has to.
+	// Readable by all users, because the web server may run as any of them.
 	err = errors.Join(err, partial.Chmod(0o644), partial.Sync(), partial.Close())
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// measured is a report of an experiment of that name and UID, measured so much later.
+// measured returns the report of an experiment with this name and UID, measured this much later.
 func measured(t *testing.T, name string, uid types.UID, later time.Duration, change ...func(*report.Input)) *report.Report {
 	t.Helper()
 	input := recorded.Experiment(1)
@@ -41,12 +41,12 @@ func measured(t *testing.T, name string, uid types.UID, later time.Duration, cha
 	return document
 }
 
-// asked lets an experiment ask a question of its own.
+// asked sets the question of an experiment.
 func asked(question string) func(*report.Input) {
 	return func(input *report.Input) { input.Experiment.Spec.Question = question }
 }
 
-// put publishes a report into a site and describes what was reported.
+// put publishes a report into a site and returns the description.
 func put(t *testing.T, site string, document *report.Report) string {
 	t.Helper()
 	entries, err := publish.Entries(site)
@@ -57,7 +57,7 @@ func put(t *testing.T, site string, document *report.Report) string {
 	return plan.Describe(false)
 }
 
-// files of a site by their paths.
+// files returns the contents of a site by path.
 func files(t *testing.T, site string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -76,7 +76,7 @@ func files(t *testing.T, site string) map[string]string {
 
 func TestFolderIndexIsNewestFirst(t *testing.T) {
 	older, newer := measured(t, "heap", "1", 0, asked("Old?")), measured(t, "broker", "2", time.Hour, asked("New <b>?"))
-	// As a pattern, this name would find other folders.
+	// As a glob pattern, this name would match other folders.
 	site := filepath.Join(t.TempDir(), "si[a]te*")
 	put(t, site, newer)
 	put(t, site, older)
@@ -110,7 +110,7 @@ func TestFolderIsUpdatedInPlace(t *testing.T) {
 	if len(after) != len(before) || strings.Contains(after["index.html"], "Before?") || !strings.Contains(after["index.html"], "After?") {
 		t.Errorf("%d files became %d, the index is\n%s", len(before), len(after), after["index.html"])
 	}
-	// An experiment that was made again under its name is another one.
+	// A recreated experiment of the same name is another one.
 	put(t, site, measured(t, "heap", "3", 0))
 	if again := files(t, site); len(again) != len(after)+2 {
 		t.Errorf("%d files became %d", len(after), len(again))

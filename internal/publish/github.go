@@ -20,7 +20,7 @@ import (
 const (
 	// gitHubAPI is the default of GITHUB_API_URL.
 	gitHubAPI = "https://api.github.com"
-	// commentsPage and maxPages bound how many comments are looked through.
+	// commentsPage and maxPages bound how many comments are searched.
 	commentsPage, maxPages = 100, 100
 	// maxComment is GitHub's limit of a comment, in characters; maxSummary that of a
 	// step's summary, in bytes.
@@ -28,9 +28,9 @@ const (
 )
 
 var (
-	// ErrThread means that what is to be commented on is written wrongly.
+	// ErrThread means that the reference to an issue or pull request is invalid.
 	ErrThread = errors.New("write --github OWNER/REPOSITORY#NUMBER, the number of an issue or a pull request")
-	// ErrLink is the same for the address of the whole report.
+	// ErrLink means that the URL of the whole report is invalid.
 	ErrLink    = errors.New("write --link https://HOST/PATH, where the whole report is")
 	errTooLong = fmt.Errorf("%w: the answer in short is too long", ErrServer)
 	thread     = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})#([1-9][0-9]{0,8})$`)
@@ -63,14 +63,14 @@ func (t Thread) path(rest ...string) string {
 
 // Note is a summary of the report with the mark of its experiment.
 type Note struct {
-	// mark begins the comment, and is not seen in it.
+	// mark begins the comment, and is invisible.
 	mark string
 	// Body is Markdown.
 	Body string
 }
 
-// NewNote a report; the link to the whole of it may be empty. It fails where the
-// answer has no room in a comment.
+// NewNote summarizes a report; the link to the whole report may be empty. It fails
+// if the summary exceeds the limit of a comment.
 func NewNote(document *report.Report, link string) (Note, error) {
 	brief := document.Brief()
 	uid, err := originUID(brief)
@@ -92,11 +92,11 @@ func NewNote(document *report.Report, link string) (Note, error) {
 	return note, nil
 }
 
-// GitHub is its API, as one user sees it.
+// GitHub is a client of its API, as one user.
 type GitHub struct{ client *client }
 
-// NewGitHub refuses an address at which the token could be read on its way; an empty
-// one is GitHub's own.
+// NewGitHub rejects an address to which the token would be sent unencrypted. An empty
+// address is GitHub's own.
 func NewGitHub(address, token string) (*GitHub, error) {
 	made, err := newClient(cmp.Or(address, gitHubAPI), "Bearer "+token, token)
 	if err != nil {
@@ -106,15 +106,15 @@ func NewGitHub(address, token string) (*GitHub, error) {
 	return &GitHub{made}, nil
 }
 
-// threadComment is what GitHub describes one.
+// threadComment is a comment in GitHub's responses.
 type threadComment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
 	Page string `json:"html_url"`
 }
 
-// Comment makes the comment of an experiment, or writes the one that it has again, and
-// describes what was done.
+// Comment creates the comment of an experiment, or updates the existing one, and describes
+// what was done.
 func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool) (string, error) {
 	before, err := g.find(ctx, on, note.mark)
 	if err != nil {
@@ -122,7 +122,7 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 	}
 	method, path, done := http.MethodPost, on.path(strconv.Itoa(on.number), "comments"), "a comment was added to "+on.String()
 	if before != nil {
-		// GitHub returns lines back as they end on its pages.
+		// GitHub may return other line endings.
 		if strings.ReplaceAll(before.Body, "\r\n", "\n") == note.Body {
 			return fmt.Sprintf("%s is up to date: nothing was written", before.Page), nil
 		}
@@ -138,7 +138,7 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 	return fmt.Sprintf("%s: %s", written.Page, done), nil
 }
 
-// find the comment that begins with the mark; nil where there is none.
+// find returns the comment that begins with the mark; nil if there is none.
 func (g *GitHub) find(ctx context.Context, on Thread, mark string) (*threadComment, error) {
 	for page := 1; page <= maxPages; page++ {
 		var listed []threadComment
@@ -160,7 +160,7 @@ func (g *GitHub) find(ctx context.Context, on Thread, mark string) (*threadComme
 	return nil, fmt.Errorf("%w: %s has more than %d comments", ErrServer, on, commentsPage*maxPages)
 }
 
-// wrapError describes what a refusal most likely means.
+// wrapError adds the most likely cause of an error status.
 func (g *GitHub) wrapError(err error, on Thread) error {
 	switch {
 	case isStatus(err, http.StatusNotFound):
@@ -171,8 +171,8 @@ func (g *GitHub) wrapError(err error, on Thread) error {
 	return err
 }
 
-// AppendSummary adds the note to the summary of a step of GitHub Actions, which is the
-// file that it names. Nothing is added twice.
+// AppendSummary appends the note to the file with the summary of a GitHub Actions step. It
+// does not append the same note twice.
 func AppendSummary(path string, note Note, dryRun bool) (string, error) {
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

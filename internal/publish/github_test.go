@@ -20,7 +20,7 @@ import (
 
 const thread = "team/shop#7"
 
-// noted is the answer in short of an experiment that asks this.
+// noted returns the summary of an experiment with this question.
 func noted(t *testing.T, question, link string) publish.Note {
 	t.Helper()
 	note, err := publish.NewNote(measured(t, "heap", uid, 0, asked(question)), link)
@@ -37,8 +37,8 @@ func comment(t *testing.T, site *github.Site, note publish.Note, dryRun bool) (s
 	return made.Comment(t.Context(), on, note, dryRun)
 }
 
-// An experiment has one comment, which is rewritten when the answer is another, however many
-// comments there are.
+// An experiment has one comment, which is updated when the summary changes, among any number
+// of comments.
 func TestGitHubCommentIsUpdatedInPlace(t *testing.T) {
 	site := github.Start(t)
 	site.AddComment(slices.Repeat([]string{"Looks good to me."}, 150)...)
@@ -67,7 +67,7 @@ func TestGitHubCommentIsUpdatedInPlace(t *testing.T) {
 	expect.Contains(t, first.Body, []string{"### Is it faster with a larger heap?", "[The whole report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"}, "the comment")
 }
 
-// A refusal is reported with what to do, and without the token.
+// A rejection is reported with advice, and without the token.
 func TestGitHubExplainsRejectedComment(t *testing.T) {
 	site := github.Start(t)
 	site.Refuse(http.StatusForbidden)
@@ -91,7 +91,7 @@ func TestGitHubExplainsRejectedComment(t *testing.T) {
 	}
 }
 
-// Names in a comment call nobody and refer to nothing.
+// Text from the experiment mentions no user and links to nothing.
 func TestGitHubCommentMentionsNobody(t *testing.T) {
 	note := noted(t, "Does @team/all like #12, <b>x</b> and https://evil.example.org?", "")
 	for _, unwanted := range []string{"@team", "#12", "<b>", "https://evil"} {

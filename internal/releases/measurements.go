@@ -202,7 +202,7 @@ func newArmSettings(all []Arm, runs []v1alpha1.PerfRun) (armSettings, error) {
 	var made armSettings
 	var first map[string]string
 	for at, arm := range all {
-		// Of an arm without a run there is no complete block.
+		// Every arm has a run, because there is a complete block.
 		settings := arms.Settings(*arms.RecordedSystem(runs, arm.Name))
 		if at == 0 {
 			first = settings

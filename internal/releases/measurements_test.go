@@ -71,7 +71,7 @@ func TestDecodedMeasurementsGiveSameHistory(t *testing.T) {
 	}
 }
 
-// describe all of a history.
+// describe returns a whole history as text.
 func describe(history *releases.History) string {
 	var out strings.Builder
 	for i := range history.Series {

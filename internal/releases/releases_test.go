@@ -22,7 +22,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// recordedReleases are monthly releases of six blocks, with the given true durations of
+// recordedReleases returns monthly releases of six blocks, with the given true durations of
 // check-ins in ms. The module's image changes at the release newFrom.
 func recordedReleases(seed uint64, newFrom int, milliseconds ...float64) []releases.ExperimentRuns {
 	var records []releases.ExperimentRuns

@@ -34,13 +34,13 @@ var phases = []v1alpha1.ExperimentPhase{
 // Experiments counts the experiments and runs at each scrape, independent of restarts of the
 // operator.
 type Experiments struct {
-	// Reader is best a cached one.
+	// Reader should be cached.
 	Reader client.Reader
 }
 
 var _ prometheus.Collector = Experiments{}
 
-// Describe names the metrics.
+// Describe sends the descriptions of the metrics.
 func (Experiments) Describe(to chan<- *prometheus.Desc) {
 	to <- experimentsDesc
 	to <- queueDesc
@@ -71,7 +71,7 @@ func count(all []v1alpha1.PerfExperiment) (experiments, queued map[v1alpha1.Expe
 	experiments, queued = map[v1alpha1.ExperimentPhase]int32{}, map[v1alpha1.ExperimentPhase]int32{}
 	for i := range all {
 		if provenance.IsImported(&all[i]) {
-			// It was counted where it was measured, and needs no action here.
+			// It counts where it was measured, and needs no action here.
 			continue
 		}
 		status := &all[i].Status

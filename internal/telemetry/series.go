@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// mostSeries of releases are reported, those whose experiments were complete last: people
-// choose names, and Prometheus keeps a series for each.
+// mostSeries limits the series of releases to those with the latest complete experiments:
+// users choose the names, and Prometheus keeps a series for each.
 const mostSeries = 300
 
 var (
@@ -34,10 +34,10 @@ var (
 		"Experiments with at least one series left out, because there are too many.", nil, nil)
 )
 
-// seriesKey of a series.
+// seriesKey identifies a series.
 type seriesKey struct{ namespace, scenario, metric, arm string }
 
-// collectSeries describes each series of releases where it is now.
+// collectSeries sends the latest point of each series of releases.
 func collectSeries(all []v1alpha1.PerfExperiment, to chan<- prometheus.Metric) {
 	seen, leftOut := map[seriesKey]bool{}, 0
 	for _, experiment := range newestFirst(all) {
@@ -63,7 +63,7 @@ func collectSeries(all []v1alpha1.PerfExperiment, to chan<- prometheus.Metric) {
 	sendChanges(all, seen, to)
 }
 
-// newestFirst are the experiments that were complete here, the last one first.
+// newestFirst returns the experiments that were completed here, the latest first.
 func newestFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 	var done []*v1alpha1.PerfExperiment
 	for i := range all {
@@ -77,7 +77,7 @@ func newestFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
 	return done
 }
 
-// primaryResults are the places of those of primary metrics, but of a A/A control.
+// primaryResults returns the indexes of the results of primary metrics, without the A/A control.
 func primaryResults(experiment *v1alpha1.PerfExperiment) []int {
 	primary := analysisplan.New(&experiment.Spec).Primary
 	twin := ""
@@ -111,7 +111,7 @@ func sendPoint(series seriesKey, row *v1alpha1.Result, release string, to chan<-
 	}
 }
 
-// sendChanges counts those of the series that are reported.
+// sendChanges sends the number of changes of each reported series.
 func sendChanges(all []v1alpha1.PerfExperiment, told map[seriesKey]bool, to chan<- prometheus.Metric) {
 	type kind struct {
 		seriesKey
@@ -135,7 +135,7 @@ func sendChanges(all []v1alpha1.PerfExperiment, told map[seriesKey]bool, to chan
 	}
 }
 
-// send a gauge; one with a name that Prometheus does not take is left out.
+// send sends a gauge unless Prometheus rejects a label.
 func send(to chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
 	if made, err := prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, labels...); err == nil {
 		to <- made

@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// completeExperiment is an experiment that was complete on a day, with a mean of six runs.
+// completeExperiment returns an experiment completed on a day, with a mean of six runs.
 func completeExperiment(day int, mean string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "lab", Name: fmt.Sprintf("nightly-%d", day), Annotations: map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", day)},
@@ -50,8 +50,8 @@ func newRegistry(t *testing.T, experiments ...*v1alpha1.PerfExperiment) *prometh
 	return registry
 }
 
-// Of each series the experiment tells that was complete last; not of imported ones, of A/A
-// controls or of metrics that decide nothing.
+// Each series has the value of the experiment that was completed last. Imported experiments,
+// A/A controls and secondary metrics are left out.
 func TestSeries(t *testing.T) {
 	registry := newRegistry(t,
 		completeExperiment(1, "380"), completeExperiment(3, "400", func(e *v1alpha1.PerfExperiment) {
@@ -78,7 +78,7 @@ perflab_series_mean{arm="base",metric="cico/Check-In/average",namespace="lab",re
 	}
 }
 
-// However many names people choose, Prometheus gets so many series and no more.
+// The number of series is bounded, even if users choose many names.
 func TestSeriesAreBounded(t *testing.T) {
 	var all []*v1alpha1.PerfExperiment
 	for n := range 310 {

@@ -21,11 +21,11 @@ type Metrics struct {
 	analyses prometheus.Histogram
 }
 
-// stepBuckets reach from a topic that is there at once to a load over night.
+// stepBuckets range from the creation of a topic to a load overnight.
 var stepBuckets = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200}
 
-// New makes the metrics and registers them. It panics when they are registered
-// already: there is one operator in a process.
+// New registers the metrics. It panics if they are already registered: there is
+// one operator in a process.
 func New(registerer prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -51,8 +51,8 @@ func New(registerer prometheus.Registerer) *Metrics {
 	return m
 }
 
-// invalidReasons are why runs do not count. Their counters begin at zero: a run
-// takes half an hour, and Prometheus sees no increase in a series that begins
+// invalidReasons are the reasons of invalid runs. Their counters start at zero: a
+// run takes half an hour, and Prometheus sees no increase in a series that starts
 // with one.
 var invalidReasons = []string{
 	v1alpha1.ReasonDeadline, v1alpha1.ReasonEffectiveConfiguration, v1alpha1.ReasonRestoreFailed,
@@ -76,7 +76,7 @@ func (m *Metrics) RunFinished(run *v1alpha1.PerfRun) {
 	}
 	m.runs.WithLabelValues(outcome(run.Status.Phase), reason).Inc()
 	if run.Status.Phase != v1alpha1.RunSucceeded || run.Status.Durations == nil {
-		// The steps of a run that was cut short would describe its deadlines.
+		// The steps of an interrupted run would show its deadlines.
 		return
 	}
 	for step, took := range stepDurations(run.Status.Durations) {
@@ -95,7 +95,7 @@ func stepDurations(durations *v1alpha1.RunDurations) map[string]time.Duration {
 	}
 }
 
-// StartAnalysis begins to time an analysis; call what it returns at the end.
+// StartAnalysis starts the timer of an analysis; call stop at its end.
 func (m *Metrics) StartAnalysis() (stop func()) {
 	if m == nil {
 		return func() {}

@@ -16,8 +16,8 @@ import (
 
 var reasonRow = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|")
 
-// Whatever may become of a run is a series from the start on. The reasons are
-// those that people are told of.
+// Each outcome of a run has a series from the start. The reasons are those in
+// the documentation.
 func TestRunsAreCountedFromZero(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reasons.md")
 	expect.NoError(t, err)
@@ -38,8 +38,8 @@ func TestRunsAreCountedFromZero(t *testing.T) {
 	}
 }
 
-// begunRuns are the counters of runs that there are before any run, by outcome
-// and reason.
+// begunRuns returns the counters that exist before any run, by outcome and
+// reason.
 func begunRuns(t *testing.T) map[string]bool {
 	t.Helper()
 	registry := prometheus.NewRegistry()

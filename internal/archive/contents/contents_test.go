@@ -55,7 +55,7 @@ func rawOf(input report.Input, run *v1alpha1.PerfRun) []corev1.ConfigMap {
 	return own
 }
 
-// What comes back from an archive is what perflab export would have written.
+// Reading an archive returns what perflab export would have written.
 func TestReadReturnsStoredExperiment(t *testing.T) {
 	input, kept := experiment(), archives.New(t)
 	var references []archive.Reference
@@ -78,7 +78,7 @@ func TestReadReturnsStoredExperiment(t *testing.T) {
 	}
 }
 
-// The plan that is kept is the one that the runs of real experiments followed.
+// The stored plan is the one that the runs of real experiments followed.
 func TestExperimentRecordHasPlan(t *testing.T) {
 	examples, err := filepath.Glob("../../../docs/examples/*.yaml.gz")
 	if err != nil || len(examples) == 0 {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// kindPlan is the item that describes what was to be done, in which order.
+	// kindPlan is the item with the planned runs in their order.
 	kindPlan      = "Plan"
 	mediaTypePlan = "application/json"
 )
 
-// plannedRun is a place of a plan, in words of the API.
+// plannedRun is a run of a plan, with field names of the API.
 type plannedRun struct {
 	Position int32  `json:"position"`
 	Block    int32  `json:"block"`
@@ -26,8 +26,8 @@ type plannedRun struct {
 	Scenario string `json:"scenario"`
 }
 
-// addPlan adds the plan that the experiment's runs followed, which its status gives
-// whole: the order is drawn with the seed. What was measured elsewhere has none.
+// addPlan adds the plan that the experiment's runs followed. The status determines it,
+// because the seed determines the order. Experiments measured elsewhere have none.
 func addPlan(record *archive.Record, experiment *v1alpha1.PerfExperiment) error {
 	status := &experiment.Status
 	each := int32(len(status.Arms) * len(experiment.Spec.Scenarios))

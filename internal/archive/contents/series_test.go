@@ -28,7 +28,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// inMemory is an archive that no disk slows down.
+// inMemory returns an archive in memory, which no disk slows down.
 func inMemory(t *testing.T) *archive.Store {
 	t.Helper()
 	location, err := archive.ParseLocation("s3://perflab?region=here")
@@ -36,7 +36,7 @@ func inMemory(t *testing.T) *archive.Store {
 	return archive.New(&bucket.Bucket{Blob: memblob.OpenBucket(nil)}, location, archive.Options{})
 }
 
-// release is the nth of some, a day after the one before.
+// release returns the nth release, a day after the previous one.
 func release(n int, users int32) report.Input {
 	experiment, runs := recorded.Truth{
 		Seed: uint64(n + 1), Blocks: 2, Baseline: 400, Spread: 0.01, Users: users, Image: "users:1", Arms: map[string]float64{"small": 1.2},
@@ -55,7 +55,7 @@ func release(n int, users int32) report.Input {
 	return report.Input{Experiment: *experiment, Runs: runs}
 }
 
-// keepInput keeps an experiment, with its runs where they are requested.
+// keepInput keeps an experiment and, if there is a change, its runs.
 func keepInput(t *testing.T, store *archive.Store, input report.Input, change func(*archive.Record)) archive.Reference {
 	t.Helper()
 	var runs []archive.Reference
@@ -72,7 +72,7 @@ func readHistory(t *testing.T, store *archive.Store, asked contents.HistoryQuery
 	return found
 }
 
-// encodeHistory is what was found as text.
+// encodeHistory returns a history as text.
 func encodeHistory(t *testing.T, found contents.HistoryData) string {
 	t.Helper()
 	lines := slices.Clone(found.Notes)
@@ -84,14 +84,14 @@ func encodeHistory(t *testing.T, found contents.HistoryData) string {
 	return strings.Join(lines, "\n")
 }
 
-// asBefore is a record as it was kept before there was an index.
+// asBefore changes a record to one from before there was an index.
 func asBefore(record *archive.Record) {
 	record.SeriesEntry = nil
 	record.Items = slices.DeleteFunc(record.Items, func(item archive.Item) bool { return item.Kind == "Measured" })
 }
 
-// What was kept before there was an index is measured from its runs, and told as if it
-// had been there.
+// Records from before there was an index are measured from their runs, and have the same
+// history as indexed ones.
 func TestIndexMeasuresOlderRecords(t *testing.T) {
 	before, now := inMemory(t), inMemory(t)
 	for n := range 3 {
@@ -121,7 +121,7 @@ func TestIndexMeasuresOlderRecords(t *testing.T) {
 	}
 }
 
-// Of a long series its end is read, and what is left out is said.
+// Of a long series, only the newest points are read, and a note counts the others.
 func TestHistoryReadsNewestPoints(t *testing.T) {
 	store := inMemory(t)
 	for n := range 305 {
@@ -145,13 +145,13 @@ func TestHistoryReadsNewestPoints(t *testing.T) {
 	}; !slices.Equal(found.Notes, want) {
 		t.Errorf("notes %q", found.Notes)
 	}
-	// The one that was measured last is of the other series.
+	// The experiment that was measured last is in the other series.
 	if found := readHistory(t, store, contents.HistoryQuery{Namespace: "lab"}); len(found.Measurements) != 2 || found.Measurements[0].Scenarios[0].Metrics[0].Name != recorded.CheckIn {
 		t.Errorf("%+v", found.Measurements)
 	}
 }
 
-// What a point leads to is believed only if it is what it has to be.
+// The item of a point is verified before it is used.
 func TestHistoryVerifiesItems(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(t *testing.T, path string)
@@ -188,7 +188,7 @@ func TestHistoryVerifiesItems(t *testing.T) {
 			}
 		})
 	}
-	// A key that leads to another namespace's experiment tells nothing of it.
+	// A point that leads to another namespace's experiment reveals nothing of it.
 	store := archives.New(t)
 	input := release(0, 8)
 	keepInput(t, store, input, nil)

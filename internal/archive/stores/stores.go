@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stores has all object stores that an archive can be in. Who imports it links
-// the libraries of all of them; who wants fewer imports the packages below it, and gives
-// their providers to [archive.Open].
+// Package stores has all object stores for archives, and links the libraries of all of
+// them. To link fewer, import packages below this one, and pass their providers to
+// [archive.Open].
 package stores
 
 import (
@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/archive/stores/s3"
 )
 
-// All providers, by the scheme of their URLs.
+// All returns all providers, by the scheme of their URLs.
 func All() map[string]archive.Provider {
 	return map[string]archive.Provider{
 		archive.SchemeS3:        s3.Open,
@@ -25,7 +25,7 @@ func All() map[string]archive.Provider {
 	}
 }
 
-// Open an archive in any of them.
+// Open opens an archive in any of them.
 func Open(ctx context.Context, location archive.Location, options archive.Options) (*archive.Store, error) {
 	return archive.Open(ctx, location, All(), options)
 }

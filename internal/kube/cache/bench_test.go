@@ -27,9 +27,9 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-// BenchmarkStrippedRuns says what the cache holds of a run that is over, in bytes of the live
-// heap, and how much more that would be if each had its own copy of the words that runs
-// of an experiment share.
+// BenchmarkStrippedRuns reports the size of a finished run in the cache, in bytes of the live
+// heap, and how much larger it would be with its own copies of the texts that runs of an
+// experiment share.
 func BenchmarkStrippedRuns(b *testing.B) {
 	run := folioRun(v1alpha1.RunSucceeded)
 	run.Spec.PlanHash, run.UID = naming.Hash("plan"), "0f3b7c52-7d7e-4d0b-9d44-0b0a1b8f2c11"
@@ -58,7 +58,7 @@ func written(b *testing.B, object any) []byte {
 	return text
 }
 
-// held is what each of many runs takes that were read one by one, and kept so.
+// held returns the average size of many runs that were decoded one by one and then stripped.
 func held(b *testing.B, text []byte, keep func(*v1alpha1.PerfRun) *v1alpha1.PerfRun) float64 {
 	b.Helper()
 	runs := make([]*v1alpha1.PerfRun, 500)
@@ -80,8 +80,8 @@ func heap() float64 {
 	return float64(now.HeapAlloc)
 }
 
-// BenchmarkDecodeRuns says how long it takes to list a run that is over, what is allocated for
-// it, and how many times as much both are where it is read whole first, as client-go does.
+// BenchmarkDecodeRuns reports the time and the allocations for listing a finished run, and the
+// factors by which both grow if it is decoded whole first, as by client-go.
 func BenchmarkDecodeRuns(b *testing.B) {
 	const pages = 100
 	listening := httptest.NewServer(copies(b, pages))
@@ -99,10 +99,10 @@ func BenchmarkDecodeRuns(b *testing.B) {
 	b.ReportMetric(float64(whole.allocated)/float64(part.allocated), "whole/part-allocated")
 }
 
-// pageSize is that of the operator.
+// pageSize is the operator's.
 const pageSize = 20
 
-// copies plays a server that has a number of pages of recorded runs.
+// copies is a server with a number of pages of recorded runs.
 func copies(b *testing.B, pages int) http.Handler {
 	b.Helper()
 	list, known := v1alpha1.PerfRunList{}, recorded.Experiment(1).Runs
@@ -133,7 +133,7 @@ func readInPart(b *testing.B, config *rest.Config) {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	go made.RunWithContext(ctx)
-	// What polls would be among what is measured.
+	// Polling would distort the measurement.
 	if !toolscache.WaitFor(ctx, "", made.HasSyncedChecker()) {
 		b.Fatal("not all has been read")
 	}
@@ -158,7 +158,7 @@ func readWhole(b *testing.B, config *rest.Config, pages int) {
 	goruntime.KeepAlive(kept)
 }
 
-// cost is what something took altogether.
+// cost is the total time and memory of an operation.
 type cost struct {
 	took      time.Duration
 	allocated uint64

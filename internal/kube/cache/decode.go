@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// resource is one of the operator's own: a cluster may have thousands of large objects, of
-// which the cache keeps little.
+// resource is one of the operator's own: a cluster may have thousands of large objects, and
+// the cache keeps little of each.
 type resource struct {
 	name string
 	// decode decodes the stripped form of an object.
@@ -82,7 +82,7 @@ func skip[T any]() *json.Unmarshalers {
 	})
 }
 
-// storedOptions skip checks that the API server has made when it stored the object.
+// storedOptions skip checks that the API server made when it stored the object.
 var storedOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // decode decodes an object without the skipped types. If the result is not one that the cache

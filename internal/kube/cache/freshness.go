@@ -22,32 +22,31 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// Freshness knows how new a list of each kind must at least be: as new as what this
-// process has written of the kind, and as any list of it before. The API server answers
-// such a list from its own cache, in milliseconds; a list of which nothing is asked waits
-// until that cache is known to be as new as etcd, which takes it a tenth of a second.
+// Freshness holds the minimum version for lists of each kind: the latest that this process
+// has written or listed. The API server answers such a list from its own cache, in
+// milliseconds. A list without a minimum waits until that cache is as new as etcd, which
+// takes a tenth of a second.
 //
-// What somebody else has written may be missing for as long as the server's watch of etcd
-// is behind. It could as well have been written a moment after a list that waited.
+// Writes of others may be missing while the server's watch of etcd is behind. They could as
+// well have happened a moment after a list that waited.
 type Freshness struct {
 	mutex sync.Mutex
 	known map[schema.GroupKind]uint64
 }
 
-// NewFreshness knows of nothing yet: the first list of each kind waits.
+// NewFreshness returns one without versions: the first list of each kind waits.
 func NewFreshness() *Freshness { return &Freshness{known: map[schema.GroupKind]uint64{}} }
 
-// Client is the client of a manager: what it writes is noted. Of an object that was written
-// a moment ago it reads what was written, which the cache may not have yet; the kinds that
-// the cache leaves out are listed as live does.
+// Client returns the client of a manager that notes the versions it writes. It gets an object
+// from live while the cache does not have the written version yet. Live also lists the kinds
+// that the cache leaves out.
 func (f *Freshness) Client(cached client.Client, live client.Reader, leftOut ...schema.GroupVersionKind) client.Client {
 	return noting{cached, f, &recent{}, live, leftOut}
 }
 
-// Reader is the reader, which reads from the API server; its lists are as new as is
-// known to be needed. Lists that say themselves how new they are to be, and the pages
-// after the first, are left as they are. What is listed without a limit is asked for in
-// pages, so that the server never holds more than one.
+// Reader returns a reader from the API server whose lists have the minimum version. Lists
+// that set a version themselves, and pages after the first, are unchanged. A list without
+// a limit is requested in pages, so that the server never holds more than one.
 func (f *Freshness) Reader(live client.Reader, scheme *runtime.Scheme) client.Reader {
 	return fresh{live, f, scheme}
 }
@@ -58,15 +57,15 @@ func (f *Freshness) of(kind schema.GroupKind) uint64 {
 	return f.known[kind]
 }
 
-// note remembers the version if it is later than what is known. Versions of a kind are
-// numbers that grow.
+// note stores the version if it is later than the known one. Versions of a kind are
+// growing numbers.
 func (f *Freshness) note(kind schema.GroupKind, version string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.known[kind] = max(f.known[kind], numberOf(version))
 }
 
-// numberOf is a version as a number; 0: it is none.
+// numberOf returns a version as a number; 0 if it is none.
 func numberOf(version string) uint64 {
 	number, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
@@ -87,7 +86,7 @@ type fresh struct {
 	scheme *runtime.Scheme
 }
 
-// List is in pages, as new as needed.
+// List lists in pages, at the minimum version or later.
 func (r fresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if (&client.ListOptions{}).ApplyOptions(options).Limit > 0 {
 		return r.page(ctx, list, options...)
@@ -109,9 +108,9 @@ func (r fresh) List(ctx context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
-// page is as new as needed. Where versions have gone back, as they do when etcd is restored,
-// the server says ten times, four seconds each, that it is not there yet, and what was known
-// is worth nothing.
+// page lists one page, at the minimum version or later. After a restore of etcd, versions are
+// lower: the server then responds ten times, after four seconds each, that the version is too
+// large, and the known version is dropped.
 func (r fresh) page(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	listed, err := listedKind(list, r.scheme)
 	if err != nil {
@@ -205,8 +204,8 @@ func (s notingStatus) Patch(ctx context.Context, object client.Object, patch cli
 	return s.noting.wrote(object, s.SubResourceWriter.Patch(ctx, object, patch, options...))
 }
 
-// wrote notes an object as the server has given it back. A dry run gives one back that
-// has no version, or that of the one there is.
+// wrote notes the version of an object in a response. The response to a dry run has no
+// version, or that of the existing object.
 func (w noting) wrote(object client.Object, err error) error {
 	if err != nil {
 		return err

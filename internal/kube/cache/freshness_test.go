@@ -28,7 +28,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// lists notes what was asked of the API server with each list.
+// lists records the parameters of each list request.
 type lists struct {
 	mutex sync.Mutex
 	asked []url.Values
@@ -44,7 +44,7 @@ func (l *lists) RoundTrip(request *http.Request) (*http.Response, error) {
 	return l.next.RoundTrip(request)
 }
 
-// last is what the last list asked for.
+// last returns the version that the last list requested.
 func (l *lists) last(t *testing.T) (match string, version uint64) {
 	t.Helper()
 	asked := l.asked[len(l.asked)-1]
@@ -61,8 +61,8 @@ func number(t *testing.T, version string) uint64 {
 	return read
 }
 
-// aside is a namespace of its own with a client that notes what this process has to have
-// written when it lists.
+// aside is a namespace with a client that notes its writes, and a reader whose lists
+// include them.
 type aside struct {
 	asked     *lists
 	namespace string
@@ -81,7 +81,7 @@ func newAside(t *testing.T) aside {
 	return aside{asked, apiserver.Namespace(t, direct), freshness.Client(direct, live, configMap), live}
 }
 
-// list reads what is there, which was asked to be as new as what was written last.
+// list lists objects, and checks that the list requested at least the written version.
 func (a aside) list(t *testing.T, list client.ObjectList, written string) {
 	t.Helper()
 	expect.NoError(t, a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours))
@@ -95,7 +95,7 @@ var (
 	oursLabels = map[string]string{"of": "ours"}
 )
 
-// A list that says nothing of a limit is read in pages, and is whole.
+// A list without a limit is read in pages, and is complete.
 func TestListsWithoutALimitAreReadInPages(t *testing.T) {
 	a := newAside(t)
 	const all = kube.PageSize + 3
@@ -129,7 +129,7 @@ func TestListsWithoutALimitAreReadInPages(t *testing.T) {
 	}
 }
 
-// Each way to write is followed by a list that is to have it.
+// After each kind of write, a list has the change.
 func TestListsHaveWhatThisProcessWrote(t *testing.T) {
 	a := newAside(t)
 	found := &corev1.ConfigMapList{}
@@ -207,7 +207,7 @@ func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
 	}
 }
 
-// A page goes on where the one before it ended, whatever is written meanwhile.
+// A page continues where the previous one ended, despite writes in between.
 func TestPagesGoOnWhereTheyEnded(t *testing.T) {
 	a := newAside(t)
 	write := func(name string) {
@@ -232,8 +232,8 @@ func TestPagesGoOnWhereTheyEnded(t *testing.T) {
 	}
 }
 
-// Where etcd was restored, versions begin earlier again, and no list would ever be as new
-// as what was known before.
+// After a restore of etcd, versions are lower, and no list would ever reach the known
+// version.
 func TestVersionsMayGoBack(t *testing.T) {
 	restored, asked := false, []string(nil)
 	direct := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{

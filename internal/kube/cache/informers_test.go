@@ -24,7 +24,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// folioRun is a run of ninety modules that gave a thousand observations.
+// folioRun returns a run of ninety modules with a thousand observations.
 func folioRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
 	run := &v1alpha1.PerfRun{}
 	run.Namespace, run.Name, run.UID = "lab", "folio-1-base-cico-0123456789", "1"
@@ -45,7 +45,7 @@ func folioRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
 	return run
 }
 
-// Tens of thousands of them are kept in mind.
+// The cache may hold tens of thousands of them.
 func TestStrippedRunIsSmall(t *testing.T) {
 	whole, summary := size(t, folioRun(v1alpha1.RunInvalid)), size(t, cache.StripRun(folioRun(v1alpha1.RunInvalid)))
 	if summary > 2000 || whole < 50000 {
@@ -53,7 +53,7 @@ func TestStrippedRunIsSmall(t *testing.T) {
 	}
 }
 
-// Thousands that are complete stay for years.
+// Thousands of complete experiments may stay for years.
 func TestStrippedExperimentIsSmall(t *testing.T) {
 	experiment := func(settled string) *v1alpha1.PerfExperiment {
 		made := &v1alpha1.PerfExperiment{}
@@ -82,7 +82,7 @@ func TestStrippedExperimentIsSmall(t *testing.T) {
 	expect.Equal(t, experiment(""), cache.StripExperiment(experiment("")), "of one that goes on")
 }
 
-// What is imported never goes on, and a megabyte of its text takes fifty when it is decoded.
+// An imported run never continues, and a megabyte of its text takes fifty when decoded.
 func TestStripRunStripsImportedRuns(t *testing.T) {
 	run := folioRun(v1alpha1.RunPending)
 	run.Annotations = map[string]string{v1alpha1.AnnotationImported: "elsewhere/folio 1 2026-01-02T03:04:05Z"}
@@ -91,7 +91,7 @@ func TestStripRunStripsImportedRuns(t *testing.T) {
 	}
 }
 
-// What decides over the next run is in it.
+// A stripped run has the fields that determine the next run.
 func TestStripRunKeepsOutcome(t *testing.T) {
 	run := folioRun(v1alpha1.RunInvalid)
 	run.Labels = naming.RunLabels(run)
@@ -106,13 +106,13 @@ func TestStripRunKeepsOutcome(t *testing.T) {
 	expect.Equal[any](t, want, got)
 }
 
-// Whoever goes on with a run writes its status over what was read.
+// A reconcile of an active run updates the status that it read.
 func TestStripRunKeepsActiveRuns(t *testing.T) {
 	run := folioRun(v1alpha1.RunCollecting)
 	expect.Equal(t, folioRun(v1alpha1.RunCollecting), cache.StripRun(run))
 }
 
-// Of a cluster's tens of thousands of workloads and Services hardly any are ours.
+// Few of a cluster's tens of thousands of workloads and Services are ours.
 func TestStripTransformKeepsIdentityOfOtherObjects(t *testing.T) {
 	object := func(kind schema.GroupVersionKind, labels, annotations map[string]string) *unstructured.Unstructured {
 		made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(2)}, "status": map[string]any{"replicas": int64(2)}}}
@@ -163,7 +163,7 @@ func size(t *testing.T, object any) int {
 	return len(text)
 }
 
-// Topics in external brokers are deleted by what the runs say, those that are over as well.
+// Runs, also finished ones, name the external brokers in which cleanup deletes topics.
 func TestStripRunKeepsExternalBrokers(t *testing.T) {
 	run := folioRun(v1alpha1.RunSucceeded)
 	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderStrimzi}

@@ -34,15 +34,15 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// shelf plays a server that has objects of a kind, and gives them page by page.
+// shelf is a server that lists objects of a kind page by page.
 type shelf struct {
 	objects []client.Object
-	// added are objects that come later: the watch tells of them.
+	// added are later objects, which the watch sends.
 	added []client.Object
-	// stale is how many lists end with a page that is too old, cut how many pages end
-	// in the middle of an object.
+	// stale is how many lists end with an expired page, cut how many pages end in the
+	// middle of an object.
 	stale, cut int
-	// unread is how many objects can't be read.
+	// unread is how many objects can't be decoded.
 	unread int
 	mu     sync.Mutex
 	asked  []string
@@ -98,7 +98,7 @@ func (s *shelf) note(format string, words ...any) {
 	s.asked = append(s.asked, fmt.Sprintf(format, words...))
 }
 
-// once is true as often as was said.
+// once returns true this many times.
 func (s *shelf) once(times *int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *shelf) once(times *int) bool {
 	return *times >= 0
 }
 
-// informed is what an informer knows of a shelf once it has seen all.
+// informed returns the objects of an informer that has read all of a shelf.
 func informed(t *testing.T, s *shelf, example client.Object) map[string]client.Object {
 	t.Helper()
 	listening := httptest.NewServer(s)
@@ -160,7 +160,7 @@ func TestListSkipsUndecodableObjects(t *testing.T) {
 	}
 }
 
-// What a server has is asked for in pages, and none is missed or held whole.
+// The informer requests all objects in pages, misses none, and holds none whole.
 func TestInformerListsInPages(t *testing.T) {
 	s := &shelf{objects: runsOf(50)}
 	known := informed(t, s, &v1alpha1.PerfRun{})
@@ -184,7 +184,7 @@ func TestInformerListsInPages(t *testing.T) {
 	}
 }
 
-// Of a run that the watch tells of is kept what is kept of one that was listed.
+// A run from the watch is stripped like a listed one.
 func TestWatchStripsRuns(t *testing.T) {
 	all := runsOf(2)
 	known := informed(t, &shelf{objects: all[:1], added: all[1:]}, &v1alpha1.PerfRun{})
@@ -198,7 +198,7 @@ func TestWatchStripsRuns(t *testing.T) {
 	}
 }
 
-// Where pages become too old in the middle, or end in the middle, all are read again.
+// If a page has expired or breaks off, the informer lists again from the start.
 func TestInformerRetriesFailedPages(t *testing.T) {
 	for name, s := range map[string]*shelf{"too old": {stale: 1}, "cut off": {cut: 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -210,8 +210,8 @@ func TestInformerRetriesFailedPages(t *testing.T) {
 	}
 }
 
-// What is read of an object's text is what all of it would have been stripped to, whatever
-// is in it.
+// Decoding an object gives the same result as decoding it whole and stripping it, with any
+// content.
 func TestDecodeEqualsStrip(t *testing.T) {
 	t.Run("runs", func(t *testing.T) {
 		isReadAs(t, cache.StripRun, func(run *v1alpha1.PerfRun, n int) {
@@ -228,7 +228,7 @@ func TestDecodeEqualsStrip(t *testing.T) {
 	})
 }
 
-// isReadAs fills many objects at random, but for what decides how much of them is kept.
+// isReadAs fills many objects at random, except fields that decide how much of them is kept.
 func isReadAs[S any, T interface {
 	*S
 	client.Object

@@ -39,8 +39,8 @@ func podCache(label string) (string, bool) {
 	return label, slices.Contains(podCacheLabels, label)
 }
 
-// PodCaches hold the pods of experiments, by label. The API server does not send the others,
-// of which a cluster may have tens of thousands.
+// PodCaches hold the pods of experiments, by label. The API server does not send other pods:
+// a cluster may have tens of thousands.
 type PodCaches map[string]ctrlcache.Cache
 
 // NewPodCaches adds the caches of pods in these namespaces, or in all if there are none, to a

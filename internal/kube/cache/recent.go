@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// recent knows in which version this process has left what it wrote of late. For some
-// milliseconds a cache shows what was there before, and what is decided by that is decided
-// twice, and refused when it is written.
+// recent holds the versions that this process has written lately. For some milliseconds a
+// cache shows the previous state. A reconcile of that state would repeat its decision, and
+// its write would be rejected.
 type recent struct {
 	mutex sync.Mutex
 	left  map[objectID]written
@@ -31,8 +31,8 @@ type written struct {
 	at      time.Time
 }
 
-// lag is the longest that a cache is taken to be behind. Versions may have gone back, and
-// not every object is in it.
+// lag is the longest assumed delay of a cache. After it the cache is trusted, because
+// versions may have decreased, and not every object is cached.
 const lag = 10 * time.Second
 
 func (r *recent) note(object objectID, version string, now time.Time) {
@@ -45,7 +45,7 @@ func (r *recent) note(object objectID, version string, now time.Time) {
 	r.left[object] = written{max(r.left[object].version, numberOf(version)), now}
 }
 
-// sweep forgets what every cache has by now.
+// sweep removes the objects that every cache has by now.
 func (r *recent) sweep(now time.Time) {
 	if now.Sub(r.swept) < lag {
 		return
@@ -58,8 +58,8 @@ func (r *recent) sweep(now time.Time) {
 	r.swept = now
 }
 
-// isBehind: a cache that shows an object in this version, or with none does not show it,
-// has not seen yet what this process has written.
+// isBehind reports whether a cache that shows this version of an object, or no object if
+// it is empty, does not have the latest write of this process yet.
 func (r *recent) isBehind(object objectID, shown string, now time.Time) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -74,8 +74,8 @@ func (r *recent) isBehind(object objectID, shown string, now time.Time) bool {
 	return false
 }
 
-// Get reads from the cache, and from the API server what the cache does not show yet as
-// this process has written it.
+// Get reads from the cache, or from the API server if the cache does not have the latest
+// write of this process yet.
 func (w noting) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	kind, err := w.GroupVersionKindFor(object)
 	if err != nil {
@@ -92,6 +92,6 @@ func (w noting) Get(ctx context.Context, key client.ObjectKey, object client.Obj
 	if !w.recent.isBehind(objectID{kind.GroupKind(), key}, shown, time.Now()) {
 		return err
 	}
-	// Clients empty what they read into, so that nothing is read into the cache.
+	// Clients clear the object before they decode into it, so the cache's is not changed.
 	return w.live.Get(ctx, key, object, options...)
 }

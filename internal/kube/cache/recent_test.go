@@ -20,8 +20,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// behind is a manager's client whose cache shows what it was last told to, and an API
-// server that counts what it is asked.
+// behind is a manager's client with a cache that tests update, and an API server
+// that counts requests.
 type behind struct {
 	client.Client
 	server    client.WithWatch
@@ -56,7 +56,7 @@ func newBehind(server client.WithWatch, namespace string) *behind {
 	return b
 }
 
-// onServer is behind a real API server.
+// onServer returns one with a real API server.
 func onServer(t *testing.T) *behind {
 	t.Helper()
 	direct := apiserver.Client(t, server.Config(t))
@@ -65,7 +65,7 @@ func onServer(t *testing.T) *behind {
 
 func (b *behind) key() client.ObjectKey { return client.ObjectKey{Namespace: b.namespace, Name: "one"} }
 
-// read is the message that the pod is read with; empty: it is not there.
+// read returns the message of the pod; empty if it does not exist.
 func (b *behind) read(t *testing.T) string {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -76,7 +76,7 @@ func (b *behind) read(t *testing.T) string {
 	return pod.Status.Message
 }
 
-// catchUp lets the cache show what the API server has.
+// catchUp updates the cache from the API server.
 func (b *behind) catchUp(t *testing.T) {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -133,7 +133,7 @@ func TestWhatWasJustWrittenIsRead(t *testing.T) {
 	}
 }
 
-// What others write is in the cache when it is.
+// Get does not read past the cache for writes of others.
 func TestWhatOthersWriteIsReadFromTheCache(t *testing.T) {
 	b := onServer(t)
 	pod := b.make(t)
@@ -147,8 +147,8 @@ func TestWhatOthersWriteIsReadFromTheCache(t *testing.T) {
 	}
 }
 
-// A cache that does not catch up, for what it leaves out or because versions have gone back,
-// is taken as it is.
+// A cache that does not catch up, because it leaves objects out or versions have decreased,
+// is used as it is after a while.
 func TestNobodyWaitsLongForACache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBehind(fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).Build(), "trial")

@@ -76,7 +76,7 @@ func strip(whole *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 // stripSpec keeps the whole spec of an adopted workload unless it is very large: the operator
-// compares it with its own changes. Of other specs it keeps the numbers.
+// compares it with its own changes. Of other specs it keeps only the numbers.
 func stripSpec(spec map[string]any, adopted bool) map[string]any {
 	if adopted && decodedBytes(spec) <= maxPartBytes {
 		return spec
@@ -152,7 +152,7 @@ func isAdopted(object client.Object) bool {
 	return adopted
 }
 
-// stripToIdentity keeps what tells which object it is and who owns it.
+// stripToIdentity keeps the identity and the owners of an object.
 func stripToIdentity(whole *unstructured.Unstructured) *unstructured.Unstructured {
 	stripped := &unstructured.Unstructured{}
 	stripped.SetGroupVersionKind(whole.GroupVersionKind())

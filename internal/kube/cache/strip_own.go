@@ -14,15 +14,15 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// IsStrippedExperiment reports whether the cache holds the experiment stripped: settled
-// experiments and imported ones, of which a cluster may keep thousands for years.
+// IsStrippedExperiment reports whether the cache holds the experiment stripped because it
+// is settled or imported: a cluster may keep thousands of these for years.
 func IsStrippedExperiment(experiment *v1alpha1.PerfExperiment) bool {
 	return experiment.Status.Settled != "" || provenance.IsImported(experiment)
 }
 
-// StripExperiment returns what the cache holds of an experiment: all of an active one, and of
-// others neither the system nor the results. A reconcile that needs them reads the
-// experiment from the API server.
+// StripExperiment returns the cached form of an experiment: an active one whole, and others
+// without the system and the results. A reconcile that needs them reads the experiment
+// from the API server.
 func StripExperiment(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	if !IsStrippedExperiment(experiment) {
 		return experiment
@@ -43,7 +43,7 @@ func isStrippedRun(run *v1alpha1.PerfRun) bool {
 	return run.Status.Phase.IsFinal() || provenance.IsImported(run)
 }
 
-// StripRun returns what the cache holds of a run: all of an active one, and of others what
+// StripRun returns the cached form of a run: an active one whole, and of others the fields that
 // planning the next run needs. The analysis reads observations from the API server.
 func StripRun(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	if !isStrippedRun(run) {

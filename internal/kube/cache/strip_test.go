@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Whoever may make workloads can set our labels on them, and a megabyte of a spec takes fifty
-// when it is decoded: six such objects would end the operator for everybody.
+// Anyone who may create workloads can set our labels on them, and a megabyte of a spec takes
+// fifty when decoded: six such objects would crash the operator.
 func TestStripTransformBoundsLabeledObjects(t *testing.T) {
 	const most = 20 << 10
 	many := make([]any, 10_000)
@@ -85,7 +85,7 @@ func prefixed(all map[string]string) map[string]string {
 	return made
 }
 
-// What passes read of an object is kept.
+// The fields that reconciles read are kept.
 func TestStripTransformKeepsFieldsOfOwnObjects(t *testing.T) {
 	spec := map[string]any{"replicas": int64(2), "template": map[string]any{"metadata": map[string]any{}}}
 	status := map[string]any{"conditions": []any{map[string]any{"type": "Ready"}}}
@@ -111,7 +111,7 @@ func TestStripTransformKeepsFieldsOfOwnObjects(t *testing.T) {
 	expect.Equal[any](t, want, got, "an experiment's own")
 }
 
-// An author may patch labels onto objects of an experiment, which are found all the same.
+// Objects of an experiment are found even if an author patches many labels onto them.
 func TestStripTransformKeepsSelectedLabels(t *testing.T) {
 	given, want := &unstructured.Unstructured{Object: map[string]any{}}, naming.ComponentLabels("x", "module")
 	given.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))

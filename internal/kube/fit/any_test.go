@@ -17,11 +17,11 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Whatever a status was made of, the API server takes what is left of it, and there is
-// nothing more to be left out.
+// The API server accepts any status after truncation, and a second truncation omits nothing
+// more.
 //
-// It is no fuzz test: an input of that kind would be the seed alone, which coverage does not
-// guide, and instrumented code is some ten times as slow.
+// This is no fuzz test: its input would be only the seed, which coverage does not guide, and
+// instrumented code is about ten times as slow.
 func TestAnyStatusFits(t *testing.T) {
 	for seed := range uint64(40) {
 		for name, status := range statuses() {
@@ -46,8 +46,8 @@ func TestAnyStatusFits(t *testing.T) {
 	}
 }
 
-// made fills values with what logs, clusters and clocks may hold. All lists of a status
-// share a number of items, or each new list in a list would multiply the size.
+// made fills values with possible content of logs, clusters and clocks. All lists of a
+// status have the same number of items, or nested lists would multiply the size.
 type made struct {
 	*rand.Rand
 	items int

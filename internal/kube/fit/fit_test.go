@@ -68,13 +68,13 @@ func TestStatus(t *testing.T) {
 			want:    v1alpha1.PerfRunStatus{Message: "on", Timings: v1alpha1.RunTimings{Ready: at(2026)}},
 			leftOut: "1 value of timings.finish left out",
 		},
-		// What has to have a time goes with it.
+		// A value is omitted together with its required time.
 		"NeededTime": {
 			status:  v1alpha1.PerfRunStatus{Loads: []v1alpha1.LoadStatus{{Name: "a", Progress: &v1alpha1.LoadProgress{Time: *at(-1)}}}},
 			want:    v1alpha1.PerfRunStatus{Loads: []v1alpha1.LoadStatus{{Name: "a"}}},
 			leftOut: "1 value of loads[].progress left out, 1 value of loads[].progress.time left out",
 		},
-		// A part of a word that machines read would be another word.
+		// A part of a machine-readable word would be another word.
 		"BadWord": {
 			status:  v1alpha1.PerfRunStatus{Conditions: []metav1.Condition{condition("Ready"), {Type: "Valid", Status: "Perhaps", Reason: "No", LastTransitionTime: *at(2026)}, {Type: "Stalled", Status: "True", Reason: "not one word", LastTransitionTime: *at(2026)}}},
 			want:    v1alpha1.PerfRunStatus{Conditions: []metav1.Condition{condition("Ready")}},
@@ -97,7 +97,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A system of a thousand pods with long names leaves room for what they measured.
+// A system of thousands of pods with long names leaves room for the observations.
 func TestStatusShrinksLargestLists(t *testing.T) {
 	status := v1alpha1.PerfRunStatus{Effective: &v1alpha1.EffectiveSystem{}}
 	for i := range 128 {
@@ -151,7 +151,7 @@ func of[T any](kind, resource string) one {
 	return one{kind, resource, status, func() (string, error) { return fit.Status(resource, status) }}
 }
 
-// refused returns the faults that the API server would find in the status.
+// refused returns the errors for which the API server would reject the status.
 func (o one) refused(t testing.TB) []string {
 	t.Helper()
 	fields := map[string]any{}

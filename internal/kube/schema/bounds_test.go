@@ -12,12 +12,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// opaque are the fields whose schema is not ours. Admission bounds the spec that they are
-// in, by its bytes and by its values.
+// opaque are the fields with a third-party schema. Admission bounds the bytes and the
+// values of their spec.
 var opaque = map[string]bool{"affinity": true, "manifest": true, "merge": true}
 
-// Whoever may write an object of ours could fill the memory of everybody who reads it with
-// what has no bound; and a rule over it could cost the API server anything.
+// An unbounded field could fill the memory of every reader, and a rule over it could cost
+// the API server any amount of time.
 func TestSchemaBoundsEveryField(t *testing.T) {
 	for name, schema := range schemas(t) {
 		for _, part := range []string{"spec", "status"} {

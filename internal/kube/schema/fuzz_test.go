@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// A manifest is refused with a sentence, or checked without a panic.
+// A manifest is rejected with a message, or checked without a panic.
 func FuzzDocuments(f *testing.F) {
 	files, err := filepath.Glob("../../../config/samples/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schema reads manifests as the API server would: unknown fields are
-// refused, defaults filled in, the schema and its CEL rules checked, with the
-// same sentences. It needs no cluster.
+// Package schema reads manifests as the API server would: it rejects unknown
+// fields, sets defaults, and checks the schema and its CEL rules, with the same
+// messages. It needs no cluster.
 package schema
 
 import (
@@ -137,7 +137,7 @@ func parse(document []byte) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// Check fills in defaults and returns what the API server would reject.
+// Check sets defaults and returns the errors that the API server would report.
 func Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
 	compiled, found := definitions[strings.ToLower(object.GetKind())]
 	if !found {

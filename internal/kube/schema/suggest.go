@@ -19,7 +19,7 @@ type Suggestion struct {
 	// Written is the value, Wanted describes the expected type, and Instead is the
 	// replacement.
 	Written, Wanted, Instead string
-	// ByRule: a rule of the field requires the form, instead of its type.
+	// ByRule means that a rule of the field requires the form, and not its type.
 	ByRule bool
 }
 

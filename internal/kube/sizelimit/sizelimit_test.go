@@ -10,7 +10,7 @@ import (
 )
 
 func TestWithin(t *testing.T) {
-	// Each takes four bytes with its quotes, and one with its comma.
+	// Each item has four bytes with its quotes, and one more for its comma.
 	items := []string{"aa", "bb", "cc"}
 	for bytes, want := range map[int][]string{0: {}, 4: {}, 5: items[:1], 14: items[:2], 15: items, 1000: items} {
 		expect.Equal(t, want, sizelimit.Within(items, bytes), "in %d bytes", bytes)

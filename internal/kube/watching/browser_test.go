@@ -10,14 +10,14 @@ import (
 	"perflab.dev/perflab/internal/testing/browser"
 )
 
-// browse opens an empty tab for the living page, of a width.
+// browse opens an empty tab of this width for the live page.
 func browse(t *testing.T, address string, width int64) *browser.Tab {
 	t.Helper()
 	return browser.New(t, width, address, address+"state")
 }
 
-// The page follows the experiment by itself to the end, where it is the report; what
-// does not change is not touched.
+// The page updates itself until the experiment is complete, and then shows the report.
+// Unchanged parts are not replaced.
 func TestPageUpdatesLive(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -45,7 +45,7 @@ func TestPageUpdatesLive(t *testing.T) {
 	p.Until("document.querySelector('nav a[href=\"#recommendations\"]') && document.querySelector('.card')")
 }
 
-// The focus and the place in a table stay where they are when the part is replaced.
+// The focus and the scroll position in a table survive the replacement of their part.
 func TestPageKeepsScrollPosition(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -64,7 +64,7 @@ func TestPageKeepsScrollPosition(t *testing.T) {
 	p.Must("document.documentElement.scrollWidth <= 400")
 }
 
-// Who serves the page may go: it says so, and continues when it is there again.
+// The page reports that its server is unavailable, and continues when the server is back.
 func TestPageSurvivesServerLoss(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -81,7 +81,7 @@ func TestPageSurvivesServerLoss(t *testing.T) {
 	p.Must(browser.Text + ".includes('Check-In 417 ms')")
 }
 
-// Without scripts the page loads itself again.
+// Without scripts the page reloads itself.
 func TestWithoutScripts(t *testing.T) {
 	l := newLab(t)
 	l.begin(0)
@@ -96,7 +96,7 @@ func TestWithoutScripts(t *testing.T) {
 	p.Until(browser.Text + ".includes('Check-In 431 ms')")
 }
 
-// axe-core finds what keeps users from reading the page.
+// The page has no accessibility problems that axe-core detects.
 func TestAccessibility(t *testing.T) {
 	l := newLab(t)
 	for number := range 8 {

@@ -30,7 +30,7 @@ var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// lab plays an experiment in an API server, as the operator would: the recorded one.
+// lab replays the recorded experiment in an API server, as the operator would.
 type lab struct {
 	*testing.T
 	client     client.WithWatch
@@ -60,7 +60,7 @@ func (l *lab) must(err error) {
 
 func (l *lab) key() client.ObjectKey { return client.ObjectKeyFromObject(l.experiment) }
 
-// begin the recorded run of that number; its load is on since a minute.
+// begin starts the recorded run of this number, whose load started a minute ago.
 func (l *lab) begin(number int) {
 	l.Helper()
 	recordedRun := &l.input.Runs[number]
@@ -77,7 +77,7 @@ func (l *lab) begin(number int) {
 	l.must(l.client.Status().Update(l.Context(), l.experiment))
 }
 
-// tell what the load does, so many seconds after it began.
+// tell writes the progress of the load, this many seconds after its start.
 func (l *lab) tell(seconds int, p95, failed string) {
 	l.Helper()
 	at := metav1.NewTime(l.run.Status.Timings.LoadStart.Add(time.Duration(seconds) * time.Second))
@@ -88,7 +88,7 @@ func (l *lab) tell(seconds int, p95, failed string) {
 	l.must(l.client.Status().Update(l.Context(), l.run))
 }
 
-// end the run as it was recorded.
+// end finishes the run as it was recorded.
 func (l *lab) end(number int) {
 	l.Helper()
 	l.run.Status = l.input.Runs[number].Status
@@ -100,7 +100,7 @@ func (l *lab) end(number int) {
 	l.must(l.client.Status().Update(l.Context(), l.experiment))
 }
 
-// complete the experiment, with what was kept of its runs.
+// complete completes the experiment and creates the raw results of its runs.
 func (l *lab) complete() {
 	l.Helper()
 	l.keep()
@@ -108,7 +108,7 @@ func (l *lab) complete() {
 	l.must(l.client.Status().Update(l.Context(), l.experiment))
 }
 
-// keep what was kept of the runs.
+// keep creates the ConfigMaps with the raw results of the runs.
 func (l *lab) keep() {
 	l.Helper()
 	for _, raw := range l.input.Raw {
@@ -117,7 +117,7 @@ func (l *lab) keep() {
 	}
 }
 
-// serve the page of the experiment to this machine, by a connection of its own.
+// serve serves the page of the experiment on this machine, with a separate connection.
 func (l *lab) serve(config *rest.Config) (address string, served *httptest.Server) {
 	l.Helper()
 	ctx, cancel := context.WithCancel(l.Context())
@@ -129,13 +129,13 @@ func (l *lab) serve(config *rest.Config) (address string, served *httptest.Serve
 	return served.URL + "/", served
 }
 
-// read a page until it holds a text.
+// read reads a page until it contains a text.
 func (l *lab) read(address, want string) string {
 	l.Helper()
 	return await.Page(l.T, address, "", want, func(page string) bool { return strings.Contains(page, want) })
 }
 
-// line to the API server, which can be cut: then nobody listens at its end.
+// line forwards connections to the API server. While it is cut, it refuses them.
 type line struct {
 	*testing.T
 	at, to string
@@ -145,7 +145,7 @@ type line struct {
 	open     []net.Conn
 }
 
-// lineTo the server of a connection; through it goes the one that is returned.
+// lineTo returns a line to the server of a configuration, and a configuration through it.
 func lineTo(t *testing.T, config *rest.Config) (*line, *rest.Config) {
 	t.Helper()
 	made := &line{T: t, at: "127.0.0.1:0", to: strings.Trim(strings.TrimPrefix(config.Host, "https://"), "/")}

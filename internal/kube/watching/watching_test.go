@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// requests of a connection, by what they ask for.
+// requests counts the requests of a connection by their target.
 type requests struct {
 	mu    sync.Mutex
 	count map[string]int
@@ -42,7 +42,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// However many look, the API server is asked once, and then tells by itself.
+// Any number of viewers costs the API server one read and one watch of each kind.
 func TestManyViewersCostOneWatch(t *testing.T) {
 	l := newLab(t)
 	counted := &requests{count: map[string]int{}}
@@ -67,14 +67,14 @@ func TestManyViewersCostOneWatch(t *testing.T) {
 	want := map[string]int{
 		"GET " + l.experiment.Name: 1, "GET perfruns": 1, "watch perfexperiments": 1, "watch perfruns": 1,
 	}
-	// What kinds there are is asked once, too.
+	// Discovery is requested once, too.
 	maps.DeleteFunc(counted.count, func(kind string, number int) bool {
 		return number == 1 && slices.Contains([]string{"GET api", "GET apis", "GET v1alpha1"}, kind)
 	})
 	expect.Equal(t, want, counted.count, "requests")
 }
 
-// A cluster that can't be reached leaves what was seen, and is asked again.
+// While the cluster is unavailable, the page keeps the last state, and the watch retries.
 func TestWatchSurvivesUnavailableCluster(t *testing.T) {
 	l := newLab(t)
 	line, config := lineTo(t, server.Config(t))
@@ -94,7 +94,7 @@ func TestWatchSurvivesUnavailableCluster(t *testing.T) {
 	}
 }
 
-// Once it is deleted nothing is asked any more, also where another has its name.
+// After the deletion the page keeps the last state, even if another experiment has the name.
 func TestDeletedExperimentIsKept(t *testing.T) {
 	l := newLab(t)
 	address, _ := l.serve(server.Config(t))
@@ -111,8 +111,8 @@ func TestDeletedExperimentIsKept(t *testing.T) {
 	}
 }
 
-// Reports of an experiment that runs are asked for again and again; what was kept of
-// a run that ended is read once for them.
+// Reports of a running experiment are requested repeatedly, but the raw results of a
+// finished run are read once.
 func TestRawResultsAreReadOnce(t *testing.T) {
 	l := newLab(t)
 	l.input.Raw = slices.DeleteFunc(l.input.Raw, func(raw corev1.ConfigMap) bool { return raw.Labels[v1alpha1.LabelRun] != l.input.Runs[0].Name })
@@ -139,7 +139,7 @@ func TestRawResultsAreReadOnce(t *testing.T) {
 	}
 }
 
-// The end is the report that perflab report would write.
+// The final page is the report that perflab report would write.
 func TestFinishedExperimentShowsReport(t *testing.T) {
 	l := newLab(t)
 	address, _ := l.serve(server.Config(t))

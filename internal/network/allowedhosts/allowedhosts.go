@@ -18,14 +18,14 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// List are the hosts that a Secret's credentials may be sent to. The zero List
+// List has the hosts that a Secret's credentials may be sent to. The zero List
 // limits nothing: it is for credentials that came with their address.
 type List struct {
 	namespace, secret string
 	patterns          []pattern
 }
 
-// pattern is a host, or all below a domain; with a port it is that port alone.
+// pattern is a host, or all hosts below a domain; with a port, only that port.
 type pattern struct {
 	host, port string
 	below      bool
@@ -33,8 +33,8 @@ type pattern struct {
 
 var written = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// ParseSecret reads the list from the annotation of a Secret that is to be sent to these
-// addresses. It fails with a sentence that describes what to write.
+// ParseSecret reads the list from the annotation of a Secret whose login is for these
+// addresses. Its error describes what to write.
 func ParseSecret(secret metav1.Object, addresses []string) (List, error) {
 	list := List{namespace: secret.GetNamespace(), secret: secret.GetName()}
 	value, found := secret.GetAnnotations()[v1alpha1.AnnotationHosts]
@@ -90,7 +90,7 @@ func (e *NotAllowed) Error() string {
 	return fmt.Sprintf("the login of Secret %q may not be sent to %q: if that is right, run: %s", e.Secret, e.Address, e.Command)
 }
 
-// Allow is a [NotAllowed] where the credentials may not be sent to host:port.
+// Allow returns a [NotAllowed] if the credentials may not be sent to host:port.
 func (l List) Allow(address string) error {
 	if l.secret == "" {
 		return nil
@@ -117,8 +117,8 @@ func (p pattern) covers(host, port string) bool {
 	return host == p.host
 }
 
-// command adds addresses to the annotation. People paste it, so nothing goes
-// into it that a shell could take for something else.
+// command returns the command that adds addresses to the annotation. Users paste
+// it, so it contains nothing that a shell could interpret.
 func (l List) command(addresses []string) string {
 	var all []string
 	for _, known := range l.patterns {

@@ -88,8 +88,8 @@ func TestNotAllowedMessage(t *testing.T) {
 	}
 }
 
-// People paste the command, and who writes an experiment, or runs a broker,
-// chooses the address.
+// Users paste the command, and the author of an experiment or the owner of a
+// broker chooses the address.
 func TestCommandIsQuoted(t *testing.T) {
 	for _, address := range []string{"x';reboot;':9092", "$(reboot):9092", "a,*.evil.net:9092", "a b:9092"} {
 		_, err := allowedhosts.ParseSecret(login("example.org"), []string{address})

@@ -14,7 +14,7 @@ const (
 	metadata    = "the metadata service of a cloud"
 )
 
-// standard is what is denied by default.
+// standard has the addresses that are denied by default.
 var standard = []entry{
 	newDenied("127.0.0.0/8", loopback),
 	newDenied("::1/128", loopback),
@@ -42,14 +42,14 @@ func newDenied(prefix, what string) entry {
 }
 
 // embedding is a range of IPv6 whose addresses lead to IPv4 ones: the network translates
-// them, or puts them into tunnels.
+// or tunnels them.
 type embedding struct {
 	prefix netip.Prefix
-	// at are the places of the four bytes.
+	// at are the indexes of the four bytes.
 	at [4]int
 	// inverted bytes, as Teredo writes a client's.
 	inverted bool
-	// isISATAP: any network, with an interface identifier of RFC 5214.
+	// isISATAP means any network, with an interface identifier of RFC 5214.
 	isISATAP bool
 }
 
@@ -71,7 +71,7 @@ var embeddings = []embedding{
 	{isISATAP: true, at: [4]int{12, 13, 14, 15}},
 }
 
-// embeddedAddresses are an address and the IPv4 addresses that it may lead to.
+// embeddedAddresses returns an address and the IPv4 addresses that it may lead to.
 func embeddedAddresses(address netip.Addr) []netip.Addr {
 	address = unmap(address)
 	all := []netip.Addr{address}
@@ -83,8 +83,8 @@ func embeddedAddresses(address netip.Addr) []netip.Addr {
 		if isEmbedding := e.prefix.Contains(address) || e.isISATAP && isISATAP(bytes); !isEmbedding {
 			continue
 		}
-		// 0.0.0.0 and its neighbours are no addresses of others: ::1 has one, and so
-		// has what another prefix length puts elsewhere.
+		// 0.0.0.0/8 is no real embedded address: ::1 contains one, and so does an
+		// address that is read with the wrong prefix length.
 		if embedded := e.read(bytes); !nowhere.Contains(embedded) {
 			all = append(all, embedded)
 		}

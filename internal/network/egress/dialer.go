@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// dialTimeout and idleTimeout bound what no client's own time limits.
+	// dialTimeout and idleTimeout apply where a client's own timeout does not.
 	dialTimeout = 10 * time.Second
 	idleTimeout = 90 * time.Second
 	// hands is the number of idle connections that are kept for each server: an archive sends
@@ -21,7 +21,7 @@ const (
 	hands = 16
 )
 
-// Dialer checks each address of a name when it connects to it.
+// Dialer returns a dialer that checks each address of a name when it connects to it.
 func (r Rules) Dialer(timeout time.Duration) *net.Dialer {
 	return &net.Dialer{Timeout: timeout, ControlContext: r.control}
 }
@@ -34,7 +34,7 @@ func (r Rules) control(ctx context.Context, _, address string, _ syscall.RawConn
 	return r.Check(ctx, target)
 }
 
-// Transport connects directly: whom a proxy connects to could not be checked.
+// Transport connects directly: the addresses that a proxy connects to can't be checked.
 func (r Rules) Transport() *http.Transport {
 	return &http.Transport{
 		DialContext: r.Dialer(dialTimeout).DialContext, ForceAttemptHTTP2: true,
@@ -55,7 +55,7 @@ func (r Rules) ProxiedTransport() *http.Transport {
 	return transport
 }
 
-// NoRedirects is the CheckRedirect of a client to which a redirect is an answer.
+// NoRedirects is the CheckRedirect of a client that returns redirects as responses.
 func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // IsRedirect reports whether a status is a redirect.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package egress decides which addresses PerfLab connects to. Authors of experiments name
-// hosts, and the operator and the collector would otherwise connect for them to what they
-// may not reach: the credentials of a node, the API server, the operator's own ports.
+// hosts, and the operator and the collector would otherwise connect for them to addresses
+// that they must not reach: the credentials of a node, the API server, the operator's ports.
 //
 // An address is checked when a connection to it is made, after its name was resolved, so
-// that a name can't lead past the check. Every connection to an address that an author
-// can influence is made by a [Rules.Dialer], or by a client that uses one.
+// that a name can't bypass the check. Every connection to an address that an author can
+// influence is made by a [Rules.Dialer], or by a client that uses one.
 package egress
 
 import (
@@ -29,9 +29,9 @@ const (
 // address decides: the longest prefix, and of equal ones that with a port. Addresses without
 // an entry are allowed. The zero value applies the default denials.
 type Rules struct {
-	// servers are API servers, whose names are resolved when they are compared.
+	// servers are API servers, whose names are resolved for each comparison.
 	servers []server
-	// own are the entries of the flags, those that deny first.
+	// own are the entries of the flags, denials first.
 	own []entry
 }
 
@@ -41,11 +41,11 @@ type server struct {
 	port uint16
 }
 
-// entry covers the addresses of a prefix, at one port or at all (0).
+// entry covers the addresses of a prefix, at one port or at all ports (0).
 type entry struct {
 	prefix netip.Prefix
 	port   uint16
-	// what a denied address is, in a sentence; empty: the entry allows.
+	// what describes a denied address in a sentence; empty: the entry allows.
 	what string
 }
 
@@ -55,7 +55,7 @@ type Lists struct {
 	Allow []string `json:"allow,omitempty"`
 }
 
-// New makes the rules of these lists. The API servers, as host:port, are denied as well.
+// New returns the rules of these lists. The API servers, as host:port, are denied as well.
 func New(lists Lists, apiServers ...string) (Rules, error) {
 	var rules Rules
 	for _, address := range apiServers {
@@ -99,24 +99,24 @@ func parse(item string) (entry, error) {
 	return entry{}, fmt.Errorf("%q is not an address range: write a CIDR, an address, or an address with a port, for example 10.0.0.0/8, 10.1.2.3 or 10.1.2.3:443", item)
 }
 
-// singleAddress is the prefix of a single address.
+// singleAddress returns the prefix of a single address.
 func singleAddress(address netip.Addr) netip.Prefix {
 	address = unmap(address)
 	return netip.PrefixFrom(address, address.BitLen())
 }
 
-// unmap is an address without its zone, and as IPv4 where it is one.
+// unmap returns an address without its zone, and as IPv4 if it is one.
 func unmap(address netip.Addr) netip.Addr { return address.WithZone("").Unmap() }
 
-// Denied is an address that the rules do not let anybody connect to.
+// Denied is the error of a connection to an address that the rules deny.
 type Denied struct {
-	// Target that was to be connected to.
+	// Target of the connection.
 	Target netip.AddrPort
-	// What it is: "a link-local address".
+	// What describes the target: "a link-local address".
 	What string
 	// Allow is the entry that allows it.
 	Allow string
-	// leads is the IPv4 address that the target represents; invalid: it is what was denied.
+	// leads is the denied IPv4 address that the target leads to; invalid: the target itself.
 	leads netip.Addr
 }
 
@@ -160,7 +160,7 @@ func (r Rules) Check(ctx context.Context, target netip.AddrPort) error {
 	return nil
 }
 
-// mostSpecific is the entry that decides about an address; the zero one where none covers it.
+// mostSpecific returns the entry that decides on an address; the zero one if none covers it.
 func (r Rules) mostSpecific(address netip.Addr, port uint16, servers []entry) entry {
 	var found entry
 	for _, list := range [][]entry{standard, servers, r.own} {
@@ -177,7 +177,7 @@ func (e entry) covers(address netip.Addr, port uint16) bool {
 	return e.prefix.Contains(address) && (e.port == 0 || e.port == port)
 }
 
-// compare lists which of two entries that cover an address is the narrower one.
+// compare is positive if this entry is narrower than another one that covers the address.
 func (e entry) compare(other entry) int {
 	return cmp.Or(cmp.Compare(e.prefix.Bits(), other.prefix.Bits()), cmp.Compare(min(e.port, 1), min(other.port, 1)))
 }

@@ -23,7 +23,7 @@ func rules(t *testing.T, lists egress.Lists, apiServers ...string) egress.Rules 
 	return made
 }
 
-// check says of a target what the rules have against it; empty: nothing.
+// check returns why the rules deny a target; empty if they allow it.
 func check(t *testing.T, rules egress.Rules, target string) string {
 	t.Helper()
 	err := rules.Check(t.Context(), netip.MustParseAddrPort(target))
@@ -49,7 +49,7 @@ func TestDefaultDenials(t *testing.T) {
 		"192.0.0.192:80": "the metadata service of a cloud", "[fd00:ec2::254]:80": "the metadata service of a cloud",
 		"[fd00:ec2::23]:80": "the metadata service of a cloud", "[fd20:ce::254]:80": "the metadata service of a cloud",
 		"[fd00:c1::a9fe:a9fe]:80": "the metadata service of a cloud",
-		// What a cluster, and the world, consists of.
+		// Addresses in a cluster and on the Internet.
 		"10.244.1.7:9187": "", "10.96.0.10:53": "", "192.168.1.4:5432": "", "172.20.0.3:9092": "", "100.64.3.2:9092": "", "192.0.0.1:80": "",
 		"8.8.8.8:443": "", "1.2.3.4:80": "", "[fd12:3456::7]:9187": "", "[2a00:1450:4001::5]:443": "", "[fd00:ec3::1]:80": "",
 		"[::ffff:10.1.2.3]:80": "", "[64:ff9b::808:808]:443": "", "[64:ff9b:1::808:808]:443": "", "[2002:808:808::1]:443": "",
@@ -60,7 +60,7 @@ func TestDefaultDenials(t *testing.T) {
 	}
 }
 
-// An IPv4 address that is denied is denied in every form that IPv6 has for it.
+// A denied IPv4 address is denied in each of its IPv6 forms.
 func TestIPv4WithinIPv6(t *testing.T) {
 	for _, address := range []string{"127.0.0.1", "169.254.169.254", "100.100.100.200", "224.0.0.1", "255.255.255.255", "10.96.0.1"} {
 		a := netip.MustParseAddr(address).As4()
@@ -130,7 +130,7 @@ func TestInvalidLists(t *testing.T) {
 	}
 }
 
-// The API server's name may have other addresses from one time to the next.
+// The addresses of the API server's name may change.
 func TestAPIServerByName(t *testing.T) {
 	made := rules(t, egress.Lists{Allow: []string{"127.0.0.0/8", "::1"}}, "localhost:6443")
 	if got := check(t, made, "127.0.0.1:6443"); got != "the API server" {
@@ -159,14 +159,14 @@ func TestDeniedMessage(t *testing.T) {
 			t.Errorf("%s: told is\n%v, want\n%s", target, err, want)
 			continue
 		}
-		// What it says helps.
+		// The advice in the message helps.
 		_, entry, _ := strings.Cut(err.Error(), "--allow-targets=")
 		made = rules(t, egress.Lists{Allow: []string{entry}}, "10.96.0.1:443")
 		expect.NoError(t, made.Check(t.Context(), netip.MustParseAddrPort(target)), "with --allow-targets=%s", entry)
 	}
 }
 
-// newTestServer is an HTTP server on loopback, and its port.
+// newTestServer starts an HTTP server on loopback and returns its port.
 func newTestServer(t *testing.T, handler http.HandlerFunc) (port string, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -180,7 +180,7 @@ func newTestServer(t *testing.T, handler http.HandlerFunc) (port string, asked *
 	return port, asked
 }
 
-// Names, and whatever else represents an address, are checked by what they lead to.
+// Names and other forms of addresses are checked by the address they lead to.
 func TestDialerChecksResolvedAddresses(t *testing.T) {
 	port, asked := newTestServer(t, func(http.ResponseWriter, *http.Request) {})
 	for _, host := range []string{"localhost", "127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]", "[::]"} {
@@ -226,7 +226,7 @@ func TestClientsFollowNoRedirect(t *testing.T) {
 	}
 }
 
-// A proxy would connect to what is not checked.
+// A proxy would connect to addresses that are not checked.
 func TestProxiedClientFollowsRules(t *testing.T) {
 	if (egress.Rules{}).Transport().Proxy != nil {
 		t.Error("a client for addresses that authors name goes through a proxy")

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-// Whoever is named as a broker may answer with anything: no more is read of it than brokers
-// have to tell.
+// A server that is named as a broker may respond with anything. Responses larger than those
+// of brokers are not read.
 func TestLargeResponseIsRejected(t *testing.T) {
 	listening, err := net.Listen("tcp", "127.0.0.1:0")
 	expect.NoError(t, err)

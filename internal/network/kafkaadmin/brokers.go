@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafkaadmin queries Kafka's brokers what they have and makes topics in them, over
-// Kafka's own admin API. Each call connects again, is bounded in time, and can be repeated:
-// the operator may be killed within any of them.
+// Package kafkaadmin queries Kafka's brokers and creates topics with Kafka's admin API. Each
+// call connects again, has a timeout, and can be repeated: the operator may be killed during
+// any of them.
 package kafkaadmin
 
 import (
@@ -31,42 +31,42 @@ import (
 const timeout = 5 * time.Second
 
 // maxAnswer limits a response, in bytes, because a named broker may send anything. The
-// metadata of a hundred thousand partitions take half of it.
+// metadata of a hundred thousand partitions takes half of it.
 const maxAnswer = 8 << 20
 
-// Brokers describe how a Kafka is reached.
+// Brokers describe how to connect to a Kafka.
 type Brokers struct {
 	// Servers are host:port.
 	Servers []string
-	// TLS encrypts the connection; CA, in PEM, is the authority to believe
-	// in. Empty: those of the operating system.
+	// TLS encrypts the connection; CA, in PEM, is the trusted authority. Empty:
+	// those of the operating system.
 	TLS bool
 	CA  []byte
-	// Mechanism to log in by. Empty: without.
+	// Mechanism of the login. Empty: no login.
 	Mechanism          v1alpha1.SASLMechanism
 	Username, Password string
-	// Hosts that the login may be sent to. Brokers name further ones.
+	// Hosts that the login may be sent to: brokers name further brokers.
 	Hosts allowedhosts.List
-	// InsecurePlaintext lets PLAIN go without TLS.
+	// InsecurePlaintext allows PLAIN without TLS.
 	InsecurePlaintext bool
 }
 
-// String names the brokers. It holds no secret.
+// String names the brokers. It contains no secret.
 func (b Brokers) String() string { return strings.Join(b.Servers, ",") }
 
-// GoString is what %#v prints. It holds no secret either.
+// GoString is the output of %#v. It contains no secret either.
 func (b Brokers) GoString() string { return b.String() }
 
-// Admin does its work over the network.
+// Admin queries and changes brokers over the network.
 type Admin struct {
-	// Egress lists which addresses are connected to, of brokers that other brokers describe as
-	// well.
+	// Egress has the rules for addresses, also for those of brokers that other brokers
+	// describe.
 	Egress egress.Rules
 	// Hooks are called for every request; usually there are none.
 	Hooks []kgo.Hook
 }
 
-// connect opens a client. It does not talk to anybody yet.
+// connect returns a client, which connects on its first request.
 func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 	options := []kgo.Opt{
 		kgo.WithHooks(a.Hooks...),
@@ -106,7 +106,7 @@ func (b Brokers) dialer(rules egress.Rules) (func(ctx context.Context, network, 
 		if err != nil {
 			return nil, err
 		}
-		// The name that the certificate is for is the address's.
+		// The certificate must be for the name in the address.
 		connect = (&tls.Dialer{NetDialer: direct, Config: encryption}).DialContext
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -148,7 +148,7 @@ func (b Brokers) login() (sasl.Mechanism, error) {
 	}
 }
 
-// explain adds to an error of the client what it means to a person.
+// explain adds an explanation for users to an error of the client.
 func explain(err error) error {
 	var authority x509.UnknownAuthorityError
 	switch {

@@ -56,7 +56,7 @@ func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, err
 	return cluster, nil
 }
 
-// noController is the node of a controller that is not known.
+// noController is the node of an unknown controller.
 const noController = -1
 
 // zooKeeperController returns the broker that is the controller. Brokers with KRaft answer the same

@@ -33,7 +33,7 @@ func start(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, kafkaadmin.Broke
 	return cluster, kafkaadmin.Brokers{Servers: cluster.ListenAddrs()}
 }
 
-// count counts the requests of a kind the brokers get.
+// count counts the requests of a kind that the brokers receive.
 func count(cluster *kfake.Cluster, key kmsg.Key) *int {
 	seen := new(int)
 	cluster.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -64,7 +64,7 @@ func TestEnsureTopicsBatchesRequests(t *testing.T) {
 	if *requests != 3 {
 		t.Errorf("%d requests, want 3 of at most 250 topics and 2,000 partitions", *requests)
 	}
-	// Once more changes nothing.
+	// A second call changes nothing.
 	if _, err := admin.EnsureTopics(t.Context(), brokers, wanted, time.Minute); err != nil || *requests != 3 {
 		t.Errorf("again: %d requests, %v", *requests, err)
 	}
@@ -83,7 +83,7 @@ func TestEnsureTopicsStopsAtBudget(t *testing.T) {
 	}
 }
 
-// The operator was killed after Kafka heard it and before it heard Kafka.
+// The operator was killed between its request and Kafka's response.
 func TestEnsureTopicsWithStaleMetadata(t *testing.T) {
 	cluster, brokers := start(t)
 	wanted := numbered(2, 1)
@@ -125,7 +125,7 @@ func TestTopicsReturnsExistingTopics(t *testing.T) {
 	_, brokers := start(t, kfake.SeedTopics(1, "one"), kfake.SeedTopics(12, "twelve"), kfake.AllowAutoTopicCreation())
 	wanted := []kafka.Topic{{Name: "one"}, {Name: "twelve"}, {Name: "none"}}
 	for range 2 {
-		// Asking must not make a topic.
+		// A query must not create a topic.
 		got, err := admin.Topics(t.Context(), brokers, wanted)
 		expect.NoError(t, err)
 		want := map[string]kafka.TopicState{"one": {Partitions: 1, Replicas: 3}, "twelve": {Partitions: 12, Replicas: 3}}
@@ -173,8 +173,8 @@ func TestDeleteTopicsKeepsOthers(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	cases := map[string]struct {
-		// quorum is the error code of the answer; nil: brokers that do not
-		// know the request.
+		// quorum is the error code of the response; nil: the brokers do not
+		// support the request.
 		quorum *kerr.Error
 		known  bool
 		want   v1alpha1.KafkaMode
@@ -210,8 +210,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// controlQuorum makes the brokers say that they know of a quorum and answer for
-// it.
+// controlQuorum makes the brokers support requests for a quorum, and respond to
+// them.
 func controlQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
 	cluster.ControlKey(int16(kmsg.ApiVersions), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
@@ -240,7 +240,7 @@ func controlQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
 }
 
 func TestUnreachableBrokers(t *testing.T) {
-	// A port that takes connections and says nothing.
+	// A port that accepts connections and never responds.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
@@ -256,8 +256,8 @@ func TestUnreachableBrokers(t *testing.T) {
 	}
 }
 
-// Brokers describe further addresses. Who answers at one leads the operator to none that it
-// may not connect to.
+// Brokers describe further addresses. The operator does not connect to those that its rules
+// deny.
 func TestAdvertisedAddressesFollowEgressRules(t *testing.T) {
 	cluster, brokers := start(t)
 	brokers.Servers = cluster.ListenAddrs()[:1]

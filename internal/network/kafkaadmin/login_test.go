@@ -36,10 +36,10 @@ func TestLogin(t *testing.T) {
 	cases := map[string]struct {
 		options []kfake.Opt
 		edit    func(*kafkaadmin.Brokers)
-		// refuse makes the brokers say that the login is wrong, as Kafka
-		// does: kfake hangs up instead.
+		// refuse makes the brokers report that the login is wrong, as Kafka
+		// does: kfake closes the connection instead.
 		refuse bool
-		// want is part of the error; empty: it works.
+		// want is part of the error; empty: the login succeeds.
 		want string
 	}{
 		"Scram512": {
@@ -130,7 +130,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// certificate makes one for 127.0.0.1 that signs itself.
+// certificate returns a self-signed certificate for 127.0.0.1.
 func certificate(t *testing.T) (served *tls.Config, authority []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -146,7 +146,7 @@ func certificate(t *testing.T) (served *tls.Config, authority []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
 }
 
-// allowed are the hosts that a Secret's annotation names.
+// allowed returns the hosts that a Secret's annotation names.
 func allowed(t *testing.T, annotation string) allowedhosts.List {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -156,8 +156,8 @@ func allowed(t *testing.T, annotation string) allowedhosts.List {
 	return list
 }
 
-// Brokers describe further addresses. Who answers at one that is allowed does not get the
-// login sent to others.
+// Brokers describe further addresses. The login is not sent to those that the Secret does not
+// allow.
 func TestLoginIsSentOnlyToAllowedHosts(t *testing.T) {
 	cluster, brokers := start(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "perflab", "s3cret-word"))
 	addresses := cluster.ListenAddrs()

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// TopicError is Kafka's word against a topic.
+// TopicError means that Kafka rejects a topic.
 type TopicError struct {
 	Topic string
 	// Code is Kafka's name for the error.
@@ -33,10 +33,10 @@ func (r *TopicError) Error() string {
 	return fmt.Sprintf("Kafka refuses topic %q: %s: %s", r.Topic, r.Code, r.Message)
 }
 
-// EnsureTopics makes those of the wanted topics that are not there and returns
-// the ones that are, made as wanted or not. It sends one request after the
-// other and stops when the budget is used up: what is left is for the next
-// call. The error is a *Refusal when Kafka doesn't want a topic.
+// EnsureTopics creates the missing topics and returns those that exist, also if
+// they differ from the wanted ones. It sends one request after the other and stops
+// when the budget is used up; the next call creates the rest. The error is a
+// *TopicError if Kafka rejects a topic.
 func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error) {
 	client, err := a.connect(b)
 	if err != nil {
@@ -57,8 +57,8 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 		if err != nil {
 			return found, fmt.Errorf("making topics in Kafka at %q: %w", b, err)
 		}
-		// Topics that exist and are not shown: the brokers are behind with what they were
-		// requested, and more would not help them.
+		// The topics exist, but the metadata does not have them: the brokers are behind, and
+		// more requests would not help.
 		if !fresh || time.Now().After(deadline) {
 			break
 		}
@@ -66,7 +66,7 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 	return topics(ctx, client, b, wanted)
 }
 
-// Topics returns those of the wanted topics that the brokers have.
+// Topics returns those of the wanted topics that exist.
 func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
 	client, err := a.connect(b)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map
 	return topics(ctx, client, b, wanted)
 }
 
-// DeleteTopics deletes the topics that are ours and describes how many there still are.
+// DeleteTopics deletes the topics that are ours and returns how many still exist.
 func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name string) bool) (left int, err error) {
 	client, err := a.connect(b)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name strin
 	return len(names), nil
 }
 
-// topics queries a broker for these topics. It bypasses kgo's cache, which does not know
+// topics queries a broker for these topics. It bypasses kgo's cache, which does not have
 // recently created topics.
 func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
 	found := make(map[string]kafka.TopicState, len(wanted))
@@ -152,8 +152,8 @@ func newTopicState(topic kmsg.MetadataResponseTopic) kafka.TopicState {
 	return state
 }
 
-// create requests topics in one request and reports whether that made any. That one is there
-// already is no error: an earlier request may have been heard without its answer reaching us.
+// create creates topics in one request and reports whether any are new. An existing topic is
+// no error: the response to an earlier request may have been lost.
 func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) (fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
 	defer cancel()
@@ -181,7 +181,7 @@ func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) (fres
 	return fresh, newTopicError(response)
 }
 
-// newTopicError is the first that another try would not fix.
+// newTopicError returns the first error that a retry would not fix.
 func newTopicError(response *kmsg.CreateTopicsResponse) error {
 	for _, topic := range response.Topics {
 		err := kerr.ErrorForCode(topic.ErrorCode)

@@ -28,10 +28,10 @@ func (a Admin) Watch(b Brokers) (*Watcher, error) {
 	return &Watcher{brokers: b, client: client, admin: kadm.NewClient(client)}, nil
 }
 
-// Close hangs up.
+// Close closes the connections.
 func (w *Watcher) Close() { w.client.Close() }
 
-// Disks are the bytes that the logs of each broker take, by its node ID.
+// Disks returns the size of each broker's logs in bytes, by its node ID.
 func (w *Watcher) Disks(ctx context.Context) (map[int32]int64, error) {
 	all, err := w.admin.DescribeAllLogDirs(ctx, nil)
 	var partly *kadm.ShardErrors
@@ -69,8 +69,8 @@ func (w *Watcher) Lags(ctx context.Context) (map[string]int64, error) {
 	return lags, nil
 }
 
-// Records is how many records were ever written to the partitions there are,
-// Kafka's own left out.
+// Records returns how many records were ever written to the existing partitions,
+// except Kafka's own.
 func (w *Watcher) Records(ctx context.Context) (int64, error) {
 	offsets, err := w.admin.ListEndOffsets(ctx)
 	var partly *kadm.ShardErrors

@@ -19,7 +19,7 @@ import (
 // is ready.
 const dialTimeout = 2 * time.Second
 
-// maxMetricsBytes bounds an answer. CloudNativePG's has 60 kB with the default
+// maxMetricsBytes bounds a response. CloudNativePG's has 60 kB with the default
 // queries and grows with replicas and databases.
 const maxMetricsBytes = 8 << 20
 

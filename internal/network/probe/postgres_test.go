@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-// replicaMetrics are lines a replica of CloudNativePG 1.30 answers with.
+// replicaMetrics are lines of the response of a CloudNativePG 1.30 replica.
 const replicaMetrics = `# HELP cnpg_collector_sync_replicas Number of requested synchronous replicas (synchronous_standby_names)
 # TYPE cnpg_collector_sync_replicas gauge
 cnpg_collector_sync_replicas{value="expected"} 1
@@ -66,7 +66,7 @@ func TestPostgresMetrics(t *testing.T) {
 	}
 }
 
-// Whoever answers in an instance's place leads the operator nowhere.
+// A server in an instance's place can't redirect the operator.
 func TestPostgresMetricsFollowNoRedirect(t *testing.T) {
 	elsewhere, asked := newTargetServer(t, http.StatusOK, nil)
 	for _, status := range []int{301, 302, 303, 307, 308} {

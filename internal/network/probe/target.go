@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/network/egress"
 )
 
-// timeout bounds one question. A reconciler waits for it, so it is short.
+// timeout bounds one request. It is short because a reconcile waits for it.
 const timeout = 3 * time.Second
 
 // HTTP probes over HTTP.
@@ -26,8 +26,8 @@ type HTTP struct{ client *http.Client }
 // NewHTTP returns a prober within the egress rules.
 func NewHTTP(rules egress.Rules) *HTTP { return &HTTP{client: rules.Client(timeout)} }
 
-// Reach returns nil when the address answers with anything but a server error. A redirect
-// is an answer: where it leads is for the load to see.
+// Reach returns nil if the address responds with anything but a server error. A redirect is
+// a valid response: its target concerns only the load.
 func (h *HTTP) Reach(ctx context.Context, url string) error {
 	code, err := h.do(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *HTTP) Reach(ctx context.Context, url string) error {
 	return nil
 }
 
-// checkStatus is the error of an answer that is not the expected one.
+// checkStatus returns the error of an unexpected response.
 func checkStatus(method, url string, code int) error {
 	if egress.IsRedirect(code) {
 		return fmt.Errorf("%s %s answered with a redirect (%d %s), which PerfLab does not follow", method, url, code, http.StatusText(code))
@@ -62,7 +62,7 @@ func (h *HTTP) StopRunner(ctx context.Context, address string) error {
 	return nil
 }
 
-// do returns the status code of the answer.
+// do returns the status code of the response.
 func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (int, er
 		// The client's error names method and address.
 		return 0, err
 	}
-	// Reading to the end lets the connection be used again.
+	// Reading to the end allows the connection to be reused.
 	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return 0, fmt.Errorf("reading the answer of %s: %w", url, err)

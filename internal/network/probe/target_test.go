@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-// newTargetServer is a server that gives one answer and notes what it was asked.
+// newTargetServer starts a server with one response, which records the last request.
 func newTargetServer(t *testing.T, status int, headers map[string]string) (address string, asked *string) {
 	t.Helper()
 	asked = new(string)
@@ -34,7 +34,7 @@ func newTargetServer(t *testing.T, status int, headers map[string]string) (addre
 
 func TestReachAcceptsAnyStatusBelow500(t *testing.T) {
 	for status, reached := range map[int]bool{200: true, 204: true, 302: true, 401: true, 404: true, 500: false, 502: false, 503: false} {
-		// A redirect leads to an address that does not answer.
+		// Redirects lead to an address that does not respond.
 		address, asked := newTargetServer(t, status, map[string]string{"Location": "http://127.0.0.1:1/"})
 		err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), address+"/admin/health")
 		if (err == nil) != reached {
@@ -78,7 +78,7 @@ func TestStopRunnerUsesK6API(t *testing.T) {
 	}
 }
 
-// Nobody has the operator ask what it may not reach, by whatever name.
+// No name of a denied address makes the operator connect to it.
 func TestProbesFollowEgressRules(t *testing.T) {
 	address, asked := newTargetServer(t, http.StatusOK, nil)
 	named := strings.Replace(address, "127.0.0.1", "localhost", 1)

@@ -27,25 +27,25 @@ const (
 )
 
 const (
-	// mostVerdicts are reported one experiment; the status has all.
+	// mostVerdicts are announced for one experiment; the status has all.
 	mostVerdicts = 50
 	// mostDifferences and mostText limit the description of a change.
 	mostDifferences, mostText = 20, 300
 )
 
-// Announcement is one thing to be reported.
+// Announcement is one event to be sent.
 type Announcement struct {
-	// ID is the same whenever it is reported, and of nothing else.
+	// ID is unique, and the same for each attempt to send the announcement.
 	ID   string
 	Type string
 	// Source and Subject of the event.
 	Source, Subject string
-	// Time at which it came about.
+	// Time of the event.
 	Time time.Time
-	// Data that programs read, as JSON.
+	// Data for programs, as JSON.
 	Data any
 
-	// Change is what a TypeChanged is about; nil of the others.
+	// Change is that of a TypeChanged; nil for other types.
 	Change                *v1alpha1.SeriesChange
 	Namespace, Experiment string
 }
@@ -64,7 +64,7 @@ type Completed struct {
 	Experiment
 	Started   *metav1.Time `json:"started,omitempty"`
 	Completed *metav1.Time `json:"completed,omitempty"`
-	// Verdict sums the primary comparisons up.
+	// Verdict summarizes the primary comparisons.
 	Verdict  string    `json:"verdict,omitempty"`
 	Verdicts []Verdict `json:"verdicts"`
 	// Warnings and Changes count those of the status.
@@ -87,9 +87,9 @@ type Verdict struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Report specifies where the report is.
+// Report is the location of the report.
 type Report struct {
-	// ConfigMap that holds it; empty: it could not be stored.
+	// ConfigMap with the report; empty: it could not be stored.
 	ConfigMap string `json:"configMap,omitempty"`
 	// Command that writes it.
 	Command string `json:"command"`
@@ -104,15 +104,15 @@ type Stalled struct {
 
 // Changed is the data of a TypeChanged.
 type Changed struct {
-	// Experiment at whose end the change was found.
+	// Experiment after which the change was found.
 	Experiment
 	Change v1alpha1.SeriesChange `json:"change"`
 	// Bisect is the command that finds the responsible difference.
 	Bisect string `json:"bisect"`
 }
 
-// Next is what there is to announce an experiment for; nil: nothing. ready states that all is
-// known which is to be reported.
+// Next returns the occasion to announce for an experiment; nil: none. ready means that all
+// data of the announcement is available.
 func Next(experiment *v1alpha1.PerfExperiment, ready bool) *v1alpha1.AnnouncementStatus {
 	status := &experiment.Status
 	switch {
@@ -126,7 +126,7 @@ func Next(experiment *v1alpha1.PerfExperiment, ready bool) *v1alpha1.Announcemen
 	return nil
 }
 
-// IsSame reports whether both are of one occasion, however far they are.
+// IsSame reports whether both are of the same occasion, whatever their progress.
 func IsSame(one, other *v1alpha1.AnnouncementStatus) bool {
 	return one != nil && other != nil && one.Phase == other.Phase && one.Time.Equal(&other.Time)
 }
@@ -157,7 +157,7 @@ func newAnnouncement(experiment *v1alpha1.PerfExperiment, kind string, data any,
 	}
 }
 
-// source is the experiment's path in its API server.
+// source returns the experiment's path in its API server.
 func source(experiment *v1alpha1.PerfExperiment) string {
 	return fmt.Sprintf("/apis/%s/namespaces/%s/perfexperiments/%s", v1alpha1.GroupVersion, experiment.Namespace, experiment.Name)
 }
@@ -206,7 +206,7 @@ func newChanged(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChang
 	return told
 }
 
-// cut bounds a sentence.
+// cut truncates a sentence.
 func cut(text string) string { return prose.Cut(text, mostText) }
 
 // RetryDelay returns the delay before the next attempt to send an announcement of this age: a
@@ -216,10 +216,10 @@ func RetryDelay(since time.Duration) time.Duration {
 	return min(max(since/3, shortest), longest)
 }
 
-// Deadline is how long after an occasion it is reported to a sink that does not take it.
+// Deadline is how long after an occasion sending it to an unavailable sink is retried.
 const Deadline = 24 * time.Hour
 
-// Progress of a sink.
+// Progress returns how many announcements a sink has received.
 func Progress(told *v1alpha1.AnnouncementStatus, sink string) int32 {
 	for _, one := range told.Sinks {
 		if one.Name == sink {

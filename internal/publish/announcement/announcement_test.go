@@ -20,7 +20,7 @@ import (
 
 var ended = metav1.Time{Time: time.Date(2026, time.March, 1, 8, 0, 0, 0, time.UTC)}
 
-// complete is an experiment at whose end two series had changed.
+// complete returns a complete experiment after which two series had changed.
 func complete() *v1alpha1.PerfExperiment {
 	experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "lab", Name: "heap", UID: "u-1", Annotations: map[string]string{v1alpha1.AnnotationRelease: "2026.2"},
@@ -68,7 +68,7 @@ func TestNewOfCompleteExperiment(t *testing.T) {
 	}
 }
 
-// A receiver tells by its ID what it knows already, and nothing else has it.
+// A receiver can detect repeated announcements by their ID, which is unique.
 func TestIDs(t *testing.T) {
 	ids := func(experiment *v1alpha1.PerfExperiment) []string {
 		var found []string
@@ -104,7 +104,7 @@ func TestNext(t *testing.T) {
 	if told := announcement.New(stalled); len(told) != 1 || told[0].Type != announcement.TypeStalled || fmt.Sprint(told[0].Data) != "{{   } SpecChanged put it back}" {
 		t.Errorf("of a stalled one %+v is told", told)
 	}
-	// It continues: that it had stalled is no news any more.
+	// The experiment continues, so the stall is no longer announced.
 	stalled.Status.Phase = v1alpha1.ExperimentRunning
 	if told := announcement.New(stalled); len(told) > 0 {
 		t.Errorf("%+v", told)
@@ -119,7 +119,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// However long it takes, it is not tried too often, nor too seldom.
+// Until the deadline, retries are neither too frequent nor too rare.
 func TestRetryDelay(t *testing.T) {
 	at, tries := time.Duration(0), 0
 	for at < announcement.Deadline {

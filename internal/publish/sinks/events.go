@@ -14,10 +14,10 @@ import (
 )
 
 // events is a receiver of CloudEvents 1.0 over HTTP, in the structured mode: the whole
-// event is in the body, which every log and every queue on its way keeps.
+// event is in the body, which logs and queues on the way preserve.
 type events struct{ *caller }
 
-// Wants all there is.
+// Wants reports true for all announcements.
 func (*events) Wants(announcement.Announcement) bool { return true }
 
 // Send sends the announcement as an event, whose id allows receivers to deduplicate.

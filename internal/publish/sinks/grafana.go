@@ -18,21 +18,21 @@ import (
 )
 
 // grafanaSink is a Grafana whose dashboards show where a series changed: an annotation of
-// the whole organisation, which any dashboard can show by its tags.
+// the whole organization, which any dashboard can show by its tags.
 type grafanaSink struct{ *caller }
 
-// Wants what has a place on a time axis.
+// Wants accepts changes of series, which have a place on a time axis.
 func (*grafanaSink) Wants(told announcement.Announcement) bool { return told.Change != nil }
 
-// annotation as Grafana's HTTP API takes it.
+// annotation in Grafana's HTTP API.
 type annotation struct {
 	Time int64    `json:"time"`
 	Tags []string `json:"tags"`
 	Text string   `json:"text"`
 }
 
-// Send posts an annotation, unless there is one already: Grafana takes the same one
-// twice, and an earlier answer may have been lost.
+// Send posts an annotation unless it exists: Grafana accepts duplicates, and an earlier
+// response may have been lost.
 func (g *grafanaSink) Send(ctx context.Context, told announcement.Announcement) error {
 	ctx, stop := context.WithTimeout(ctx, callTime)
 	defer stop()
@@ -45,7 +45,7 @@ func (g *grafanaSink) Send(ctx context.Context, told announcement.Announcement) 
 	body, err := json.Marshal(annotation{
 		Time: change.Time.UnixMilli(),
 		Tags: []string{"perflab", told.Namespace, change.Experiments[1], strings.ToLower(string(change.Verdict)), marked},
-		// Grafana shows it as HTML, and people name releases.
+		// Grafana shows the text as HTML, and users choose the names of releases.
 		Text: html.EscapeString(prose.Printable(fmt.Sprintf("%s: %s.", change.Sentence, change.Verdict))),
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (g *grafanaSink) Send(ctx context.Context, told announcement.Announcement) 
 	return err
 }
 
-// has reports whether the annotation is there.
+// has reports whether the annotation exists.
 func (g *grafanaSink) has(ctx context.Context, at int64, marked string) (bool, error) {
 	address := g.annotations()
 	address.RawQuery = url.Values{

@@ -29,39 +29,39 @@ import (
 )
 
 var (
-	// ErrAway means that a sink does not answer, or with an error of its own.
+	// ErrAway means that a sink does not respond, or only with a server error.
 	ErrAway = errors.New("it does not answer")
-	// ErrRefuses means that a sink does not take what it is reported.
+	// ErrRefuses means that a sink rejects an announcement.
 	ErrRefuses = errors.New("it refuses the announcement")
-	// ErrConfiguration means that a sink can't be reported as it is configured.
+	// ErrConfiguration means that the configuration of a sink does not work.
 	ErrConfiguration = errors.New("it is not configured correctly")
 )
 
-// Bounds of a call, of what a sink may answer, and of a credential.
+// Bounds of a call, of a response, and of a credential.
 const (
 	callTime      = 10 * time.Second
 	maxAnswer     = 64 << 10
 	maxCredential = 16 << 10
-	// Most is how many sinks there may be.
+	// Most is the maximum number of sinks.
 	Most = 8
 )
 
 // Sink receives announcements.
 type Sink interface {
-	// Name by which flags, conditions and logs call it.
+	// Name in flags, conditions and logs.
 	Name() string
 	// Wants reports whether it receives this announcement.
 	Wants(announcement.Announcement) bool
-	// Send an announcement. It may be sent again. Fails with ErrAway, ErrRefuses or
-	// ErrConfiguration, in words that hold neither its address, nor what it answered, nor
+	// Send sends an announcement, which may be sent again. It fails with ErrAway, ErrRefuses
+	// or ErrConfiguration. The message contains neither the address, nor the response, nor
 	// credentials.
 	Send(context.Context, announcement.Announcement) error
 }
 
-// name of a sink: a DNS label, so that Secrets and directories can have it.
+// name of a sink: a DNS label, because it also names Secrets and directories.
 var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 
-// Parse reads a sink from NAME=URL.
+// parse reads a sink from NAME=URL.
 func parse(given string) (string, *url.URL, error) {
 	called, address, found := strings.Cut(given, "=")
 	if !found || !name.MatchString(called) {
@@ -89,7 +89,7 @@ func shorten(text string) string {
 	return text
 }
 
-// isLocalHost reports whether a host is reached within the cluster or the machine.
+// isLocalHost reports whether a host is in the cluster or on this machine.
 func isLocalHost(host string) bool {
 	address := net.ParseIP(host)
 	return host == "localhost" || address != nil && address.IsLoopback() ||
@@ -138,12 +138,11 @@ type caller struct {
 	name   string
 	target *url.URL
 	http   *http.Client
-	// credentials is the directory with them; empty: there are none.
+	// credentials is their directory; empty: there are none.
 	credentials string
 }
 
-// client that the sink is called with. Credentials go to the server that was named, and to
-// no other.
+// client returns the HTTP client of the sink. Credentials are sent only to the named server.
 func (c *caller) client(rules egress.Rules) (*http.Client, error) {
 	transport := rules.ProxiedTransport()
 	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout, transport.MaxResponseHeaderBytes = 1, time.Minute, maxAnswer
@@ -206,7 +205,7 @@ func connectionError(err error) error {
 	return fmt.Errorf("%w: %s", ErrAway, failureReason(err))
 }
 
-// failureReason an error, in words that are the same at each try.
+// failureReason describes an error in words that are stable between retries.
 func failureReason(err error) string {
 	var resolve *net.DNSError
 	var wrapped *url.Error
@@ -245,7 +244,7 @@ func (c *caller) authorize(request *http.Request) error {
 	return nil
 }
 
-// credential is what a file holds; empty: there is none.
+// credential returns the content of a file; empty if it does not exist.
 func (c *caller) credential(key string) (string, error) {
 	file, err := os.Open(filepath.Join(c.credentials, key)) //nolint:gosec // A sink's name has no path in it.
 	if errors.Is(err, os.ErrNotExist) {

@@ -38,7 +38,7 @@ func told() announcement.Announcement {
 	}
 }
 
-// open makes one sink, of which a directory has the credentials.
+// open opens one sink with these files in its directory of credentials.
 func open(t *testing.T, cloudEvents, grafana string, credentials map[string]string) sinks.Sink {
 	t.Helper()
 	folder := t.TempDir()
@@ -77,7 +77,7 @@ func TestCloudEvents(t *testing.T) {
 	}
 }
 
-// A token that is replaced holds from the next call on.
+// A replaced token is used from the next call on.
 func TestCredentialsAreReadForEachRequest(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	folder := t.TempDir()
@@ -96,7 +96,7 @@ func TestCredentialsAreReadForEachRequest(t *testing.T) {
 	expect.Equal(t, []string{"", "Bearer first", "Bearer second"}, seen)
 }
 
-// What a server answers is reported by its code alone, and so is where it is.
+// The error of a response contains neither its body, nor the address, nor credentials.
 func TestSendFailsOnErrorStatus(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
@@ -131,7 +131,7 @@ func TestSendFailsOnErrorStatus(t *testing.T) {
 
 func TestSendFailsWithoutServer(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		// Who has not read it does not hear that the client has gone.
+		// Without reading the body, the handler would not notice that the client has gone.
 		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	}))
@@ -146,7 +146,7 @@ func TestSendFailsWithoutServer(t *testing.T) {
 		"of a name nobody knows": {"https://sink.invalid", "its host's name is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Only who says nothing is waited for to the end.
+			// Only the silent server runs into the timeout.
 			patience := 10 * time.Second
 			if name == "silent" {
 				patience = 300 * time.Millisecond
@@ -155,7 +155,7 @@ func TestSendFailsWithoutServer(t *testing.T) {
 			defer stop()
 			err := open(t, tc.address, "", nil).Send(ctx, told())
 			if !errors.Is(err, sinks.ErrAway) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "127.0.0.1") {
-				// Some resolvers are silent about names that nobody knows.
+				// Some resolvers do not respond to unknown names.
 				if name == "of a name nobody knows" && errors.Is(err, sinks.ErrAway) {
 					return
 				}
@@ -165,8 +165,8 @@ func TestSendFailsWithoutServer(t *testing.T) {
 	}
 }
 
-// Credentials go to the server that was named, and to no other; and an answer without end
-// is not read to its end.
+// Credentials are sent only to the named server, and an endless response is not read to its
+// end.
 func TestSendRejectsRedirects(t *testing.T) {
 	elsewhere := receivers.NewCloudEvents(t)
 	for name, tc := range map[string]struct {
@@ -203,7 +203,7 @@ func TestGrafanaAnnotationIsUnique(t *testing.T) {
 	if sink.Wants(announcement.Announcement{Type: announcement.TypeCompleted}) || !sink.Wants(told()) {
 		t.Error("Grafana is to be told of changes alone")
 	}
-	// The first answer is lost after it was kept.
+	// The first annotation is stored, but its response is lost.
 	grafana.LoseNext = true
 	if err := sink.Send(t.Context(), told()); !errors.Is(err, sinks.ErrAway) {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Flags name a sink, and a name may lead to an address that is not for the operator.
+// Flags name a sink, and the name may lead to an address that the egress rules deny.
 func TestSendIsDeniedByEgressRules(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	for _, address := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {

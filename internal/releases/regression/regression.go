@@ -40,7 +40,7 @@ const (
 	maxEarlierPoints = 10
 	// maxTextBytes limits the description of a difference.
 	maxTextBytes = 300
-	// positionTolerance is how many points the place of a change may move from look to look.
+	// positionTolerance is how many points a change may move between two analyses.
 	positionTolerance = 2
 )
 

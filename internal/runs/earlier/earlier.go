@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package earlier completes statuses of earlier versions of PerfLab, which wrote some facts only
-// into sentences. It is the one place that reads sentences of PerfLab: the wording is that of those
-// versions, and does not follow that of today. It is pure.
+// into messages. It is the only package that parses messages of PerfLab: the wording is that of
+// those versions, and does not change with today's. It is pure.
 package earlier
 
 import (
@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// Experiment completes the status of an experiment by its design warnings.
+// Experiment adds the design warnings to the status of an experiment.
 func Experiment(status *v1alpha1.PerfExperimentStatus) {
 	if len(status.DesignWarnings) > 0 {
 		return
@@ -31,8 +31,8 @@ func Experiment(status *v1alpha1.PerfExperimentStatus) {
 
 var ofDesign = regexp.MustCompile(`^[Tt]here is no arm beside the baseline|\bdesign\.(blocks|order)\b`)
 
-// Run completes the status of a run by the facts in its warnings. It changes nothing that the run
-// shares with a copy.
+// Run adds the facts in the warnings of a run to its status. It changes nothing that the run
+// shares with a shallow copy.
 func Run(run *v1alpha1.PerfRun) {
 	status := &run.Status
 	isLeftOut, isWarm, isRendered := len(status.LeftOut) > 0, status.AdvisedWarmUp != nil, status.Evidence != nil && status.Evidence.RenderedChange != nil
@@ -50,7 +50,7 @@ func Run(run *v1alpha1.PerfRun) {
 	}
 }
 
-// leftOut reads what does not count of a run that does.
+// leftOut parses a warning about omitted data of a valid run.
 func leftOut(warning string, scenario v1alpha1.Scenario) (v1alpha1.LeftOut, bool) {
 	what, found := strings.CutPrefix(warning, "left out ")
 	if !found {
@@ -72,7 +72,7 @@ func leftOut(warning string, scenario v1alpha1.Scenario) (v1alpha1.LeftOut, bool
 	return v1alpha1.LeftOut{}, false
 }
 
-// warmUp reads the warm-up that a warning proposes.
+// warmUp parses the warm-up that a warning proposes.
 func warmUp(warning string) (time.Duration, bool) {
 	_, after, found := strings.Cut(warning, "set measurement.warmUp to ")
 	value, _, _ := strings.Cut(after, ",")
@@ -89,8 +89,8 @@ func setRenderedChange(status *v1alpha1.PerfRunStatus, warning string) {
 	status.Evidence = completed
 }
 
-// Artifacts separates, in a status that an operator without artifacts wrote, the warnings about the
-// spec and what the report lacks.
+// Artifacts separates the warnings about the spec from those about the report, in a status by an
+// operator without artifacts.
 func Artifacts(status *v1alpha1.PerfExperimentStatus) {
 	if len(status.SpecWarnings) > 0 || slices.ContainsFunc(status.Artifacts, func(made v1alpha1.ArtifactStatus) bool { return made.Name != v1alpha1.ArtifactAnalysis }) {
 		return

@@ -21,7 +21,7 @@ func run(status v1alpha1.PerfRunStatus) *v1alpha1.PerfRun {
 
 func warm(advised time.Duration) *metav1.Duration { return &metav1.Duration{Duration: advised} }
 
-// The facts that earlier versions wrote into warnings become fields; those of today stay.
+// Facts in the warnings of earlier versions become fields. Fields of today's version stay.
 func TestRun(t *testing.T) {
 	const (
 		cold     = `load "cico": Check-In took 900 ms on average in the first 2m that count and 200 ms after them: the system was still warming up; set measurement.warmUp to 2m30s, and let the load last longer by as much`

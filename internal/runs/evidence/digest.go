@@ -16,22 +16,22 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// runDocument is what is digested of a run.
+// runDocument has the digested fields of a run.
 type runDocument struct {
 	Name   string                 `json:"name"`
 	Spec   v1alpha1.PerfRunSpec   `json:"spec"`
 	Status v1alpha1.PerfRunStatus `json:"status"`
 }
 
-// planDocument is what is digested of what was declared, as far as it is frozen. A system
-// that is referred to is in each run's record.
+// planDocument has the digested, immutable fields of the declaration. A referenced system is
+// in each run's record.
 type planDocument struct {
 	Spec v1alpha1.PerfExperimentSpec `json:"spec"`
 	Hash string                      `json:"planHash"`
 	Seed *int64                      `json:"seed"`
 }
 
-// resultDocument is what is digested of what came out.
+// resultDocument has the digested fields of the result.
 type resultDocument struct {
 	Arms        []v1alpha1.ArmStatus     `json:"arms"`
 	Runs        *v1alpha1.RunCounts      `json:"runs"`
@@ -47,7 +47,7 @@ type resultDocument struct {
 	Effects     []v1alpha1.FactorEffect  `json:"effects"`
 }
 
-// newRunDocument leaves out of a run's status what an import, or the clock, changes.
+// newRunDocument omits the fields of a run's status that change with imports or time.
 func newRunDocument(run *v1alpha1.PerfRun) runDocument {
 	run = run.DeepCopy()
 	run.Status.ObservedGeneration = 0
@@ -58,8 +58,8 @@ func newRunDocument(run *v1alpha1.PerfRun) runDocument {
 	return runDocument{Name: run.Name, Spec: run.Spec, Status: run.Status}
 }
 
-// newPlanDocument leaves out of the spec what may change after the first run, besides what the
-// schema leaves out.
+// newPlanDocument omits the fields of the spec that may change after the first run, in addition
+// to those that the schema omits.
 func newPlanDocument(experiment *v1alpha1.PerfExperiment) planDocument {
 	experiment = experiment.DeepCopy()
 	spec := &experiment.Spec
@@ -90,13 +90,13 @@ func (f Schema) resultDigest(status *v1alpha1.PerfExperimentStatus) (string, err
 	return digestFields(newResultDocument(status), f, typeAnswer)
 }
 
-// ResultDigest is the digest of what came out, in the form of this version.
+// ResultDigest returns the digest of the result with the schema of this version.
 func ResultDigest(status *v1alpha1.PerfExperimentStatus) (string, error) {
 	return OwnSchema().resultDigest(status)
 }
 
-// ContentDigest is the digest of what a ConfigMap holds: of the object, canonicalized
-// by RFC 8785, that has the SHA-256 of what is under each key.
+// ContentDigest returns the digest of a ConfigMap's data: of an object, canonicalized
+// by RFC 8785, that has the SHA-256 of the value of each key.
 func ContentDigest(object *corev1.ConfigMap) (string, error) {
 	sums := map[string]string{}
 	for key, text := range object.Data {
@@ -109,7 +109,7 @@ func ContentDigest(object *corev1.ConfigMap) (string, error) {
 	return Sum(text), err
 }
 
-// HistoryDigest is the digest of what is kept for histories; empty: nothing is.
+// HistoryDigest returns the digest of a history ConfigMap; empty if there is none.
 func HistoryDigest(kept *corev1.ConfigMap) (string, error) {
 	if kept == nil {
 		return "", nil
@@ -117,14 +117,14 @@ func HistoryDigest(kept *corev1.ConfigMap) (string, error) {
 	return ContentDigest(kept)
 }
 
-// Sum is the SHA-256 of bytes, in hexadecimal.
+// Sum returns the SHA-256 of bytes, in hexadecimal.
 func Sum(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
 }
 
-// digestFields digests the form's fields of a value, as it is read back from an API
-// server: that brings times to whole seconds and quantities to one form.
+// digestFields digests the schema's fields of a value, as they are read back from an API
+// server: with times in whole seconds and canonical quantities.
 func digestFields[T any](value T, fields Schema, as string) (string, error) {
 	var settled T
 	if err := transcode(value, &settled); err != nil {

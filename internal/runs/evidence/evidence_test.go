@@ -34,10 +34,10 @@ import (
 
 var update = flag.Bool("update", false, "write the record anew that has to hold for ever")
 
-// seed of the recorded experiment, with which it has an invalid run.
+// seed with which the recorded experiment has an invalid run.
 const seed = 20
 
-// newInput is what a reader of the objects finds.
+// newInput returns the evidence in recorded objects.
 func newInput(t *testing.T, input *report.Input) evidence.Input {
 	t.Helper()
 	found, err := input.Evidence()
@@ -52,7 +52,7 @@ func verified(t *testing.T, found evidence.Input) *evidence.Result {
 	return result
 }
 
-// holds fails the test where a link is broken.
+// holds fails the test if a link is broken.
 func holds(t *testing.T, input *report.Input) {
 	t.Helper()
 	for _, broken := range verified(t, newInput(t, input)).Broken {
@@ -60,7 +60,7 @@ func holds(t *testing.T, input *report.Input) {
 	}
 }
 
-// breaks fails the test unless a single link is broken, of this kind and object.
+// breaks fails the test unless exactly one link is broken, of this kind and object.
 func breaks(t *testing.T, found evidence.Input, link evidence.Kind, object string) {
 	t.Helper()
 	result := verified(t, found)
@@ -94,7 +94,7 @@ func TestVerifyAcceptsChain(t *testing.T) {
 	}
 }
 
-// Whatever byte of what was kept is another, its ConfigMap is named.
+// A change of any byte of the raw results is detected, and the ConfigMap is named.
 func TestVerifyDetectsChangedRawResults(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -108,14 +108,14 @@ func TestVerifyDetectsChangedRawResults(t *testing.T) {
 			}
 		}
 		if len(raw.BinaryData) == 0 {
-			// Of an import alone no histograms are kept: a key that turns up is found.
+			// A data import alone has no histograms: an additional key is detected.
 			raw.BinaryData = map[string][]byte{"more": {}}
 		}
 		breaks(t, newInput(t, &input), link, raw.Name)
 	}
 }
 
-// What later experiments are compared with is covered from the manifest on that has it.
+// The history ConfigMap is covered once a manifest has its digest.
 func TestVerifyDetectsChangedHistory(t *testing.T) {
 	input := small(t)
 	kept := &corev1.ConfigMap{Data: map[string]string{"changes.json": "[]"}, BinaryData: map[string][]byte{"measured.json.gz": {1, 2, 3}}}
@@ -158,7 +158,7 @@ func TestVerifyNamesMissingObjects(t *testing.T) {
 	breaks(t, newInput(t, &input), evidence.KindRecord, "one-more")
 }
 
-// Whatever a run's record says, it can't say something else.
+// A change of any field of a run's record is detected.
 func TestVerifyDetectsAnyChangedRunField(t *testing.T) {
 	input := small(t)
 	changed := map[string]bool{}
@@ -178,8 +178,8 @@ func TestVerifyDetectsAnyChangedRunField(t *testing.T) {
 	}
 }
 
-// breaksFirst lets later links break, too: what a run names can't be found under
-// another name.
+// breaksFirst allows later links to break, too: after a change of a name, the named
+// objects are missing.
 func breaksFirst(t *testing.T, found evidence.Input, link evidence.Kind, object, place string) {
 	t.Helper()
 	result := verified(t, found)
@@ -188,8 +188,8 @@ func breaksFirst(t *testing.T, found evidence.Input, link evidence.Kind, object,
 	}
 }
 
-// isLeftOut tells what an import or the clock may change, and what says in which
-// order links are followed.
+// isLeftOut reports whether a field may change with imports or time, so that it is
+// not digested.
 func isLeftOut(place string) bool {
 	return strings.HasSuffix(place, "observedGeneration") || strings.HasSuffix(place, "lastTransitionTime")
 }
@@ -244,7 +244,7 @@ func TestVerifyDetectsChangedManifest(t *testing.T) {
 	breaks(t, newInput(t, &input), evidence.KindManifest, recorded.Name)
 }
 
-// Who rebuilds the whole chain is found by the digest that was published.
+// The published digest detects a completely rebuilt chain.
 func TestPublishedDigestDetectsRebuiltChain(t *testing.T) {
 	input := small(t)
 	published := input.Experiment.Status.Evidence.SHA256
@@ -282,7 +282,7 @@ func TestVerifyDetectsChangedReport(t *testing.T) {
 	breaks(t, found, evidence.KindReport, naming.Report(recorded.Name))
 }
 
-// Another experiment's chain is not this one's.
+// The chain of another experiment is rejected.
 func TestVerifyDetectsOtherExperiment(t *testing.T) {
 	input := small(t)
 	input.Experiment.UID = "another"
@@ -293,7 +293,7 @@ func TestVerifyDetectsOtherExperiment(t *testing.T) {
 	holds(t, &input)
 }
 
-// What an API server, an import or a person may change leaves the chain whole.
+// Changes that an API server, an import or a user may make do not break the chain.
 func TestVerifyIgnoresMutableFields(t *testing.T) {
 	input := small(t)
 	spec := &input.Experiment.Spec
@@ -327,7 +327,7 @@ func TestVerifyIgnoresMutableFields(t *testing.T) {
 	holds(t, &read[0])
 }
 
-// RFC 8785 knows no integers above 2^53.
+// RFC 8785 does not distinguish integers above 2^53.
 func TestDigestsDistinguishLargeNumbers(t *testing.T) {
 	input := recorded.Experiment(seed)
 	digests := map[string]bool{}
@@ -347,7 +347,7 @@ func manifest(t *testing.T, previous string, input *report.Input, stage evidence
 	return text
 }
 
-// What was changed between two stages is not covered up by the later one.
+// The later of two stages does not hide a change in between.
 func TestNextManifestKeepsEarlierLinks(t *testing.T) {
 	input := recorded.WithEvidence(seed)
 	first := manifest(t, "", &input, evidence.Stage{Blocks: 2})
@@ -366,7 +366,7 @@ func TestNextManifestKeepsEarlierLinks(t *testing.T) {
 	}
 }
 
-// Before the end later runs and the answer are not covered, and the result notes it.
+// Before the end, later runs and the result are not covered, and a note reports it.
 func TestStageCoversItsBlocks(t *testing.T) {
 	input := recorded.WithEvidence(seed)
 	text := manifest(t, "", &input, evidence.Stage{Blocks: 2})
@@ -433,8 +433,8 @@ func TestManifestOfManyRunsFitsConfigMap(t *testing.T) {
 	}
 }
 
-// What was recorded once has to hold with every version that comes: this file is never
-// rewritten once a version is out.
+// Every later version must verify existing records: this file is never rewritten after a
+// release.
 func TestVerifyAcceptsEarlierVersions(t *testing.T) {
 	const path = "testdata/earlier.yaml.gz"
 	if *update {
@@ -460,19 +460,19 @@ func writeEarlier(t *testing.T, path string) {
 	expect.NoError(t, errors.Join(err, writer.Close(), os.WriteFile(path, packed.Bytes(), 0o644)))
 }
 
-// schemaField is where a value is in two objects.
+// schemaField is a value in the trees of two objects.
 type schemaField struct {
 	spec, status any
 	leaf         leaf
 }
 
-// leaf is a value with what holds it.
+// leaf is a value with its setter.
 type leaf struct {
 	set   func(any)
 	value any
 }
 
-// schemaFields has one value for each field that two objects have.
+// schemaFields returns one value for each field of two objects.
 func schemaFields(t *testing.T, spec, status any) map[string]schemaField {
 	t.Helper()
 	leaves := map[string]schemaField{}
@@ -483,8 +483,8 @@ func schemaFields(t *testing.T, spec, status any) map[string]schemaField {
 	return leaves
 }
 
-// change puts another value in the place of this one, and reads the objects. It reports
-// whether they could hold it.
+// change replaces the value and reads the objects. It reports whether they accept the new
+// value.
 func (p schemaField) change(spec, status any) bool {
 	other, changeable := otherValue(p.leaf.value)
 	if !changeable {
@@ -495,7 +495,7 @@ func (p schemaField) change(spec, status any) bool {
 	return fresh(spec, p.spec) && fresh(status, p.status)
 }
 
-// otherValue value of the same kind.
+// otherValue returns another value of the same kind.
 func otherValue(value any) (any, bool) {
 	switch value := value.(type) {
 	case string:
@@ -543,7 +543,7 @@ func toTree(t *testing.T, object any) any {
 	return tree
 }
 
-// fresh reads a tree into an object that contains nothing else.
+// fresh clears an object and reads a tree into it.
 func fresh(object, tree any) bool {
 	reflect.ValueOf(object).Elem().SetZero()
 	text, err := json.Marshal(tree)
@@ -552,7 +552,7 @@ func fresh(object, tree any) bool {
 
 var whole = sync.OnceValue(func() report.Input { return recorded.WithEvidence(seed) })
 
-// small has three runs of those that were recorded, an invalid one among them.
+// small returns the experiment with three of the recorded runs, one of them invalid.
 func small(t *testing.T) report.Input {
 	t.Helper()
 	all := whole()
@@ -572,13 +572,13 @@ func small(t *testing.T) report.Input {
 	return input
 }
 
-// setSettled puts a manifest where the operator would.
+// setSettled stores a manifest as the operator does.
 func setSettled(input *report.Input, text string) {
 	input.Manifest.Data[evidence.Key], input.Experiment.Status.Evidence.SHA256 = text, evidence.Sum([]byte(text))
 }
 
-// A run that was made and is not there breaks the chain, unless somebody said why he deleted
-// it: then it is reported.
+// A missing run breaks the chain, unless it was deleted with a reason: then a note reports
+// the reason.
 func TestVerifyReportsDeletedRuns(t *testing.T) {
 	input := recorded.WithEvidence(seed)
 	status := &input.Experiment.Status

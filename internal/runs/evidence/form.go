@@ -14,11 +14,11 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Schema lists which fields are digested: by type, each field with the type of what is in it.
-// What has no type is taken as it is.
+// Schema lists the digested fields: by type, each field with the type of its content. Content
+// without a type is digested unchanged.
 type Schema map[string]map[string]string
 
-// Types that a form begins with.
+// Root types of a schema.
 const (
 	typeRecord = "record"
 	typePlan   = "plan"
@@ -29,8 +29,8 @@ const (
 // reconcile of a finished experiment needs the digest of its result.
 func OwnSchema() Schema { return ownForm() }
 
-// knownForm has the fields that this version knows: manifests of earlier versions cover history
-// and lane.
+// knownForm has the fields that this version supports: manifests of earlier versions cover
+// history and lane.
 var knownForm = sync.OnceValue(func() Schema {
 	known := Schema{}
 	known[typeRecord] = known.typeFields(reflect.TypeFor[runDocument]())
@@ -120,8 +120,8 @@ func (f Schema) reduceFields(value map[string]any, as string) map[string]any {
 	return kept
 }
 
-// isEmpty: what is absent, null or a list of nothing is the same to an API
-// server or to one of its clients.
+// isEmpty reports whether a value is null or an empty list: to API servers and
+// their clients, both are the same as an absent value.
 func isEmpty(value any) bool {
 	list, isList := value.([]any)
 	return value == nil || isList && len(list) == 0
@@ -130,7 +130,7 @@ func isEmpty(value any) bool {
 // maxExact is the largest integer that RFC 8785 represents exactly.
 const maxExact = 1 << 53
 
-// exactNumber is a number, as a string where RFC 8785 would round it.
+// exactNumber returns a number, as a string if RFC 8785 would round it.
 func exactNumber(number json.Number) any {
 	if whole, err := number.Int64(); err == nil && (whole > maxExact || whole < -maxExact) {
 		return number.String()
@@ -138,8 +138,8 @@ func exactNumber(number json.Number) any {
 	return number
 }
 
-// unknownFields is a field of the form that another one has not, which it is reported by where
-// it is: record.status.phase. Empty: there is none. Names of types may differ.
+// unknownFields returns the path of a field that another schema does not have, such as
+// record.status.phase; empty if there is none. Names of types may differ.
 func (f Schema) unknownFields(own Schema) string {
 	seen := map[[2]string]bool{}
 	var look func(at, as, ownAs string) string
@@ -167,5 +167,5 @@ func (f Schema) unknownFields(own Schema) string {
 	return ""
 }
 
-// equal reports whether two forms have the same fields.
+// equal reports whether two schemas have the same fields.
 func (f Schema) equal(other Schema) bool { return maps.EqualFunc(f, other, maps.Equal) }

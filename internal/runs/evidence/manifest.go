@@ -13,41 +13,41 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Format names what a manifest of this version is.
+// Format is the format of this version's manifests.
 const Format = "perflab.dev/evidence/v1"
 
-// Key is where a manifest is in its ConfigMap. The SHA-256 of the text there is
-// the manifest's digest.
+// Key of a manifest in its ConfigMap. The SHA-256 of the text there is the
+// manifest's digest.
 const Key = "manifest.json"
 
-// MaxBytes of a manifest fit into a ConfigMap: some 6,000 runs.
+// MaxBytes limits a manifest so that it fits into a ConfigMap: some 6,000 runs.
 const MaxBytes = 900 << 10
 
 var (
 	// ErrManifest means that a manifest can't be read.
 	ErrManifest = errors.New("the manifest can't be read")
-	// ErrTooLarge means that a manifest fits into no ConfigMap.
+	// ErrTooLarge means that a manifest does not fit into a ConfigMap.
 	ErrTooLarge = errors.New("the manifest of all runs' digests is larger than a ConfigMap may be")
 )
 
-// Manifest holds the digests of what an experiment recorded.
+// Manifest has the digests of an experiment's records.
 type Manifest struct {
 	Format string `json:"format"`
-	// Experiment is the one that was measured, wherever its record is now.
+	// Experiment that was measured, even if its record was imported elsewhere.
 	Experiment Identity `json:"experiment"`
 	Stage
-	// Previous is the digest of the manifest before this one.
+	// Previous is the digest of the previous manifest.
 	Previous string `json:"previous,omitempty"`
-	// Forms are the fields that are digested. There are several where the operator
-	// was exchanged between two blocks.
+	// Forms are the schemas of the digests. There are several if the operator was
+	// upgraded between two blocks.
 	Forms []Schema `json:"forms"`
 	Plan  Link     `json:"plan"`
-	// Runs are sorted as they came into the manifest, and then by name.
+	// Runs in the order of their addition to the manifest, and then by name.
 	Runs []RunLink `json:"runs"`
-	// Answer is there once the experiment has ended.
+	// Answer is the link of the result, once the experiment has ended.
 	Answer *Link `json:"answer,omitempty"`
-	// History is the digest of the ConfigMap with what later experiments are compared
-	// with, and what came out when this one was compared; empty: none was kept.
+	// History is the digest of the ConfigMap with the measurements for later
+	// comparisons and the result of this one's comparison; empty: there was none.
 	History string `json:"history,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Identity struct {
 	UID       string `json:"uid,omitempty"`
 }
 
-// String is NAMESPACE/NAME, and the UID where it is known.
+// String is NAMESPACE/NAME, and the UID if it is known.
 func (i Identity) String() string {
 	if i.UID == "" {
 		return i.Namespace + "/" + i.Name
@@ -66,20 +66,20 @@ func (i Identity) String() string {
 	return i.Namespace + "/" + i.Name + " with UID " + i.UID
 }
 
-// Stage is how far the experiment was.
+// Stage is the progress of the experiment.
 type Stage struct {
-	// Blocks that were complete: their runs are covered.
+	// Blocks is the number of complete blocks, whose runs are covered.
 	Blocks int32 `json:"blocks"`
-	// Ended: all runs are covered.
+	// Ended means that all runs are covered.
 	Ended bool `json:"ended"`
 }
 
-// covers reports whether a run has to be in a manifest of the stage.
+// covers reports whether a manifest of the stage must have the run.
 func (s Stage) covers(run *v1alpha1.PerfRun) bool {
 	return run.Status.Phase.IsFinal() && (s.Ended || run.Spec.Block <= s.Blocks)
 }
 
-// Link is a digest of the fields of a form, which is numbered from 0.
+// Link is a digest of the fields of a schema, which is numbered from 0.
 type Link struct {
 	Form   int    `json:"form"`
 	SHA256 string `json:"sha256"`
@@ -96,10 +96,10 @@ func newIdentity(experiment *v1alpha1.PerfExperiment) Identity {
 	return Identity{Namespace: measured.Namespace, Name: measured.Name, UID: string(measured.UID)}
 }
 
-// NextManifest is the text of the manifest of a stage. Runs that the previous one covers
-// keep the digest they had, so that a later stage does not cover up what was
-// changed meanwhile. The first one follows none: an empty text. History is the digest
-// of what is kept for histories; empty: nothing is.
+// NextManifest returns the text of the manifest of a stage. Runs in the previous manifest
+// keep their digests, so that a later stage does not hide changes in between. previous
+// is empty for the first manifest. history is the digest of the history ConfigMap; empty
+// if there is none.
 func NextManifest(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, stage Stage, history string) (text string, err error) {
 	next := &Manifest{Format: Format, Experiment: newIdentity(experiment), Stage: stage, History: history}
 	if previous != "" {
@@ -131,7 +131,7 @@ func NextManifest(previous string, experiment *v1alpha1.PerfExperiment, runs []v
 	return string(encoded), err
 }
 
-// ownSchema is the number of this version's form, which is added if need be.
+// ownSchema returns the number of this version's schema, which is added if necessary.
 func (m *Manifest) ownSchema() (number int, own Schema) {
 	own = OwnSchema()
 	number = slices.IndexFunc(m.Forms, own.equal)
@@ -160,7 +160,7 @@ func (m *Manifest) addRuns(runs []v1alpha1.PerfRun, number int, fields Schema) e
 	return nil
 }
 
-// links are those of the runs, by name.
+// links returns the links of the runs, by name.
 func (m *Manifest) links() map[string]Link {
 	found := map[string]Link{}
 	for _, run := range m.Runs {
@@ -196,7 +196,7 @@ func Parse(text string) (*Manifest, error) {
 	return read, nil
 }
 
-// unknownField is one that this version can't read; empty: there is none.
+// unknownField returns a field that this version can't read; empty if there is none.
 func (m *Manifest) unknownField() string {
 	known := knownForm()
 	for _, form := range m.Forms {

@@ -16,13 +16,13 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// ErrNoChain means that there is nothing to follow.
+// ErrNoChain means that there are no digests to verify.
 var ErrNoChain = errors.New("it has no manifest of digests: no block of it is complete yet, or it was measured by a PerfLab that kept none")
 
-// Kind is what a link of the chain is about.
+// Kind of a link of the chain.
 type Kind string
 
-// Kinds of links, in the order in which they are followed.
+// Kinds of links, in the order of their verification.
 const (
 	KindManifest   Kind = "manifest"
 	KindExperiment Kind = "experiment"
@@ -37,10 +37,10 @@ const (
 	KindReport     Kind = "report"
 )
 
-// Kinds are all of them.
+// Kinds has all kinds.
 var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindAttempts, KindRawResults, KindSamples, KindScripts, KindAnswer, KindHistory, KindReport}
 
-// Input is what there is of an experiment.
+// Input has the existing objects of an experiment.
 type Input struct {
 	Experiment *v1alpha1.PerfExperiment
 	Runs       []v1alpha1.PerfRun
@@ -48,15 +48,15 @@ type Input struct {
 	Manifest string
 	// Contents are the digests of the ConfigMaps with raw results, by name.
 	Contents map[string]string
-	// History is the digest of what is kept for histories; empty: there is none.
+	// History is the digest of the history ConfigMap; empty: there is none.
 	History string
 	// Report is the digest of the stored report; empty: there is none; nil: not read.
 	Report *string
-	// Published is the manifest's digest as it was published; empty: it was not.
+	// Published is the published digest of the manifest; empty: there is none.
 	Published string
 }
 
-// AddContent adds the digest of a ConfigMap that is kept of a run.
+// AddContent adds the digest of a run's ConfigMap.
 func (f *Input) AddContent(kept *corev1.ConfigMap) error {
 	sum, err := ContentDigest(kept)
 	if err != nil {
@@ -69,10 +69,10 @@ func (f *Input) AddContent(kept *corev1.ConfigMap) error {
 	return nil
 }
 
-// Broken is a link that does not hold.
+// Broken is a link with another digest than expected.
 type Broken struct {
 	Link Kind `json:"link"`
-	// Object that the link is about.
+	// Object of the link.
 	Object   string `json:"object"`
 	Expected string `json:"expected"`
 	Found    string `json:"found"`
@@ -83,21 +83,21 @@ func (b Broken) String() string {
 	return fmt.Sprintf("%s: %s: expected %s, found %s", b.Link, b.Object, b.Expected, b.Found)
 }
 
-// Result is what following the chain has shown.
+// Result of verifying the chain.
 type Result struct {
 	// SHA256 of the manifest.
 	SHA256 string
 	Stage  Stage
-	// Followed counts the links by kind.
+	// Followed counts the verified links by kind.
 	Followed map[Kind]int
-	// Broken are those that don't hold, in the order of the chain.
+	// Broken links, in the order of the chain.
 	Broken []Broken
 	// Notes on what the chain does not cover.
 	Notes []string
 }
 
-// Verify follows the chain. It fails with ErrNoChain where there is none, and
-// with ErrManifest where a manifest that holds can't be read.
+// Verify verifies the chain. It fails with ErrNoChain if there is none, and with
+// ErrManifest if an unchanged manifest can't be read.
 func Verify(found Input) (*Result, error) {
 	recorded := found.Experiment.Status.Evidence
 	if recorded == nil && found.Manifest == "" {
@@ -119,17 +119,17 @@ func Verify(found Input) (*Result, error) {
 	return f.result, f.verify()
 }
 
-// verifier goes along a chain.
+// verifier verifies a chain.
 type verifier struct {
 	Input
 	manifest *Manifest
 	result   *Result
-	// silent counts the ConfigMaps of which no digest was kept: an older operator
+	// silent counts the ConfigMaps without a recorded digest: an older operator
 	// wrote them.
 	silent int
 }
 
-// check is one link.
+// check verifies one link.
 func (f *verifier) check(link Kind, object, expected, found string) {
 	f.result.Followed[link]++
 	if expected != found {
@@ -137,7 +137,7 @@ func (f *verifier) check(link Kind, object, expected, found string) {
 	}
 }
 
-// nothing is found where something is missing.
+// nothing describes a missing object in a broken link.
 const nothing = "nothing"
 
 func (f *verifier) verifyManifest(recorded *v1alpha1.ExperimentEvidence) {
@@ -217,8 +217,8 @@ func (f *verifier) note(count int, noun, one, several string) {
 
 func title(run *v1alpha1.PerfRun) string { return fmt.Sprintf("PerfRun %q", run.Name) }
 
-// verifyRun compares a run's record, then what goes with it. What the status does
-// not name is no part of it, though it may have been written.
+// verifyRun verifies a run's record, then its ConfigMaps. Those without a digest in
+// the status are not part of the chain, though they may exist.
 func (f *verifier) verifyRun(run *v1alpha1.PerfRun, link Link) error {
 	sum, err := f.manifest.Forms[link.Form].runDigest(run)
 	if err != nil {
@@ -236,7 +236,7 @@ func (f *verifier) verifyRun(run *v1alpha1.PerfRun, link Link) error {
 	return nil
 }
 
-// rawResults are the digests of what is kept of a run, by the ConfigMap's name.
+// rawResults returns the digests of a run's ConfigMaps, by name.
 func rawResults(run *v1alpha1.PerfRun) map[string]string {
 	kept := map[string]string{}
 	if run.Status.Evidence != nil {
@@ -289,8 +289,8 @@ func (f *verifier) verifyResult() error {
 	return nil
 }
 
-// verifyHistory: of experiments that were measured by a PerfLab that digested none, and of
-// those that had not ended, what is kept is not covered.
+// verifyHistory verifies the history ConfigMap. Manifests of earlier versions, and of
+// experiments that had not ended, do not cover it.
 func (f *verifier) verifyHistory() {
 	switch {
 	case f.manifest.History != "":

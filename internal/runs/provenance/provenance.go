@@ -16,14 +16,14 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// Origin is where an experiment was measured, and when it came from there.
+// Origin is where an experiment was measured, and when it was imported.
 type Origin struct {
 	Namespace, Name string
 	UID             types.UID
 	Imported        time.Time
 }
 
-// noUID represents a UID that is not known.
+// noUID represents an unknown UID.
 const noUID = "-"
 
 // IsImported reports whether an experiment or a run is a record of one elsewhere. Only the
@@ -33,8 +33,8 @@ func IsImported(object metav1.Object) bool {
 	return found
 }
 
-// OriginOf is where an experiment was measured: according to its annotation, else where it
-// is.
+// OriginOf returns where an experiment was measured: according to its annotation, or else
+// here.
 func OriginOf(object metav1.Object) Origin {
 	here := Origin{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID()}
 	words := strings.Fields(object.GetAnnotations()[v1alpha1.AnnotationImported])

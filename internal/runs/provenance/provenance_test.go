@@ -42,7 +42,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// An annotation without a value is one.
+// An annotation without a value counts as well.
 func TestEmptyAnnotationIsImported(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
 	run.Annotations = map[string]string{v1alpha1.AnnotationImported: ""}
@@ -51,8 +51,8 @@ func TestEmptyAnnotationIsImported(t *testing.T) {
 	}
 }
 
-// The declaration says by what it was measured, and the annotation, which may be
-// lost, from which files it was read.
+// The declaration has the tool, and the annotation, which may be lost, the files
+// that were read.
 func TestElsewhere(t *testing.T) {
 	experiment := &v1alpha1.PerfExperiment{}
 	experiment.Spec.Scenarios = []v1alpha1.Scenario{{Name: "a", Loads: []v1alpha1.Load{{Name: "a"}}}}

@@ -17,37 +17,37 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// Rejected is a run that names an experiment and is not one of its runs.
+// Rejected is a run that names an experiment, but is not one of its runs.
 type Rejected struct {
 	Namespace, Name string
-	// Why it is none, as the end of a sentence.
+	// Why it was rejected, as the end of a sentence.
 	Why string
 }
 
 // LeftOut starts the message about a rejected run.
 const LeftOut = "left out: PerfRun"
 
-// String describes what is left out, and what to do with it.
+// String describes the omitted run, with advice.
 func (f Rejected) String() string {
 	return fmt.Sprintf("%s %q %s; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun %s -n %s)",
 		LeftOut, f.Name, f.Why, f.Name, f.Namespace)
 }
 
-// Plan is what the runs of an experiment must follow.
+// Plan that the runs of an experiment must follow.
 type Plan struct {
-	// Hash of the plan; empty: none is known yet.
+	// Hash of the plan; empty: not known yet.
 	Hash string
-	// spec that was planned; nil: it is not known, because it was changed since.
+	// spec that was planned; nil: unknown, because it has changed since.
 	spec *v1alpha1.PerfExperimentSpec
 }
 
-// NewPlan is the plan of this spec, whose runs carry the hash.
+// NewPlan returns the plan of this spec, whose runs have the hash.
 func NewPlan(spec *v1alpha1.PerfExperimentSpec, hash string) Plan {
 	return Plan{Hash: hash, spec: spec}
 }
 
-// Recorded is the plan that an experiment's status describes. Of a record only the hash
-// counts: it was planned elsewhere.
+// Recorded returns the plan in an experiment's status. For an imported experiment, which was
+// planned elsewhere, it has only the hash.
 func Recorded(experiment *v1alpha1.PerfExperiment) Plan {
 	status := &experiment.Status
 	stalled := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionStalled)
@@ -58,16 +58,16 @@ func Recorded(experiment *v1alpha1.PerfExperiment) Plan {
 	return NewPlan(&experiment.Spec, status.PlanHash)
 }
 
-// has reports whether there is a place for the run. The system does not matter:
-// places follow from the names of arms and scenarios.
+// has reports whether the plan has a position for the run. The system does not
+// matter: positions depend on the names of arms and scenarios.
 func (p Plan) has(run *v1alpha1.PerfRunSpec) bool {
 	_, arm := arms.Named(arms.All(p.spec, v1alpha1.System{}), run.Arm)
 	scenario := slices.ContainsFunc(p.spec.Scenarios, func(known v1alpha1.Scenario) bool { return known.Name == run.Scenario.Name })
 	return arm && scenario && run.Block >= 1 && run.Block <= p.spec.DesignOrDefault().MostBlocks()
 }
 
-// RejectionReason describes why a run is none of the experiment's, as the end of a sentence;
-// empty: it is one.
+// RejectionReason describes why a run does not belong to the experiment, as the end of a
+// sentence; empty if it does.
 func RejectionReason(experiment *v1alpha1.PerfExperiment, followed Plan, run *v1alpha1.PerfRun) string {
 	if why := ownershipProblem(experiment, run); why != "" {
 		return why
@@ -96,7 +96,7 @@ func (p Plan) mismatch(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRu
 	if p.spec == nil {
 		return ""
 	}
-	// For each that was deleted there may be another.
+	// Each deleted attempt may be replaced by another one.
 	attempts := max(p.spec.Validity.MaxAttempts, experiment.Status.Attempts.At(spec.Position)+1)
 	switch {
 	case !p.has(spec):
@@ -108,13 +108,13 @@ func (p Plan) mismatch(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRu
 	}
 }
 
-// Owned are the runs that the experiment owns, whatever they follow, and those
-// that only name it.
+// Owned returns the runs that the experiment owns, whatever plan they follow, and
+// those that only name it.
 func Owned(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) (own []v1alpha1.PerfRun, foreign []Rejected) {
 	return split(experiment, runs, func(run *v1alpha1.PerfRun) string { return ownershipProblem(experiment, run) })
 }
 
-// Following are the runs that follow a plan, and those that don't.
+// Following returns the runs that follow a plan, and those that don't.
 func Following(experiment *v1alpha1.PerfExperiment, followed Plan, runs []v1alpha1.PerfRun) (own []v1alpha1.PerfRun, foreign []Rejected) {
 	return split(experiment, runs, func(run *v1alpha1.PerfRun) string { return RejectionReason(experiment, followed, run) })
 }
@@ -134,14 +134,14 @@ func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why fun
 	return own, foreign
 }
 
-// Deleted is an attempt that was made, and is not there any more.
+// Deleted is an attempt whose run no longer exists.
 type Deleted struct {
 	Position, Attempt int32
 	// Reason given by the user who deleted the run; empty if there is none.
 	Reason string
 }
 
-// String names the attempt, and describes why it was deleted.
+// String names the attempt and the reason for its deletion.
 func (d Deleted) String() string {
 	text := fmt.Sprintf("attempt %d at position %d of the plan was deleted", d.Attempt, d.Position)
 	if d.Reason == "" {
@@ -150,8 +150,8 @@ func (d Deleted) String() string {
 	return text + ": " + d.Reason
 }
 
-// FindDeleted an experiment are the attempts that are missing among its runs. Where the
-// operator has taken the runs away, by spec.history, or counted none, there are none.
+// FindDeleted returns the attempts of an experiment without a run. It returns none if the
+// operator has pruned runs by spec.history, or has counted no attempts.
 func FindDeleted(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) []Deleted {
 	status := &experiment.Status
 	if status.History != nil && status.History.Runs != nil {
@@ -181,8 +181,8 @@ func invalidReason(status *v1alpha1.PerfExperimentStatus, position, attempt int3
 	return ""
 }
 
-// isBeingDeleted: the cluster is about to collect the run. It goes with an earlier
-// experiment of this name.
+// isBeingDeleted reports whether the run is terminating, or will be deleted with its owner, an
+// earlier experiment of this name.
 func isBeingDeleted(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) bool {
 	owner := metav1.GetControllerOf(run)
 	earlier := owner != nil && owner.Kind == "PerfExperiment" && owner.Name == experiment.Name && owner.UID != experiment.UID

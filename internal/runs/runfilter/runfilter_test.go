@@ -68,7 +68,7 @@ func TestRejectedStringHasAdvice(t *testing.T) {
 	expect.Equal(t, want, foreign[0].String())
 }
 
-// What the cluster is about to collect needs no word.
+// Runs that the cluster is about to delete are not reported.
 func TestOwnedIgnoresRunsBeingDeleted(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.PerfRun){
 		"of an earlier experiment": func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].UID = "0" },
@@ -82,8 +82,8 @@ func TestOwnedIgnoresRunsBeingDeleted(t *testing.T) {
 	}
 }
 
-// The runs of a spec that was changed since are those of the plan they follow,
-// and those of a record were planned elsewhere.
+// Positions are not checked if the spec has changed since it was planned, or if
+// the experiment was planned elsewhere.
 func TestOwnedChecksPositionsOfPlan(t *testing.T) {
 	elsewhere := run(func(r *v1alpha1.PerfRun) { r.Spec.Arm = "before" })
 	changed := experiment()

@@ -39,8 +39,8 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	return &bucket.Bucket{Blob: opened, Put: newPut(client), Response: serverResponse}, nil
 }
 
-// newPut writes an object in one request. The kit's own writer panics now and then where an
-// upload fails: it closes a pipe that another goroutine has just removed.
+// newPut writes an object in one request. The Go CDK's writer sometimes panics when an upload
+// fails: it closes a pipe that another goroutine has just removed.
 func newPut(client *container.Client) func(context.Context, string, []byte, archive.WriteOptions) error {
 	return func(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 		written := &blockblob.UploadOptions{HTTPHeaders: &blob.HTTPHeaders{BlobContentType: &how.MediaType}}
@@ -53,7 +53,7 @@ func newPut(client *container.Client) func(context.Context, string, []byte, arch
 	}
 }
 
-// clientOptions have the library retry soon, and ask with the location's client.
+// clientOptions make the library retry soon, and use the location's client.
 func clientOptions(location archive.Location) *container.ClientOptions {
 	result := &container.ClientOptions{}
 	if location.Client != nil {

@@ -18,23 +18,23 @@ import (
 	"perflab.dev/perflab/internal/archive"
 )
 
-// Bucket is one of the kit's.
+// Bucket adapts a bucket of the Go CDK.
 type Bucket struct {
-	// Blob is the kit's own.
+	// Blob is the Go CDK's bucket.
 	Blob *blob.Bucket
-	// Put writes an object in one request where the kit would take more; nil: it does not.
+	// Put writes an object in one request; nil if the Go CDK does so itself.
 	Put func(ctx context.Context, key string, body []byte, how archive.WriteOptions) error
-	// Page lists where the kit takes too long; nil: it does not.
+	// Page lists a page; nil if the Go CDK is fast enough.
 	Page func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error)
-	// Response finds in an error what the server answered; nil: there is no server.
+	// Response extracts the server's response from an error; nil if there is no server.
 	Response func(error) archive.ServerResponse
-	// Sync makes sure that an object that was written is still there after a loss of
-	// power; nil: the store does.
+	// Sync makes a written object survive a power failure; nil if the store does so
+	// itself.
 	Sync func(key string) error
 }
 
-// Libraries retry by themselves, so that a single hiccup is nobody's business; but soon, so
-// that what a request ends with is what the store says, and not that time is up.
+// Libraries retry by themselves to hide short failures, but soon, so that a request ends with
+// the store's error and not with a timeout.
 const (
 	Tries    = 3
 	Longest  = 300 * time.Millisecond
@@ -42,14 +42,14 @@ const (
 )
 
 const (
-	// PageSize is how many objects a page of a list has at most.
+	// PageSize is the maximum number of objects in a page of a list.
 	PageSize = 1000
 	// maxPartSize is the size up to which the libraries send an object in one request by
-	// themselves.
+	// default.
 	maxPartSize = 5 << 20
 )
 
-// Write is archive.Bucket's.
+// Write implements archive.Bucket.
 func (b *Bucket) Write(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 	if b.Put != nil {
 		return b.convertError(b.Put(ctx, key, body, how))
@@ -59,7 +59,7 @@ func (b *Bucket) Write(ctx context.Context, key string, body []byte, how archive
 		MaxConcurrency: 1,
 	}
 	if len(body) >= maxPartSize {
-		// In one request all the same: what is broken off leaves no parts behind.
+		// Still one request, so that an interrupted upload leaves no parts behind.
 		options.BufferSize = len(body) + 1
 	}
 	if err := b.Blob.WriteAll(ctx, key, body, options); err != nil {
@@ -71,7 +71,7 @@ func (b *Bucket) Write(ctx context.Context, key string, body []byte, how archive
 	return b.convertError(b.Sync(key))
 }
 
-// Read is archive.Bucket's.
+// Read implements archive.Bucket.
 func (b *Bucket) Read(ctx context.Context, key string, most int64) (body []byte, found archive.Object, err error) {
 	reader, err := b.Blob.NewRangeReader(ctx, key, 0, -1, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *Bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 	return buffer.Bytes(), found, nil
 }
 
-// List is archive.Bucket's.
+// List implements archive.Bucket.
 func (b *Bucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	if b.Page != nil {
 		objects, next, err := b.Page(ctx, prefix, token)
@@ -112,7 +112,7 @@ func (b *Bucket) List(ctx context.Context, prefix string, token []byte) ([]archi
 	return objects, next, nil
 }
 
-// Delete is archive.Bucket's.
+// Delete implements archive.Bucket.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	err := b.convertError(b.Blob.Delete(ctx, key))
 	if errors.Is(err, archive.ErrNotFound) {
@@ -121,10 +121,10 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// Close is archive.Bucket's.
+// Close implements archive.Bucket.
 func (b *Bucket) Close() error { return b.Blob.Close() }
 
-// convertError says in an archive's words what the kit says.
+// convertError converts an error of the Go CDK to an archive's.
 func (b *Bucket) convertError(err error) error {
 	if err == nil {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/archive/stores/bucket"
 )
 
-// Open is an archive.Provider. The directory has to be there: one that is made where a
-// volume should be mounted is lost with the pod.
+// Open is an archive.Provider. The directory must exist: one created where a volume should
+// be mounted is lost with the pod.
 func Open(_ context.Context, location archive.Location) (archive.Bucket, error) {
 	opened, err := fileblob.OpenBucket(location.Prefix, &fileblob.Options{NoTempDir: true, DirFileMode: 0o750, Metadata: fileblob.MetadataDontWrite})
 	if err != nil {
@@ -30,8 +30,8 @@ func Open(_ context.Context, location archive.Location) (archive.Bucket, error) 
 	return &bucket.Bucket{Blob: opened, Sync: newSync(location.Prefix), Page: list(location.Prefix, bucket.PageSize)}, nil
 }
 
-// newSync has the disk keep a file and the names that lead to it. The names of an
-// archive's objects are those of their files.
+// newSync returns a function that syncs a file and the directories above it to the disk.
+// The keys of an archive's objects are the paths of their files.
 func newSync(root string) func(key string) error {
 	return func(key string) error {
 		for path := filepath.Join(root, filepath.FromSlash(key)); len(path) >= len(root); path = filepath.Dir(path) {
@@ -53,7 +53,7 @@ func syncFile(path string) error {
 	}
 	err = file.Sync()
 	if errors.Is(err, syscall.EINVAL) {
-		// Not every file system can do so with a directory.
+		// Not every file system can sync a directory.
 		err = nil
 	}
 	if err = errors.Join(err, file.Close()); err != nil {

@@ -15,9 +15,9 @@ import (
 	"perflab.dev/perflab/internal/archive"
 )
 
-// list returns pages of a directory's files. The library walks all that a prefix has for each
-// page, which takes hours where there are a million; this one goes straight to where the last
-// page ended.
+// list returns pages of a directory's files. The library walks the whole prefix for each page,
+// which takes hours with a million files; this function goes straight to where the last page
+// ended.
 func list(root string, size int) func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	return func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 		page := &page{ctx: ctx, root: root, prefix: prefix, after: string(token), size: size}
@@ -32,13 +32,13 @@ func list(root string, size int) func(ctx context.Context, prefix string, token 
 	}
 }
 
-// page that is being made.
+// page in progress.
 type page struct {
 	ctx                 context.Context
 	root, prefix, after string
 	size                int
 	objects             []archive.Object
-	// more comes behind the page.
+	// more reports whether files follow the page.
 	more bool
 }
 
@@ -49,13 +49,13 @@ func (p *page) walk(folder string) error {
 	}
 	entries, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(folder)))
 	if errors.Is(err, fs.ErrNotExist) {
-		// There is nothing of the prefix, or it was removed meanwhile.
+		// There is no such folder, or it was removed meanwhile.
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("listing a folder: %w", err)
 	}
-	// A folder's name ends with a slash where keys are compared: a-b is before a/.
+	// A folder's key ends with a slash, which affects the order: a-b is before a/.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
 	for _, entry := range entries {
 		if err := p.add(folder+sortKey(entry), entry); err != nil {

@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Pages of whatever size have every file once, in the order of keys, which is not that
-// of a walk: a-b is before a/.
+// Pages of any size have every file once, in the order of keys, which is not that of a
+// walk: a-b is before a/.
 func TestListReturnsAllFilesInOrder(t *testing.T) {
 	root := t.TempDir()
 	keys := []string{"b", "a/x", "a-b/y", "a/b/c", "a/b/d", "a.b", "a0", "a/b.tmp", "c/d/e/f", "a-b", "a/b-c/d"}
@@ -61,8 +61,7 @@ func all(t *testing.T, list func(context.Context, string, []byte) ([]archive.Obj
 	}
 }
 
-// What can't be listed is an error: a collection would take what is there for what is
-// not.
+// An unreadable folder is an error: a collection would consider its files missing.
 func TestListFailsOnUnreadableFolder(t *testing.T) {
 	root := t.TempDir()
 	expect.NoError(t, os.WriteFile(filepath.Join(root, "runs"), nil, 0o600))

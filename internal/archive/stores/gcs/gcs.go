@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gcs opens archives in Google Cloud Storage. It speaks the JSON API by Google's
-// own small client: the large one brings gRPC's service mesh along, which takes more
-// memory than an operator at rest.
+// Package gcs opens archives in Google Cloud Storage. It uses the JSON API with Google's
+// small client: the large one includes gRPC's service mesh, which takes more memory than
+// an idle operator.
 package gcs
 
 import (
@@ -24,12 +24,12 @@ import (
 	"perflab.dev/perflab/internal/archive"
 )
 
-// pageSize is the most that the API lists at once.
+// pageSize is the maximum page size of the API.
 const pageSize = 1000
 
 // Open is an archive.Provider.
 func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
-	// A token is fetched for longer than this call lasts.
+	// Tokens are also fetched after this call.
 	ctx = context.WithoutCancel(ctx)
 	source, err := tokens(ctx, location)
 	if err != nil {
@@ -60,13 +60,13 @@ func tokens(ctx context.Context, location archive.Location) (oauth2.TokenSource,
 		}
 		return found.TokenSource, nil
 	}
-	// Only a key of a service account: other kinds name programs to run and servers to ask.
+	// Only service account keys: other kinds name programs to run and servers to call.
 	read, err := google.JWTConfigFromJSON([]byte(given.Secret), storage.DevstorageReadWriteScope)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the secret is no key of a service account: give the JSON that Google made", archive.ErrInvalidLocation)
 	}
 	if location.Client != nil {
-		// The key says who gives tokens for it.
+		// The key names the server that issues tokens.
 		ctx = context.WithValue(ctx, oauth2.HTTPClient, location.Client)
 	}
 	return read.TokenSource(ctx), nil
@@ -77,21 +77,21 @@ type bucket struct {
 	name    string
 }
 
-// Write is archive.Bucket's.
+// Write implements archive.Bucket.
 func (b *bucket) Write(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 	call := b.objects.Insert(b.name, &storage.Object{Name: key, ContentType: how.MediaType}).Context(ctx)
 	if !how.Replace {
 		// No object has generation 0.
 		call = call.IfGenerationMatch(0)
 	}
-	// In one request: what is broken off leaves nothing behind.
+	// One request, so that an interrupted upload leaves nothing behind.
 	_, err := call.Media(bytes.NewReader(body), googleapi.ChunkSize(0), googleapi.ContentType(how.MediaType)).Do()
 	return convertError(err)
 }
 
-// Read is archive.Bucket's.
+// Read implements archive.Bucket.
 func (b *bucket) Read(ctx context.Context, key string, most int64) (body []byte, found archive.Object, err error) {
-	// When it was written stands in no header that is promised.
+	// No documented header has the time of the write.
 	known, err := b.objects.Get(b.name, key).Fields("size", "updated", "generation").Context(ctx).Do()
 	if err != nil {
 		return nil, archive.Object{}, convertError(err)
@@ -113,7 +113,7 @@ func (b *bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 	return body, found, nil
 }
 
-// List is archive.Bucket's.
+// List implements archive.Bucket.
 func (b *bucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
 	listed, err := b.objects.List(b.name).Prefix(prefix).PageToken(string(token)).MaxResults(pageSize).
 		Fields("nextPageToken", "items(name,size,updated)").Context(ctx).Do()
@@ -137,13 +137,13 @@ func (b *bucket) List(ctx context.Context, prefix string, token []byte) ([]archi
 func newObject(key string, known *storage.Object) (archive.Object, error) {
 	updated, err := time.Parse(time.RFC3339, known.Updated)
 	if err != nil {
-		// An age that is not known would let a collection take what is young.
+		// With an unknown age, a collection could remove a new object.
 		return archive.Object{}, fmt.Errorf("reading when %q was written: %w", key, err)
 	}
 	return archive.Object{Key: key, Size: int64(known.Size), Modified: updated}, nil //nolint:gosec // No object has 8 EiB.
 }
 
-// Delete is archive.Bucket's.
+// Delete implements archive.Bucket.
 func (b *bucket) Delete(ctx context.Context, key string) error {
 	err := b.objects.Delete(b.name, key).Context(ctx).Do()
 	if answer := serverResponse(err); answer.Status == http.StatusNotFound && answer.Code != noBucket {
@@ -152,10 +152,10 @@ func (b *bucket) Delete(ctx context.Context, key string) error {
 	return convertError(err)
 }
 
-// Close is archive.Bucket's.
+// Close implements archive.Bucket.
 func (*bucket) Close() error { return nil }
 
-// convertError says in an archive's words what Google's client says.
+// convertError converts an error of Google's client to an archive's.
 func convertError(err error) error {
 	if err == nil {
 		return nil
@@ -170,7 +170,7 @@ func convertError(err error) error {
 	return err
 }
 
-// noBucket is S3's word for what Google says in a sentence alone.
+// noBucket is S3's code. Google reports a missing bucket only in the message.
 const noBucket = "NoSuchBucket"
 
 func serverResponse(err error) archive.ServerResponse {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package s3 opens archives in Amazon S3 and in what speaks its protocol.
+// Package s3 opens archives in Amazon S3 and compatible stores.
 package s3
 
 import (
@@ -24,7 +24,7 @@ import (
 	"perflab.dev/perflab/internal/archive/stores/bucket"
 )
 
-// defaultRegion is the region of stores that have none.
+// defaultRegion is for stores without regions.
 const defaultRegion = "us-east-1"
 
 // Open is an archive.Provider.
@@ -36,7 +36,7 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 		region = defaultRegion
 	}
 	query := url.Values{
-		// An archive checks what it reads by its own digests.
+		// An archive verifies reads with its own digests.
 		"response_checksum_validation": {"when_required"},
 		"request_checksum_calculation": {cmp.Or(given[archive.ParameterChecksums], "when_supported")},
 	}
@@ -74,9 +74,9 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	return &bucket.Bucket{Blob: opened, Put: put(client, location.Bucket), Response: serverResponse}, nil
 }
 
-// put writes in one request. The kit begins an upload in parts from 16 MB on, of which
-// those that were sent stay when it is broken off, and are paid for. Names of an
-// archive's objects need no escaping.
+// put writes in one request. From 16 MB on, the Go CDK uploads in parts, and the parts of
+// an interrupted upload remain and are charged. Keys of an archive's objects need no
+// escaping.
 func put(client *s3.Client, name string) func(context.Context, string, []byte, archive.WriteOptions) error {
 	return func(ctx context.Context, key string, body []byte, how archive.WriteOptions) error {
 		input := &s3.PutObjectInput{Bucket: &name, Key: &key, Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body)))}
@@ -102,7 +102,7 @@ func serverResponse(err error) archive.ServerResponse {
 		said.Status = answered.HTTPStatusCode()
 	}
 	if said.Status < 300 {
-		// It answered well, and broke off, or never did.
+		// The response was a success but incomplete, or there was none.
 		return archive.ServerResponse{}
 	}
 	return said

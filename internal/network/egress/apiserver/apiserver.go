@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Addresses of the API server as host:port: that of the configuration, and that of the
-// environment of every pod.
+// Addresses returns the addresses of the API server as host:port: that of the configuration,
+// and that in the environment of every pod.
 func Addresses(config *rest.Config) ([]string, error) {
 	named, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
