@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// kafkaAnswers are what the accessors say of a Kafka.
+// kafkaAnswers are the results of the accessors for a Kafka.
 type kafkaAnswers struct {
 	Ready, Rolling, HasStatus bool
 	Refusal                   string
@@ -175,7 +175,7 @@ func TestTestRunStage(t *testing.T) {
 	}
 }
 
-// Operators tell their versions in what they make.
+// Operators' versions are in the objects that they create.
 func TestOperatorVersions(t *testing.T) {
 	kafka := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"operatorLastSuccessfulVersion": "1.2.0"}}}
 	if told := (contract.Kafka{Object: kafka}).OperatorVersion(); told != "1.2.0" {

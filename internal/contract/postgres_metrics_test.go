@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// An image of a stranger's may answer with anything.
+// A third-party image may return any metrics.
 func TestThirdPartyMetricsAreBounded(t *testing.T) {
 	const counter = "# TYPE cnpg_perflab_reads_rows counter\n"
 	var many strings.Builder

@@ -50,7 +50,7 @@ func TestIntentsMatchStrimziSchema(t *testing.T) {
 	}
 }
 
-// objectsOf returns the number of Strimzi's objects a Kafka is made of.
+// objectsOf returns the number of Strimzi objects of a Kafka.
 func objectsOf(kafka *v1alpha1.Kafka) int {
 	switch {
 	case kafka.Provider == v1alpha1.KafkaProviderExternal:
@@ -64,7 +64,7 @@ func objectsOf(kafka *v1alpha1.Kafka) int {
 	}
 }
 
-// What Strimzi 1.x would drop without a word must not get that far.
+// Fields that Strimzi 1.x would silently drop must be rejected earlier.
 func TestZooKeeperNeedsStrimziV1Beta2(t *testing.T) {
 	req := request(declared()["ZooKeeper"])
 	if served := kafka.AssessServed(req, contract.StrimziV1); served.Ready || served.Reason != v1alpha1.ReasonModeNotServed {
@@ -107,7 +107,7 @@ func TestIntentsMatchKubernetesSchema(t *testing.T) {
 	}
 }
 
-// The checks above are worth nothing if they find no fault where there is one.
+// The checks above detect faults.
 func TestSchemaCheckFindsFaults(t *testing.T) {
 	crd := readCRD(t, filepath.Join(crds.Strimzi(t), "strimzi-1.2.0", "kafkanodepool.yaml"))
 	faults := map[string]func(spec map[string]any){
@@ -135,8 +135,8 @@ func keepsTo(t *testing.T, crd *apiextensions.CustomResourceDefinition, intent e
 	}
 }
 
-// faultsOf holds an intent against the schema as the API server does, and
-// besides counts fields the API server would silently drop.
+// faultsOf validates an intent against the schema as the API server does, and also reports fields
+// that the API server would silently drop.
 func faultsOf(t *testing.T, crd *apiextensions.CustomResourceDefinition, intent environment.Intent) []string {
 	t.Helper()
 	validation, err := apiextensions.GetSchemaForVersion(crd, intent.GroupVersionKind().Version)

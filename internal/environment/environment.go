@@ -31,7 +31,7 @@ type Request struct {
 	// Run is the name of the run.
 	Run   string
 	Reset v1alpha1.ResetPolicy
-	// KeepWarm: Kafkas and PostgreSQLs of other configurations keep running beside the
+	// KeepWarm means that Kafkas and PostgreSQLs of other configurations keep running next to the
 	// run's own.
 	KeepWarm bool
 	System   v1alpha1.System

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Idle reports whether the component waits for its operator, which has done nothing for a
-// while: no pod is starting, and no object has changed since lastWord. The operator may
-// have stopped, or be busy.
+// Idle reports whether the component waits for its operator, which has been inactive for a while:
+// no pod is starting, and no object has changed since lastWord. The operator may have stopped, or
+// be busy.
 func (o Observed) Idle(lastWord time.Time) bool {
 	return o.Now.Sub(o.lastActivity(lastWord)) > LongSilenceThreshold && !slices.ContainsFunc(o.Pods, isDeletingOrPending)
 }

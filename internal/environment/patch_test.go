@@ -67,7 +67,7 @@ func TestPatched(t *testing.T) {
 			got := environment.Patched([]environment.Intent{intent}, tc.patches)
 			yamlcmp.Equal(t, got[0], tc.want)
 			yamlcmp.Equal(t, intent, patchable)
-			// A float where Kubernetes wants a whole number could not be copied.
+			// A float for an integer field would make the copy panic.
 			got[0].DeepCopy()
 		})
 	}

@@ -126,8 +126,8 @@ func TestPodTrouble(t *testing.T) {
 	}
 }
 
-// Kubelet and runtime tell the same trouble in changing words; a condition
-// must not follow them.
+// The kubelet and the runtime vary their messages about the same trouble, but the condition stays
+// the same.
 func TestPodTroubleIsStable(t *testing.T) {
 	cases := map[string][]string{
 		"Pull": {

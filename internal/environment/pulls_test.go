@@ -26,7 +26,7 @@ var pulls = environment.Pulls{
 	Policies: map[string]corev1.PullPolicy{"k6:1": corev1.PullAlways, "collector:1": corev1.PullNever},
 }
 
-// Every pod that PerfLab makes gets the pull Secrets, and those with its own images their pull
+// Every pod that PerfLab creates gets the pull Secrets, and those with its own images their pull
 // policies.
 func TestPodsGetPullSettings(t *testing.T) {
 	req := request(systems.Full())

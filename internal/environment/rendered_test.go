@@ -27,8 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// placed returns a system whose servers are another owner's and whose modules use what a
-// pod can be declared to have.
+// placed returns a system with external servers, whose modules use every declarable field of a pod.
 func placed() v1alpha1.System {
 	system := systems.Full()
 	system.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
@@ -48,9 +47,9 @@ func placed() v1alpha1.System {
 	return system
 }
 
-// What is rendered otherwise has another fingerprint, so that an operator that is updated
-// builds the environments of experiments that are on again, in the middle of their blocks.
-// Where that is meant: go test ./internal/environment -update.
+// A changed rendering changes the fingerprint, so an updated operator rebuilds the environments of
+// running experiments, in the middle of their blocks. If that is intended: go test
+// ./internal/environment -update.
 func TestRenderingMatchesGolden(t *testing.T) {
 	all := declared()
 	all["Placed"] = placed()

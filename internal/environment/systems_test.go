@@ -24,7 +24,7 @@ func request(system v1alpha1.System) environment.Request {
 	}
 }
 
-// declared returns systems that between them use every field.
+// declared returns systems that together use every field.
 func declared() map[string]v1alpha1.System {
 	small := v1alpha1.System{
 		Target:   v1alpha1.Target{Module: "gateway"},

@@ -105,8 +105,8 @@ func seriesName(name string) string {
 	return strings.TrimSuffix(name, label.Separator+parsed.Statistic)
 }
 
-// primary returns metrics that every run has: the averages of transactions, including those
-// with pauses only if there are no others, or custom metrics of known direction.
+// primary returns metrics that every run has: the averages of transactions (those with pauses only
+// if there are no others), or custom metrics of known direction.
 func (o *observed) primary(isUnknown func(name string) bool) (chosen, doubts []string) {
 	for _, choice := range []func(name string, parsed metric.Metric) bool{
 		func(name string, parsed metric.Metric) bool { return isAverage(parsed) && !o.paused[name] },

@@ -113,7 +113,7 @@ func (g *observationList) addOwn(name, unit string, value float64, samples int64
 	}
 }
 
-// measured returns the observations, if there are any.
+// measured returns the observations, and fails without any.
 func (g *observationList) measured(what string) (*Measured, error) {
 	if g.err != nil {
 		return nil, g.err

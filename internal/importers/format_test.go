@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/internal/importers"
 )
 
-// A file that is read as another format is named, with what to do.
+// The error about a file in another format names that format, with advice.
 func TestFormatsAreRecognized(t *testing.T) {
 	readable := map[string][]string{
 		"jmeter":        {jtl, strings.ReplaceAll("\"timeStamp\";\"elapsed\"\n", "\n", "\r\n"), read(t, "jmeter.jtl"), read(t, "jmeter-xml.jtl")},

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Whatever a file holds, each reader refuses it or gives numbers that can be.
+// Each reader rejects any file or returns valid numbers.
 func FuzzReaders(f *testing.F) {
 	for _, seed := range []string{jtl, gatlingLog, gatlingOld, gatlingStats, openMessaging, prometheus, read(f, "k6.json"), read(f, "k6-export.json"), read(f, "k6-handle.json"), read(f, "jmeter-xml.jtl"), read(f, "gobench.txt")} {
 		f.Add(seed)
@@ -60,7 +60,7 @@ func check(t *testing.T, format string, got *importers.Measured) {
 	}
 }
 
-// Tables are refused, or every run in them has a place and values.
+// Tables are rejected, or every run in them has a place and values.
 func FuzzTables(f *testing.F) {
 	f.Add(tableHead + "2025.1,base,1,cico,cico/Check-In/average,s,0.4\n2025.1,base,2,cico,custom/a,,-3\n")
 	f.Add("arm,scenario,metric,unit,value\na,s,l/t/errors,%,1\n")

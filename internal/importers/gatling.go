@@ -119,8 +119,8 @@ func (l *gatlingLog) run(fields []string) error {
 	return nil
 }
 
-// request is REQUEST, groups, name, start, end, OK or KO, message. Before 3.4 the user's
-// number was before the groups.
+// request parses REQUEST, groups, name, start, end, OK or KO, message. Before 3.4 the user's number
+// preceded the groups.
 func (l *gatlingLog) request(fields []string) error {
 	status := statusIn(fields)
 	const before = 4
@@ -130,7 +130,7 @@ func (l *gatlingLog) request(fields []string) error {
 	return l.add(fields[status-2], fields[status-1], sample{transaction: fields[status-4] + "\t" + fields[status-3], failed: fields[status] == "KO"})
 }
 
-// group is GROUP, groups, start, end, the requests' time together, OK or KO.
+// group parses GROUP, groups, start, end, total time of the requests, OK or KO.
 func (l *gatlingLog) group(fields []string) error {
 	status := statusIn(fields)
 	const before = 4

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// undefined is what Gatling writes where something did not start or end.
+// undefined is Gatling's value for a missing start or end.
 const undefined = "-9223372036854775808"
 
-// What did not end has no time; if it failed, it failed all the same.
+// Unfinished requests have no duration; failed ones count as failures.
 func TestGatlingUnfinished(t *testing.T) {
 	got := must(t, "gatling", gatlingLog+
 		"REQUEST\t\tlist\t1735900001000\t"+undefined+"\tOK\t \n"+
@@ -22,7 +22,7 @@ func TestGatlingUnfinished(t *testing.T) {
 	wantNote(t, got, "3 records without an end left out: unfinished when the simulation stopped")
 }
 
-// Pauses are in a group's time, so that its requests decide.
+// A group's time includes pauses, so its requests are primary.
 func TestGatlingGroupsHavePauses(t *testing.T) {
 	got := must(t, "gatling", "RUN\tx\tx\t1735900000000\t \t3.9.5\nREQUEST\tCart\tpost\t1735900000120\t1735900000320\tOK\t \nGROUP\tCart\t1735900000120\t1735900005400\t200\tOK\n")
 	if fmt.Sprint(got.Paused) != "[cico/Cart/average]" {

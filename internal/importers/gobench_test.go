@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A benchmark is one by its package, its name and its number of processors.
+// A benchmark is identified by its package, its name and its number of processors.
 func TestBenchmarksAreDistinct(t *testing.T) {
 	got := must(t, "gobench", "pkg: example.org/codec/json\nBenchmarkEncode-8\t10\t1000 ns/op\nBenchmarkEncode\t10\t7000 ns/op\nBenchmarkEncode/size-100\t10\t1 ns/op\nBenchmarkEncode/size-200\t10\t2 ns/op\nBenchmarkEncode/size-100-8\t10\t3 ns/op\n"+
 		"pkg: example.org/codec/xml\nBenchmarkEncode-8\t10\t3000 ns/op\nBenchmarkEncode-8\t10\t5000 ns/op\npkg: example.org/other/xml\nBenchmarkEncode-8\t10\t9000 ns/op\n")
@@ -24,7 +24,7 @@ func TestBenchmarksAreDistinct(t *testing.T) {
 	}
 }
 
-// A file says by its units which way they get better.
+// The units in a file define which direction is better.
 func TestUnitsOfBenchmarks(t *testing.T) {
 	got := must(t, "gobench", "Unit hits better=higher\nUnit skew-ns better=lower assume=exact\nUnit note label=x\nBenchmarkA\t10\t5 hits\t7 skew-ns\t3 note\t0 MB/s\t-2 drift\t0 ns/op\n")
 	if want := []string{"custom/A/hits"}; !slices.Equal(got.Higher, want) {

@@ -21,7 +21,7 @@ import (
 
 const header = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n"
 
-// jtl has four requests, one of which failed, and the transaction that two of them are.
+// jtl has four requests, one of which failed, and a transaction with two of them.
 const jtl = header +
 	"1735900000000,100,GET /items,200,OK,a,true\n" +
 	"1735900000100,300,\"POST /items, new\",200,OK,a,true\n" +
@@ -57,7 +57,7 @@ const prometheus = `{"status": "success", "data": {"resultType": "matrix", "resu
  {"metric": {"__name__": "process_cpu", "job": "shop"}, "values": [[1735900000, "1"], [1735900015.5, "3"], [1735900030, "NaN"]]},
  {"metric": {}, "values": [[1735900000, "7"]]}]}}`
 
-// Each format's sample gives what stands in it, by PerfLab's names and in its units.
+// The sample of each format yields its values with PerfLab's names and units.
 func TestReaders(t *testing.T) {
 	for name, tc := range map[string]struct {
 		format, text, file, only string
@@ -170,7 +170,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// What can't be right is refused, with its place and what to do.
+// Invalid data is rejected, with its position and advice.
 func TestRefusals(t *testing.T) {
 	point := `{"type":"Point","metric":"http_req_duration","data":{"time":"2025-01-03T08:00:00Z","value":%s,"tags":{"name":"a"}}}` + "\n"
 	for name, tc := range map[string]struct{ format, text, want string }{
@@ -299,8 +299,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// A value is the same in whichever unit, however that is written, and whatever a
-// spreadsheet makes of the table.
+// A value is the same in each unit, however the unit is written, and in each format of
+// spreadsheets.
 func TestTablesOfSpreadsheets(t *testing.T) {
 	for name, text := range map[string]string{
 		"sec":         tableHead + ",a,1,s,l/t/average,sec,1.5\n",
@@ -324,7 +324,7 @@ func table(text string) ([]importers.TableRecord, error) {
 	return importers.ReadTable(importers.Source{In: strings.NewReader(text), Memory: payload.NewBudget(1 << 20)})
 }
 
-// What Gatling's own report says of a log is what is read from the log.
+// Gatling's report and its log yield the same values.
 func TestGatlingAgreesWithItsReport(t *testing.T) {
 	log, err := measure("gatling", read(t, "gatling-simulation.txt"), "")
 	if err != nil {
@@ -345,7 +345,7 @@ func TestGatlingAgreesWithItsReport(t *testing.T) {
 		if !found {
 			continue
 		}
-		// It rounds to milliseconds, and takes percentiles between samples.
+		// The report rounds to milliseconds, and interpolates percentiles.
 		if want, _ := strconv.ParseFloat(one.Value, 64); strings.HasSuffix(name, "/average") && math.Abs(value-want) > 0.51 ||
 			(strings.HasSuffix(name, "/errors") || strings.HasSuffix(name, "/samples") || strings.HasSuffix(name, "/max")) && value != want {
 			t.Errorf("%s is %g in the log, and %g in the report", name, value, want)
@@ -357,7 +357,7 @@ func TestGatlingAgreesWithItsReport(t *testing.T) {
 	}
 }
 
-// labels returns rows with so many labels.
+// labels returns this many rows with different labels.
 func labels(count int) string {
 	var rows strings.Builder
 	for i := range count {
@@ -366,8 +366,8 @@ func labels(count int) string {
 	return rows.String()
 }
 
-// However many rows there are, only different durations take memory; and where these
-// take too much, reading ends.
+// Memory use depends on the number of different durations, not of rows; beyond the limit, reading
+// ends.
 func TestReadersUseConstantMemory(t *testing.T) {
 	rows := header + strings.Repeat("1735900000000,7,a,200,OK,a,true\n", 200_000)
 	reader, _ := importers.Named("jmeter")
@@ -386,7 +386,7 @@ func TestReadersUseConstantMemory(t *testing.T) {
 	}
 }
 
-// The order of rows changes nothing.
+// The order of rows does not matter.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rows := strings.SplitAfter(strings.TrimPrefix(jtl, header), "\n")
 	turned := header
@@ -421,7 +421,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// told returns the values, by metric.
+// told returns the values by metric.
 func told(got *importers.Measured) map[string]string {
 	found := map[string]string{}
 	for _, one := range got.Observations {
@@ -430,7 +430,7 @@ func told(got *importers.Measured) map[string]string {
 	return found
 }
 
-// must measure.
+// must reads a text, and fails the test on an error.
 func must(t *testing.T, format, text string) *importers.Measured {
 	t.Helper()
 	got, err := measure(format, text, "")
@@ -440,7 +440,7 @@ func must(t *testing.T, format, text string) *importers.Measured {
 	return got
 }
 
-// wantValues are among those told, where "" stands for none.
+// wantValues checks the values of metrics; "" means that there is none.
 func wantValues(t *testing.T, got *importers.Measured, want map[string]string) {
 	t.Helper()
 	found := told(got)
@@ -451,7 +451,7 @@ func wantValues(t *testing.T, got *importers.Measured, want map[string]string) {
 	}
 }
 
-// wantNote is among the notes.
+// wantNote checks that the notes include this one.
 func wantNote(t *testing.T, got *importers.Measured, want string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(got.Notes, "\n"), want) {

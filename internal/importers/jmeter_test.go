@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// row of a JTL: when it began and how long it took, in milliseconds.
+// row returns a row of a JTL, with its start and duration in milliseconds.
 func row(thread, label string, start, took int) string {
 	return fmt.Sprintf("%d,%d,%s,200,OK,%s,true\n", 1735900000000+start, took, label, thread)
 }
 
-// What JMeter writes of a sample's parts as rows of their own is in the sample's time
-// already. What only is called like that counts.
+// Sub-results in rows of their own are part of the sample's time and don't count. Rows with only a
+// similar name count.
 func TestSubResults(t *testing.T) {
 	redirect := []string{row("U 1-1", "login", 0, 100), row("U 1-1", "login-0", 0, 40), row("U 1-1", "login-1", 40, 60)}
 	reversed := slices.Clone(redirect)
@@ -45,26 +45,25 @@ func TestSubResults(t *testing.T) {
 	wantNote(t, must(t, "jmeter", header+strings.Join(redirect, "")), "2 sub-results left out, such as login-0 of login")
 }
 
-// A sub-result that keeps its own name can't be told from another user's request of the
-// same thread name, so that it counts, with a note.
+// A sub-result with its own name looks like another user's request with the same thread name,
+// so it counts, with a note.
 func TestSubResultsWithOtherNames(t *testing.T) {
 	got := must(t, "jmeter", header+row("U 1-1", "login", 0, 100)+row("U 1-1", "http://shop/a", 0, 40)+row("U 1-1", "http://shop/b", 40, 60))
 	wantValues(t, got, map[string]string{"cico/login/samples": "1 1 of 0", "cico/http://shop/a/samples": "1 1 of 0"})
 	wantNote(t, got, "http://shop/a is within the time of login on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false")
-	// The parts of a transaction are within its time, whichever is written first.
+	// The parts of a transaction are within its time, in any order.
 	if got := must(t, "jmeter", jtl); len(got.Notes) > 0 {
 		t.Errorf("the notes are %q", got.Notes)
 	}
 }
 
-// Rows without threads are parts of the sample before them.
+// Rows without threads are parts of the previous sample.
 func TestSubResultsWithoutThreads(t *testing.T) {
 	text := "timeStamp,elapsed,label,success\n1735900000000,100,login,true\n1735900000000,40,login-0,true\n1735900000040,60,login-1,true\n1735900000050,100,login,true\n1735900000050,100,login-0,true\n"
 	wantValues(t, must(t, "jmeter", text), map[string]string{"cico/login/samples": "2 1 of 0", "cico/login-0/samples": "", "cico/login-1/samples": ""})
 }
 
-// However many users there are at a time, a sample is held back only until the next one
-// of its thread.
+// With any number of concurrent users, a sample is held back only until the next one of its thread.
 func TestSubResultsUseLittleMemory(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("timeStamp,elapsed,label,success\n")
@@ -76,7 +75,7 @@ func TestSubResultsUseLittleMemory(t *testing.T) {
 	}
 }
 
-// A server's response brings characters into a document that XML has no place for.
+// Servers' responses contain characters that XML does not allow.
 func TestHeadersAreCaseInsensitive(t *testing.T) {
 	text := strings.ToUpper("timeStamp,elapsed,label,success\n") + "1735900000000,10,a,true\n"
 	wantValues(t, must(t, "jmeter", text), map[string]string{"cico/a/average": "10 ms of 1"})

@@ -42,7 +42,7 @@ const (
 	k6Group, k6Request, k6Iterations = "group_duration", "http_req_duration", "iterations"
 )
 
-// k6Known matches k6's built-in metrics, of which only the points above are read.
+// k6Known matches k6's built-in metrics; only the points above are read.
 var k6Known = regexp.MustCompile(`^(http_req.*|iteration.*|group_duration|dropped_iterations|checks|vus.*|data_(sent|received))$`)
 
 // k6Points are the counted points: of groups and their requests or, without groups, of all

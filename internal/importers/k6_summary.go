@@ -222,7 +222,7 @@ func k6Transaction(name string) []string {
 	case isOutside(value):
 		return nil
 	case isRequest:
-		// The requests of a group, beside the group itself.
+		// The requests of a group, next to the group itself.
 		return append(k6Groups(value), requests)
 	}
 	return k6Groups(value)

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// point of k6's at a second, with tags.
+// point returns a k6 point at a second, with tags.
 func point(metric string, second int, value float64, tags string) string {
 	return fmt.Sprintf(`{"type":"Point","metric":%q,"data":{"time":"2025-01-03T08:00:%02dZ","value":%g,"tags":{%s}}}`+"\n", metric, second, value, tags)
 }
 
-// What setup and teardown ask for is no load.
+// Requests of setup and teardown are not part of the load.
 func TestK6SetupIsNoLoad(t *testing.T) {
 	load := point("http_req_duration", 10, 100, `"name":"a","group":""`) + point("http_req_duration", 11, 120, `"name":"a","group":"","expected_response":"true"`) + point("iterations", 11, 1, `"group":""`)
 	want := must(t, "k6", load)
@@ -32,7 +32,7 @@ func TestK6SetupIsNoLoad(t *testing.T) {
 	}
 }
 
-// A group's time has the pauses in it, so that its requests decide.
+// A group's time includes pauses, so its requests are primary.
 func TestK6GroupsHavePauses(t *testing.T) {
 	text := point("http_req_duration", 1, 100, `"name":"a","group":"::Cart","expected_response":"true"`) + point("http_req_duration", 2, 300, `"name":"b","group":"::Cart::Pay","expected_response":"false"`) +
 		point("http_req_duration", 3, 200, `"name":"c","group":"::Cart"`) + point("http_req_duration", 3, 50, `"name":"d","group":""`) +
@@ -53,7 +53,7 @@ func TestK6GroupsHavePauses(t *testing.T) {
 	wantValues(t, one, map[string]string{"cico/Cart/average": "5600 ms of 1", "cico/Cart/requests/average": "150 ms of 2", "cico/Cart/Pay/average": "", "cico/Cart/Pay/requests/average": ""})
 }
 
-// A threshold makes k6 keep a trend of which no sample came: it writes zeros.
+// A threshold makes k6 keep a trend without samples, with zeros as values.
 func TestK6SummariesWithoutSamples(t *testing.T) {
 	const empty = `{"avg": 0, "min": 0, "med": 0, "max": 0, "p(95)": 0, "thresholds": {"p(95)<500": false}}`
 	text := `{"metrics": {"http_req_duration": {"avg": 101, "max": 200}, "http_req_duration{name:checkout}": ` + empty + `, "group_duration{group:::Cart}": {"type": "trend", "values": ` + empty + `},
@@ -75,7 +75,7 @@ func TestK6SummaryNamesAreDistinct(t *testing.T) {
 	}
 }
 
-// The machine-readable summary tells the time and no rate.
+// The machine-readable summary has times and no rate.
 func TestK6MachineReadableSummary(t *testing.T) {
 	got := must(t, "k6-summary", `{"version": "1.0.0", "config": {"duration": 60.0, "execution": "local", "script": "x.js"}, "metadata": {"generated_at": "2025-01-03T08:01:00Z", "k6_version": "2.2.0"},
 		"results": {"checks": {"metrics": [], "results": []}, "metrics": [{"name": "http_req_duration", "type": "trend", "contains": "time", "values": {"avg": 100.5, "max": 200, "med": 99, "min": 80, "p90": 120, "p95": 130}},
@@ -89,7 +89,7 @@ func TestK6MachineReadableSummary(t *testing.T) {
 	}
 }
 
-// What is there beside what is read is named.
+// A note lists the metrics that are not read.
 func TestK6NotesUnreadMetrics(t *testing.T) {
 	got := must(t, "k6", point("http_req_duration", 1, 100, `"name":"a"`)+point("grpc_req_duration", 1, 100, "")+point("my_trend", 1, 100, "")+point("my_trend", 1, 100, "")+point("vus", 1, 3, "")+point("http_req_waiting", 1, 3, ""))
 	wantNote(t, got, "grpc_req_duration, my_trend: not read; measure them inside group(), or convert their values with --from table")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Names that differ stay apart, whatever a metric's name has no place for, and however
-// late they differ.
+// Different names stay different, even if a metric's name can't contain the difference, or if it
+// comes late.
 func TestDistinctNames(t *testing.T) {
 	long := "http://shop/" + strings.Repeat("items/", 50)
 	for name, pair := range map[string][2]string{
@@ -42,7 +42,7 @@ func TestDistinctNames(t *testing.T) {
 	}
 }
 
-// A long name is cut the same in every file, and never to that of another.
+// A long name is cut to the same name in every file, which is unique.
 func TestLongNamesAreStable(t *testing.T) {
 	nameIn := func(label string) string {
 		got := must(t, "jmeter", header+fmt.Sprintf("1735900000000,100,%s,200,OK,a,true\n", label))
@@ -63,7 +63,7 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer("\x01", `\u0001`, "\x02", `\u0002`).Replace(text) + `"`
 }
 
-// Groups and requests are apart, whatever is in their names.
+// Groups and requests have different names, whatever these contain.
 func TestGatlingNamesAreDistinct(t *testing.T) {
 	got := must(t, "gatling", "RUN\tshop.Checkout\tcheckout\t1735900000000\t \t3.9.5\n"+
 		"REQUEST\ta,b\tc\t1735900000000\t1735900000100\tOK\t \nREQUEST\ta\tb/c\t1735900000000\t1735900000200\tOK\t \nGROUP\ta\t1735900000000\t1735900000300\t200\tOK\nREQUEST\t\ta\t1735900000000\t1735900000400\tOK\t \n")

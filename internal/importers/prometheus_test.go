@@ -20,7 +20,7 @@ func series(labels string, values ...string) string {
 	return fmt.Sprintf(`{"metric": {%s}, "values": [%s]}`, labels, strings.Join(points, ","))
 }
 
-// What is no number is left out, with a note, and keeps nothing else from being read.
+// NaN and infinite values are left out, with a note, and everything else is read.
 func TestPrometheusReadsPartialSeries(t *testing.T) {
 	got := must(t, "prometheus", answer(
 		series(`"__name__": "rate"`, "0.12", "NaN", "+Inf", "-Inf", "0.14"), series(`"__name__": "skew"`, "-0.1", "-0.3"), series(`"__name__": "idle"`, "NaN", "NaN"), series(`"__name__": "bad"`, "1", "many"),
@@ -32,14 +32,14 @@ func TestPrometheusReadsPartialSeries(t *testing.T) {
 	wantNote(t, got, `3 series left out: idle: it has no value that is a number, bad: point 2: the value "many" is no number, latency: it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)`)
 }
 
-// An answer that Prometheus says is not whole is told to be so.
+// A note reports that Prometheus' answer is incomplete.
 func TestPrometheusWarns(t *testing.T) {
 	text := strings.Replace(answer(series(`"job": "a"`, "1")), `{"status"`, `{"warnings": ["partial response"], "status"`, 1)
 	wantNote(t, must(t, "prometheus", text), "Prometheus warned: partial response")
 }
 
-// Series are apart wherever their labels differ: late in a long one, or in what a
-// metric's name has no place for.
+// Series have different names wherever their labels differ: late in a long one, or in characters
+// that a metric's name can't contain.
 func TestPrometheusSeriesAreDistinct(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	got := must(t, "prometheus", answer(

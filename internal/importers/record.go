@@ -58,11 +58,11 @@ type Experiment struct {
 // Run is the data of a file.
 type Run struct {
 	Arm, Scenario string
-	// Loads that the metrics are of.
+	// Loads of the metrics.
 	Loads []string
 	// Block from 1.
 	Block int32
-	// File that it was read from, and the SHA-256 of that.
+	// File that was read, and its SHA-256.
 	File, SHA256 string
 	Measured     *Measured
 }
@@ -105,7 +105,7 @@ func (e *Experiment) date() error {
 	return nil
 }
 
-// spec declares the known fields, and those that the schema requires.
+// spec sets the known fields, and those that the schema requires.
 func (e *Experiment) spec(asked v1alpha1.Analysis) v1alpha1.PerfExperimentSpec {
 	all := int32(100)
 	made := v1alpha1.PerfExperimentSpec{

@@ -20,7 +20,7 @@ import (
 
 var began = time.Date(2025, 1, 3, 8, 0, 0, 0, time.UTC)
 
-// hours are the times of runs of two arms.
+// experimentAt returns two arms whose runs took place at these hours.
 func experimentAt(base, other []int, transactions ...string) *importers.Experiment {
 	made := &importers.Experiment{Name: "shop", Tool: "JMeter", Arms: []string{"base", "other"}, Baseline: "base", Scenarios: []string{"cico"}}
 	for arm, hours := range map[string][]int{"base": base, "other": other} {
@@ -35,7 +35,7 @@ func experimentAt(base, other []int, transactions ...string) *importers.Experime
 	return made
 }
 
-// What the times of the runs tell against them is told.
+// Warnings report a suspicious order of the runs.
 func TestOrderWarnings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		base, other []int
@@ -60,8 +60,7 @@ func TestOrderWarnings(t *testing.T) {
 	}
 }
 
-// Runs stand in their blocks, whatever their times, and within each in the order of
-// these.
+// Runs are in their blocks, whatever their times, and within a block in the order of their times.
 func TestPositions(t *testing.T) {
 	_, runs, err := experimentAt([]int{5, 0}, []int{4, 1}).Record()
 	if err != nil {
@@ -79,7 +78,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Few averages decide; of many nobody knows which should.
+// A few averages are primary by default; of many, none is.
 func TestDefaultPrimaryMetrics(t *testing.T) {
 	experiment, _, err := experimentAt([]int{0}, []int{1}, "a", "b@c").Record()
 	if err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average", "cico/a/average", "cico/b@c/average"}) {
@@ -92,8 +91,8 @@ func TestDefaultPrimaryMetrics(t *testing.T) {
 	expect.Contains(t, strings.Join(experiment.Status.Warnings, "\n"), []string{`nothing decides, for 9 metrics could, and more than 8 would hide what matters: choose with --primary, for example --primary "cico/Check-In/average"`})
 }
 
-// What not every run has does not decide, and neither does a time with pauses in it
-// where another does.
+// Metrics that some runs lack are not primary, nor are times with pauses if there are times
+// without.
 func TestMetricsThatAreNotPrimary(t *testing.T) {
 	made := experimentAt([]int{0, 3}, []int{1, 2}, "Cart")
 	lacking := made.Runs[0].Measured
@@ -119,8 +118,7 @@ func TestMetricsThatAreNotPrimary(t *testing.T) {
 	}
 }
 
-// throughput returns six blocks in which the second arm has a tenth more of a custom
-// metric.
+// throughput returns six blocks in which the second arm has 10 % more of a custom metric.
 func throughput(name, unit string) *importers.Experiment {
 	made := experimentAt([]int{0, 3, 4, 7, 8, 11}, []int{1, 2, 5, 6, 9, 10})
 	for _, run := range made.Runs {
@@ -133,8 +131,8 @@ func throughput(name, unit string) *importers.Experiment {
 	return made
 }
 
-// Which way a custom metric gets better is said by a person, a file or its unit; without,
-// it decides nothing.
+// The direction of a custom metric comes from the user, a file or its unit; without one, the metric
+// is not primary.
 func TestDirections(t *testing.T) {
 	const metric = "custom/Serve/hits"
 	hits := regexp.MustCompile("hits")
@@ -182,7 +180,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// What tells no time has one of a person, or none.
+// A file without times gets the user's time, or none.
 func TestRecordWithoutTimes(t *testing.T) {
 	made := experimentAt([]int{0}, []int{1})
 	made.Runs[0].Measured.Start = time.Time{}

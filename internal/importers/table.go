@@ -18,7 +18,7 @@ import (
 	units "perflab.dev/perflab/internal/text/unit"
 )
 
-// TableTool stands for the unknown tool of a table.
+// TableTool is the name of the unknown tool of a table.
 const TableTool = "another tool"
 
 // TableColumns are the columns of a table, in any order. Those in tableMay are optional.

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// mostTransactions is the limit of a run: each has eight values of a thousand.
+	// mostTransactions is the limit of a run: each has eight of at most a thousand values.
 	mostTransactions = 120
 	mostObservations = mostTransactions * 8
 	// longestSample exceeds every transaction; a longer one has another unit.

@@ -48,7 +48,7 @@ requestsPerSecond: "0.46"
 errorPercent: "0"
 records: 1200
 `)
-	// What a log tells may be more than is counted anywhere.
+	// Numbers in a log may exceed every counter.
 	yamlcmp.Equal(t, load.AddProgress(reports(t, `perflab-progress {"at":"2026-03-01T12:00:20Z","users":1e300,"requestsPerSecond":0,"requests":3,"errorPercent":0,"records":-1e300}`), at(30)), `
 time: "2026-03-01T12:00:30Z"
 users: 2147483647

@@ -51,7 +51,7 @@ type State struct {
 	Running []int32
 	// Finish is when the last runner ended; zero if not all have.
 	Finish time.Time
-	// Failure is why the load did not, or can no longer, end as planned.
+	// Failure is the reason why the load did not, or can no longer, end as planned.
 	Failure string
 	// ExitCode of the failed runner, if any.
 	ExitCode int32

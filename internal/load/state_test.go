@@ -28,7 +28,7 @@ func at(n int) time.Time { return begin.Add(time.Duration(n) * time.Second) }
 
 func stamp(n int) *metav1.Time { return &metav1.Time{Time: at(n)} }
 
-// sight is what the cluster shows of a load with two runners.
+// sight builds the observed state of a load with two runners.
 type sight struct{ load.Observed }
 
 func see(stage string) *sight {
@@ -124,7 +124,7 @@ func TestAssess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := load.Assess(test.seen.Observed, v1alpha1.Deadlines{})
 			if got.Failure != "" {
-				// What the load was doing before it failed.
+				// The progress before the failure does not matter.
 				got.Message = ""
 			}
 			expect.Equal(t, test.want, got, "state")

@@ -121,7 +121,7 @@ spec:
 `)
 }
 
-// environment returns what the script of a load is told beyond what every script is.
+// environment returns the script's variables, except those of every load.
 func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{
@@ -143,8 +143,7 @@ func script(own v1alpha1.Script) v1alpha1.Load {
 	return v1alpha1.Load{Name: "search", Script: &own}
 }
 
-// A script is found where its author put it, and its results come out of k6 as
-// its image can give them.
+// The script is used from its declared location, with the results that its image's k6 supports.
 func TestTestRunOfAScript(t *testing.T) {
 	for name, test := range map[string]struct{ script, want string }{
 		"in a ConfigMap, by groups": {
@@ -192,7 +191,7 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 	}
 }
 
-// Who wrote a script may have it write files; what is ours writes none.
+// A user's script may write files; PerfLab's scripts write none.
 func TestOnlyUserScriptsWriteFiles(t *testing.T) {
 	for name, test := range map[string]struct {
 		load     v1alpha1.Load

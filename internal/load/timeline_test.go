@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// scenario: users from the start until an import, which begins a minute later,
-// has ended; and more users two minutes after the start.
+// scenario: users from the start until the end of an import, which begins a minute later; and more
+// users two minutes after the start.
 func scenario() []v1alpha1.Load {
 	until, create, more := users(), imports(), users()
 	until.Duration, until.Until = nil, "create"
@@ -25,7 +25,7 @@ func scenario() []v1alpha1.Load {
 	return []v1alpha1.Load{until, create, more}
 }
 
-// does says in words what a timeline wants done.
+// does describes the actions of a timeline.
 func does(actions []load.Action) []string {
 	words := []string{}
 	for _, action := range actions {
@@ -41,7 +41,7 @@ func does(actions []load.Action) []string {
 	return words
 }
 
-// A load that comes after another starts when that one has ended, whatever else is running.
+// A load that follows another starts when that one has ended, whatever else is running.
 func TestTimelineOfConsecutiveLoads(t *testing.T) {
 	first, second := imports(), imports()
 	second.Name, second.After, second.StartAfter = "second", "create", seconds(30)
@@ -148,7 +148,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Each word about a load is a write, so there are few of them.
+// Each progress report is a write, so there are few of them.
 func TestProgressIsReportedRarely(t *testing.T) {
 	words := map[time.Duration]bool{}
 	for elapsed := range 125 {

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Names as long as admission lets them be.
+// The longest names that admission accepts.
 var (
 	experiment = "e" + strings.Repeat("x", 31)
 	longArm    = strings.Repeat("a", 40)
@@ -80,8 +80,8 @@ func TestNamesDoNotCollide(t *testing.T) {
 	}
 }
 
-// Names are how a new operator finds what an earlier one made, so they must
-// not change from version to version.
+// A new operator finds the objects of an earlier one by name, so names must not change from version
+// to version.
 func TestNamesAreStable(t *testing.T) {
 	for got, want := range map[string]string{
 		naming.Long.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f6005f0c",
@@ -104,7 +104,7 @@ func TestNamesAreStable(t *testing.T) {
 	}
 }
 
-// A run's name tells how it was made, whatever it was cut off.
+// A run's name identifies its scheme, even if truncated.
 func TestRunSchemeFromName(t *testing.T) {
 	for _, scheme := range []naming.Scheme{naming.Long, naming.Short} {
 		for _, arm := range []string{"a", longArm} {
@@ -118,7 +118,7 @@ func TestRunSchemeFromName(t *testing.T) {
 	}
 }
 
-// As many runs as a namespace may hold are told apart, and so are their loads.
+// The names of as many runs as a namespace may hold, and of their loads, are distinct.
 func TestManyNamesDoNotCollide(t *testing.T) {
 	seen := map[string]bool{}
 	for experiment := range 50 {

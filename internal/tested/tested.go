@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tested has the versions of Kubernetes and of other operators that PerfLab is tested
+// Package tested lists the versions of Kubernetes and of other operators that PerfLab is tested
 // with, and the commands that install them.
 package tested
 
@@ -93,8 +93,8 @@ func (c Component) Command() []string {
 
 var tagged = regexp.MustCompile(`^(.*):[a-z-]*?v?([0-9]+\.[0-9]+(?:\.[0-9]+)?)[^:/]*$`)
 
-// ImageVersion returns the version of the component in the name of an image; empty: it is
-// another's image, or its tag has no version.
+// ImageVersion returns the version of the component in the name of an image; empty: it is not the
+// component's image, or its tag has no version.
 func (c Component) ImageVersion(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	parts := tagged.FindStringSubmatch(image)
@@ -104,8 +104,8 @@ func (c Component) ImageVersion(image string) string {
 	return parts[2]
 }
 
-// Includes reports whether a version differs from a tested one by its patch level at most. An
-// unknown version is one that can't be compared.
+// Includes reports whether a version differs from a tested one at most by its patch level. It
+// includes versions that can't be parsed.
 func Includes(versions []string, given string) bool {
 	parsed, err := version.ParseGeneric(given)
 	return err != nil || slices.ContainsFunc(versions, func(tested string) bool {

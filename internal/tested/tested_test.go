@@ -13,7 +13,7 @@ import (
 
 const root = "../../"
 
-// Each file that installs something has the version of the matrix.
+// Each file that installs a component has the version of the matrix.
 func TestPinsAgree(t *testing.T) {
 	matrix := Versions()
 	strimzi, k6, postgres, metrics := matrix.Component("strimzi"), matrix.Component("k6-operator"), matrix.Component("cloudnative-pg"), matrix.Component("metrics-server")
@@ -46,7 +46,7 @@ func TestPinsAgree(t *testing.T) {
 	}
 }
 
-// The documentation has the matrix.
+// The documentation contains the matrix.
 func TestDocumentedMatrix(t *testing.T) {
 	content, err := os.ReadFile(root + "docs/install.md")
 	expect.NoError(t, err)

@@ -13,8 +13,7 @@ import (
 	"perflab.dev/perflab/internal/planning/repair"
 )
 
-// AnyRelease is an unknown release of the JDK. 0 is any release that this package knows, 17
-// to 25.
+// AnyRelease is an unknown release of the JDK. 0 is any supported release, 17 to 25.
 const AnyRelease = -1
 
 // Fault is an option that a JVM rejects or ignores.

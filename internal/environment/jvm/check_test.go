@@ -13,10 +13,10 @@ import (
 	"perflab.dev/perflab/internal/environment/jvm"
 )
 
-// server is a machine on which a JVM takes G1 by itself.
+// server is a machine for which a JVM selects G1.
 var server = jvm.Machine{Memory: 4096 * mebibyte, Cores: 2}
 
-// releaseOf a JDK, as it says itself.
+// releaseOf returns the release that a JDK reports.
 func releaseOf(t *testing.T, java string) int {
 	t.Helper()
 	said, err := exec.Command(java, "-version").CombinedOutput()
@@ -30,7 +30,7 @@ func releaseOf(t *testing.T, java string) int {
 	return release
 }
 
-// A JVM does not start where Check says so, and starts elsewhere.
+// A JVM fails to start where Check reports an error, and starts otherwise.
 func TestCheckMatchesJava(t *testing.T) {
 	lists := []string{
 		"-XX:+UseG1GC", "-XX:+UseG1GC -XX:+UseZGC", "-XX:+UseZGC -XX:+UseG1GC", "-XX:+UseSerialGC -XX:+UseParallelGC", "-XX:+UseG1GC -XX:+UseG1GC",
@@ -77,7 +77,7 @@ func TestCheckMatchesJava(t *testing.T) {
 	}
 }
 
-// The list of flags is that of the JDKs it is about.
+// The list of flags equals that of the JDKs.
 func TestFlagsMatchJava(t *testing.T) {
 	listed, err := os.ReadFile("flags.txt")
 	if err != nil {

@@ -30,9 +30,9 @@ const (
 	unknownFlag = '?'
 )
 
-// flagList has a line for each flag: its name, what it takes, and its kind in the oldest
-// and the newest JDK, as -XX:+PrintFlagsFinal lists them with everything unlocked.
-// TestFlagsMatchJava verifies the list.
+// flagList has a line for each flag: its name, its type, and its kind in the oldest and the newest
+// JDK, as -XX:+PrintFlagsFinal lists them with everything unlocked. TestFlagsMatchJava verifies the
+// list.
 //
 //go:embed flags.txt
 var flagList string

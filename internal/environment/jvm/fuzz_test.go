@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/internal/environment/jvm"
 )
 
-// Of whatever options, a heap is an amount of memory or a sentence, and what is
-// written into them is read from them.
+// Any options yield an amount of memory or an error, and rewritten options contain the new
+// settings.
 func FuzzOptions(f *testing.F) {
 	for _, options := range []string{
 		"-Xmx512m", "-XX:MaxRAMPercentage=70.5 -XX:+UseZGC", `-Dname="a b" -Xms1g -Xmx1`, "-XX:G1HeapRegionSize=32m -Xmx99999999999999999g",

@@ -4,9 +4,9 @@
 // options, and parses what a JVM logs about itself. It covers HotSpot of JDK 17 to 25 and
 // is pure: no file, no process, no cluster.
 //
-// \tmachine := jvm.Machine{Memory: 1 << 30} \theap, err :=
-// jvm.MaxHeap("-XX:MaxRAMPercentage=66.0", machine) \t// heap.Bytes is 676 MiB, heap.Source
-// is jvm.SourcePercentage
+//	machine := jvm.Machine{Memory: 1 << 30}
+//	heap, err := jvm.MaxHeap("-XX:MaxRAMPercentage=66.0", machine)
+//	// heap.Bytes is 676 MiB, heap.Source is jvm.SourcePercentage
 package jvm
 
 import (

@@ -83,7 +83,7 @@ func TestMaxHeapRejects(t *testing.T) {
 	}
 }
 
-// javas returns the JVMs of this machine.
+// javas returns the JVMs on this machine.
 func javas(t *testing.T) []string {
 	t.Helper()
 	installed, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
@@ -108,7 +108,7 @@ func javas(t *testing.T) []string {
 	return []string{java}
 }
 
-// What is predicted is what real JVMs grant themselves, to the byte.
+// The prediction equals the maximum heap of real JVMs, to the byte.
 func TestMaxHeapMatchesJava(t *testing.T) {
 	sizes := []string{
 		"-XX:MaxRAM=200m -XX:MaxRAMPercentage=66.0", "-XX:MaxRAM=249m -XX:MaxRAMPercentage=66.0",

@@ -39,9 +39,8 @@ type Init struct {
 	Collector string
 }
 
-// initLine and gcLine find a line by its tags, whatever other decorations are
-// in front, one pair of brackets each; bareHeap and bareGC the two lines that
-// matter where decorations are turned off.
+// initLine and gcLine match a line by its tags, after any other decorations, one pair of brackets
+// each; bareHeap and bareGC match the two relevant lines without decorations.
 var (
 	initLine = regexp.MustCompile(`\[gc,init\s*\](?:\[[^\]]*\])*\s*(.+?)\s*$`)
 	bareHeap = regexp.MustCompile(`^((?:Heap )?Max Capacity: \d+[BKMGT])\s*$`)

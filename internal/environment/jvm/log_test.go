@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/environment/jvm"
 )
 
-// The logs are what JVMs wrote on a machine with 24105 MiB and 2 cores.
+// The logs are from JVMs on a machine with 24105 MiB and 2 cores.
 func TestParseInit(t *testing.T) {
 	seen := func(collector string, heap int64) jvm.Init {
 		return jvm.Init{MaxHeap: heap * mebibyte, Memory: 24105 * mebibyte, Cores: 2, Collector: collector}
@@ -35,7 +35,7 @@ func TestParseInit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Modules write before and after it, and lines much alike.
+			// Modules write other lines before and after it, and similar ones.
 			text := "Picked up JAVA_TOOL_OPTIONS: -Xlog\n" + string(log) + "[1.2s][info][gc] GC(0) Pause Young 5M->2M(16M) 3.1ms\nMax Capacity: 7\n"
 			got, found := jvm.ParseInit(strings.NewReader(text))
 			if diff := cmp.Diff(want, got); diff != "" || !found {

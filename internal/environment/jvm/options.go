@@ -15,7 +15,7 @@ const (
 	minHeapSize      = "MinHeapSize"
 	maxRAMPercentage = "MaxRAMPercentage"
 	minRAMPercentage = "MinRAMPercentage"
-	// collectorOption stands for every option that selects a collector: a JVM with two of
+	// collectorOption is the common name of all options that select a collector: a JVM with two of
 	// them does not start.
 	collectorOption = "collector"
 )

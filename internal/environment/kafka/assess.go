@@ -61,7 +61,7 @@ var checks = []environment.Check[input]{
 	podsRefused, // the API server rejects the pods, which the status lacks
 	refused,     // the operator's message
 	rolling,     // up, but not yet as declared
-	notJoined,   // up, but a pod has gone again
+	notJoined,   // up, but a pod is missing again
 	abandoned,   // no progress
 }
 
@@ -117,8 +117,8 @@ func abandoned(in input) (environment.Readiness, bool) {
 	return environment.Abandoned(in.title(), "Strimzi", in.nodes.String()), in.observed.Idle(in.kafka.LastTransition())
 }
 
-// LacksPods reports whether Strimzi had time to create the Kafka's pods but has not, so
-// that only the API server knows why.
+// LacksPods reports whether Strimzi had time to create the Kafka's pods but has not, so only the
+// API server has the reason.
 func LacksPods(req environment.Request, observed environment.Observed) bool {
 	object := observed.Get(contract.KindKafka, req.KafkaName())
 	if object == nil || observed.Now.Sub(object.GetCreationTimestamp().Time) < environment.LongSilenceThreshold {

@@ -21,7 +21,7 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// Statuses as Strimzi was seen to write them.
+// Statuses as observed from Strimzi.
 const (
 	creating = `{observedGeneration: 0, conditions: [{type: NotReady, status: "True", reason: Creating}]}`
 	said     = `{observedGeneration: 0, conditions: [{type: NotReady, status: "True", reason: Creating, lastTransitionTime: "2026-05-01T11:59:50Z"}]}`
@@ -29,8 +29,7 @@ const (
 	refused  = `{observedGeneration: 1, conditions: [{type: NotReady, status: "True", reason: InvalidResourceException, message: Version 9.9.9 is not supported.}]}`
 )
 
-// cluster sets up what the cluster holds of a Kafka with one broker and three
-// controllers.
+// cluster builds the observed objects of a Kafka with one broker and three controllers.
 type cluster struct {
 	age        time.Duration
 	generation int64

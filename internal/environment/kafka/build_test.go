@@ -144,7 +144,7 @@ jvmOptions: {-Xms: "1500000", -Xmx: "1500000"}
 	if cluster["version"] != "4.3.1" {
 		t.Errorf("version is %v", cluster["version"])
 	}
-	// With three brokers Kafka's own defaults work, so nothing is added.
+	// With three brokers Kafka's own defaults work, so no setting is added.
 	yamlcmp.Equal(t, cluster["config"], `
 auto.create.topics.enable: true
 log.retention.minutes: 480
@@ -197,7 +197,7 @@ func TestBuildWithoutKafka(t *testing.T) {
 	}
 }
 
-// What has to be rebuilt follows from which fingerprint changes.
+// The changed fingerprints determine what is rebuilt.
 func TestFingerprints(t *testing.T) {
 	cases := map[string]struct {
 		edit            func(*v1alpha1.Kafka)
@@ -247,7 +247,7 @@ func clusterPrint(t *testing.T, declared *v1alpha1.Kafka) string {
 	return environment.ReadFingerprint(intents[0])
 }
 
-// bare returns the topics without what does not tell them apart in Kafka.
+// bare returns the topics with only the fields that Kafka distinguishes.
 func bare(declared *v1alpha1.Kafka) []kafka.Topic {
 	topics := kafka.Topics(request(declared))
 	for i := range topics {
@@ -263,7 +263,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 		t.Errorf("built twice is not the same:\n%s", diff)
 	}
 	for _, intent := range first {
-		// It panics on anything but the values of plain JSON.
+		// It panics on values that are not plain JSON.
 		intent.DeepCopy()
 	}
 	if diff := cmp.Diff(request(large()), req); diff != "" {

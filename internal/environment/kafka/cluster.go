@@ -31,7 +31,7 @@ func Build(req environment.Request, apiVersion string) []environment.Intent {
 	return environment.Patched(intents, req.Patches(contract.KindKafka, contract.KindKafkaNodePool))
 }
 
-// PlaintextRefused says why a password is not sent.
+// PlaintextRefused is the reason why a password is not sent.
 const PlaintextRefused = "mechanism PLAIN without tls would send the password readable on the network: write kafka.external.tls: {}, or a mechanism of SCRAM, or, on a trusted network, kafka.external.sasl.insecurePlaintext: true"
 
 // IsExternal reports whether PerfLab does not run the brokers.

@@ -147,9 +147,8 @@ func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]
 	}
 }
 
-// restrict makes the pods fit a namespace that enforces the restricted Pod
-// Security Standard. Strimzi's own default is baseline, and what admission has
-// against its pods stands in its log alone.
+// restrict makes the pods conform to the restricted Pod Security Standard. Strimzi's default is
+// baseline, and it reports rejected pods only in its log.
 func restrict(spec map[string]any, persistent bool, containers ...string) {
 	pod := podspec.SecurityContext()
 	if persistent {

@@ -43,7 +43,7 @@ func Topics(req environment.Request) []Topic {
 	return topics
 }
 
-// CountTopics returns how many topics a group declares, without building their names.
+// CountTopics returns the number of topics that a group declares, without building their names.
 func CountTopics(group v1alpha1.TopicGroup) int {
 	if group.Preset == nil && group.Count != nil {
 		return int(*group.Count)
@@ -51,8 +51,8 @@ func CountTopics(group v1alpha1.TopicGroup) int {
 	return len(TopicNames(group, ""))
 }
 
-// TopicNames returns the names a group declares, without ENV. The tenant is the target's:
-// presets that name none are for it.
+// TopicNames returns the topic names of a group, without ENV. Presets without a tenant use that of
+// the target.
 func TopicNames(group v1alpha1.TopicGroup, tenant string) []string {
 	switch {
 	case group.Preset != nil:

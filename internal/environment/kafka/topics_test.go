@@ -92,7 +92,7 @@ func TestExternalTopicsAreUniquePerExperiment(t *testing.T) {
 	}
 }
 
-// A ledger is followed only as it was written: with its brokers comes a login.
+// A changed ledger is rejected, because the operator sends a login to its brokers.
 func TestReadLedgerRejectsChangedLedger(t *testing.T) {
 	req := request(external())
 	run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: req.Experiment, System: req.System}}
@@ -136,7 +136,7 @@ func manyTopics(partitions ...int32) []kafka.Topic {
 	return topics
 }
 
-// Every request must stay below Kafka's limit, and no topic may get lost.
+// Every request stays below Kafka's limit, and contains every topic.
 func TestRequests(t *testing.T) {
 	cases := map[string]struct {
 		topics []kafka.Topic

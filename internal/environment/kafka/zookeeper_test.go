@@ -76,7 +76,7 @@ initContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities:
 `)
 }
 
-// A node selector holds whichever of the affinity's terms a node fulfils.
+// A node selector applies to each alternative term of the affinity.
 func TestNodeSelectorWithAffinity(t *testing.T) {
 	term := func(key string) corev1.NodeSelectorTerm {
 		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpExists}}}
@@ -108,7 +108,7 @@ func TestAssessZooKeeper(t *testing.T) {
 	const up = `{observedGeneration: 1, kafkaVersion: 3.9.2, conditions: [{type: Ready, status: "True"}]}`
 	member := func(component string, id int, isReady bool) corev1.Pod {
 		pod := node(component, id, isReady)
-		// Strimzi 0.45 calls the brokers' pool kafka, though there is none.
+		// Strimzi 0.45 names the brokers' pool kafka, though there is none.
 		pod.Name = "demo-" + component + "-" + strconv.Itoa(id)
 		pod.Labels = map[string]string{"strimzi.io/cluster": "demo", "strimzi.io/name": "demo-" + component, "strimzi.io/pool-name": "kafka"}
 		return pod

@@ -3,8 +3,8 @@
 // Package kafkasettings validates the settings of topics and brokers of Kafka 3.9 to 4.3.
 // It is pure.
 //
-// \terr := kafkasettings.Check(kafkasettings.Topic, "retention.ms", "2h") \t// err: write a
-// whole number of milliseconds, -1 or more: 7200000 for 2h
+//	err := kafkasettings.Check(kafkasettings.Topic, "retention.ms", "2h")
+//	// err: write a whole number of milliseconds, -1 or more: 7200000 for 2h
 package kafkasettings
 
 import (

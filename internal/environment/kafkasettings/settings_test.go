@@ -68,8 +68,8 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// Check accepts what Kafka 4.3 accepts. It refuses what Kafka refuses, except below
-// bounds that Kafka 3.9 does not have.
+// Check accepts what Kafka 4.3 accepts, and rejects what Kafka rejects, except below bounds that
+// Kafka 3.9 does not have.
 func TestCheckMatchesKafka(t *testing.T) {
 	names := map[kafkasettings.Scope][]string{
 		topic: {
@@ -106,7 +106,7 @@ func TestCheckMatchesKafka(t *testing.T) {
 	}
 }
 
-// ask returns lines to Kafka, where its jars are.
+// ask returns Kafka's answers to lines, if its jars are available.
 func ask(t *testing.T, lines []string) []string {
 	t.Helper()
 	libs, err := filepath.Abs("../../../bin/kafka-libs")

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// An image of which nobody thought when PerfLab was made.
+// An image without any of FOLIO's conventions works.
 func TestBuildOfAnyImage(t *testing.T) {
 	req := request(v1alpha1.System{
 		Target: v1alpha1.Target{Module: "auth"},

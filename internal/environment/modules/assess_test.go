@@ -21,7 +21,7 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// status returns that of a Deployment with so many pods, all of them new.
+// status returns that of a Deployment with this many pods, all of them new.
 func status(pods, ready int) string {
 	return fmt.Sprintf("{observedGeneration: 1, replicas: %d, updatedReplicas: %d, readyReplicas: %d}", pods, pods, ready)
 }

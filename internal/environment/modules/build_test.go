@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// env is what Kafka's part of the environment would give.
+// env is the prefix from the Kafka part of the environment.
 const env = "demo-abcdef"
 
 func request(system v1alpha1.System) environment.Request {
@@ -48,7 +48,7 @@ func system() v1alpha1.System {
 				Name: "mod-inventory", Image: "inventory:1", Replicas: ptr.To[int32](2),
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")}},
 				JVM:       &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("768Mi"))}},
-				// FOLIO's has no database; this one does.
+				// FOLIO's module has no database; this one does.
 				ReadsFromReplica: ptr.To(true),
 				Env:              []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "10"}},
 			},
@@ -139,7 +139,7 @@ func TestEnvironment(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		edit   func(*environment.Request)
-		// want are variables of mod-inventory; "-" is one that must be absent.
+		// want are variables of mod-inventory; "-" marks one that must be absent.
 		want map[string]string
 	}{
 		"SplitOff": {
@@ -302,8 +302,8 @@ func split(split v1alpha1.ReadWriteSplit) func(*environment.Request) {
 	return func(r *environment.Request) { r.System.Postgres.ReadWriteSplit = &split }
 }
 
-// variables returns those of the first module. A name that appears twice fails the test:
-// server-side apply refuses it.
+// variables returns those of the first module. A duplicate name fails the test, because server-side
+// apply rejects it.
 func variables(t *testing.T, req environment.Request) map[string]string {
 	t.Helper()
 	spec := modules.Build(req, env)[0].Object["spec"].(map[string]any)
@@ -360,8 +360,7 @@ func TestJavaOptions(t *testing.T) {
 	}
 }
 
-// Which pods are restarted between two runs follows from which fingerprints
-// change.
+// The changed fingerprints determine which pods restart between two runs.
 func TestFingerprint(t *testing.T) {
 	cases := map[string]struct {
 		reason             string
@@ -435,7 +434,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 		t.Errorf("built twice is not the same:\n%s", diff)
 	}
 	for _, intent := range first {
-		// It panics on anything but the values of plain JSON.
+		// It panics on values that are not plain JSON.
 		intent.DeepCopy()
 	}
 	if diff := cmp.Diff(before, req.System); diff != "" {

@@ -19,8 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// instance returns a ready pod of mod-a on a node, whose JVM granted itself a heap of so
-// many MiB.
+// instance returns a ready pod of mod-a on a node, whose JVM has a maximum heap of this many MiB.
 func instance(name, node, image string, heap int64) modules.Instance {
 	made := modules.Instance{Pod: corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)},

@@ -41,8 +41,8 @@ func Machine(module v1alpha1.Module) jvm.Machine {
 	}
 }
 
-// Heap returns the maximum heap of a module's JVM according to the declaration. The error
-// says what is missing.
+// Heap returns the maximum heap of a module's JVM according to the declaration. The error describes
+// what is missing.
 func Heap(module v1alpha1.Module) (jvm.Heap, error) {
 	options, _ := JavaOptions(module)
 	return jvm.MaxHeap(options, Machine(module))

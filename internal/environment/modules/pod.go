@@ -83,7 +83,7 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		// restart. Only a module that accepts no connection is dead.
 		LivenessProbe:   probe(connection(), 10, 6),
 		SecurityContext: podspec.ContainerSecurityContext(),
-		// The last lines of the log, which say why a module can't start, become part of its
+		// The last lines of the log, which show why a module can't start, become part of its
 		// status.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}

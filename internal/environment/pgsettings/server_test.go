@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/environment/pgsettings"
 )
 
-// servers returns the PostgreSQLs of this machine.
+// servers returns the PostgreSQL installations of this machine.
 func servers(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -39,7 +39,7 @@ func releaseOf(t *testing.T, server string) int {
 	return release
 }
 
-// A PostgreSQL takes a parameter where Check does.
+// Check accepts a parameter exactly if PostgreSQL does.
 func TestCheckMatchesPostgreSQL(t *testing.T) {
 	values := map[string][]string{
 		"shared_buffers":              {"1GB", "0.5GB", " 512 MB ", "16384", "512m", "512Mi", "1gb", "64kB", "-1", "1e4", "0x4000", "many", "", "1.5", "128MBB", "1,000"},

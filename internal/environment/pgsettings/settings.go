@@ -2,8 +2,8 @@
 
 // Package pgsettings validates the parameters of PostgreSQL 14 to 18. It is pure.
 //
-// \terr := pgsettings.Check("shared_buffers", "512m", 18) \t// err says that 512m has no
-// unit of PostgreSQL's: write 512MB
+//	err := pgsettings.Check("shared_buffers", "512m", 18)
+//	// err: 512m has no unit of PostgreSQL's: write 512MB
 package pgsettings
 
 import (

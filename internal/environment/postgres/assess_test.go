@@ -105,7 +105,7 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// A Pooler does not say whether its PgBouncers take connections; their pods do.
+// A Pooler's status does not show whether its PgBouncers accept connections; their pods do.
 func TestAssessPoolers(t *testing.T) {
 	pod := func(pooler string, ready corev1.ConditionStatus) corev1.Pod {
 		return corev1.Pod{

@@ -97,7 +97,7 @@ func TestSynchronous(t *testing.T) {
 		reason    string
 		instances int32
 		split     *v1alpha1.ReadWriteSplit
-		// want is the number of replicas a commit waits for.
+		// want is the number of replicas that a commit waits for.
 		want any
 	}{
 		"NoSplit":      {instances: 2},
@@ -126,7 +126,7 @@ func TestSynchronous(t *testing.T) {
 	}
 }
 
-// Which arms share a database and which need one of their own.
+// Fingerprints determine which arms share a database.
 func TestFingerprint(t *testing.T) {
 	cases := map[string]struct {
 		edit    func(*v1alpha1.Postgres)
@@ -167,7 +167,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 	if diff := cmp.Diff(first, postgres.Build(req)); diff != "" {
 		t.Errorf("built twice is not the same:\n%s", diff)
 	}
-	// It panics on anything but the values of plain JSON.
+	// It panics on values that are not plain JSON.
 	first[0].DeepCopy()
 	if diff := cmp.Diff(request(large()), req); diff != "" {
 		t.Errorf("the request was edited:\n%s", diff)

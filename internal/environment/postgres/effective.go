@@ -25,7 +25,7 @@ type Server struct {
 	Name string
 	// Metrics of the instance.
 	Metrics contract.PostgresMetrics
-	// Silence says why there are no metrics; empty if there are.
+	// Silence is the reason for missing metrics; empty if there are any.
 	Silence string
 }
 

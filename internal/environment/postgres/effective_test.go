@@ -40,7 +40,7 @@ func TestEffective(t *testing.T) {
 	expect.Equal(t, want, got)
 }
 
-// Silence is not proof of anything, nor a difference.
+// Missing metrics prove nothing, and are no difference.
 func TestEffectiveWithoutMetrics(t *testing.T) {
 	for what, servers := range map[string][]postgres.Server{
 		"the metrics of demo-pg-1 can't be read: connection refused": {{Name: "demo-pg-1", Silence: "connection refused"}},

@@ -10,9 +10,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// fixed are the parameters that CloudNativePG 1.30 sets itself, with the value that
-// it lets stand where there is one. TestRefusedParametersMatchCloudNativePG compares
-// the lists with its own.
+// fixed are the parameters that CloudNativePG 1.30 sets itself, with the accepted value if there is
+// one. TestRefusedParametersMatchCloudNativePG compares the lists with its own.
 var (
 	fixed = names("allow_system_table_mods archive_cleanup_command archive_command archive_mode bonjour bonjour_name " +
 		"cluster_name config_file data_directory data_sync_retry event_source external_pid_file hba_file " +

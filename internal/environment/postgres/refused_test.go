@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/crds"
 )
 
-// listed returns the texts in quotes of a list in CloudNativePG's source.
+// listed returns the quoted texts of a list in CloudNativePG's source.
 func listed(t *testing.T, file, list, entry string) []string {
 	t.Helper()
 	// The definitions are in config/crd/bases of the module.

@@ -26,7 +26,7 @@ func Digest(of string, objects []*unstructured.Unstructured) v1alpha1.RenderedDi
 	return v1alpha1.RenderedDigest{Of: of, SHA256: naming.Hash(contents)}
 }
 
-// Change is how the run was rendered differently from its predecessor; nil if it was not, or
+// Change returns how the run was rendered differently from its predecessor; nil if it was not, or
 // there is none.
 func Change(run, before *v1alpha1.PerfRun) *v1alpha1.RenderedChange {
 	if before == nil {

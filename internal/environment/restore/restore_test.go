@@ -110,7 +110,7 @@ func TestBuildContainerJob(t *testing.T) {
 	}
 }
 
-// Our own programs write no files; another owner's may.
+// PerfLab's own programs write no files; third-party ones may.
 func TestReadOnlyRootFilesystem(t *testing.T) {
 	for name, c := range map[string]struct {
 		declared v1alpha1.Restore

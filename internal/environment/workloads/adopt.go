@@ -17,7 +17,7 @@ import (
 
 // Adoption is a workload and the changes that a run makes to it.
 type Adoption struct {
-	// Module the workload stands for.
+	// Module that the workload runs.
 	Module v1alpha1.Module
 	// Object is the current workload, or nil if it does not exist.
 	Object *unstructured.Unstructured
@@ -25,9 +25,9 @@ type Adoption struct {
 	Intent environment.Intent
 	// Refusal is the reason why the workload can't be adopted.
 	Refusal *environment.Readiness
-	// Pods the workload selects.
+	// Pods that the workload selects.
 	Pods []corev1.Pod
-	// Events are those about pods that have not been ready for a while.
+	// Events of pods that have not been ready for a while.
 	Events []corev1.Event
 
 	original map[string]any

@@ -5,8 +5,9 @@
 // annotation of the workload, written with the first change, so that a release needs
 // nothing else. It is pure.
 //
-// \tadoption := workloads.Adopt(request, module, env, object) \tworkloads.Assess(adoptions,
-// now) \tworkloads.Release(object)
+//	adoption := workloads.Adopt(request, module, env, object)
+//	workloads.Assess(adoptions, now)
+//	workloads.Release(object)
 package workloads
 
 import (

@@ -44,7 +44,7 @@ func TestUTF8(t *testing.T) {
 	}
 }
 
-// Windows-1252 keeps apart what a replacement character would make one.
+// Windows-1252 keeps characters distinct that a replacement character would make equal.
 func TestWindows1252(t *testing.T) {
 	for in, want := range map[string]string{"caf\xe9": "café", "caf\xe8": "cafè", "\x80 5": "€ 5", "a\xc3": "aÃ", "": "", "a": "a", "\x00\x00\x00\x063.13": "\x00\x00\x00\x063.13"} {
 		if got, err := io.ReadAll(charset.UTF8(strings.NewReader(in))); err != nil || string(got) != want {

@@ -20,29 +20,29 @@ import (
 // Answer is the result of an experiment's runs.
 type Answer struct {
 	Question analysisplan.Question
-	// Baseline and Twin are arms; Twin is empty where there is none.
+	// Baseline and Twin are arms; Twin is the A/A control, empty if there is none.
 	Baseline, Twin string
-	// Blocks are complete; the answer rests on them.
+	// Blocks is the number of complete blocks, the basis of the answer.
 	Blocks int32
-	// Runs the answer rests on.
+	// Runs is the number of runs in the answer.
 	Runs int32
-	// Comparisons of every metric and arm, the A/A control's among them, by scenario, metric
-	// and arm. None where there is nothing to compare.
+	// Comparisons of every metric and arm, including the A/A control, by scenario, metric and arm.
+	// Empty if there is nothing to compare.
 	Comparisons []comparison.Comparison
-	// Pairs are the primary comparisons with other arms than the baseline, as the question
-	// requests them.
+	// Pairs are the primary comparisons with arms other than the baseline that the question
+	// requests.
 	Pairs []comparison.Comparison
 	// Slowdowns under background load, primary metrics first.
 	Slowdowns []Slowdown
 	// Effects of a matrix's factors on primary metrics.
 	Effects []Effect
-	// Warnings are sentences on what the numbers can't show.
+	// Warnings are sentences about limits of the numbers.
 	Warnings []string
 }
 
-// Analyze answers an experiment's question from its runs: those that are valid, of the blocks
-// that are complete. It is the same for the same runs in any order. A value that can't be read
-// or compared is left out, with a warning that names it.
+// Analyze answers an experiment's question from its valid runs in complete blocks. The order of the
+// runs does not matter. A value that can't be read or compared is left out, with a warning that
+// names it.
 func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
 	answer := newAnswer(spec, all, CompleteBlocks(all, spec.Scenarios, runs))
 	counted := within(InOrder(runs), answer.Blocks)
@@ -77,18 +77,18 @@ func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs
 	return answer
 }
 
-// newAnswer is the question, before anything is known but how many blocks are complete.
+// newAnswer is the answer before any comparison.
 func newAnswer(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) Answer {
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
 	return Answer{Question: analysisplan.New(spec), Baseline: baseline.Name, Twin: twin.Name, Blocks: blocks}
 }
 
-// currentAnalysis at the complete blocks.
+// currentAnalysis is the analysis at the complete blocks.
 func (a *Answer) currentAnalysis() stats.Analysis { return a.Question.Looks.At(int(a.Blocks)) }
 
-// Level at which intervals are reported: that of the interim analysis, so that they hold at
-// all analyses together.
+// Level returns the error rate of intervals: that of the interim analysis, so that they hold at all
+// analyses together.
 func (a *Answer) Level() float64 { return a.currentAnalysis().Level(a.Question.Alpha()) }
 
 func (a *Answer) warn(sentence string) {
@@ -111,7 +111,7 @@ func (a *Answer) options(seed int64, runs []v1alpha1.PerfRun) comparison.Options
 	}
 }
 
-// withPairs adds the comparisons with other arms than the baseline.
+// withPairs adds the comparisons with arms other than the baseline.
 func (a *Answer) withPairs(options comparison.Options, spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) comparison.Options {
 	for _, pair := range arms.Pairs(a.Question.Pairs, spec.Matrix, all) {
 		options.Pairs = append(options.Pairs, comparison.Pair(pair))
@@ -119,19 +119,19 @@ func (a *Answer) withPairs(options comparison.Options, spec *v1alpha1.PerfExperi
 	return options
 }
 
-// Uncalibrated are the primary comparisons in which the A/A control differs from the baseline.
+// Uncalibrated returns the primary comparisons in which the A/A control differs from the baseline.
 func (a *Answer) Uncalibrated() []comparison.Comparison {
 	return comparison.Uncalibrated(a.Comparisons, a.Question.Alpha())
 }
 
-// Needed is the number of blocks of the first analysis.
+// Needed returns the number of blocks of the first analysis.
 func (a *Answer) Needed() int32 { return max(verdict.MinimumBlocks, int32(a.Question.Looks.First)) }
 
-// Enough reports whether there are blocks enough for verdicts.
+// Enough reports whether there are enough blocks for verdicts.
 func (a *Answer) Enough() bool { return a.Blocks >= a.Needed() }
 
-// warnMissingMetrics warns of primary metrics that no run has: a slip of the pen that
-// admission can't see.
+// warnMissingMetrics warns of primary metrics that no run has, such as typing errors, which
+// admission can't detect.
 func (a *Answer) warnMissingMetrics() {
 	for _, metric := range a.Question.Primary {
 		found := slices.ContainsFunc(a.Comparisons, func(c comparison.Comparison) bool { return c.Metric == metric })
@@ -147,8 +147,8 @@ type runPosition struct {
 	arm, scenario string
 }
 
-// CompleteBlocks is the number of blocks, from the first on, in which every arm has a valid
-// run under every scenario.
+// CompleteBlocks returns the number of consecutive blocks, from the first on, in which every arm
+// has a valid run under every scenario.
 func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) int32 {
 	done := map[runPosition]bool{}
 	for i := range runs {
@@ -173,7 +173,7 @@ func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alph
 	return blocks
 }
 
-// InOrder sorts runs as they were done, attempts that was invalid included.
+// InOrder sorts runs by execution, including invalid attempts.
 func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
 	ordered := make([]*v1alpha1.PerfRun, 0, len(runs))
 	for i := range runs {
@@ -185,7 +185,7 @@ func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
 	return ordered
 }
 
-// within keeps the runs that are valid, up to a block.
+// within returns the valid runs up to a block.
 func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
 	var kept []*v1alpha1.PerfRun
 	for _, run := range runs {
@@ -196,8 +196,7 @@ func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
 	return kept
 }
 
-// tabulate brings the runs' observations together, of the metrics wanted; nil:
-// all.
+// tabulate collects the runs' observations of the wanted metrics; nil: all.
 func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*comparison.Table, []string) {
 	table, reader := comparison.NewTable(), observation.Reader{}
 	isOutside := outsideLevels(runs)

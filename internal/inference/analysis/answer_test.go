@@ -44,8 +44,7 @@ func tenth(at position) float64 {
 func TestAnalyzeUsesValidRunsOfCompleteBlocks(t *testing.T) {
 	made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01, value: tenth}
 	runs := made.runs()
-	// A run of the last block is still on, and one of the first was tried
-	// before in vain.
+	// A run of the last block is still running, and one of the first had a failed attempt.
 	runs[15].Status.Phase = v1alpha1.RunLoading
 	vain := *runs[0].DeepCopy()
 	vain.Name, vain.Status.Phase, vain.Status.Observations[0].Value = "vain", v1alpha1.RunInvalid, "1"
@@ -127,14 +126,14 @@ func TestAnalyzeDetectsAndRemovesDrift(t *testing.T) {
 	}
 }
 
-// An experiment with nothing to find is suspected once in twenty at most.
+// An experiment without drift is suspected at most once in twenty.
 func TestDriftFalsePositiveRate(t *testing.T) {
 	suspected := 0
 	const experiments = 40
 	for n := range experiments {
 		made := bench{arms: newArms("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn, checkOut}, spread: 0.03}
 		runs := made.runs()
-		// Other runs for each experiment: their noise moves on by one.
+		// Swapped values make other runs for each experiment.
 		for i := range runs {
 			for j := range runs[i].Status.Observations {
 				other := &runs[(i*7+n*3+j)%len(runs)]
@@ -145,7 +144,7 @@ func TestDriftFalsePositiveRate(t *testing.T) {
 			suspected++
 		}
 	}
-	// With a chance of 5 %, more than 7 of 40 come up once in a thousand times.
+	// At 5 %, more than 7 of 40 occur once in a thousand times.
 	if suspected > 7 {
 		t.Errorf("%d of %d sound experiments are suspected", suspected, experiments)
 	}
@@ -184,7 +183,7 @@ func TestFactorsOfAMatrix(t *testing.T) {
 		{Name: "split", Levels: []v1alpha1.Level{{Name: "off"}, {Name: "on"}}},
 	}}
 	made := bench{arms: newArms("one-off", "two-off", "two-on", "one-on", "twin"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.01}
-	// As the matrix makes them: two-off, two-on, one-off, one-on.
+	// The order of the matrix: two-off, two-on, one-off, one-on.
 	made.arms = append(slices.Clone(made.arms[1:3]), made.arms[0], made.arms[3], made.arms[4])
 	made.value = func(at position) float64 {
 		value := 400.0
@@ -202,8 +201,7 @@ func TestFactorsOfAMatrix(t *testing.T) {
 	spec := made.spec()
 	spec.Matrix = matrix
 	answer := analysis.Analyze(spec, made.arms, 1, made.runs())
-	// Main effects are averages over the other factor: half of the interaction
-	// is in each.
+	// Main effects are averages over the other factor: each includes half of the interaction.
 	half := math.Sqrt(1.3)
 	want := map[string]float64{"partitions=two": 1.1 * half, "split=on": 0.8 * half, "partitions=two x split=on": 1.3}
 	got := answer.BoundedEffects()
@@ -223,7 +221,7 @@ func TestFactorsOfAMatrix(t *testing.T) {
 	}
 }
 
-// Verdicts are missing until a look shows them; guards and the A/A control count for nothing.
+// Verdicts are missing until an interim analysis; guardrails and the control don't count.
 func TestStanding(t *testing.T) {
 	made := bench{arms: newArms("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 20, metrics: []string{checkIn, "cico/Check-In/p95"}, spread: 0.02}
 	made.value = func(at position) float64 {
@@ -260,7 +258,7 @@ func TestPrecision(t *testing.T) {
 	runs := made.runs()
 	got := analysis.ComputePrecision(made.spec(), made.arms, runs, 6)
 	answer := analysis.Analyze(made.spec(), made.arms, 1, runs)
-	// The interval by itself, whichever decided.
+	// The precision is that of the unadjusted interval, whichever decided.
 	c := findComparison(t, answer, checkIn, "slow")
 	low, high := c.Interval(95)
 	if want := (high - low) / 2; !got.Measured || got.Arm != "slow" || got.Metric != checkIn || math.Abs(got.HalfWidthPercent-want) > 1e-9 {

@@ -13,13 +13,13 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// Slowdown is what background load does to a metric in an arm, against what it
-// does in the baseline, as logarithms of ratios.
+// Slowdown is the effect of background load on a metric in an arm, compared with that in the
+// baseline, as logarithms of ratios.
 type Slowdown struct {
 	Scenario, Metric, During, Arm string
 	Primary                       bool
-	// Baseline is the growth in the baseline; More is how much larger it is in
-	// the arm: the difference in differences.
+	// Baseline is the growth in the baseline; More is the additional growth in the arm: the
+	// difference in differences.
 	Baseline, More stats.Estimate
 }
 
@@ -50,8 +50,7 @@ func rank(first bool) int {
 func metricSlowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
 	loaded, _ := fit(table, scenario, metric.In(name, metric.During(during)), all)
 	alone, found := fit(table, scenario, metric.In(name, metric.Alone), all)
-	// Blocks are counted per series; where one of them lacks some, the two
-	// don't belong together any more.
+	// Blocks are numbered per series; if one series lacks some, the numbers don't match.
 	if !found || !slices.Equal(alone.series.Blocks, loaded.series.Blocks) {
 		return nil
 	}

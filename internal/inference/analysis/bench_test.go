@@ -14,9 +14,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The largest experiment is to be analysed in two seconds and 200 MB. The time is
-// the processors', all of them together, which does not depend on what else the
-// machine does.
+// Analyzing the largest experiment must take at most two seconds and 200 MB. The time is the CPU
+// time of all processors, which does not depend on other workloads.
 const (
 	maxSeconds   = 2
 	maxMegabytes = 200
@@ -36,8 +35,8 @@ func largest() bench {
 	return made
 }
 
-// BenchmarkFromRunsToStatus takes the operator's whole way from the runs it has
-// read to what it writes. The memory is that above the runs' own.
+// BenchmarkFromRunsToStatus measures the operator's work from reading runs to writing the status.
+// The memory excludes that of the runs.
 func BenchmarkFromRunsToStatus(b *testing.B) {
 	made := largest()
 	spec, runs := made.spec(), made.runs()
@@ -68,8 +67,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// peak is the largest heap while something is done, garbage that is not collected
-// yet included, above what there was before.
+// peak returns the largest growth of the heap during a call, including uncollected garbage.
 func peak(do func()) float64 {
 	runtime.GC()
 	before, most := heap(), uint64(0)

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Capacities sums up the capacity of each arm, in the order of scenarios and arms.
+// Capacities summarizes the capacity of each arm, in the order of scenarios and arms.
 func Capacities(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun, confidence float64) []v1alpha1.ArmCapacity {
 	var summaries []v1alpha1.ArmCapacity
 	ordered := InOrder(runs)
@@ -34,8 +34,8 @@ func Capacities(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.P
 	return summaries
 }
 
-// Capacity sums up the capacity of an arm over its valid runs; false without any. The interval is
-// the t interval of the logarithms of the runs' values.
+// Capacity summarizes the capacity of an arm over its valid runs; false without any. The interval
+// is the t interval of the logarithms of the runs' values.
 func Capacity(scenario v1alpha1.Scenario, arm string, runs []*v1alpha1.PerfRun, confidence float64) (v1alpha1.ArmCapacity, bool) {
 	if scenario.Capacity == nil {
 		return v1alpha1.ArmCapacity{}, false
@@ -109,8 +109,8 @@ func summarizeCapacity(summary *v1alpha1.ArmCapacity, load string, runs []*v1alp
 	summary.Demand = demand(runs, confidence)
 }
 
-// outsideLevels returns the metrics of capacities that too many of an arm's runs found outside their
-// levels: their values would be those of the levels.
+// outsideLevels returns the metrics of capacities that lie outside the levels in too many of an
+// arm's runs: their values would be those of the levels.
 func outsideLevels(runs []*v1alpha1.PerfRun) map[cell]string {
 	found, metrics := map[cell][]*v1alpha1.RunCapacity{}, map[cell]string{}
 	for _, run := range runs {
@@ -124,7 +124,7 @@ func outsideLevels(runs []*v1alpha1.PerfRun) map[cell]string {
 	return metrics
 }
 
-// outsideWarnings say which capacities are not compared, since they are outside the levels.
+// outsideWarnings describe capacities that are not compared: they are outside the levels.
 func outsideWarnings(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []*v1alpha1.PerfRun) []string {
 	var sentences []string
 	for _, scenario := range spec.Scenarios {
@@ -138,7 +138,7 @@ func outsideWarnings(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []*
 	return sentences
 }
 
-// outsideWarning says where the capacity is; empty if that is within the levels of most runs.
+// outsideWarning describes where the capacity is; empty if it is within the levels of most runs.
 func outsideWarning(runs []*v1alpha1.RunCapacity) string {
 	side, count := levels.Outside(runs), 0
 	var ends []int32
@@ -171,7 +171,7 @@ func mostFrequent(counts map[string]int32) (name string, count int32) {
 	return name, count
 }
 
-// mostBusy returns the server that is the busiest one in most runs, with the mean of its shares.
+// mostBusy returns the server that is the busiest in most runs, with its mean share.
 func mostBusy(shares map[string][]float64) (name, percent string) {
 	most := 0
 	for _, one := range slices.Sorted(maps.Keys(shares)) {
@@ -244,11 +244,11 @@ const (
 	perUnits = 1000
 	// maxDemand is the number of servers whose demand a status has.
 	maxDemand = 20
-	// minLevels are held levels that show a slope.
+	// minLevels is the number of held levels that a slope requires.
 	minLevels = 3
 )
 
-// demand is the mean over runs of the slopes of each server's CPU over the levels that held. The
+// demand returns the means over runs of the slopes of servers' CPU over the levels that held. The
 // runs are the unit: levels of one run depend on each other.
 func demand(runs []*v1alpha1.RunCapacity, confidence float64) []v1alpha1.CapacityDemand {
 	slopes := map[string][]float64{}
@@ -279,7 +279,7 @@ func demand(runs []*v1alpha1.RunCapacity, confidence float64) []v1alpha1.Capacit
 	return found
 }
 
-// cpuLines are the cores that servers used at the levels of a run that held, by metric.
+// cpuLines returns the cores used by servers at the levels of a run that held, by metric.
 func cpuLines(run *v1alpha1.RunCapacity) map[string]stats.Line {
 	lines := map[string]stats.Line{}
 	for _, level := range run.Levels {

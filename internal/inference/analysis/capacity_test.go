@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// level is what a run shows at a level: CPU that grows by so many cores per user.
+// level returns the results of a level: CPU that grows by this many cores per user.
 func level(users int32, held bool, cores float64) v1alpha1.CapacityLevel {
 	observe := func(metric string, value float64, unit string) v1alpha1.Observation {
 		return v1alpha1.Observation{Metric: metric, Value: decimal.Format(value), Unit: unit}

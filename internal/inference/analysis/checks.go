@@ -13,12 +13,12 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// minRunsForDrift is the number of blocks from which a slope over them is analyzed.
+// minRunsForDrift is the number of blocks that the analysis of a slope requires.
 const minRunsForDrift = 5
 
-// check checks for what the random order spreads over the arms, but does not remove:
-// carry-over from run to run, and drift over the blocks. Its p-values are adjusted together,
-// so that an experiment without either is suspected once in twenty.
+// check checks for effects that the random order spreads over the arms, but does not remove:
+// carry-over from run to run, and drift over the blocks. Its p-values are adjusted together, so
+// that an experiment without either is suspected once in twenty.
 func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) {
 	sequence := newSequence(all, ordered, scenarios)
 	var found suspicions
@@ -41,7 +41,7 @@ func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alp
 	}
 }
 
-// attach lets the warning travel with the numbers it is about.
+// attach adds the warning to the comparisons that it affects.
 func (a *Answer) attach(sure suspicion) {
 	for i := range a.Comparisons {
 		if c := &a.Comparisons[i]; c.Scenario == sure.scenario && c.Metric == sure.metric {
@@ -50,8 +50,7 @@ func (a *Answer) attach(sure suspicion) {
 	}
 }
 
-// fitted is the model of one metric in one scenario, over all arms as they are
-// listed.
+// fitted is the model of one metric in one scenario, over all arms in their order.
 type fitted struct {
 	scenario, metric string
 	series           comparison.Series
@@ -76,7 +75,7 @@ func fit(table *comparison.Table, scenario, metric string, all []arms.Arm) (fitt
 	return fitted{scenario, metric, series, model, names, baseline}, err == nil
 }
 
-// suspicion is a check that found something, if its p-value is small.
+// suspicion is a possible finding of a check, which is real if its p-value is small.
 type suspicion struct {
 	scenario, metric string
 	p                float64
@@ -85,7 +84,7 @@ type suspicion struct {
 
 type suspicions []suspicion
 
-// significant are those that are left when p is adjusted for all of them.
+// significant returns the suspicions that remain after adjusting p for all of them.
 func (s suspicions) significant(alpha float64) []suspicion {
 	p := make([]float64, len(s))
 	for i := range s {
@@ -110,7 +109,7 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 	*s = append(*s, suspicion{of.scenario, of.metric, test.P, warning})
 }
 
-// drift fits a line through the blocks, with the arms' effects taken out.
+// drift fits a line through the blocks, without the arms' effects.
 func (s *suspicions) drift(of fitted, confidence float64) {
 	blocks := len(of.series.Blocks)
 	if blocks < minRunsForDrift {
@@ -144,14 +143,13 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), warning})
 }
 
-// sequence specifies where runs that are valid stood among the others.
+// sequence contains the positions of valid runs among all runs.
 type sequence map[runPosition]sequenceEntry
 
 type sequenceEntry struct {
 	// part of the block, from 0: the first, second or last third.
 	part int
-	// before is the arm of the run before, whether that counted or not; -1:
-	// none.
+	// before is the arm of the previous run, valid or not; -1: none.
 	before int
 }
 
@@ -174,7 +172,7 @@ func newSequence(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) seq
 	return spots
 }
 
-// levels returns each cell of a series its level of a further factor.
+// levels returns the level of a further factor for each cell of a series.
 func (s sequence) levels(of fitted, scenario string, level func(sequenceEntry) int) []int {
 	levels := make([]int, len(of.series.Scaled))
 	byPlace := map[[2]string]int{}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package analysis brings the observations of an experiment's runs together:
-// per scenario, metric and arm, over the valid runs. It is pure.
+// Package analysis summarizes the observations of an experiment's runs: per scenario, metric and
+// arm, over the valid runs. It is pure.
 package analysis
 
 import (
@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// maxResults keeps the status within what the API server stores.
+// maxResults limits the status to a size that the API server stores.
 const maxResults = 2000
 
 type cell struct{ scenario, metric, arm string }
@@ -29,11 +29,10 @@ type sample struct {
 	values []float64
 }
 
-// Describe sums up the succeeded runs. The results are sorted by scenario and
-// arm as the experiment lists them, and by metric. They are descriptive: no
-// interval, no verdict. A value that can't be read is left out; the answer names
-// it. Where there is no room for all, every arm's response times and rates stay
-// before any server's figures.
+// Describe summarizes the succeeded runs. The results are sorted by scenario and arm as the
+// experiment lists them, and by metric. They are descriptive: no interval, no verdict. A value that
+// can't be read is left out; the answer names it. If not all results fit, every arm's response
+// times and rates precede the figures of servers.
 func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) []v1alpha1.Result {
 	samples := gather(runs)
 	baselineArm, _ := arms.Baseline(all)
@@ -56,7 +55,7 @@ func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.Per
 	return shown
 }
 
-// importance of a metric where not all can be shown, the smaller the greater.
+// importance ranks a metric if not all fit: the smaller, the more important.
 func importance(name string) int {
 	whole, window := metric.CutWindow(name)
 	switch of := metric.Parse(whole); {
@@ -105,8 +104,8 @@ func delta(found, base sample) string {
 	if !ok {
 		return ""
 	}
-	// Hundredths of a percent are beyond the precision of any run. Adding zero removes the sign
-	// of a zero.
+	// Hundredths of a percent exceed the precision of any run. Adding zero removes the sign of a
+	// zero.
 	return strconv.FormatFloat(math.Round(percent*100)/100+0, 'f', 2, 64)
 }
 

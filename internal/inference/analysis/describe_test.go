@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// They are out of alphabetical order on purpose.
+// The order is intentionally not alphabetical.
 var (
 	compared  = []arms.Arm{{Name: "two"}, {Name: "one", Baseline: true}}
 	scenarios = []v1alpha1.Scenario{{Name: "z"}, {Name: "a"}}
@@ -56,7 +56,7 @@ func TestDescribe(t *testing.T) {
 	want := []v1alpha1.Result{
 		{Scenario: "z", Metric: "m", Arm: "two", Unit: "ms", Runs: 2, Mean: "85", StandardDeviation: "7.07107", DeltaPercent: "-19.05"},
 		{Scenario: "z", Metric: "m", Arm: "one", Unit: "ms", Runs: 2, Mean: "105", StandardDeviation: "7.07107"},
-		// No percentage of a baseline of zero.
+		// A baseline of zero has no percentages.
 		{Scenario: "z", Metric: "n", Arm: "two", Unit: "ms", Runs: 2, Mean: "4", StandardDeviation: "1.41421"},
 		{Scenario: "z", Metric: "n", Arm: "one", Unit: "ms", Runs: 2, Mean: "0", StandardDeviation: "0"},
 		// One run has no spread.
@@ -122,7 +122,7 @@ func TestDescribeIsBounded(t *testing.T) {
 	}
 }
 
-// Figures of ninety modules in one arm leave no arm without its response times.
+// Even with figures of ninety modules in one arm, each arm keeps its response times.
 func TestDescribeShowsImportantMetricsOfEachArm(t *testing.T) {
 	values := observed{"cico/Check-In/average": "400", "cico/Check-In/average@before": "390"}
 	for n := range 1500 {
@@ -139,7 +139,7 @@ func TestDescribeShowsImportantMetricsOfEachArm(t *testing.T) {
 	}
 }
 
-// A value that can't be read is named in the answer; the others are summed up.
+// The answer names a value that can't be read, and summarizes the others.
 func TestDescribeOmitsInvalidNumbers(t *testing.T) {
 	got := analysis.Describe(compared, scenarios, []v1alpha1.PerfRun{
 		succeeded(1, "one", "z", observed{"m": "fast", "n": "2", "o": "NaN"}), succeeded(2, "one", "z", observed{"m": "3"}),

@@ -13,24 +13,24 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// Effect is what a level of a factor does on average over the other factors,
-// or what two levels do together beyond what each does by itself.
+// Effect is the average effect of a factor's level over the other factors, or the interaction of
+// two levels.
 type Effect struct {
 	Scenario, Metric string
 	// Name of the level, partitions=two, or of two levels.
 	Name string
-	// Levels are the one or two that the name has.
+	// Levels are the one or two levels in the name.
 	Levels []FactorLevel
 	Scale  comparison.Scale
 	// Estimate on the scale of the fit.
 	Estimate stats.Estimate
 }
 
-// FactorLevel is a level of a factor, and the baseline's level that it is against.
+// FactorLevel is a level of a factor, with the baseline level that it is compared with.
 type FactorLevel struct{ Factor, Level, Baseline string }
 
-// effects are the main effects and interactions of a matrix's factors on
-// primary metrics. It fails where combinations are left out.
+// effects returns the main effects and interactions of a matrix's factors on primary metrics. It
+// fails if combinations are left out.
 func effects(asked analysisplan.Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
 	if matrix == nil {
 		return nil, nil
@@ -39,7 +39,7 @@ func effects(asked analysisplan.Question, table *comparison.Table, matrix *v1alp
 	var found []Effect
 	for _, scenario := range table.Scenarios() {
 		for _, metric := range asked.Primary {
-			// The A/A control comes after the combinations and does not change their numbers.
+			// The A/A control follows the combinations and does not change their numbers.
 			fitted, ok := fit(table, scenario, metric, all)
 			if !ok {
 				continue
@@ -76,10 +76,10 @@ func factorEffects(fitted fitted, numbered numbering) ([]Effect, error) {
 	return found, nil
 }
 
-// numbering counts the levels of each factor from its baseline level on.
+// numbering numbers the levels of each factor, beginning with its baseline level.
 type numbering struct {
 	matrix *v1alpha1.Matrix
-	// levels are, by factor, the levels in the order of their numbers.
+	// levels are, by factor, the levels in numerical order.
 	levels [][]string
 	// arms are, by combination, the numbers of its levels.
 	arms [][]int

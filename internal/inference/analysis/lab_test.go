@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// bench makes runs whose truth is known.
+// bench generates runs with known true values.
 type bench struct {
 	arms      []arms.Arm
 	scenarios []string
@@ -24,11 +24,11 @@ type bench struct {
 	spread float64
 }
 
-// position is where a run stands.
+// position identifies a run.
 type position struct {
 	arm, scenario, metric string
 	block, position       int
-	// before is the arm of the run before.
+	// before is the arm of the previous run.
 	before string
 }
 

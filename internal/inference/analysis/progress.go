@@ -14,12 +14,12 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// ComputePrecision finds the widest interval over the blocks up to the one given. The A/A
-// control is ignored.
+// ComputePrecision returns the widest interval over the blocks up to this one, without the A/A
+// control.
 func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) analysisplan.Precision {
 	asked := newAnswer(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), asked.Question.IsPrimary)
-	// The seed is for p-values, which play no part here.
+	// The seed affects only p-values, which are not used here.
 	compared, err := table.Compare(asked.options(0, runs))
 	if err != nil {
 		return analysisplan.Precision{}
@@ -34,8 +34,8 @@ func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []
 	return widest
 }
 
-// ComputeStanding counts the primary comparisons that have no verdict yet, over the blocks up
-// to the one given. The twin's count for nothing.
+// ComputeStanding counts the primary comparisons without a verdict, over the blocks up to this one,
+// without the A/A control.
 func ComputeStanding(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.VerdictProgress {
 	asked := newAnswer(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
@@ -66,7 +66,7 @@ func tally(standing *analysisplan.VerdictProgress, c *comparison.Comparison, ask
 	}
 }
 
-// halfWidth of a comparison's own interval in percent of the baseline.
+// halfWidth of a comparison's own interval, in percent of the baseline.
 func halfWidth(c *comparison.Comparison, confidencePercent float64) float64 {
 	low, high := c.Interval(confidencePercent)
 	half := (high - low) / 2
@@ -79,8 +79,8 @@ func halfWidth(c *comparison.Comparison, confidencePercent float64) float64 {
 	return 100 * half / math.Abs(c.BaselineCenter)
 }
 
-// Elapsed is the time from the start of the first run to the end of the last one
-// that counts, over the blocks up to the one given; 0 where that is not known.
+// Elapsed returns the time from the start of the first run to the end of the last valid one, over
+// the blocks up to this one; 0 if unknown.
 func Elapsed(runs []v1alpha1.PerfRun, blocks int32) time.Duration {
 	var from, to *metav1.Time
 	for i := range runs {

@@ -12,14 +12,14 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// routing is what lists which server of PostgreSQL a query goes to.
+// routing is the configuration that routes queries to PostgreSQL servers.
 type routing struct {
 	Instances int32
 	Split     *v1alpha1.ReadWriteSplit
 	Pooler    *v1alpha1.Pooler
 }
 
-// routings are those that the arms' runs were given, by arm.
+// routings returns those of the arms' runs, by arm.
 func routings(runs []v1alpha1.PerfRun) map[string]routing {
 	found := map[string]routing{}
 	for i := range runs {
@@ -33,7 +33,7 @@ func routings(runs []v1alpha1.PerfRun) map[string]routing {
 }
 
 // isRouted reports whether a metric follows from the routing of queries: the connections of
-// PostgreSQL's servers, and everything about its replicas.
+// PostgreSQL's servers, and all metrics of its replicas.
 func isRouted(name string) bool {
 	of := metric.Parse(name)
 	return of.Component == metric.Postgres &&

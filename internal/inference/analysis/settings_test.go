@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// What an arm's own settings change is neither better nor worse, unless somebody asks.
+// A metric that an arm's settings change has no verdict, unless the question asks about it.
 func TestConfiguredMetricsHaveNoVerdict(t *testing.T) {
 	const (
 		ofReplica, ofPrimary = "postgres/replica-1/connections/total/average", "postgres/primary/connections/idle/average"

@@ -22,12 +22,12 @@ const (
 	maxSlowdowns   = 100
 	maxEffects     = 100
 	maxWarnings    = 20
-	// maxOwnWarnings are of one comparison.
+	// maxOwnWarnings is the limit for one comparison.
 	maxOwnWarnings = 5
 	maxSentence    = 240
 )
 
-// Status adds how far the answer is.
+// Status returns the state of the analysis for the status.
 func (a *Answer) Status() v1alpha1.AnalysisStatus {
 	status := a.Question.Status()
 	status.Twin, status.Blocks, status.Runs = a.Twin, a.Blocks, a.Runs
@@ -71,7 +71,7 @@ func (a *Answer) Bounded() []v1alpha1.Comparison {
 	return sizelimit.Within(rows, sizelimit.Comparisons)
 }
 
-// BoundedPairs are those a status has room for.
+// BoundedPairs returns the pairs that fit into a status.
 func (a *Answer) BoundedPairs() []v1alpha1.Comparison {
 	var rows []v1alpha1.Comparison
 	for i := range a.Pairs[:min(len(a.Pairs), maxComparisons)] {
@@ -95,12 +95,12 @@ func row(c *comparison.Comparison) v1alpha1.Comparison {
 	if !c.Twin {
 		shown.Verdict, shown.Withheld = v1alpha1.Verdict(c.Verdict), v1alpha1.WithheldReason(c.Withheld.Code)
 	}
-	// The field primary reports already which are exploratory.
+	// The field primary already shows which are exploratory.
 	shown.Warnings = bounded(comparison.Messages(c.Warnings, comparison.CodeExploratory), maxOwnWarnings)
 	return shown
 }
 
-// BoundedSlowdowns are those a status has room for.
+// BoundedSlowdowns returns the slowdowns that fit into a status.
 func (a *Answer) BoundedSlowdowns() []v1alpha1.Slowdown {
 	var rows []v1alpha1.Slowdown
 	for _, found := range a.Slowdowns[:min(len(a.Slowdowns), maxSlowdowns)] {
@@ -115,7 +115,7 @@ func (a *Answer) BoundedSlowdowns() []v1alpha1.Slowdown {
 	return sizelimit.Within(rows, sizelimit.Slowdowns)
 }
 
-// BoundedEffects are those a status has room for.
+// BoundedEffects returns the effects that fit into a status.
 func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 	var rows []v1alpha1.FactorEffect
 	for _, found := range a.Effects[:min(len(a.Effects), maxEffects)] {
@@ -129,22 +129,22 @@ func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 	return sizelimit.Within(rows, sizelimit.Effects)
 }
 
-// interval writes an estimate with its interval.
+// interval formats an estimate with its interval.
 func (a *Answer) interval(scale comparison.Scale, estimate stats.Estimate) (value, low, high string) {
 	from, to := estimate.Interval(1 - a.Level())
 	return number(scale.Display(estimate.Value)), number(scale.Display(from)), number(scale.Display(to))
 }
 
-// number is empty for what is not known.
+// number formats a value; empty if unknown.
 func number(value float64) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return ""
 	}
-	// Adding zero takes the sign off a zero.
+	// Adding zero removes the sign of a zero.
 	return decimal.Format(value + 0)
 }
 
-// probability is never written as zero: nothing is that sure.
+// probability never formats a value as zero.
 func probability(p float64) string {
 	const places, least = 6, 1e-6
 	if math.IsNaN(p) {
@@ -153,7 +153,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(math.Round(math.Max(p, least)/least)*least, 'f', places, 64)
 }
 
-// bounded cuts a list of sentences, and each of them.
+// bounded limits a list of sentences, and each of them.
 func bounded(sentences []string, limit int) []string {
 	var kept []string
 	for i, sentence := range sentences {

@@ -21,8 +21,8 @@ func number(t *testing.T, text string) float64 {
 	return value
 }
 
-// largeBench is more than a status can list: one metric of each kind that is listed
-// first, and others of which the last stand out most.
+// largeBench has more results than a status can list: one metric of each kind that is listed first,
+// and others, the last of which differ most.
 func largeBench() bench {
 	made := bench{arms: newArms("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 6, spread: 0.02}
 	for i := range 400 {
@@ -62,7 +62,7 @@ func TestStatusListsImportantComparisonsFirst(t *testing.T) {
 			loud++
 		}
 	}
-	// The steps from 150 on stand out by four errors and more.
+	// The steps from 150 on differ by four errors and more.
 	if loud < 245 {
 		t.Errorf("%d of the 250 largest effects are listed", loud)
 	}
@@ -99,7 +99,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A program finds out from the status why there is no verdict.
+// The status contains machine-readable reasons for missing verdicts.
 func TestStatusHasReasonsOfMissingVerdicts(t *testing.T) {
 	reasons := func(made bench, edit func(*v1alpha1.PerfExperimentSpec)) map[string]v1alpha1.WithheldReason {
 		spec := made.spec()

@@ -17,15 +17,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Calibration describes what the baseline's A/A control shows.
+// Calibration describes the result of the baseline's A/A control.
 type Calibration struct {
 	// Known is false before there is a result.
 	Known, Calibrated bool
-	// Reason is that of the condition, Message its sentence.
+	// Reason is the condition's reason, Message its message.
 	Reason, Message string
 }
 
-// Calibration of the experiment; only with a A/A control.
+// Calibration returns the calibration of an experiment with an A/A control.
 func (a *Answer) Calibration() Calibration {
 	own := a.twins()
 	switch {
@@ -53,12 +53,12 @@ func (a *Answer) Calibration() Calibration {
 	}
 }
 
-// A/A controls are the primary comparisons of the A/A control.
+// twins returns the primary comparisons of the A/A control.
 func (a *Answer) twins() []comparison.Comparison {
 	return a.primary(func(c *comparison.Comparison) bool { return c.Twin })
 }
 
-// candidates are the primary comparisons of the other arms.
+// candidates returns the primary comparisons of the other arms.
 func (a *Answer) candidates() []comparison.Comparison {
 	return a.primary(func(c *comparison.Comparison) bool { return !c.Twin })
 }
@@ -73,8 +73,8 @@ func (a *Answer) primary(wanted func(*comparison.Comparison) bool) []comparison.
 	return found
 }
 
-// Summary of the primary comparisons in a few words: "1 better, 1
-// inconclusive". It is empty before there are any.
+// Summary summarizes the primary comparisons: "1 better, 1 inconclusive". It is empty before there
+// are any.
 func (a *Answer) Summary(final bool) string {
 	candidates := a.candidates()
 	summary := countVerdicts(candidates)
@@ -111,8 +111,8 @@ func countVerdicts(comparisons []comparison.Comparison) string {
 	return strings.Join(parts, ", ")
 }
 
-// ArmVerdicts sums up what an arm's primary comparisons show; nil where it has none, and for
-// the baseline and its A/A control.
+// ArmVerdicts counts the verdicts of an arm's primary comparisons; nil without any, and for the
+// baseline and its A/A control.
 func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 	if arm.Baseline || arm.Twin {
 		return nil
@@ -153,7 +153,7 @@ func count(summed *v1alpha1.ArmVerdicts, of verdict.Verdict) {
 	case verdict.Inconclusive:
 		summed.Inconclusive++
 	default:
-		// No verdict is no count.
+		// A comparison without a verdict does not count.
 	}
 }
 

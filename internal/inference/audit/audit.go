@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package audit checks published deltas against the numbers printed next to
-// them: whether each follows, and if not, what slipped. It is pure.
+// Package audit checks published deltas against the numbers printed next to them: whether each
+// follows and, if not, what went wrong. It is pure.
 package audit
 
 import (
@@ -15,32 +15,32 @@ import (
 	"perflab.dev/perflab/internal/text/unit"
 )
 
-// Outcome is what the check of one delta found.
+// Outcome is the result of checking one delta.
 type Outcome string
 
 const (
-	// Follows states that the delta is what the numbers give.
+	// Follows means that the delta follows from the numbers.
 	Follows Outcome = "follows"
-	// Rounding states that it is within one unit of its last digit, and is right if the numbers
-	// were rounded after it was taken.
+	// Rounding means that it is within one unit of its last digit, and is right if the numbers were
+	// rounded after the subtraction.
 	Rounding Outcome = "rounding"
-	// Adjusted states that the page marks the delta as one that does not follow.
+	// Adjusted means that the page marks the delta as one that does not follow.
 	Adjusted Outcome = "adjusted"
-	// Digit states that the last digit is wrong: what is subtracted needs no rounding.
+	// Digit means that the last digit is wrong: the subtraction needs no rounding.
 	Digit Outcome = "last digit"
-	// Cut states that digits were cut off instead of rounded.
+	// Cut means that digits were cut off instead of rounded.
 	Cut Outcome = "cut"
-	// Coarse states that the numbers have too few digits to show it.
+	// Coarse means that the numbers have too few digits for a check.
 	Coarse Outcome = "too few digits"
-	// Sign states that the size is right, the sign is not.
+	// Sign means that the size is right, the sign is not.
 	Sign Outcome = "sign"
-	// Base states that it is percent of the other side.
+	// Base means that it is percent of the other side.
 	Base Outcome = "base"
-	// SignAndBase states that both are wrong.
+	// SignAndBase means that both are wrong.
 	SignAndBase Outcome = "sign and base"
-	// Size means that no reading of the numbers gives the delta.
+	// Size means that no interpretation of the numbers yields the delta.
 	Size Outcome = "size"
-	// Runs means that the runs give another number.
+	// Runs means that the runs yield another number.
 	Runs Outcome = "runs"
 	// Unchecked means that the operands are missing.
 	Unchecked Outcome = "unchecked"
@@ -51,31 +51,30 @@ func (o Outcome) IsError() bool {
 	return !slices.Contains([]Outcome{Follows, Rounding, Adjusted, Unchecked}, o)
 }
 
-// Finding is one published delta with what it should be.
+// Finding is one published delta with its expected value.
 type Finding struct {
 	// Delta is the row as printed.
 	Delta   Row
 	Outcome Outcome
-	// Minuend less Subtrahend is the delta; percent are of the subtrahend.
-	// Both are empty where the delta is unchecked.
+	// Minuend less Subtrahend is the delta; percent are of the subtrahend. Both are empty if the
+	// delta is unchecked.
 	Minuend, Subtrahend Row
-	// Expected is what the delta should be, in its unit; Off is what is
-	// printed less that.
+	// Expected is the right delta, in its unit; Off is the printed one less that.
 	Expected, Off float64
-	// Note is a sentence on the slip.
+	// Note is a sentence about the error.
 	Note string
 }
 
-// metricKey is what can be compared: one metric in one scenario of a report.
+// metricKey identifies comparable numbers: one metric in one scenario of a report.
 type metricKey struct{ report, scenario, metric string }
 
-// tableKey is a table, in which numbers are printed alike, those with an exponent apart.
+// tableKey identifies a table, whose numbers have the same format, except those with an exponent.
 type tableKey struct {
 	report, table, unit string
 	delta, exponent     bool
 }
 
-// auditor holds the rows while deltas are checked.
+// auditor holds the rows while it checks deltas.
 type auditor struct {
 	measured map[metricKey][]Row
 	decimals map[tableKey]int
@@ -123,7 +122,7 @@ var aside = regexp.MustCompile(`\s*\([^)]*\)`)
 // tables.
 func withoutParentheses(metric string) string { return aside.ReplaceAllString(metric, "") }
 
-// names under which a number is found: in a report of our own it has but one.
+// names returns the names of a number; in PerfLab's own reports there is only one.
 func (r Row) names() []string {
 	if r.asPrinted {
 		return []string{r.Metric}
@@ -131,7 +130,7 @@ func (r Row) names() []string {
 	return slices.Compact([]string{r.Metric, withoutParentheses(r.Metric)})
 }
 
-// candidates are the measured numbers that a delta can result from: those of its own table if
+// candidates returns the measured numbers that a delta can result from: those of its own table if
 // it has two operands, else those of the report.
 func (d *auditor) candidates(delta Row) []Row {
 	all := d.measured[metricKey{delta.Report, delta.Scenario, delta.Metric}]
@@ -152,7 +151,7 @@ func (d *auditor) candidates(delta Row) []Row {
 	return all
 }
 
-// check sets a delta against its two sides.
+// check compares a delta with its two operands.
 func (d *auditor) check(delta, minuend, subtrahend Row) Finding {
 	found := Finding{Delta: delta, Outcome: Unchecked, Minuend: minuend, Subtrahend: subtrahend}
 	if delta.adjusted {
@@ -166,7 +165,7 @@ func (d *auditor) check(delta, minuend, subtrahend Row) Finding {
 	}
 	for i, reading := range readings {
 		outcome, better := reading.judge(delta.Value), false
-		// A delta of percentages may be points or percent: what fits counts.
+		// A delta of percentages may be points or percent: the interpretation that fits counts.
 		if i > 0 {
 			better = rank(outcome) < rank(found.Outcome)
 		}
@@ -177,18 +176,18 @@ func (d *auditor) check(delta, minuend, subtrahend Row) Finding {
 	return found
 }
 
-// rank orders outcomes from what explains a delta best.
+// rank orders outcomes, the best explanation of a delta first.
 func rank(outcome Outcome) int {
 	return slices.Index([]Outcome{Follows, Rounding, Digit, Cut, Sign, Base, SignAndBase, Coarse, Size, Unchecked}, outcome)
 }
 
-// reading is one way to take a delta.
+// reading is one interpretation of a delta.
 type reading struct {
 	expected float64
-	// swapped is percent of the other side; NaN where the delta is absolute.
+	// swapped is percent of the other side; NaN if the delta is absolute.
 	swapped float64
-	// printed is half a unit of the delta's last digit; measured what the
-	// rounding of the two sides can add.
+	// printed is half a unit of the delta's last digit; measured is the maximum rounding error of
+	// the two sides.
 	printed, measured float64
 	// absolute is a difference, not percent.
 	absolute bool
@@ -221,8 +220,8 @@ func (d *auditor) readings(delta, minuend, subtrahend Row) []reading {
 	return readings
 }
 
-// percentReading is a delta in percent. Of zero there is none but zero itself, however
-// the numbers were rounded.
+// percentReading interprets a delta as percent. Relative to zero there is only zero itself,
+// whatever the rounding.
 func percentReading(a, b, halfA, halfB, half float64) reading {
 	made := reading{expected: 100 * (a - b) / math.Abs(b), swapped: 100 * (a - b) / math.Abs(a), printed: half}
 	switch {
@@ -261,8 +260,8 @@ func (r reading) judge(value float64) Outcome {
 	return Size
 }
 
-// judgeImprecise describes what became of a delta that unrounded numbers may give. What is
-// subtracted is as exact as it is printed, so its last digit has no excuse.
+// judgeImprecise classifies a delta that unrounded numbers may yield. The operands are as exact as
+// printed, so a wrong last digit is an error.
 func (r reading) judgeImprecise(value float64) Outcome {
 	switch unit := 2 * r.printed; {
 	case r.absolute && near(r.measured, 0, unit):

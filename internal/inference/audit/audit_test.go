@@ -93,7 +93,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// The two sides may be reported in units of their own.
+// The two sides may have different units.
 func TestOperandsInOtherUnits(t *testing.T) {
 	for _, tc := range []struct {
 		delta, unit string
@@ -107,7 +107,7 @@ func TestOperandsInOtherUnits(t *testing.T) {
 	}
 }
 
-// The words of a column may leave out what both sides share.
+// The column's name may omit words that both sides share.
 func TestOperandsByWords(t *testing.T) {
 	measured := ""
 	for name, value := range map[string]string{"split on, 2 partitions": "110", "split on, 1 partition": "107", "split off, 2 partitions": "140", "split off, 1 partition": "121"} {
@@ -120,7 +120,7 @@ func TestOperandsByWords(t *testing.T) {
 		"split on minus off, 1 partition":           -14,
 		"split off vs on, 1 partition":              14,
 	} {
-		// Wrong on purpose: only the words can tell the sides.
+		// Wrong on purpose: only the words identify the sides.
 		found := check(t, measured+fmt.Sprintf("r,other,\"%s\",s,m,77,ms,published_delta\n", words))
 		if found[0].Expected != want || found[0].Outcome != audit.Size {
 			t.Errorf("%s: %v less %v", words, found[0].Minuend, found[0].Subtrahend)
@@ -128,8 +128,8 @@ func TestOperandsByWords(t *testing.T) {
 	}
 }
 
-// Without words, the pair that explains the column is taken, and one delta that
-// does not fit is a slip.
+// Without words, the pair that explains the column is used, and a delta that does not fit is an
+// error.
 func TestOperandsByNumbers(t *testing.T) {
 	rows := ""
 	for i, values := range [][3]int{{90, 62, 79}, {151, 94, 119}, {87, 54, 74}} {
@@ -150,8 +150,8 @@ func TestOperandsByNumbers(t *testing.T) {
 	}
 }
 
-// A column may be percent of the wrong side throughout, in whatever order the
-// sides are printed. The numbers are of a published page.
+// A whole column may be percent of the wrong side, in any order of the sides. The numbers are from
+// a published page.
 func TestOperandsByNumbersOfWrongBase(t *testing.T) {
 	type change struct{ now, before, printed string }
 	changes := []change{{"0.467", "0.534", "-14"}, {"0.554", "1.041", "-87"}, {"0.735", "0.909", "-23"}, {"0.856", "1.462", "-70"}}
@@ -185,7 +185,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// A metric may be distinguished in parentheses in the table of deltas alone.
+// Only the table of deltas may distinguish a metric in parentheses.
 func TestParentheses(t *testing.T) {
 	found := check(t, "r,t,new,s,m,5,ms,measured\nr,t,old,s,m,4,ms,measured\nr,d,new minus old,s,m (no import),1,ms,published_delta\n")
 	if found[0].Outcome != audit.Follows {

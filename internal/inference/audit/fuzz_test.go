@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/inference/audit"
 )
 
-// Published numbers are refused with a sentence, or checked without a panic.
+// Published numbers are rejected with an error, or checked without a panic.
 func FuzzReadCSV(f *testing.F) {
 	const header = "report,table,configuration,scenario,metric,value,unit,kind\n"
 	f.Add(header + "r,t,old,s,m,10,ms,measured\nr,t,new,s,m,12,ms,measured\nr,t,new vs old,s,m,20,%,published_delta\n")

@@ -30,9 +30,8 @@ const adjustedMark = "†"
 // longestLine of Markdown that is read.
 const longestLine = 1 << 20
 
-// ReadMarkdown reads the deltas of a report that perflab wrote as Markdown, those in
-// tables and those in sentences, with the numbers next to them. It fails for a text
-// that has none.
+// ReadMarkdown reads the deltas in a Markdown report by perflab, those in tables and those in
+// sentences, with the numbers next to them. It fails without deltas.
 func ReadMarkdown(in io.Reader) ([]Row, error) {
 	page := &markdown{names: map[string]string{}}
 	lines := bufio.NewScanner(in)
@@ -52,14 +51,14 @@ func ReadMarkdown(in io.Reader) ([]Row, error) {
 	return page.rows, nil
 }
 
-// markdown is a report while it is read.
+// markdown is the state of reading a report.
 type markdown struct {
 	line                     int
 	title, scenario, caption string
-	// header of the table that is being read; empty outside.
+	// header of the current table; empty outside of tables.
 	header []string
 	rows   []Row
-	// names of the arms that the page calls otherwise.
+	// names of the arms for which the page has other names.
 	names map[string]string
 }
 
@@ -90,7 +89,7 @@ func (m *markdown) read(line string) {
 	}
 }
 
-// row of a table of comparisons; others are passed over.
+// row reads a row of a table of comparisons, and skips others.
 func (m *markdown) row(values []string) {
 	m.name(values)
 	baseline := slices.IndexFunc(m.header, func(title string) bool { return strings.HasSuffix(title, ofBaseline) })
@@ -112,7 +111,7 @@ func (m *markdown) row(values []string) {
 	})
 }
 
-// name records the name of an arm in the experiment, if the page has it.
+// name records an arm's name in the experiment, if the page has it.
 func (m *markdown) name(values []string) {
 	label, name := slices.Index(m.header, "Arm"), slices.Index(m.header, "Name")
 	if label >= 0 && name >= 0 && len(values) == len(m.header) && values[name] != "" {
@@ -120,8 +119,8 @@ func (m *markdown) name(values []string) {
 	}
 }
 
-// said finds both operands and the delta of a sentence. A duration may be a clock time.
-// Earlier releases wrote that an arm "has" its value.
+// said matches a sentence with both operands and the delta. A duration may be a clock time. Earlier
+// releases wrote that an arm "has" its value.
 var said = regexp.MustCompile(`^(?:\S.*?: )?(.+): (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?, (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?: ([+−]?[\d.]+ ?[^( ,]*)(.*)$`)
 
 func (m *markdown) sentence(text string) {
@@ -139,14 +138,14 @@ func (m *markdown) sentence(text string) {
 	})
 }
 
-// compared is a delta with its two sides, as printed.
+// compared is a delta with its two operands, as printed.
 type compared struct {
 	table, scenario, metric, baseline, arm, from, to, delta string
-	// inWords: the metric is reported in words, not by its name.
+	// inWords means that the metric has a phrase instead of its name.
 	inWords bool
 }
 
-// add the three numbers, if all are there: where a side is missing, so is the delta.
+// add adds the three numbers, if all exist: a missing operand means a missing delta.
 func (m *markdown) add(c compared) {
 	from, hasFrom := parse(c.from)
 	to, hasTo := parse(c.to)
@@ -162,7 +161,7 @@ func (m *markdown) add(c compared) {
 	}{{from, "baseline", c.baseline}, {to, "arm", c.arm}, {delta, "arm minus baseline", ""}} {
 		row := one.row
 		row.Line, row.Report, row.Table, row.Scenario = m.line, m.title, c.table, c.scenario
-		// A row is one arm's; what its numbers are called is the same in all.
+		// A row belongs to one arm; the names of its numbers are the same in all rows.
 		row.Metric, row.Configuration = c.metric+" of "+c.arm, one.configuration
 		row.asPrinted = true
 		if !c.inWords {
@@ -174,7 +173,7 @@ func (m *markdown) add(c compared) {
 
 var printed = regexp.MustCompile(`^([+−-]?[\d.]+) ?([^†]*?) ?(†?)$`)
 
-// parse a number with its unit, if it has one.
+// parse parses a number with its unit, if it has one.
 func parse(text string) (Row, bool) {
 	parts := printed.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
@@ -186,13 +185,13 @@ func parse(text string) (Row, bool) {
 	}
 	row := Row{Value: read.Value, Unit: parts[2], decimals: read.Decimals, adjusted: parts[3] != ""}
 	if row.Unit == "millicores" {
-		// As runs record it.
+		// Runs record it in this unit.
 		row.Value, row.Unit, row.decimals = row.Value/1000, "cores", row.decimals+3
 	}
 	return row, true
 }
 
-// cells of a table's line.
+// cells returns the cells of a table's line.
 func cells(line string) []string {
 	var found []string
 	for _, cell := range strings.Split(strings.Trim(strings.ReplaceAll(line, `\|`, "\x00"), "|"), "|") {

@@ -58,7 +58,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// The values beside the delta are those of the runs, of complete blocks.
+// The values next to the delta are those of the runs in complete blocks.
 func TestRuns(t *testing.T) {
 	const head = "block,arm,scenario,metric,unit,value\n"
 	runs := func(metric, unit string, values ...string) string {

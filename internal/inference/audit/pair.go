@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// rowGroup are the deltas of one column: all have the same operands.
+// rowGroup identifies the deltas of one column, which have the same operands.
 type rowGroup struct{ report, table, configuration string }
 
 // operands names the two configurations of a delta.
 type operands struct{ minuend, subtrahend string }
 
-// checkGroup finds the operands of a column by its words, else by the operands that explain
-// most of its numbers.
+// checkGroup finds the operands of a column by its words, or else those that explain most of its
+// numbers.
 func (d *auditor) checkGroup(deltas []Row) []Finding {
 	pairs := d.pairs(deltas)
 	pair, known := pairByWords(deltas[0].Configuration, pairs)
@@ -60,7 +60,7 @@ func findRow(rows []Row, configuration string) (Row, bool) {
 	return rows[i], true
 }
 
-// note describes what slipped, in a sentence.
+// note describes the error, in a sentence.
 func (d *auditor) note(found Finding, candidates []Row) string {
 	switch found.Outcome {
 	case Sign:
@@ -92,7 +92,7 @@ func (d *auditor) note(found Finding, candidates []Row) string {
 	}
 }
 
-// pairs are all ordered pairs of configurations measured for any of the deltas.
+// pairs returns all ordered pairs of configurations measured for any of the deltas.
 func (d *auditor) pairs(deltas []Row) []operands {
 	var names []string
 	for _, delta := range deltas {
@@ -118,8 +118,8 @@ var (
 	word    = regexp.MustCompile(`[\pL\pN#][\pL\pN#./-]*`)
 )
 
-// pairByWords reads "A minus B", where either side may leave out what both share,
-// as in "x, two parts minus one part".
+// pairByWords parses "A minus B", where either side may omit words that both share, as in "x, two
+// parts minus one part".
 func pairByWords(configuration string, pairs []operands) (operands, bool) {
 	parts := between.Split(configuration, -1)
 	if len(parts) != 2 {
@@ -148,7 +148,7 @@ func words(text string) map[string]bool {
 
 // fitness scores how well two names match the words left and right of the minus.
 // Distinguishing words must be on their side; common words may be anywhere. It is -1 if one
-// side is not named at all.
+// side is not named.
 func fitness(a, b, left, right map[string]bool) int {
 	score, namedA, namedB := 0, 0, 0
 	for w := range a {
@@ -184,8 +184,8 @@ func boolToInt(is bool) int {
 	return 0
 }
 
-// pairByNumbers takes the pair that explains most of a column's deltas. A pair
-// that needs a slip explains less than one that needs none.
+// pairByNumbers returns the pair that explains most of a column's deltas. A pair with an error
+// explains less than one without.
 func (d *auditor) pairByNumbers(deltas []Row, pairs []operands) (operands, bool) {
 	worth := map[Outcome]int{Follows: 6, Adjusted: 6, Rounding: 5, Digit: 5, Cut: 5, Coarse: 4, Base: 3, SignAndBase: 1, Sign: 2}
 	best, chosen := -1, operands{}

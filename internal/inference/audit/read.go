@@ -16,10 +16,10 @@ import (
 	"perflab.dev/perflab/internal/text/unit"
 )
 
-// ErrRows means that a file is no list of published numbers.
+// ErrRows means that a file does not contain a list of published numbers.
 var ErrRows = errors.New("the published numbers are invalid")
 
-// Kinds of rows that are read; others are passed over.
+// Kinds of rows that are read; others are skipped.
 const (
 	measured       = "measured"
 	publishedDelta = "published_delta"
@@ -27,7 +27,7 @@ const (
 
 // Row is one number of a published table.
 type Row struct {
-	// Line is that of the file read.
+	// Line is the line in the file.
 	Line int
 	// Report, Table, Configuration, Scenario and Metric identify the number. The configuration
 	// of a delta names its operands, as in "new minus old".
@@ -35,22 +35,22 @@ type Row struct {
 	Value                                          float64
 	Unit                                           string
 	delta                                          bool
-	// decimals are the digits printed behind the point; less than 0 where an exponent
-	// leaves out digits before it.
+	// decimals is the number of printed digits after the point; negative if an exponent omits
+	// digits before it.
 	decimals int
 	// asPrinted means that the digits are this number's own. CSV may lose trailing zeros, so
 	// the longest number of a table determines the digits.
 	asPrinted bool
-	// adjusted: the page states that the delta does not follow.
+	// adjusted means that the page marks the delta as one that does not follow.
 	adjusted bool
-	// of is what a number next to a delta represents, where it has a name.
+	// of identifies the series of a number next to a delta, if it has a name.
 	of seriesKey
 }
 
-// maxBadRows is how many bad rows are reported before reading ends.
+// maxBadRows is the number of bad rows that are reported before reading ends.
 const maxBadRows = 10
 
-// columns that a file must have. Others may be there in any place.
+// columns that a file must have. Others may be anywhere.
 var columns = []string{"report", "table", "configuration", "scenario", "metric", "value", "unit", "kind"}
 
 // ReadCSV reads published numbers in the long format: one per row, with the
@@ -74,8 +74,7 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 	return readRows(reader, at)
 }
 
-// isMissing reports whether a cell means that nothing was measured. A delta from it is
-// Unchecked.
+// isMissing reports whether a cell means that nothing was measured, so that a delta is Unchecked.
 func isMissing(text string) bool {
 	return slices.Contains([]string{"", "-", "–", "—", "n/a", "na", "nan", "null", "none"}, strings.ToLower(text))
 }

@@ -20,11 +20,11 @@ import (
 // seriesKey is one metric of one arm under one scenario.
 type seriesKey struct{ scenario, metric, arm string }
 
-// RunTable are the values of runs, as a report's CSV lists them.
+// RunTable has the values of runs in a report's CSV.
 type RunTable struct {
 	units  map[seriesKey]string
 	values map[seriesKey]map[string]float64
-	// cells are the arms and scenarios that a block has.
+	// cells are the arms and scenarios of a block.
 	cells map[string]map[[2]string]bool
 }
 
@@ -53,7 +53,7 @@ func ReadRuns(in io.Reader) (*RunTable, error) {
 	}
 }
 
-// text of a cell that may be quoted against spreadsheets.
+// text returns a cell without the quote that protects it from spreadsheets.
 func text(cell string) string { return strings.TrimPrefix(cell, "'") }
 
 func (m *RunTable) add(block string, of seriesKey, unit string, value float64) {
@@ -67,8 +67,8 @@ func (m *RunTable) add(block string, of seriesKey, unit string, value float64) {
 	m.cells[block][[2]string{of.scenario, of.arm}] = true
 }
 
-// completeBlocks selects the blocks that a report rests on: those with a run of every arm
-// under every scenario, or all if no block is complete.
+// completeBlocks selects the blocks of a report: those with a run of every arm under every
+// scenario, or all if no block is complete.
 func (m *RunTable) completeBlocks() func(block string) bool {
 	most, any := map[[2]string]bool{}, false
 	for _, cells := range m.cells {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package capacity estimates the largest load at which a system holds its objectives, and
-// chooses the loads that show it. It is pure and has no notion of experiments: a run visits
-// several levels of load, and gives one value, its capacity, which is compared as any other
-// metric.
+// Package capacity estimates the largest load at which a system holds its objectives, and chooses
+// the loads to test. It is pure and has no notion of experiments: a run visits several levels of
+// load, and yields one value, its capacity, which is compared like any other metric.
 package capacity
 
 import (
@@ -16,8 +15,8 @@ import (
 type Level struct {
 	// Load is the number of users or the rate; above 0.
 	Load float64
-	// Margins of the objectives, in the order in which they are declared. NaN: not measured,
-	// which shows nothing. An objective that fails so badly that it has no value is -1.
+	// Margins of the objectives, in declared order. NaN: not measured, which proves nothing. An
+	// objective that fails so badly that it has no value is -1.
 	Margins []float64
 }
 

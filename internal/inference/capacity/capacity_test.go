@@ -107,7 +107,7 @@ func TestFromRun(t *testing.T) {
 	}
 }
 
-// The order of levels does not matter, and they stay as they are.
+// The order of levels does not matter, and does not change.
 func TestFromRunOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -2,7 +2,7 @@
 
 package capacity
 
-// pool is a flat stretch of a fit.
+// pool is a flat part of a fit.
 type pool struct {
 	// first and last are the ends on the axis of x, y is the mean of count points.
 	first, last, y float64
@@ -24,7 +24,7 @@ func fitDecreasing(x, y []float64) []pool {
 	return pools
 }
 
-// violates reports whether a fit can't have both.
+// violates reports whether the next pool is higher, or at the same x.
 func (p pool) violates(next pool) bool { return p.y < next.y || p.last == next.first }
 
 func (p pool) join(next pool) pool {

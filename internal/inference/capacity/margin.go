@@ -16,10 +16,10 @@ const (
 // Margin is the relative distance of a value from the limit of its objective: limit / value - 1 for a
 // maximum, value / limit - 1 for a minimum. It is at least 0 if the objective holds.
 //
-// It lies between -1, a latency without end, and 1, half the limit. Latency grows so steeply
-// near saturation that its reciprocal is almost a line there, and exactly one for a single
-// server, whose boundary is thus found between distant levels. How fast an idle system is has
-// nothing to do with its capacity: without the upper bound, it would move the boundary.
+// It lies between -1, an infinite latency, and 1, half the limit. Latency grows so steeply near
+// saturation that its reciprocal is almost a line there, and exactly one for a single server, whose
+// boundary is thus found between distant levels. The speed of an idle system is unrelated to its
+// capacity: without the upper bound, it would move the boundary.
 //
 // If the limit or the value is not above 0, a ratio has no meaning, and the margin is 1 or -1.
 // It is NaN if the value was not measured.
@@ -33,7 +33,7 @@ func Margin(value, limit float64, bound Bound) float64 {
 	return excess(limit, value)
 }
 
-// excess of a value over another, as a share of that.
+// excess of a value over another, as a share of the latter.
 func excess(value, over float64) float64 {
 	switch {
 	case value > 0 && over > 0:

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Range is where the levels of runs may lie.
+// Range limits the levels of runs.
 type Range struct {
 	// Min and Max are the lowest and the highest level; 0 < Min < Max.
 	Min, Max float64
-	// Count is the number of levels of a run, at least 2. There are fewer if so many do not fit
-	// into the range. With fewer than 4, most runs are coarse.
+	// Count is the number of levels of a run, at least 2. There are fewer if not all fit into the
+	// range. With fewer than 4, most runs are coarse.
 	Count int
 	// Integer levels, such as numbers of users.
 	Integer bool
@@ -27,11 +27,11 @@ type Range struct {
 // overloaded system does not have to recover within the run.
 //
 // Until a run of the arm shows its boundary, the levels span the range by equal factors. Later,
-// they lie around its boundary, far enough on both sides for it to be found wherever it is in
-// this run: levels that are too close draw a run's value towards those of earlier runs, which
-// makes intervals too narrow. How far depends on the spread of the runs of all arms, since a
-// distance that arms do not share may look like an effect. Levels are shifted at random by up to
-// half a step, so that the distance between them averages out.
+// they lie around its boundary, far enough on both sides to find it wherever it is in this run:
+// levels that are too close draw a run's value towards those of earlier runs, which makes intervals
+// too narrow. The distance depends on the spread of the runs of all arms, because different
+// distances may look like an effect. Levels are shifted at random by up to half a step, so that the
+// distance between them averages out.
 func Next(r Range, own []Estimate, others [][]Estimate, random *rand.Rand) []float64 {
 	low, high := r.locate(own, others)
 	step := (high - low) / float64(r.Count-1)
@@ -70,8 +70,8 @@ func (r Range) fill(levels []float64) []float64 {
 }
 
 const (
-	// assumed is the deviation of runs' boundaries from each other, before they show theirs. It
-	// counts as much as one run.
+	// assumed is the assumed deviation of runs' boundaries, until they show it. It counts as much
+	// as one run.
 	assumed = 0.2
 	// reach is the distance of the outermost levels from the boundary, in deviations.
 	reach = 3
@@ -103,7 +103,7 @@ func (r Range) locate(own []Estimate, others [][]Estimate) (low, high float64) {
 // if it is known exactly.
 type boundaries struct {
 	values, weights []float64
-	// isBracketed: the levels of a run enclosed it.
+	// isBracketed means that the levels of a run enclosed it.
 	isBracketed bool
 }
 

@@ -18,7 +18,7 @@ func rounded(levels []float64) []float64 {
 	return levels
 }
 
-// at is a run that shows its boundary closely.
+// at returns a run with precise levels around this boundary.
 func at(load float64) Estimate {
 	return Estimate{Load: load, Low: load / 1.01, High: load * 1.01, Side: Within}
 }
@@ -37,7 +37,7 @@ func TestFirstLevelsSpanRange(t *testing.T) {
 	expect.Equal(t, []float64{1, 2, 3}, Next(Range{Min: 1, Max: 3, Count: 5, Integer: true}, nil, nil, random))
 }
 
-// Without a boundary, the range is searched again, at other levels.
+// Without a boundary, the next run searches the range at other levels.
 func TestSearchGoesOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for name, run := range map[string]Estimate{"nothing measured": {Load: nan}, "below": {Load: 0.9, High: 1, Side: Below}, "above": {Load: 17, Low: 16, High: inf, Side: Above}} {
@@ -89,7 +89,7 @@ func TestIntegersAreFilled(t *testing.T) {
 	}
 }
 
-// The levels lie around the arm's own boundary, and spread as the runs of all arms do.
+// The levels lie around the arm's own boundary, with the spread of the runs of all arms.
 func TestLevelsFollowRuns(t *testing.T) {
 	r := Range{Min: 1, Max: 1000, Count: 5}
 	calm, spread := slices.Repeat([]Estimate{at(50)}, 8), []Estimate{at(75), at(150), at(100), at(70), at(140), at(100)}
@@ -125,7 +125,7 @@ func TestLevelsFollowRuns(t *testing.T) {
 	}
 }
 
-// A system that gives way at a fixed load is bracketed ever closer, and found without bias.
+// Levels approach the boundary of a system that fails at a fixed load, without bias.
 func TestRunsConverge(t *testing.T) {
 	for _, capacity := range []float64{15, 77, 333} {
 		random := rand.New(rand.NewPCG(3, uint64(capacity)))

@@ -18,25 +18,23 @@ import (
 // ErrPoint means that a point can't be used.
 var ErrPoint = errors.New("a point of a series needs at least one finite value")
 
-// Point is what was measured at one time, or of one release.
+// Point is a measurement at one time, or of one release.
 type Point struct {
-	// Values of the runs, on a scale on which they add: logarithms of what is
-	// compared by ratio. Runs of one point share its day and its build: the point
-	// is the unit, and more runs only make it surer.
+	// Values of the runs, on an additive scale: logarithms if ratios are compared. Runs of one
+	// point share its day and its build: the point is the unit, and more runs only make it more
+	// precise.
 	Values []float64
 }
 
-// Options describe how sure one wants to be.
+// Options define the error rate and the test.
 type Options struct {
-	// ErrorRate is the share of series without any change in which one may be
-	// found all the same. Default 0.05.
+	// ErrorRate is the share of series without any change in which one may be found. Default 0.05.
 	ErrorRate float64
-	// Permutations that decide on each change. Default 999.
+	// Permutations per test of a change. Default 999.
 	Permutations int
-	// LeastPoints on each side of a change. Default 2: a single point is as
-	// likely an outlier.
+	// LeastPoints on each side of a change. Default 2: a single point is as likely an outlier.
 	LeastPoints int
-	// Seed of the permutations: the same series and seed give the same answer.
+	// Seed of the permutations: the same series and seed yield the same result.
 	Seed uint64
 }
 
@@ -53,16 +51,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Change is a place where a series bends.
+// Change is a change in a series.
 type Change struct {
 	// At is the index of the first point after it.
 	At int
-	// P is the permutation test's, when it was found.
+	// P is the p-value of the permutation test that found it.
 	P float64
-	// Delta is the mean of the points from here to the next change, minus that since the
-	// previous change, in the points' unit. The error is that of all points around the means of
-	// their segments. It ignores that the position was searched for, which makes intervals
-	// somewhat too narrow.
+	// Delta is the mean of the points from here to the next change, minus that since the previous
+	// change, in the points' unit. The error is that of all points around the means of their
+	// segments. It ignores the search for the position, which makes intervals somewhat too narrow.
 	Delta stats.Estimate
 	// Before and After are those two means.
 	Before, After float64
@@ -103,12 +100,12 @@ func Find(points []Point, options Options) ([]Change, error) {
 type search struct {
 	Options
 	centers, weights []float64
-	// distances of the points from each other, weighted.
+	// distances between the points, weighted.
 	distances [][]float64
-	// pairs is what bestSplit works with: at i and j, where i is not above j, the distances of
-	// the first i points of a segment to its first j. Its row 0 stays empty.
+	// pairs is a table for bestSplit: at i and j, with i <= j, the distances of the first i points
+	// of a segment to its first j. Its row 0 stays empty.
 	pairs [][]float64
-	// weight of the first i points of a segment, and what 1 is divided by it.
+	// weight of the first i points of a segment, and its reciprocal.
 	weight, share []float64
 	// cuts are the bounds of the segments so far, both ends included.
 	cuts   []int
@@ -119,9 +116,9 @@ type search struct {
 // stepKind of a change.
 type stepKind int
 
-// What changed stays so to the end of the segment; or it passes, and is looked for
-// with all ends of what follows it, which are many more and hide the former where
-// they share one test. Each kind has half of the error rate.
+// A permanent change lasts to the end of the segment. A temporary one is tested with all possible
+// ends, which are many more and would hide permanent changes in a common test. Each kind has half
+// of the error rate.
 const (
 	permanentStep stepKind = iota
 	temporaryStep
@@ -142,7 +139,7 @@ func (s *search) run() {
 	}
 }
 
-// segments are the points between the cuts, in order.
+// segments returns the points between the cuts, in order.
 func (s *search) segments() [][]int {
 	segments := make([][]int, len(s.cuts)-1)
 	for i := range segments {
@@ -153,9 +150,9 @@ func (s *search) segments() [][]int {
 	return segments
 }
 
-// test permutes the points within each segment and counts how often the largest
-// energy of any of them reaches the one that was seen. It stops as soon as no
-// further permutation can make any kind rare (Besag and Clifford 1991).
+// test permutes the points within each segment and counts how often the largest energy of any of
+// them reaches the observed one. It stops as soon as no further permutation can make any kind
+// significant (Besag and Clifford 1991).
 func (s *search) test(seen [kinds]candidate) (found stepKind, p float64, real bool) {
 	most := int(s.ErrorRate/float64(kinds)*float64(s.Permutations+1)) - 1
 	var reached [kinds]int
@@ -166,7 +163,7 @@ func (s *search) test(seen [kinds]candidate) (found stepKind, p float64, real bo
 		}
 		drawn := s.largestSteps(segments)
 		for kind := range drawn {
-			// Sums that differ by rounding alone are alike.
+			// Sums that differ only by rounding are equal.
 			if drawn[kind].energy >= seen[kind].energy*(1-1e-10) {
 				reached[kind]++
 			}
@@ -182,13 +179,13 @@ func (s *search) test(seen [kinds]candidate) (found stepKind, p float64, real bo
 	return found, p, reached[found] <= most
 }
 
-// candidate is where a segment falls apart most: before its point number at.
+// candidate is the best split of a segment: before its point number at.
 type candidate struct {
 	segment, at int
 	energy      float64
 }
 
-// largestSteps is the place of all segments where the energy is largest.
+// largestSteps returns the candidate with the largest energy in all segments, by kind.
 func (s *search) largestSteps(segments [][]int) [kinds]candidate {
 	var widest [kinds]candidate
 	for i, segment := range segments {
@@ -202,8 +199,7 @@ func (s *search) largestSteps(segments [][]int) [kinds]candidate {
 	return widest
 }
 
-// prepare takes what all permutations share, and the room that they work in: there are
-// tens of thousands of them.
+// prepare allocates what all permutations share, because there are tens of thousands of them.
 func (s *search) prepare(weights []float64) {
 	count := len(s.centers)
 	s.weights, s.weight, s.share = weights, make([]float64, count+1), make([]float64, count+1)
@@ -223,9 +219,9 @@ func square(count int) [][]float64 {
 	return rows
 }
 
-// bestSplit reads each place of a segment. The energy of a place is that of Matteson and
-// James, left*right/(left+right) * (2*between/(left*right) - inside/left² - within/right²),
-// multiplied out, so that only one division is left to each.
+// bestSplit computes the energy of each split of a segment, by Matteson and James:
+// left*right/(left+right) * (2*between/(left*right) - inside/left² - within/right²), expanded, so
+// that each split needs only one division.
 func (s *search) bestSplit(points []int) [kinds]candidate {
 	var best [kinds]candidate
 	count := len(points)
@@ -268,7 +264,7 @@ func (s *search) sum(points []int) {
 	}
 }
 
-// changes sets the segments' means against each other.
+// changes compares the segments' means.
 func (s *search) changes() []Change {
 	segments := len(s.cuts) - 1
 	means := make([]float64, segments)
@@ -297,9 +293,9 @@ func (s *search) changes() []Change {
 	return found
 }
 
-// pointWeights are the inverse variances of the points' means, 1 on average. That
-// between points is taken from neighbours (Rice 1984), among which few differ by
-// a change; that within points from all of them.
+// pointWeights returns the inverse variances of the points' means, 1 on average. The variance
+// between points is that of neighbours (Rice 1984), few of which differ by a change; that within
+// points is from all of them.
 func pointWeights(points []Point, centers []float64) []float64 {
 	within, share := withinVariance(points, centers)
 	between := 0.0
@@ -324,8 +320,8 @@ func pointWeights(points []Point, centers []float64) []float64 {
 	return weights
 }
 
-// withinVariance is the variance of runs around their point's mean, and the average
-// share of it that is left in such a mean.
+// withinVariance returns the variance of runs around their point's mean, and the average share of
+// it in such a mean.
 func withinVariance(points []Point, centers []float64) (variance, share float64) {
 	squares, degrees := 0.0, 0
 	for i, point := range points {

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// noisy returns a point for each mean, with as many runs each, that differ by 1.
+// noisy returns a point for each mean, with this many runs each, and noise with a deviation of 1.
 func noisy(seed uint64, runs int, means ...float64) []Point {
 	random := rand.New(rand.NewPCG(seed, 0))
 	points := make([]Point, len(means))
@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Points that are all alike have no spread, and no change.
+// Equal points have no spread, and no change.
 func TestFindWithoutSpread(t *testing.T) {
 	if found := findPositions(t, []Point{{[]float64{3}}, {[]float64{3}}, {[]float64{3}}, {[]float64{3}}, {[]float64{3}}}, Options{}); found != nil {
 		t.Errorf("found %v", found)
@@ -83,7 +83,7 @@ func TestDelta(t *testing.T) {
 		t.Fatal(changes, err)
 	}
 	got := changes[0]
-	// Four runs with a spread of 1 each: 0.5 a point, and so many points on each side.
+	// Four runs with a spread of 1 each: 0.5 per point, and this many points on each side.
 	wanted := 0.5 * math.Sqrt(1.0/15+1.0/20)
 	if math.Abs(got.Delta.Value-3) > 3*wanted || got.Delta.DegreesOfFreedom != 33 || math.Abs(got.Delta.StandardError/wanted-1) > 0.4 {
 		t.Errorf("%+v, want 3 with an error of about %.2f", got.Delta, wanted)
@@ -93,7 +93,7 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// The energy in one walk is that of its definition.
+// The fast computation of the energy agrees with its definition.
 func TestBestSplitMatchesDefinition(t *testing.T) {
 	points := noisy(5, 3, slices.Concat(level(0, 6), level(2, 5), level(1, 4))...)
 	points[3].Values, points[8].Values = points[3].Values[:1], points[8].Values[:2]
@@ -124,8 +124,8 @@ func TestBestSplitMatchesDefinition(t *testing.T) {
 	}
 }
 
-// energy is twice the mean distance between points of both, less the mean
-// distances within each, times the harmonic sum of their weights.
+// energy is twice the mean distance between points of both, minus the mean distances within each,
+// times the harmonic sum of their weights.
 func (s *search) energy(left, right []int) float64 {
 	distance := func(a, b []int) (sum, weight float64) {
 		for _, i := range a {
@@ -161,7 +161,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// The answer is the series' and the seed's, and it turns with the series.
+// The same series and seed yield the same result, on any linear scale.
 func TestFindIsReproducible(t *testing.T) {
 	points := noisy(11, 3, slices.Concat(level(0, 9), level(1.5, 9), level(0, 9))...)
 	first := findPositions(t, points, Options{Seed: 4})
@@ -175,7 +175,7 @@ func TestFindIsReproducible(t *testing.T) {
 	expect.Equal(t, first, findPositions(t, scaled, Options{Seed: 4}))
 }
 
-// Of series without change, as many are reported to have one as were requested.
+// Of series without change, at most the requested share is reported to have one.
 func TestFindFalsePositiveRate(t *testing.T) {
 	const series, asked = 400, 0.1
 	alarms := 0
@@ -190,8 +190,8 @@ func TestFindFalsePositiveRate(t *testing.T) {
 	}
 }
 
-// BenchmarkFind takes series of two changes, and of none, where most of the
-// permutations are saved.
+// BenchmarkFind uses series of two changes, and of none, for which most of the permutations are
+// skipped.
 func BenchmarkFind(b *testing.B) {
 	for _, count := range []int{12, 48, 192} {
 		for name, height := range map[string]float64{"none": 0, "two": 4} {

@@ -27,11 +27,9 @@ type Options struct {
 	// Pairs are compared in addition to each arm with the baseline, in primary metrics only,
 	// which are adjusted with the others.
 	Pairs []Pair
-	// MarginPercent of the baseline's center is the difference that does not
-	// matter.
+	// MarginPercent is the equivalence margin in percent of the baseline's center.
 	MarginPercent float64
-	// ConfidencePercent of the intervals; the error share of verdicts is what
-	// is left to 100.
+	// ConfidencePercent of the intervals; the error rate of verdicts is the remainder to 100.
 	ConfidencePercent float64
 	// Primary selects the primary metrics. Their p-values are adjusted by Holm's procedure over
 	// all scenarios and arms, those of other metrics by Benjamini and Hochberg's. nil: all are
@@ -50,44 +48,43 @@ type Options struct {
 
 func (o Options) alpha() float64 { return 1 - o.ConfidencePercent/100 }
 
-// Pair is an arm and the one it is compared with, which represents the baseline.
+// Pair is an arm and the one it is compared with, which replaces the baseline.
 type Pair struct{ Arm, Against string }
 
-// Comparison is one arm against the baseline, for one metric of one scenario. Numbers that
-// can't be reported are NaN.
+// Comparison compares one arm with the baseline, for one metric of one scenario. Unknown numbers
+// are NaN.
 type Comparison struct {
 	Scenario, Metric, Unit, Arm, Baseline string
 	Primary                               bool
-	// Twin means that the arm is the baseline's A/A control: no candidate, whatever its
-	// verdict.
+	// Twin means that the arm is the baseline's A/A control: no candidate, whatever its verdict.
 	Twin bool
-	// Blocks hold both the arm and the baseline.
+	// Blocks is the number of blocks with both the arm and the baseline.
 	Blocks int
 	// BaselineCenter and ArmCenter are geometric means on the ratio scale,
 	// arithmetic means otherwise, over all runs of the arm.
 	BaselineCenter, ArmCenter float64
 	Scale                     Scale
-	// Delta is the effect of the arm, Low and High the interval that decided, as verdict.Decide
-	// says, EquivalenceLow and EquivalenceHigh the interval of the equivalence test; percent of
-	// the baseline on the ratio scale, else in the unit. With several interim analyses,
-	// intervals hold at all of them together.
+	// Delta is the effect of the arm, Low and High the interval that decided, as in verdict.Decide,
+	// EquivalenceLow and EquivalenceHigh the interval of the equivalence test; percent of the
+	// baseline on the ratio scale, else in the unit. With several interim analyses, intervals hold
+	// at all of them together.
 	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
 	// Confidence of Low and High, in percent.
 	Confidence float64
-	// P is the t test's, Permutation the sign-flip test's, both adjusted for all interim
-	// analyses; Adjusted is P adjusted for its family.
+	// P is the p-value of the t test, Permutation that of the sign-flip test, both adjusted for all
+	// interim analyses; Adjusted is P adjusted for its family.
 	P, Permutation, Adjusted float64
 	Verdict                  verdict.Verdict
-	// Withheld is why there is no verdict; zero where there is one.
+	// Withheld is the reason for a missing verdict; zero if there is one.
 	Withheld Warning
-	// FurtherBlocks is about the number that would settle an Inconclusive
-	// comparison; 0 where no thousand would.
+	// FurtherBlocks is the approximate number that would decide an Inconclusive comparison; 0 if
+	// more than a thousand.
 	FurtherBlocks int
-	// Warnings are what the numbers can't show.
+	// Warnings describe limits of the numbers.
 	Warnings []Warning
 
 	evidence verdict.Evidence
-	// pair means that the baseline is not the experiment's.
+	// pair means that the reference is not the experiment's baseline.
 	pair bool
 	// uncalibrated means that it would have a verdict if the A/A control did not differ.
 	uncalibrated bool
@@ -108,7 +105,7 @@ func (c *Comparison) Chance(looks stats.InterimAnalyses, alpha float64) float64 
 	return verdict.Chance(c.evidence, looks.At(looks.Last), looks.Last, alpha)
 }
 
-// Effect is the estimated effect, on logarithms or plain values according to Scale.
+// Effect returns the estimated effect, on logarithms or plain values according to Scale.
 func (c *Comparison) Effect() stats.Estimate { return c.evidence.Effect }
 
 // IsBeyondMargin reports whether the whole interval lies beyond the margin.
@@ -116,7 +113,7 @@ func (c *Comparison) IsBeyondMargin() bool {
 	return c.Low > c.Scale.Display(c.evidence.High) || c.High < c.Scale.Display(c.evidence.Low)
 }
 
-// Size of the effect in standard errors; 0 where that is not known.
+// Size returns the effect in standard errors; 0 if unknown.
 func (c *Comparison) Size() float64 {
 	if size := math.Abs(c.evidence.Effect.Value) / c.evidence.Effect.StandardError; !math.IsNaN(size) {
 		return size
@@ -124,16 +121,16 @@ func (c *Comparison) Size() float64 {
 	return 0
 }
 
-// Interval of the delta at a confidence in percent, whatever else is compared. With several
-// interim analyses it holds at all of them together.
+// Interval returns the interval of the delta at a confidence in percent, not adjusted for other
+// comparisons. With several interim analyses it holds at all of them together.
 func (c *Comparison) Interval(confidencePercent float64) (low, high float64) {
 	described := verdict.Describe(c.evidence, 1-confidencePercent/100)
 	return c.Scale.Display(described.Low), c.Scale.Display(described.High)
 }
 
-// Compare compares every arm with the baseline, sorted by scenario, metric and arm, and then
-// the pairs that are requested, whose Baseline is another. It fails where no observation is of
-// the baseline, or none of another arm.
+// Compare compares every arm with the baseline, sorted by scenario, metric and arm, and then the
+// requested pairs, whose Baseline is another. It fails without observations of the baseline, or of
+// any other arm.
 func (t *Table) Compare(options Options) ([]Comparison, error) {
 	if _, known := t.arms.number[options.Baseline]; !known {
 		return nil, fmt.Errorf("baseline %q: %w; the arms are %s", options.Baseline, errNoBaseline, quoted(t.Arms()))
@@ -177,7 +174,7 @@ func eachInParallel(count int, do func(int)) {
 	group.Wait()
 }
 
-// comparer holds what the comparisons of all series have in common.
+// comparer holds the common inputs of the comparisons of all series.
 type comparer struct {
 	table        *Table
 	options      Options
@@ -198,9 +195,8 @@ func (s comparer) compare(observed *series) []Comparison {
 	return comparisons
 }
 
-// allPairs compares each pair as if its second arm were the baseline: the model of a series is
-// the same, whichever arm effects are reported against. Shares of errors are compared as well,
-// because verdicts hang on them.
+// allPairs compares each pair as if its second arm were the baseline: the model of a series does
+// not depend on the reference. Error rates are compared as well, because verdicts depend on them.
 func (s comparer) allPairs(all []*series) []Comparison {
 	wanted := slices.DeleteFunc(slices.Clone(all), func(observed *series) bool {
 		return !s.decides(observed.metric) && !IsErrors(observed.metric)
@@ -210,7 +206,7 @@ func (s comparer) allPairs(all []*series) []Comparison {
 	return slices.Concat(parts...)
 }
 
-// comparePairs one series; what is reported against one arm rests on one fit.
+// comparePairs compares the pairs in one series; comparisons with the same arm share a fit.
 func (s comparer) comparePairs(observed *series) []Comparison {
 	var comparisons []Comparison
 	fits := map[string]fit{}
@@ -281,18 +277,18 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	return result
 }
 
-// seriesSeed returns each comparison a seed of its own, so that its numbers don't change with
-// what else is compared.
+// seriesSeed returns a separate seed for each comparison, so that its numbers don't depend on other
+// comparisons.
 func seriesSeed(seed uint64, names ...string) uint64 {
 	hash := fnv.New64a()
-	// A hash takes every write.
+	// Writing to a hash never fails.
 	_, _ = fmt.Fprintf(hash, "%d %q", seed, names)
 	return hash.Sum64()
 }
 
-// adjust fills in the adjusted p-values and levels. The A/A control's are families of their
-// own, so that a A/A control takes no power from the arms. Of a pair only what is primary is
-// reported, so that the rest takes none from others.
+// adjust sets the adjusted p-values and levels. Those of the A/A control are separate families, so
+// that it does not reduce the power of the arms. Only primary comparisons of pairs are reported, so
+// other ones must not reduce their power.
 func adjust(comparisons []Comparison, alpha float64) {
 	type family struct{ primary, twin, untold bool }
 	members := map[family][]int{}
@@ -323,11 +319,10 @@ func (c *Comparison) Differs(alpha float64) bool {
 	return decision.Low > 0 || decision.High < 0
 }
 
-// Uncalibrated are the comparisons of primary metrics in which the baseline's A/A control
-// differs from it, adjusted by Holm's procedure over the A/A control's primary comparisons.
-// Without any cause that happens to the share alpha of all experiments, however many primary
-// metrics they have; intervals that are not adjusted would exclude 0 in one experiment of five
-// with four.
+// Uncalibrated returns the comparisons of primary metrics in which the baseline's A/A control
+// differs from it, adjusted by Holm's procedure over the A/A control's primary comparisons. By
+// chance that happens in the share alpha of all experiments, however many primary metrics they
+// have; unadjusted intervals would exclude 0 in one experiment of five with four.
 func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	var found []Comparison
 	for i := range comparisons {
@@ -338,7 +333,7 @@ func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	return found
 }
 
-// withdrawVerdicts takes back every verdict where the A/A control differs.
+// withdrawVerdicts removes every verdict if the A/A control differs.
 func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 	differing := Uncalibrated(comparisons, alpha)
 	if len(differing) == 0 {
@@ -362,18 +357,17 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 	}
 }
 
-// judge has what verdicts depend on in addition to the numbers of a comparison.
+// judge holds the inputs of verdicts besides the numbers of a comparison.
 type judge struct {
 	alpha float64
-	// refused are the error shares that differ.
+	// refused are the error rates that differ.
 	refused map[errorKey]string
 	// tooEarly means that the first analysis is still to come.
 	tooEarly bool
 	looks    stats.InterimAnalyses
 }
 
-// apply a comparison adds the verdict, the interval that it rests on, and the sentences
-// that go with it.
+// apply adds the verdict to a comparison, its interval, and sentences.
 func (j judge) apply(c *Comparison) {
 	if !c.Primary {
 		c.warn(CodeExploratory, "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure")
@@ -397,7 +391,7 @@ func (j judge) apply(c *Comparison) {
 		c.Withheld = Warning{CodeNoInterval, stats.WarningNoInterval.Message()}
 	}
 	if c.Twin {
-		// The A/A control is only tested for any difference.
+		// The A/A control is tested for any difference, regardless of the margin.
 		c.show(verdict.DecideDifference(c.evidence, j.alpha))
 	}
 	if (c.P < j.alpha) != (c.Permutation <= j.alpha) && c.Verdict != verdict.Equivalent {
@@ -408,8 +402,8 @@ func (j judge) apply(c *Comparison) {
 	}
 }
 
-// withholdReason is how a comparison without a verdict is to be read, and why it gets none;
-// zero where it gets one.
+// withholdReason returns how to read a comparison without a verdict, and the reason; zero if it
+// gets one.
 func (j judge) withholdReason(c *Comparison) (how string, why Warning) {
 	const descriptive = "descriptive only"
 	if c.Blocks < verdict.MinimumBlocks {
@@ -433,7 +427,7 @@ func (c *Comparison) decide(decision verdict.Decision) {
 	c.show(decision)
 }
 
-// show the interval of a decision.
+// show sets the interval of a decision.
 func (c *Comparison) show(decision verdict.Decision) {
 	c.Low, c.High = c.Scale.Display(decision.Low), c.Scale.Display(decision.High)
 	c.Confidence = 100 * decision.Confidence
@@ -456,16 +450,16 @@ func (c *Comparison) warn(code Code, format string, values ...any) {
 	c.Warnings = append(c.Warnings, NewWarning(code, format, values...))
 }
 
-// errorKey names the error share of one arm, in a window of the run or, where
-// that is empty, in the whole of it.
+// errorKey identifies the error rate of one arm, in a window of the run or, if that is empty, in
+// the whole run.
 type errorKey struct{ scenario, arm, against, of, window string }
 
 // errorRateTolerance is the largest difference of error rates, in percentage points, that is
 // ignored unless a test is significant.
 const errorRateTolerance = 0.5
 
-// differentErrors finds the loads whose error shares differ between an arm and
-// the baseline: the interval excludes no difference, or it is large.
+// differentErrors returns the loads whose error rates differ between an arm and the baseline: the
+// interval excludes zero, or the difference is large.
 func differentErrors(comparisons []Comparison, alpha float64) map[errorKey]string {
 	different := map[errorKey]string{}
 	for i := range comparisons {
@@ -479,8 +473,8 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorKey]strin
 	return different
 }
 
-// withheldByErrors finds the error share that a metric hangs on: that of its load or
-// transaction, or of one that holds it.
+// withheldByErrors returns the error rate that a metric depends on: that of its load or
+// transaction, or of a parent.
 func (c *Comparison) withheldByErrors(different map[errorKey]string) (string, bool) {
 	if len(different) == 0 {
 		return "", false

@@ -21,7 +21,7 @@ import (
 
 var options = comparison.Options{Baseline: "a", MarginPercent: 5, ConfidencePercent: 95, Seed: 1}
 
-// rows writes blocks of values per arm; "" leaves a run out.
+// rows returns blocks of values per arm; "" omits a run.
 func rows(metric, unit string, arms map[string][]string) string {
 	var text strings.Builder
 	for arm, values := range arms {
@@ -201,7 +201,7 @@ func TestDifferentErrorShares(t *testing.T) {
 	expect.Equal(t, want, verdicts)
 }
 
-// What differs in one window says nothing of another.
+// A difference in one window does not affect another.
 func TestDifferentErrorSharesInAWindow(t *testing.T) {
 	arms := map[string][]string{"a": base, "b": slower}
 	none := []string{"0", "0", "0", "0", "0", "0"}
@@ -221,8 +221,8 @@ func TestDifferentErrorSharesInAWindow(t *testing.T) {
 	}
 }
 
-// Arms whose runs are all alike do not differ, whatever a third arm does; and where they
-// differ, the answer states that nothing spreads.
+// Arms with constant runs do not differ, whatever a third arm does; and if they differ, a warning
+// reports the missing spread.
 func TestConstants(t *testing.T) {
 	for _, value := range []string{"10", "253.4", "0.1", "0", "1e-9", "123456789.123"} {
 		constant := slices.Repeat([]string{value}, 7)
@@ -236,8 +236,8 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// With many primary metrics one or the other interval of the A/A control excludes 0 by chance;
-// adjusted, that is no difference.
+// With many primary metrics an interval of the A/A control may exclude 0 by chance; adjusted, that
+// is no difference.
 func TestControlMayDifferByChance(t *testing.T) {
 	calibrated := options
 	calibrated.Twin = "same"
@@ -296,7 +296,7 @@ func TestOutliersAreListed(t *testing.T) {
 	}
 }
 
-// An arm that spreads more than the others is reported, with what its own runs give: the
+// A warning names an arm that spreads more than the others, with the result of its own runs: the
 // paired t interval, here of differences -3, -2, -1, 1, 2, 3, 4 and 4 ten times over.
 func TestUnevenSpreadWarning(t *testing.T) {
 	arms := map[string][]string{}
@@ -313,7 +313,7 @@ func TestUnevenSpreadWarning(t *testing.T) {
 	}
 }
 
-// What is found does not hang on the order of rows, nor on other metrics.
+// The results do not depend on the order of rows, nor on other metrics.
 func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	var lines []string
@@ -379,7 +379,7 @@ func TestReadCSVRejectsInvalidInput(t *testing.T) {
 	}
 }
 
-// shifted has a value where the block belongs.
+// shifted has a value in the column of the block.
 func shifted() string {
 	var text strings.Builder
 	for i := range 1100 {
@@ -388,7 +388,7 @@ func shifted() string {
 	return text.String()
 }
 
-// Whatever a spreadsheet makes of a table, it says the same.
+// Spreadsheets' formats of a table yield the same result.
 func TestReadCSVAcceptsSpreadsheets(t *testing.T) {
 	plain := comparison.Header + "\n1,a,\"s, t\",m,ms,1400.5\n1,b,\"s, t\",m,ms,1600\n"
 	read := func(text string) comparison.Comparison {
@@ -418,8 +418,8 @@ func TestReadCSVAcceptsSpreadsheets(t *testing.T) {
 	}
 }
 
-// A pair is what a comparison with its second arm as the baseline gives, but for the
-// p-value, which is adjusted for all that decides.
+// A pair equals the comparison with its second arm as the baseline, except for the p-value, which
+// is adjusted for all primary comparisons.
 func TestPairIsComparisonWithOtherBaseline(t *testing.T) {
 	arms := map[string][]string{
 		"a": base, "b": slower,
@@ -451,14 +451,14 @@ func TestPairIsComparisonWithOtherBaseline(t *testing.T) {
 			t.Errorf("%s of %s: adjusted p is %v beside a pair and %v without", alone.Metric, alone.Arm, beside.Adjusted, alone.Adjusted)
 		}
 	}
-	// The surest takes the correction of all four where it took that of three.
+	// The most significant one is adjusted for all four instead of three.
 	surest := slices.IndexFunc(plain, func(c comparison.Comparison) bool { return c.Primary && c.Arm == "c" })
 	if got, want := both[surest].Adjusted, 4*plain[surest].P; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("adjusted p is %v beside a pair, want %v", got, want)
 	}
 }
 
-// A pair whose arms fail differently often is not judged.
+// A pair of arms with different error rates has no verdict.
 func TestPairWithDifferentErrorRatesHasNoVerdict(t *testing.T) {
 	arms := map[string][]string{"a": base, "b": slower, "c": {"460", "471", "466", "455", "462", "459"}}
 	errors := map[string][]string{"a": {"0", "0", "0", "0", "0", "0"}, "b": {"0", "0", "0", "0", "0", "0"}, "c": {"9", "9", "8", "9", "9", "9"}}

@@ -19,14 +19,14 @@ import (
 // Header is the first line of a file of observations.
 const Header = "block,arm,scenario,metric,unit,value"
 
-// maxBadRows is how many bad rows are reported before reading ends.
+// maxBadRows is the number of bad rows that are reported before reading ends.
 const maxBadRows = 10
 
-// ErrRows means that a file holds no observations that could be compared.
+// ErrRows means that a file has no comparable observations.
 var ErrRows = errors.New("the observations are invalid")
 
-// ReadCSV reads observations, one per row, in any order. It fails with a
-// sentence per bad row that names its line; no row is left out silently.
+// ReadCSV reads observations, one per row, in any order. It fails with a sentence per bad row that
+// names its line; it never skips a row silently.
 func ReadCSV(in io.Reader) (*Table, error) {
 	reader := delimited.NewReader(in)
 	reader.ReuseRecord = true
@@ -47,7 +47,7 @@ func ReadCSV(in io.Reader) (*Table, error) {
 			return nil, fmt.Errorf("reading observations: %w", err)
 		}
 		if broken != nil {
-			// What a stray quote swallows can't be reported, so reading ends.
+			// A stray quote hides the following rows, so reading ends.
 			bad = append(bad, fmt.Errorf("line %d: %w", broken.Line, broken.Err))
 			break
 		}
@@ -80,8 +80,8 @@ func readHeader(reader *csv.Reader) error {
 	return nil
 }
 
-// IsHeader reports whether a line has the names of the columns, as a person may have written
-// them: with capitals, or with a space behind each comma.
+// IsHeader reports whether a line has the names of the columns, also in capitals, or with a space
+// after each comma.
 func IsHeader(fields []string) bool {
 	names := strings.Split(Header, ",")
 	return slices.EqualFunc(fields, names, func(written, name string) bool { return strings.EqualFold(strings.TrimSpace(written), name) })
@@ -109,8 +109,8 @@ func addRow(table *Table, fields []string, line int) error {
 	})
 }
 
-// Cell escapes a text so that no spreadsheet takes it for a formula: with a leading quote,
-// which ReadCSV removes. Numbers are not changed.
+// Cell escapes a text so that spreadsheets do not interpret it as a formula: with a leading quote,
+// which ReadCSV removes. Numbers stay unchanged.
 func Cell(text string) string {
 	if isFormula(text) {
 		return "'" + text
@@ -118,7 +118,7 @@ func Cell(text string) string {
 	return text
 }
 
-// unquoteCell is the text of a Cell.
+// unquoteCell reverses Cell.
 func unquoteCell(cell string) string {
 	if rest, quoted := strings.CutPrefix(cell, "'"); quoted && isFormula(rest) {
 		return rest
@@ -126,8 +126,8 @@ func unquoteCell(cell string) string {
 	return cell
 }
 
-// isFormula reports whether a spreadsheet would reckon with a cell, however many quotes are in
-// front of it by now.
+// isFormula reports whether a spreadsheet would interpret a cell as a formula, ignoring leading
+// quotes.
 func isFormula(text string) bool {
 	bare := strings.TrimLeft(text, "'")
 	if bare == "" || !strings.ContainsRune("=+-@\t\r\n", rune(bare[0])) {

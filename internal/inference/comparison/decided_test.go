@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// Whatever the data, no interval contradicts its verdict.
+// No interval contradicts its verdict, for any data.
 func TestIntervalsAgreeWithVerdicts(t *testing.T) {
 	seen := map[verdict.Verdict]int{}
 	for seed := range uint64(300) {
@@ -39,7 +39,7 @@ func TestIntervalsAgreeWithVerdicts(t *testing.T) {
 	}
 }
 
-// contradicts says in what an interval and its verdict do not agree; empty: in nothing.
+// contradicts describes how an interval contradicts its verdict; empty if it does not.
 func contradicts(c *comparison.Comparison, marginPercent float64) string {
 	if math.IsNaN(c.Low) {
 		if c.Verdict != verdict.None {
@@ -75,8 +75,8 @@ type drawnExperiment struct {
 	options comparison.Options
 }
 
-// drawExperiment draws arms, metrics and blocks, some of them missing, effects from
-// none to large, noise with and without outliers, and looks.
+// drawExperiment generates arms, metrics and blocks, some of them missing, effects from none to
+// large, noise with and without outliers, and interim analyses.
 func drawExperiment(random *rand.Rand) drawnExperiment {
 	arms, metrics, blocks := 2+random.IntN(3), 1+random.IntN(8), 4+random.IntN(12)
 	drawn := drawnExperiment{comparison.NewTable(), comparison.Options{
@@ -114,7 +114,7 @@ func (d drawnExperiment) add(block, arm int, name string, value float64) {
 	}
 }
 
-// drawSeries draws what a metric is in each run.
+// drawSeries generates the value of a metric in each run.
 func drawSeries(random *rand.Rand, arms int) func(block, arm int) float64 {
 	spread := []float64{0, 0.002, 0.02, 0.1}[random.IntN(4)]
 	center := []float64{100, 0.001, 0}[random.IntN(3)]

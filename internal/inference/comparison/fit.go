@@ -19,19 +19,17 @@ import (
 type fit struct {
 	scale    Scale
 	baseline int
-	// arms are those with runs, in order; blocks is the number with runs.
+	// arms are the arms with runs, in order; blocks is the number of blocks with runs.
 	arms   []int
 	blocks int
 	model  stats.BlockModel
-	// runs are by arm, in the order of blocks, NaN where there is none;
-	// plain as they were measured, scaled as they were fitted.
+	// runs are by arm, in the order of blocks, NaN if missing; plain as measured, scaled as fitted.
 	plain, scaled map[int][]float64
 	// place is the arm's number in the model.
 	place map[int]int
-	// uneven are the arms that spread more than the others, with how many
-	// times as much.
+	// uneven are the arms that spread more than the others, with the ratio.
 	uneven map[int]float64
-	// shared warnings hold for all arms, particular ones for an arm.
+	// shared warnings apply to all arms, particular ones to an arm.
 	shared     []Warning
 	particular map[int][]Warning
 }
@@ -76,7 +74,7 @@ func (s comparer) fit(observed *series) fit {
 	return result
 }
 
-// collect copies the series' runs in order and lists the blocks that hold any.
+// collect copies the series' runs in order and lists the blocks with runs.
 func (s comparer) collect(observed *series, result *fit) []int {
 	var blocks []int
 	for _, block := range s.blocks {
@@ -113,7 +111,7 @@ func (s comparer) names(blocks []int) []string {
 	return result
 }
 
-// choose settles the scale.
+// choose selects the scale.
 func (f *fit) choose(unit string) {
 	f.scale = ChooseScale(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
 	if f.scale == Difference && unit != metric.UnitPercent {
@@ -124,7 +122,7 @@ func (f *fit) choose(unit string) {
 	}
 }
 
-// effect is the arm's against the baseline, on the scale of the fit.
+// effect returns the arm's effect, on the scale of the fit.
 func (f *fit) effect(arm int) stats.Estimate {
 	if f.baseline < 0 {
 		return stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
@@ -132,7 +130,7 @@ func (f *fit) effect(arm int) stats.Estimate {
 	return f.model.Effect(f.place[arm])
 }
 
-// differences to the baseline in the blocks that hold both.
+// differences to the baseline in the blocks with both.
 func (f *fit) differences(arm int) []float64 {
 	if f.baseline < 0 {
 		return nil
@@ -146,7 +144,7 @@ func (f *fit) differences(arm int) []float64 {
 	return differences
 }
 
-// center of an arm's runs; NaN where it has none.
+// center of an arm's runs; NaN without any.
 func (f *fit) center(arm int) float64 {
 	var values []float64
 	for _, value := range f.plain[arm] {
@@ -157,7 +155,7 @@ func (f *fit) center(arm int) float64 {
 	return f.scale.Center(values)
 }
 
-// display turns an effect into what people read: percent, or the unit.
+// display converts an effect for users: percent, or the unit.
 func (f *fit) display(effect float64) float64 { return f.scale.Display(effect) }
 
 func (f *fit) warnings(arm int) []Warning {
@@ -173,7 +171,7 @@ func (f *fit) warnings(arm int) []Warning {
 // the rest.
 const unevenLevel = 0.01
 
-// blockTotal is what the runs of a block add up to.
+// blockTotal is the sum of the runs of a block.
 type blockTotal struct{ sum, runs float64 }
 
 func blockTotals(cells []stats.Cell, blocks int) []blockTotal {
@@ -185,7 +183,7 @@ func blockTotals(cells []stats.Cell, blocks int) []blockTotal {
 	return totals
 }
 
-// unevenSpread is the ratio of an arm's spread to that of the others; false unless the F test
+// unevenSpread returns the ratio of an arm's spread to that of the others; false unless the F test
 // of its part of the residual, its differences to the mean of the others, against the rest is
 // significant.
 func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
@@ -210,8 +208,8 @@ func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
 	return math.Sqrt(ratio), distuv.F{D1: own, D2: rest}.Survival(ratio) < unevenLevel
 }
 
-// spreadWarning warns that the pooled interval is too narrow for an arm that spreads more than
-// the others, or whose baseline does, with the interval of its own differences.
+// spreadWarning warns that the pooled interval is too narrow for an arm that spreads more than the
+// others, or whose baseline does, with the interval of its own differences.
 func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) (Warning, bool) {
 	for _, suspect := range []struct {
 		arm  int
@@ -226,13 +224,13 @@ func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) 
 	return Warning{}, false
 }
 
-// outlying is the chance that a sound series lists any run.
+// outlying is the probability that a sound series lists any run.
 const outlying = 0.01
 
-// listOutliers names the runs that the model can hardly explain: those whose externally
-// studentised residual is beyond the t quantile of 1 % over all runs (Cook and Weisberg 1982).
-// They are not removed: only a person can distinguish a broken run from a rare one. The same
-// leverage is assumed for all, which is exact for complete blocks.
+// listOutliers names the runs that the model can hardly explain: those whose externally studentised
+// residual is beyond the t quantile of 1 % over all runs (Cook and Weisberg 1982). They are not
+// removed: only a person can distinguish a broken run from a rare one. The same leverage is assumed
+// for all, which is exact for complete blocks.
 func (f *fit) listOutliers(cells []stats.Cell, blocks []string) {
 	degrees := float64(f.model.DegreesOfFreedom)
 	if f.model.DegreesOfFreedom < 3 || f.model.Deviation == 0 {

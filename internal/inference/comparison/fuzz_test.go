@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/inference/comparison"
 )
 
-// A table is refused with a sentence, or compared without a panic.
+// A table is rejected with an error, or compared without a panic.
 func FuzzReadCSV(f *testing.F) {
 	f.Add(comparison.Header + "\n1,a,s,m,ms,1\n1,b,s,m,ms,2\n2,a,s,m,ms,1.5\n2,b,s,m,ms,2.5\n")
 	f.Add("\ufeff" + comparison.Header + "\n1,a,s,m,%,-1e308\n1,b,s,m,%,1e308\n")

@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The whole way from runs to verdicts, against what scipy and statsmodels make of the same
-// file: testdata/reference.py describes how.
+// The results from runs to verdicts agree with those of scipy and statsmodels for the same file:
+// see testdata/reference.py.
 func TestCompareAgainstReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	expect.NoError(t, err)

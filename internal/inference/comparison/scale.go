@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// Scale is how an arm's value is set against the baseline's.
+// Scale defines how an arm's value is compared with the baseline's.
 type Scale string
 
 // Ratio compares logarithms and reports percent of the baseline. Difference compares plain
@@ -19,8 +19,8 @@ const (
 	Difference Scale = "difference"
 )
 
-// ChooseScale values in a unit: logarithms where every value is above zero, since effects on
-// times and rates are shares and the spread grows with the value. NaN represents no value.
+// ChooseScale returns the scale of values in a unit: logarithms if all are above zero, because
+// effects on times and rates are shares and the spread grows with the value. NaN is no value.
 func ChooseScale(unit string, values []float64) Scale {
 	if unit == metric.UnitPercent {
 		return Difference
@@ -33,7 +33,7 @@ func ChooseScale(unit string, values []float64) Scale {
 	return Ratio
 }
 
-// Transform brings values onto the scale.
+// Transform converts values to the scale.
 func (s Scale) Transform(values []float64) []float64 {
 	if s != Ratio {
 		return values
@@ -45,7 +45,7 @@ func (s Scale) Transform(values []float64) []float64 {
 	return logs
 }
 
-// Center of values: their geometric mean on the ratio scale, else their mean.
+// Center returns the geometric mean of values on the ratio scale, else their mean.
 func (s Scale) Center(values []float64) float64 {
 	if s == Ratio {
 		return stats.GeometricMean(values)
@@ -61,20 +61,18 @@ func (s Scale) CenterWord() string {
 	return "mean"
 }
 
-// Margin is what does not matter, in percent of the baseline's center, on the
-// scale.
+// Margin converts the equivalence margin, in percent of the baseline's center, to the scale.
 func (s Scale) Margin(marginPercent, center float64) (low, high float64) {
 	share := marginPercent / 100
 	if s == Ratio {
-		// A margin of 100 % has no lower end: nothing loses more than all.
+		// A margin of 100 % has no lower end: no value falls by more.
 		return math.Log(math.Max(1-share, 0)), math.Log1p(share)
 	}
 	high = share * math.Abs(center)
 	return -high, high
 }
 
-// Display turns an effect on the scale of a fit into what people read: percent, or
-// the metric's unit.
+// Display converts an effect on the scale of a fit for users: percent, or the metric's unit.
 func (s Scale) Display(effect float64) float64 {
 	if s == Ratio {
 		return 100 * math.Expm1(effect)

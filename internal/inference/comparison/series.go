@@ -10,18 +10,18 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// Series are the values of one metric in one scenario, for models of one's own.
+// Series are the values of one metric in one scenario, for other models.
 type Series struct {
 	Unit  string
 	Scale Scale
-	// Plain values as they were measured, Scaled as they are to be fitted: logarithms on the
-	// ratio scale. Arms count as they were requested, blocks as in Blocks.
+	// Plain values are as measured, Scaled ones ready to be fitted: logarithms on the ratio scale.
+	// Arms are in the requested order, blocks as in Blocks.
 	Plain, Scaled []stats.Cell
 	Blocks        []string
 }
 
-// Series returns the values of a metric for the arms requested, by block and then by arm;
-// false where there are none.
+// Series returns the values of a metric for the requested arms, by block and then by arm; false
+// without any.
 func (t *Table) Series(scenario, name string, arms []string) (Series, bool) {
 	observed, known := t.series[scenario][name]
 	if !known {
@@ -63,7 +63,7 @@ func logarithms(cells []stats.Cell) []stats.Cell {
 	return logs
 }
 
-// Metrics are the names of all metrics of a scenario, in order.
+// Metrics returns the names of all metrics of a scenario, in order.
 func (t *Table) Metrics(scenario string) []string {
 	var names []string
 	for _, series := range t.sorted() {
@@ -74,7 +74,7 @@ func (t *Table) Metrics(scenario string) []string {
 	return names
 }
 
-// Names are those of all metrics, each once.
+// Names returns the distinct names of all metrics.
 func (t *Table) Names() []string {
 	var names []string
 	for _, series := range t.sorted() {
@@ -84,7 +84,7 @@ func (t *Table) Names() []string {
 	return slices.Compact(names)
 }
 
-// Scenarios are the names of all scenarios, in order.
+// Scenarios returns the names of all scenarios, in order.
 func (t *Table) Scenarios() []string {
 	var names []string
 	for _, series := range t.sorted() {

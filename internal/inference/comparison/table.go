@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// The largest table that is taken. What is beyond is a mistaken column.
+// The limits of a table. A larger one has a mistaken column.
 const (
 	maxArms   = 1000
 	maxBlocks = 1000
@@ -32,7 +32,7 @@ var (
 type Observation struct {
 	Block, Arm, Scenario, Metric, Unit string
 	Value                              float64
-	// Line is where the observation is from, for messages; 0 for nowhere.
+	// Line is the observation's line in a file, for messages; 0 without a file.
 	Line int
 }
 
@@ -42,12 +42,12 @@ type Table struct {
 	series       map[string]map[string]*series
 }
 
-// NewTable makes an empty table.
+// NewTable returns an empty table.
 func NewTable() *Table {
 	return &Table{arms: newNames(), blocks: newNames(), series: map[string]map[string]*series{}}
 }
 
-// names returns each name a number.
+// names numbers names.
 type names struct {
 	number map[string]int
 	list   []string
@@ -58,7 +58,7 @@ func newNames() names { return names{number: map[string]int{}} }
 func (n *names) index(name string) int {
 	number, known := n.number[name]
 	if !known {
-		// The name may be a part of a longer line, which it would keep alive.
+		// The name may be a part of a longer line, which it would keep in memory.
 		name = strings.Clone(name)
 		number = len(n.list)
 		n.number[name] = number
@@ -67,7 +67,7 @@ func (n *names) index(name string) int {
 	return number
 }
 
-// sorted lists the numbers in the order of their names.
+// sorted returns the numbers in the order of their names.
 func (n *names) sorted() []int {
 	order := make([]int, len(n.list))
 	for i := range order {
@@ -80,21 +80,21 @@ func (n *names) sorted() []int {
 // series are the observations of one metric in one scenario.
 type series struct {
 	scenario, metric, unit string
-	// line is that of the first observation, which set the unit.
+	// line is that of the first observation, which determined the unit.
 	line int
 	// runs are by arm and block.
 	runs [][]run
 }
 
-// run is one value. Its place is 0 where there is none.
+// run is one value. Its place is 0 if it is missing.
 type run struct {
 	value float64
 	place int32
 }
 
-// Add takes one observation. It fails on an empty name, a value that is not
-// finite, a unit other than that of the metric before, and on a second value
-// for the same block, arm, scenario and metric.
+// Add adds one observation. It fails on an empty name, a value that is not finite, a unit other
+// than the metric's earlier one, and on a second value for the same block, arm, scenario and
+// metric.
 func (t *Table) Add(o Observation) error {
 	for _, part := range []struct{ what, name string }{{"block", o.Block}, {"arm", o.Arm}, {"scenario", o.Scenario}, {"metric", o.Metric}} {
 		if part.name == "" {
@@ -124,7 +124,7 @@ func (t *Table) Add(o Observation) error {
 	return nil
 }
 
-// linePrefix names a line, where there is one.
+// linePrefix names a line, if there is one.
 func linePrefix(line int) string {
 	if line == 0 {
 		return ""
@@ -153,14 +153,14 @@ func (t *Table) getSeries(o Observation) *series {
 	return found
 }
 
-// Arms are the names of all arms, in order.
+// Arms returns the names of all arms, in order.
 func (t *Table) Arms() []string {
 	arms := slices.Clone(t.arms.list)
 	slices.SortFunc(arms, compareNatural)
 	return arms
 }
 
-// sorted lists the series by scenario and metric.
+// sorted returns the series by scenario and metric.
 func (t *Table) sorted() []*series {
 	var all []*series
 	for _, metrics := range t.series {

@@ -9,14 +9,13 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 )
 
-// Code is what a warning is about. Programs decide by it: messages are for people, and are
-// reworded.
+// Code identifies a warning for programs: messages are for users, and may change.
 type Code string
 
-// Codes of reasons why a comparison has no verdict. The status has them, as the API's
-// constants say.
+// Codes of reasons for missing verdicts. They appear in the status, with the names of the API's
+// constants.
 const (
-	// CodeTooFewBlocks: too few blocks hold both arms.
+	// CodeTooFewBlocks: too few blocks have both arms.
 	CodeTooFewBlocks Code = "TooFewBlocks"
 	// CodeBeforeFirstAnalysis: the first interim analysis is still to come.
 	CodeBeforeFirstAnalysis Code = "BeforeFirstAnalysis"
@@ -26,7 +25,7 @@ const (
 	CodeTwinDiffers Code = "TwinDiffers"
 	// CodeChangedBySettings: the arms' settings change the metric by themselves.
 	CodeChangedBySettings Code = "ChangedBySettings"
-	// CodeDirectionUnknown: nothing says whether lower or higher is better.
+	// CodeDirectionUnknown: it is unknown whether lower or higher is better.
 	CodeDirectionUnknown Code = "DirectionUnknown"
 	// CodeNoInterval: no residual degrees of freedom are left.
 	CodeNoInterval = Code(stats.WarningNoInterval)
@@ -74,13 +73,13 @@ const (
 	CodeNotCalibrated Code = "NotCalibrated"
 )
 
-// Warning is what numbers can't show: a code for programs and a message for people.
+// Warning describes a limit of the numbers: a code for programs and a message for users.
 type Warning struct {
 	Code    Code
 	Message string
 }
 
-// TwinDiffers is why no comparison has a verdict where the A/A control differs.
+// TwinDiffers is the reason for missing verdicts if the A/A control differs.
 var TwinDiffers = Warning{CodeTwinDiffers, "the baseline differs from its own twin"}
 
 // NewWarning formats a message.
@@ -88,7 +87,7 @@ func NewWarning(code Code, format string, values ...any) Warning {
 	return Warning{code, fmt.Sprintf(format, values...)}
 }
 
-// FromStats are the warnings of an estimate.
+// FromStats converts the warnings of an estimate.
 func FromStats(warnings []stats.Warning) []Warning {
 	made := make([]Warning, 0, len(warnings))
 	for _, warning := range warnings {
@@ -97,7 +96,7 @@ func FromStats(warnings []stats.Warning) []Warning {
 	return made
 }
 
-// Messages of warnings, but for those of some codes.
+// Messages returns the messages of warnings, except those with some codes.
 func Messages(warnings []Warning, without ...Code) []string {
 	messages := make([]string, 0, len(warnings))
 	for _, warning := range warnings {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package crosscompare compares two experiments with each other. Arms of one experiment share
-// blocks, those of two share nothing but their baseline, if that: so the baselines are
-// analyzed first, and arms are compared through them. It is pure.
+// blocks; those of two share at most their baseline. So the baselines are analyzed first, and arms
+// are compared through them. It is pure.
 package crosscompare
 
 import (
@@ -25,7 +25,7 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// ErrNothingToCompare means that two experiments have nothing that could be compared.
+// ErrNothingToCompare means that two experiments have nothing comparable.
 var ErrNothingToCompare = errors.New("there is nothing to compare")
 
 // ExperimentRuns is an experiment and its runs.
@@ -39,16 +39,15 @@ type Pair struct{ First, Second string }
 
 // Options select the comparisons.
 type Options struct {
-	// MarginPercent is the difference of the baselines, and of the arms, that
-	// does not matter; 0: the smaller of what the experiments declare.
+	// MarginPercent is the equivalence margin for baselines and arms; 0: the smaller one of the
+	// experiments.
 	MarginPercent float64
-	// Pairs of arms; none: those of the same name or, where there are none,
-	// every arm of the first with every arm of the second.
+	// Pairs of arms; none: those of the same name or, without any, every arm of the first with
+	// every arm of the second.
 	Pairs []Pair
 }
 
-// Comparison is the second experiment against the first, for one metric of one
-// scenario.
+// Comparison compares the second experiment with the first, for one metric of one scenario.
 type Comparison struct {
 	Scenario, Metric, Unit string
 	// Pair of arms; of baselines, both baselines.
@@ -57,17 +56,17 @@ type Comparison struct {
 	// unit; for other arms, their deltas to their own baselines on Scale.
 	FirstValue, SecondValue float64
 	Scale                   comparison.Scale
-	// Delta is the second against the first, Low and High its interval,
-	// EquivalenceLow and EquivalenceHigh that of the equivalence test; percent
-	// of the first on the ratio scale, else in the unit.
+	// Delta is the second compared with the first, Low and High its interval, EquivalenceLow and
+	// EquivalenceHigh that of the equivalence test; percent of the first on the ratio scale, else
+	// in the unit.
 	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
-	// P is that of Welch's t test, Adjusted the same by Holm's procedure over all pairs and
-	// metrics. For baselines, P is that of the equivalence test and is not adjusted, because
-	// all of them must be equivalent.
+	// P is the p-value of Welch's t test, Adjusted the same by Holm's procedure over all pairs and
+	// metrics. For baselines, P is that of the equivalence test and is not adjusted, because all of
+	// them must be equivalent.
 	P, Adjusted float64
-	// Verdict of a pair of arms. Of baselines it is Equivalent, or none.
+	// Verdict of a pair of arms. For baselines it is Equivalent, or none.
 	Verdict verdict.Verdict
-	// Warnings are what the numbers can't show.
+	// Warnings describe limits of the numbers.
 	Warnings []comparison.Warning
 
 	estimate  stats.Estimate
@@ -80,19 +79,18 @@ type Comparison struct {
 type Result struct {
 	// MarginPercent and ConfidencePercent that were used.
 	MarginPercent, ConfidencePercent float64
-	// Baselines against each other, in every primary metric both have.
+	// Baselines compares the baselines, in every primary metric of both.
 	Baselines []Comparison
 	// Alike means that all baselines are equivalent, so that arms are compared.
 	Alike bool
-	// Arms against each other, through their baselines; none unless Alike.
+	// Arms compares the arms, through their baselines; none unless Alike.
 	Arms []Comparison
-	// Notes are sentences on what differs between the experiments.
+	// Notes are sentences about differences between the experiments.
 	Notes []string
 }
 
-// Compare sets the second experiment against the first. It fails with
-// ErrNothingToCompare where they share no primary metric of a scenario that was loaded
-// alike, and on a pair of arms that they don't have.
+// Compare compares the second experiment with the first. It fails with ErrNothingToCompare if they
+// share no primary metric of a scenario with the same loads, and on a pair with an unknown arm.
 func Compare(first, second ExperimentRuns, options Options) (*Result, error) {
 	a, err := newSide(first)
 	if err != nil {
@@ -135,7 +133,7 @@ type side struct {
 	name   string
 	record ExperimentRuns
 	answer analysis.Answer
-	// arms but the baseline and its A/A control.
+	// arms without the baseline and its A/A control.
 	arms []string
 }
 
@@ -189,7 +187,7 @@ func selectPairs(a, b *side, wanted []Pair) ([]Pair, error) {
 // seriesKey is a metric of a scenario.
 type seriesKey struct{ scenario, metric string }
 
-// sharedSeries are the primary metrics of both, in scenarios that were loaded alike.
+// sharedSeries returns the primary metrics of both, in scenarios with the same loads.
 func (r *Result) sharedSeries(a, b *side) []seriesKey {
 	var both []seriesKey
 	for _, own := range a.record.Experiment.Spec.Scenarios {
@@ -212,20 +210,20 @@ func (r *Result) sharedSeries(a, b *side) []seriesKey {
 	return both
 }
 
-// hasBaseline reports whether a run of the baseline that counts has the metric.
+// hasBaseline reports whether a valid run of the baseline has the metric.
 func (s *side) hasBaseline(of seriesKey) bool {
 	values, _ := s.baseline(of)
 	return len(values) > 0
 }
 
-// baseline is what its runs that are valid measured, and in what unit.
+// baseline returns the values of the baseline's valid runs, and their unit.
 func (s *side) baseline(of seriesKey) (values []float64, unit string) {
 	return observation.Values(s.record.Runs, observation.SeriesKey{
 		Arm: s.answer.Baseline, Scenario: of.scenario, Metric: of.metric, Blocks: s.answer.Blocks,
 	})
 }
 
-// compareBaselines against each other, as two independent samples.
+// compareBaselines compares the baselines as two independent samples.
 func (r *Result) compareBaselines(a, b *side, of seriesKey) Comparison {
 	first, unit := a.baseline(of)
 	second, otherUnit := b.baseline(of)
@@ -260,8 +258,7 @@ func (c *Comparison) set(estimate stats.Estimate, alpha float64) {
 }
 
 // compareArms compares pairs of arms by their effects against their own baselines (Bucher and
-// others 1997), which removes what the experiments have each to themselves: another day,
-// another node.
+// others 1997), which removes effects of an experiment as a whole: another day, another node.
 func (r *Result) compareArms(a, b *side, pairs []Pair, shared []seriesKey) {
 	for _, pair := range pairs {
 		r.noteArmDifferences(a, b, pair)
@@ -316,7 +313,7 @@ func (r *Result) comparePair(a *side, first, second *comparison.Comparison, pair
 	return made
 }
 
-// setInconclusive takes the verdict away before it is given.
+// setInconclusive prevents a verdict.
 func (c *Comparison) setInconclusive(code comparison.Code, format string, values ...any) {
 	c.blocks = 0
 	c.warn(code, "no verdict: "+format, values...)
@@ -326,7 +323,7 @@ func (c *Comparison) warn(code comparison.Code, format string, values ...any) {
 	c.Warnings = append(c.Warnings, comparison.NewWarning(code, format, values...))
 }
 
-// uncalibrated names what keeps any verdict from being given; empty: nothing.
+// uncalibrated names the reason that prevents all verdicts; empty: none.
 func uncalibrated(sides ...*side) string {
 	for _, s := range sides {
 		if len(s.answer.Uncalibrated()) > 0 {
@@ -336,8 +333,7 @@ func uncalibrated(sides ...*side) string {
 	return ""
 }
 
-// judge returns the verdict. Runs of two experiments are not paired, so it rests on the t test
-// alone.
+// judge returns the verdict. Runs of two experiments are not paired, so only the t test decides.
 func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful string) {
 	if doubtful != "" {
 		c.setInconclusive(comparison.CodeNotCalibrated, "%s", doubtful)
@@ -361,7 +357,7 @@ func (r *Result) addNote(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
 }
 
-// maxDifferences are listed of two systems.
+// maxDifferences limits the listed differences of two systems.
 const maxDifferences = 10
 
 // noteDifferences describes the differences between the experiments.
@@ -403,7 +399,7 @@ func (r *Result) noteArmDifferences(a, b *side, pair Pair) {
 	}))
 }
 
-// settingDifferences are the settings in which an arm of one differs from one of the other.
+// settingDifferences returns the differences between the settings of two arms.
 func settingDifferences(a, b *side, first, second string) []v1alpha1.Difference {
 	before, after := arms.RecordedSystem(a.record.Runs, first), arms.RecordedSystem(b.record.Runs, second)
 	if before == nil || after == nil {

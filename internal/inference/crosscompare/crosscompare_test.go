@@ -22,7 +22,7 @@ func newRecord(of recorded.Truth) crosscompare.ExperimentRuns {
 	return crosscompare.ExperimentRuns{Experiment: experiment, Runs: runs}
 }
 
-// defaultTruth is an experiment that finds what there is.
+// defaultTruth is an experiment with effects that it detects.
 func defaultTruth(seed uint64, small float64) recorded.Truth {
 	return recorded.Truth{Seed: seed, Blocks: 8, Baseline: 400, Spread: 0.005, Users: 8, Image: "users:1", Arms: map[string]float64{"small": small}}
 }
@@ -79,7 +79,7 @@ func TestCompareSkipsArmsIfBaselinesDiffer(t *testing.T) {
 	}
 }
 
-// TestCompareNoisyBaselines: what can't be distinguished is not yet alike.
+// TestCompareNoisyBaselines: indistinguishable baselines are not necessarily equivalent.
 func TestCompareNoisyBaselines(t *testing.T) {
 	first, second := defaultTruth(1, 1), defaultTruth(2, 1)
 	first.Spread, second.Spread = 0.1, 0.1
@@ -88,8 +88,8 @@ func TestCompareNoisyBaselines(t *testing.T) {
 	}
 }
 
-// TestCompareAtMargin: baselines that differ by just the margin are taken as
-// alike in no more than the error share.
+// TestCompareAtMargin: baselines that differ by exactly the margin are equivalent at most at the
+// error rate.
 func TestCompareAtMargin(t *testing.T) {
 	const pairs = 600
 	found := 0

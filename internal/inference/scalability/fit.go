@@ -33,9 +33,9 @@ type Fit struct {
 }
 
 const (
-	// minLevels are the fewest levels that show whether three parameters fit.
+	// minLevels is the number of levels that a test of three parameters requires.
 	minLevels = 4
-	// minRuns are the fewest with an interval.
+	// minRuns is the number of runs that an interval requires.
 	minRuns = 3
 	// parameters of the law. The next term of the polynomial tests the fit.
 	parameters, withTest = 3, 4
@@ -51,8 +51,9 @@ const (
 // chapter 2). No coefficient is negative.
 //
 // The runs are the unit: intervals have the t distribution of their number, and are of the fit
-// without the bounds. The error is ErrMisfit if the next term of the polynomial is different from 0 (Ramsey, Tests for Specification Errors,
-// Journal of the Royal Statistical Society B, 1969), or a coefficient is below 0.
+// without the bounds. The error is ErrMisfit if the next term of the polynomial is different from 0
+// (Ramsey, Tests for Specification Errors, Journal of the Royal Statistical Society B, 1969), or a
+// coefficient is below 0.
 func FromRuns(runs [][]Point, confidence float64) (Fit, error) {
 	data := newSample(runs)
 	if data.levels() < minLevels {
@@ -94,7 +95,7 @@ type sample struct {
 	most float64
 }
 
-// newSample leaves out points that have no throughput, and runs without any others.
+// newSample omits points without throughput, and runs without points.
 func newSample(runs [][]Point) sample {
 	var data sample
 	for _, run := range runs {

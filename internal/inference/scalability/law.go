@@ -11,7 +11,7 @@ import "math"
 type Law struct {
 	// Lambda is λ, the throughput of one user.
 	Lambda float64
-	// Sigma is σ, the share of the work that users can only do one after the other (contention).
+	// Sigma is σ, the share of the work that only one user can do at a time (contention).
 	Sigma float64
 	// Kappa is κ, the share of the work by which each pair of users delays each other (coherency).
 	Kappa float64
@@ -34,7 +34,7 @@ func (l Law) Peak() float64 {
 // is no upper end.
 type Interval struct{ Low, High float64 }
 
-// unknown is the interval of what too few runs show.
+// unknown is the interval for too few runs.
 var unknown = Interval{math.NaN(), math.NaN()}
 
 // sqrt is the interval of the square root.
@@ -46,7 +46,7 @@ func (i Interval) around(value float64) Interval {
 	return Interval{math.Min(i.Low, value), math.Max(i.High, value)}
 }
 
-// notNegative is the part of an interval in which a value can lie that is not negative.
+// notNegative returns the part of an interval that is not negative.
 func (i Interval) notNegative() Interval { return Interval{math.Max(0, i.Low), math.Max(0, i.High)} }
 
 // normal is the joint distribution of a numerator and a denominator.

@@ -8,25 +8,23 @@ import (
 	"slices"
 )
 
-// Adjusted is a comparison's part in a family of comparisons.
+// Adjusted is an adjusted comparison in a family.
 type Adjusted struct {
-	// P is the adjusted p-value. NaN where there was none, which does not count for
-	// the family.
+	// P is the adjusted p-value. NaN if there was none, which does not count for the family.
 	P float64
-	// Level of the interval that goes with P: alpha divided by the factor by which p
-	// was adjusted (as Efird and Nielsen 2008). So the interval at confidence 1-Level excludes no effect exactly
-	// where P is below alpha.
+	// Level of the interval that goes with P: alpha divided by the factor that adjusted p (as Efird
+	// and Nielsen 2008). So the interval at confidence 1-Level excludes zero exactly if P is below
+	// alpha.
 	//
-	// Of the intervals of the R comparisons of m that are rejected, at most the share
-	// alpha is expected to miss its effect: no level of theirs is above alpha*R/m,
-	// which suffices whatever selects them (Benjamini and Yekutieli 2005). With
-	// BenjaminiHochberg that is plain; the r-th of Holm's has at most alpha/(m-r+1),
-	// and m <= R*(m-R+1).
+	// Of the intervals of the R rejected comparisons of m, at most the share alpha is expected to
+	// miss its effect: none of their levels is above alpha*R/m, which suffices for any selection
+	// (Benjamini and Yekutieli 2005). With BenjaminiHochberg that is obvious; the r-th of Holm's
+	// has at most alpha/(m-r+1), and m <= R*(m-R+1).
 	Level float64
 }
 
-// Holm adjusts p-values so that the chance of any false rejection in the
-// family stays below alpha (Holm 1979). The result is in the order given.
+// Holm adjusts p-values so that the probability of any false rejection in the family stays below
+// alpha (Holm 1979). The result is in the given order.
 func Holm(p []float64, alpha float64) []Adjusted {
 	adjusted, order := ascending(p)
 	last := 0.0
@@ -37,9 +35,8 @@ func Holm(p []float64, alpha float64) []Adjusted {
 	return withLevels(p, adjusted, alpha)
 }
 
-// BenjaminiHochberg adjusts p-values so that at most the share alpha of the
-// rejections is expected to be false (Benjamini and Hochberg 1995). The result
-// is in the order given.
+// BenjaminiHochberg adjusts p-values so that at most the share alpha of the rejections is expected
+// to be false (Benjamini and Hochberg 1995). The result is in the given order.
 func BenjaminiHochberg(p []float64, alpha float64) []Adjusted {
 	adjusted, order := ascending(p)
 	last := 1.0
@@ -62,8 +59,8 @@ func withLevels(p, adjusted []float64, alpha float64) []Adjusted {
 	return made
 }
 
-// ascending lists the places of the numbers from the smallest on, and makes
-// room for the adjusted.
+// ascending returns the indexes of the numbers from the smallest on, and a slice for the adjusted
+// ones.
 func ascending(p []float64) (adjusted []float64, order []int) {
 	adjusted = slices.Clone(p)
 	for i, value := range p {

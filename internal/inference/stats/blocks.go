@@ -16,10 +16,10 @@ type Cell struct {
 	Value      float64
 }
 
-// BlockModel is the additive model value = arm + block + error, fitted by least squares.
-// Blocks remove what all arms share, such as drift between blocks. The residual is pooled over
-// all arms, which assumes that they spread alike (Montgomery, Design and Analysis of
-// Experiments, chapter 4; unbalanced data as in Searle, Linear Models, chapter 7).
+// BlockModel is the additive model value = arm + block + error, fitted by least squares. Blocks
+// remove effects common to all arms, such as drift between blocks. The residual is pooled over all
+// arms, which assumes that they spread alike (Montgomery, Design and Analysis of Experiments,
+// chapter 4; unbalanced data as in Searle, Linear Models, chapter 7).
 type BlockModel struct {
 	// Reference is the arm that effects are reported against.
 	Reference int
@@ -32,8 +32,8 @@ type BlockModel struct {
 	// not connected to the reference.
 	Residuals []float64
 
-	// effect and factor are by place; place is by arm, -1 for the reference
-	// and for what is not connected to it.
+	// effect and factor are by place; place is by arm, -1 for the reference and for arms that are
+	// not connected to it.
 	place      []int
 	connected  []bool
 	effect     *mat.VecDense
@@ -43,8 +43,8 @@ type BlockModel struct {
 	size float64
 }
 
-// noise is the share of the values' own size under which a residual, or an effect,
-// is only the rounding of float64.
+// noise is the share of the values' own size below which a residual, or an effect, is only the
+// rounding of float64.
 const noise = 1e-12
 
 // FitBlocks fits the model to one value per arm and block, in any order and
@@ -111,7 +111,7 @@ func connect(cells []Cell, arms, blocks, reference int) []bool {
 	return connected
 }
 
-// blockSum is what the connected arms of a block add up to.
+// blockSum is the sum of the connected arms of a block.
 type blockSum struct {
 	arms  []int
 	total float64
@@ -129,8 +129,8 @@ func blockSums(cells []Cell, blocks int, connected []bool) []blockSum {
 	return sums
 }
 
-// solve takes the blocks out of the normal equations, which leaves one
-// equation per arm: its runs, less its share in each block.
+// solve eliminates the blocks from the normal equations, which leaves one equation per arm: its
+// runs, less its share in each block.
 func (m *BlockModel) solve(cells []Cell, sums []blockSum, unknown int) error {
 	normal := mat.NewSymDense(unknown, nil)
 	right := mat.NewVecDense(unknown, nil)
@@ -164,7 +164,7 @@ func (m *BlockModel) solve(cells []Cell, sums []blockSum, unknown int) error {
 	return nil
 }
 
-// judge computes the residuals and the spread that they show.
+// judge computes the residuals and their spread.
 func (m *BlockModel) judge(cells []Cell, sums []blockSum, unknown int) {
 	filled, used := 0, 0
 	means := make([]float64, len(sums))
@@ -202,7 +202,7 @@ func (m *BlockModel) judge(cells []Cell, sums []blockSum, unknown int) {
 	}
 }
 
-// at is the fitted effect of a connected arm.
+// at returns the fitted effect of a connected arm.
 func (m *BlockModel) at(arm int) float64 {
 	if i := m.place[arm]; i >= 0 {
 		return m.effect.AtVec(i)
@@ -210,7 +210,7 @@ func (m *BlockModel) at(arm int) float64 {
 	return 0
 }
 
-// Effect is the estimated difference of an arm to the reference.
+// Effect returns the estimated difference between an arm and the reference.
 func (m *BlockModel) Effect(arm int) Estimate {
 	if arm == m.Reference || !m.connected[arm] {
 		return m.Contrast(map[int]float64{arm: 1})
@@ -219,9 +219,8 @@ func (m *BlockModel) Effect(arm int) Estimate {
 	return m.estimate(m.effect.AtVec(i), m.covariance.At(i, i))
 }
 
-// Contrast is a weighted sum of arm effects, such as the difference of two
-// arms other than the reference. The weights count for effects against the
-// reference, whose own effect is zero.
+// Contrast returns a weighted sum of arm effects, such as the difference of two arms other than the
+// reference. The weights apply to effects against the reference, whose own effect is zero.
 func (m *BlockModel) Contrast(weights map[int]float64) Estimate {
 	var value, variance float64
 	for arm, weight := range weights {

@@ -9,8 +9,8 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 )
 
-// The chances of verdicts agree with what planning says by itself: of Apart with the
-// power where the margin plays no part, of Equivalent at the margin with alpha.
+// The chances of verdicts agree with the planning functions: that of Apart with the power if the
+// margin does not matter, that of Equivalent at the margin with alpha.
 func TestChances(t *testing.T) {
 	for _, design := range []stats.Design{
 		{Arms: 2, Blocks: 8, Deviation: 0.05, Alpha: 0.05},
@@ -33,7 +33,7 @@ func TestChances(t *testing.T) {
 	}
 }
 
-// As few blocks as give either verdict.
+// The smallest number of blocks that yields either verdict.
 func TestBlocksForVerdicts(t *testing.T) {
 	low, high := math.Log1p(-0.05), math.Log1p(0.05)
 	design := stats.Design{Arms: 2, Deviation: 0.05, Alpha: 0.05}

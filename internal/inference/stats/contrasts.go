@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Mean is the mean of a sample with its one-sample t interval (Student 1908).
+// Mean returns the mean of a sample with its one-sample t interval (Student 1908).
 func Mean(values []float64) Estimate {
 	summary := Describe(values)
 	estimate := Estimate{
@@ -25,7 +25,7 @@ func Mean(values []float64) Estimate {
 	return estimate
 }
 
-// Slowdown is what background load does to a measurement.
+// Slowdown is the effect of background load on a measurement.
 type Slowdown struct {
 	// Reference is the logarithm of the ratio "under load" to "alone" in the
 	// reference arm.
@@ -35,11 +35,10 @@ type Slowdown struct {
 	Model BlockModel
 }
 
-// DifferenceInDifferences compares how arms bear background load (Card and
-// Krueger 1994, on logarithms, so that the effects are ratios). alone and
-// loaded hold the values without and with the load; a cell counts where it is
-// in both and above zero. The ratio is taken within a run or block first, so
-// that what the two share cancels.
+// DifferenceInDifferences compares the effect of background load on arms (Card and Krueger 1994, on
+// logarithms, so that the effects are ratios). alone and loaded are the values without and with the
+// load; a cell counts if it is in both and above zero. The ratio is taken within a run or block
+// first, which cancels shared effects.
 func DifferenceInDifferences(alone, loaded []Cell, arms, blocks, reference int) (Slowdown, error) {
 	type place struct{ arm, block int }
 	before := map[place]float64{}
@@ -68,24 +67,24 @@ func DifferenceInDifferences(alone, loaded []Cell, arms, blocks, reference int) 
 	return Slowdown{Reference: Mean(ofReference), Model: model}, nil
 }
 
-// MainEffect is what a level of a factor does against the factor's level 0, on
-// average over the levels of all other factors.
+// MainEffect is the effect of a factor's level against its level 0, on average over the levels of
+// all other factors.
 type MainEffect struct {
 	Factor, Level int
 	Estimate
 }
 
-// Interaction is how much the effect of one factor's level changes with another factor's
-// level. Zero states that the two effects add up.
+// Interaction is the change of the effect of one factor's level by another factor's level. Zero
+// means that the two effects add up.
 type Interaction struct {
 	Factors, Levels [2]int
 	Estimate
 }
 
-// MainEffects of a full matrix of factors (Box, Hunter and Hunter, Statistics
-// for Experimenters, chapter 5). levels holds, per arm, its level in each
-// factor, counted from zero. It fails where a combination is missing or
-// repeated, since the average would then mix factors.
+// MainEffects returns the main effects of a full matrix of factors (Box, Hunter and Hunter,
+// Statistics for Experimenters, chapter 5). levels holds, per arm, its level in each factor,
+// counted from zero. It fails if a combination is missing or repeated, because the average would
+// then mix factors.
 func MainEffects(model *BlockModel, levels [][]int) ([]MainEffect, error) {
 	counts, err := fullMatrix(levels)
 	if err != nil {
@@ -105,8 +104,7 @@ func MainEffects(model *BlockModel, levels [][]int) ([]MainEffect, error) {
 	return effects, nil
 }
 
-// Interactions of every two factors of a full matrix, with levels as in
-// MainEffects.
+// Interactions returns those of every two factors of a full matrix, with levels as in MainEffects.
 func Interactions(model *BlockModel, levels [][]int) ([]Interaction, error) {
 	counts, err := fullMatrix(levels)
 	if err != nil {

@@ -11,13 +11,12 @@ type Summary struct {
 	N int
 	// Mean is the arithmetic mean; NaN without values.
 	Mean float64
-	// StandardDeviation is that of the sample (divisor N-1); NaN below two values, where a
-	// spread can't be reported.
+	// StandardDeviation is that of the sample (divisor N-1); NaN for fewer than two values.
 	StandardDeviation float64
 }
 
-// Describe summarises values by Welford's method, which stays exact for
-// values that are large against their spread.
+// Describe summarises values by Welford's method, which stays exact for values that are large
+// compared with their spread.
 func Describe(values []float64) Summary {
 	if len(values) == 0 {
 		return Summary{Mean: math.NaN(), StandardDeviation: math.NaN()}
@@ -35,8 +34,8 @@ func Describe(values []float64) Summary {
 	return Summary{N: len(values), Mean: mean, StandardDeviation: deviation}
 }
 
-// DeltaPercent is the difference of value to base in percent of base. It is
-// false where base is zero or either is not a number.
+// DeltaPercent returns the difference between value and base in percent of base; false if base is
+// zero or either is not a number.
 func DeltaPercent(value, base float64) (float64, bool) {
 	if base == 0 || math.IsNaN(base) || math.IsNaN(value) {
 		return 0, false
@@ -44,8 +43,8 @@ func DeltaPercent(value, base float64) (float64, bool) {
 	return 100 * (value - base) / math.Abs(base), true
 }
 
-// GeometricMean is the exponential of the mean logarithm; NaN without values
-// or where one is not above zero.
+// GeometricMean returns the exponential of the mean logarithm; NaN without values or if one is not
+// above zero.
 func GeometricMean(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

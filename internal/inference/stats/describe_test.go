@@ -54,7 +54,7 @@ func near(a, b float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b))
 }
 
-// newLine of n points from x on, with a level and a slope of its own, under noise.
+// newLine has n points from x on, with a level and a slope, and noise.
 func newLine(random *rand.Rand, n int, x, level, slope, noise float64) stats.Line {
 	var drawn stats.Line
 	for i := range n {
@@ -64,7 +64,7 @@ func newLine(random *rand.Rand, n int, x, level, slope, noise float64) stats.Lin
 	return drawn
 }
 
-// The levels of parallel lines say nothing of their slope.
+// The levels of parallel lines do not affect their slope.
 func TestCommonSlopeIgnoresLevels(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	before, after := newLine(random, 12, 0, 100, 3, 1), newLine(random, 9, 1.5, 20, 3, 1)
@@ -82,7 +82,7 @@ func TestCommonSlopeIgnoresLevels(t *testing.T) {
 	}
 }
 
-// Intervals of the common slope hold the true one as often as they say.
+// Intervals of the common slope contain the true one at the requested rate.
 func TestCommonSlopeCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const draws = 4000

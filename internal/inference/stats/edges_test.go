@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Cells shuffled, and blocks shifted by a constant, give the same effects.
+// Shuffled cells, and blocks shifted by a constant, yield the same effects.
 func TestBlockModelIgnoresOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var cells []stats.Cell
@@ -49,7 +49,7 @@ func TestBlockModelWithoutInterval(t *testing.T) {
 	}
 }
 
-// Arm 2 never met the reference, arm 1 did; arm 3 met arm 1.
+// Arm 2 shares no block with the reference, arm 1 does; arm 3 shares one with arm 1.
 func TestBlockModelConnection(t *testing.T) {
 	model := fit(t, []stats.Cell{
 		{Arm: 0, Block: 0, Value: 1},
@@ -96,7 +96,7 @@ func TestBlockModelRejectsInvalidInput(t *testing.T) {
 	}
 }
 
-// The test counts patterns one by one, as the definition says.
+// The test counts patterns one by one, by the definition.
 func TestSignFlipCountsAllPatterns(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for n := 1; n <= 12; n++ {
@@ -139,7 +139,7 @@ func TestSignFlipSmallest(t *testing.T) {
 	}
 }
 
-// What was seen is one of the patterns, so that no p-value is zero.
+// The observed pattern is one of the patterns, so no p-value is zero.
 func TestSignFlipSamplesAreNeverZero(t *testing.T) {
 	differences := make([]float64, 40)
 	for i := range differences {
@@ -150,8 +150,8 @@ func TestSignFlipSamplesAreNeverZero(t *testing.T) {
 	}
 }
 
-// Twenty differences are counted, twenty-one drawn: both are near the normal
-// approximation, and the draw depends on the seed alone.
+// Twenty differences are counted exactly, twenty-one sampled: both are near the normal
+// approximation, and the samples depend only on the seed.
 func TestSignFlipSamples(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	differences := make([]float64, 70)
@@ -186,9 +186,8 @@ func TestFamiliesKeepGaps(t *testing.T) {
 	}
 }
 
-// The interval at its level excludes no effect exactly where the comparison is
-// rejected, in every family. No level is above alpha, nor, of R rejected of m, above
-// alpha*R/m.
+// The interval at its level excludes zero exactly if the comparison is rejected, in every family.
+// No level is above alpha, nor, with R of m rejected, above alpha*R/m.
 func TestLevelsAgreeWithAdjustedP(t *testing.T) {
 	const alpha = 0.05
 	random := rand.New(rand.NewPCG(8, 9))

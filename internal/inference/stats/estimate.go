@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Warning is what a number can't show. It travels with the number.
+// Warning is a limit of a number. It accompanies the number.
 type Warning string
 
 // Warnings of this package.
@@ -18,8 +18,8 @@ const (
 	// WarningNoInterval: no residual degrees of freedom are left, so the
 	// spread is unknown.
 	WarningNoInterval Warning = "NoInterval"
-	// WarningNoSpread: the model fits without any residual. The interval has no width, which
-	// states that the values are alike, not that they are sure.
+	// WarningNoSpread: the model fits without any residual. The interval has no width: the values
+	// are alike, which does not mean that they are certain.
 	WarningNoSpread Warning = "NoSpread"
 	// WarningUnconnected: no chain of shared blocks leads to the reference.
 	WarningUnconnected Warning = "Unconnected"
@@ -31,19 +31,19 @@ var messages = map[Warning]string{
 	WarningUnconnected: "shares no block with the baseline, directly or through other arms",
 }
 
-// Message is the warning for people.
+// Message returns the warning for users.
 func (w Warning) Message() string { return messages[w] }
 
 // Estimate is an effect with its uncertainty.
 type Estimate struct {
-	// Value is the estimated effect, in the unit of the model (a difference
-	// of logarithms or of plain values). NaN where there is none.
+	// Value is the estimated effect, in the unit of the model (a difference of logarithms or of
+	// plain values). NaN if there is none.
 	Value float64
-	// StandardError is that of Value; NaN without degrees of freedom.
+	// StandardError of Value; NaN without degrees of freedom.
 	StandardError float64
 	// DegreesOfFreedom of the residual that estimates the error.
 	DegreesOfFreedom int
-	// Warnings on the limits of the estimate.
+	// Warnings about limits of the estimate.
 	Warnings []Warning
 }
 
@@ -52,8 +52,8 @@ func (e Estimate) HasInterval() bool {
 	return e.DegreesOfFreedom > 0 && !math.IsNaN(e.Value) && !math.IsNaN(e.StandardError)
 }
 
-// Interval is the two-sided t interval (Student 1908) at a confidence between
-// 0 and 1. Both ends are NaN where the estimate has none.
+// Interval returns the two-sided t interval (Student 1908) at a confidence between 0 and 1. Both
+// ends are NaN if the estimate has none.
 func (e Estimate) Interval(confidence float64) (low, high float64) {
 	if !e.HasInterval() {
 		return math.NaN(), math.NaN()
@@ -62,8 +62,7 @@ func (e Estimate) Interval(confidence float64) (low, high float64) {
 	return e.Value - half, e.Value + half
 }
 
-// P is the two-sided p-value of the t test against no effect; NaN where the
-// estimate has no interval.
+// P returns the two-sided p-value of the t test against zero; NaN if the estimate has no interval.
 func (e Estimate) P() float64 {
 	if !e.HasInterval() {
 		return math.NaN()
@@ -71,9 +70,9 @@ func (e Estimate) P() float64 {
 	return 2 * upperTail(math.Abs(e.Value), e.StandardError, e.DegreesOfFreedom)
 }
 
-// Equivalence is the p-value of two one-sided tests (Schuirmann 1987): the
-// larger of the p-values against "at most low" and "at least high". It is at
-// most alpha exactly where the 1-2*alpha interval lies within the bounds.
+// Equivalence returns the p-value of two one-sided tests (Schuirmann 1987): the larger of the
+// p-values against "at most low" and "at least high". It is at most alpha exactly if the 1-2*alpha
+// interval lies within the bounds.
 func (e Estimate) Equivalence(low, high float64) float64 {
 	if !e.HasInterval() {
 		return math.NaN()
@@ -84,7 +83,7 @@ func (e Estimate) Equivalence(low, high float64) float64 {
 	)
 }
 
-// upperTail is the probability of a t statistic of at least distance/deviation.
+// upperTail returns the probability of a t statistic of at least distance/deviation.
 func upperTail(distance, deviation float64, degrees int) float64 {
 	if deviation == 0 {
 		switch {
@@ -99,7 +98,7 @@ func upperTail(distance, deviation float64, degrees int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.CDF(-distance / deviation)
 }
 
-// TQuantile is the quantile of Student's t distribution.
+// TQuantile returns the quantile of Student's t distribution.
 func TQuantile(probability float64, degrees int) float64 {
 	key := quantile{probability, degrees}
 	if known, found := quantiles.Load(key); found {
@@ -112,8 +111,7 @@ func TQuantile(probability float64, degrees int) float64 {
 	return value
 }
 
-// A quantile takes long to find, and an experiment requests the same few for each of its
-// metrics.
+// A quantile takes long to compute, and an experiment needs the same few for each of its metrics.
 type quantile struct {
 	probability float64
 	degrees     int
@@ -126,10 +124,10 @@ var (
 	quantileCount atomic.Int64
 )
 
-// Difference of two estimates that share no data, such as the effects that two
-// experiments found: value minus base. The errors need not be alike (Welch
-// 1947); the degrees of freedom are Satterthwaite's (1946), rounded down, which
-// widens the interval. Of two sample means this is Welch's t test.
+// Difference returns the difference of two estimates that share no data, such as the effects in two
+// experiments: value minus base. The errors may differ (Welch 1947); the degrees of freedom are
+// Satterthwaite's (1946), rounded down, which widens the interval. For two sample means this is
+// Welch's t test.
 func Difference(value, base Estimate) Estimate {
 	difference := Estimate{Value: value.Value - base.Value, StandardError: math.NaN()}
 	if !value.HasInterval() || !base.HasInterval() {
@@ -145,7 +143,7 @@ func Difference(value, base Estimate) Estimate {
 	}
 	degrees := (own + other) * (own + other) /
 		(own*own/float64(value.DegreesOfFreedom) + other*other/float64(base.DegreesOfFreedom))
-	// Never fewer than the smaller experiment's, but for a rounding error.
+	// Rounding errors must not make it fewer than the smaller experiment's.
 	difference.DegreesOfFreedom = max(int(degrees+1e-9), min(value.DegreesOfFreedom, base.DegreesOfFreedom))
 	return difference
 }

@@ -15,10 +15,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// InterimAnalyses is a plan to compare arms after every block from the first to the last, and
-// to stop as soon as the result is conclusive. Testing repeatedly with the same test
-// eventually finds a difference even if there is none; so each analysis has its own level, and
-// all together have the error rate of a single one.
+// InterimAnalyses is a plan to compare arms after every block from the first to the last, and to
+// stop as soon as the result is conclusive. Testing repeatedly with the same test eventually finds
+// a difference even if there is none; so each analysis has its own level, and all together have the
+// error rate of a single one.
 //
 // When the share t of the last analysis' blocks is complete, the share t² of the error rate
 // may be spent (Kim and DeMets 1987, after Lan and DeMets 1983). The levels follow from the
@@ -27,12 +27,12 @@ import (
 // (Jennison and Turnbull, Group Sequential Methods, 2000, chapters 7 and 9).
 type InterimAnalyses struct{ First, Last int }
 
-// Analysis is one of several at growing data. The zero value is the only one.
+// Analysis is one of several with growing data. The zero value is a single analysis.
 type Analysis struct{ levels *levels }
 
-// At returns the analysis after the given number of blocks: the last one beyond it, the only
-// one if there is just one. Before the first analysis there is no verdict; the result
-// describes the data as a single analysis would.
+// At returns the analysis after the given number of blocks: the last one beyond it, a single one if
+// there is just one. Before the first analysis there is no verdict; the result describes the data
+// as a single analysis would.
 func (l InterimAnalyses) At(blocks int) Analysis {
 	if l.First >= l.Last || blocks < l.First {
 		return Analysis{}
@@ -40,8 +40,8 @@ func (l InterimAnalyses) At(blocks int) Analysis {
 	return Analysis{l.levels()[min(blocks, l.Last)-l.First]}
 }
 
-// Level of this analysis, so that all analyses together have the given error rate. Tests and
-// intervals are two-sided.
+// Level returns the level of this analysis for which all analyses together have the given error
+// rate. Tests and intervals are two-sided.
 func (l Analysis) Level(all float64) float64 {
 	if l.levels == nil {
 		return all
@@ -49,8 +49,8 @@ func (l Analysis) Level(all float64) float64 {
 	return twoSided(l.levels.own.Predict(twoSidedQuantile(all)))
 }
 
-// Adjust is the smallest chance of error of all interim analyses at which this one would reject with the
-// p-value that it found: the repeated p-value (Jennison and Turnbull 1984). NaN stays NaN.
+// Adjust returns the smallest error rate of all interim analyses at which this one would reject
+// with its p-value: the repeated p-value (Jennison and Turnbull 1984). NaN stays NaN.
 func (l Analysis) Adjust(p float64) float64 {
 	if l.levels == nil || math.IsNaN(p) {
 		return p
@@ -70,15 +70,15 @@ type levels struct {
 	largest float64
 }
 
-// Quantiles for which levels are computed; curves run between.
+// Quantiles for which levels are computed; curves interpolate them.
 const (
 	minQuantile  = 0.05
 	maxQuantile  = 7.25
 	quantileStep = 0.4
 )
 
-// planned are the levels of plans that were requested: a second is much for a plan of a
-// hundred interim analyses, and the same is requested at every comparison.
+// planned caches the levels of plans: a plan of a hundred interim analyses takes a second, and
+// every comparison needs the same ones.
 var planned sync.Map
 
 func (l InterimAnalyses) levels() []*levels {
@@ -103,17 +103,17 @@ func (l InterimAnalyses) levels() []*levels {
 	return found
 }
 
-// fit can fail by lists of different lengths alone.
+// fit fails only for lists of different lengths.
 func fit(curve *interp.FritschButland, x, y []float64) {
 	if err := curve.Fit(x, y); err != nil {
 		panic(fmt.Sprintf("fitting the levels of looks: %v", err))
 	}
 }
 
-// spentAlpha is the share of the error that may have been at a share of the blocks.
+// spentAlpha returns the share of the error rate that is spent at a share of the blocks.
 func spentAlpha(t float64) float64 { return t * t }
 
-// boundaries are the smallest absolute values of a normal statistic that reject, by analysis,
+// boundaries returns the smallest absolute values of a normal statistic that reject, by analysis,
 // if all analyses together have the given error rate.
 func (l InterimAnalyses) boundaries(all float64) []float64 {
 	share := float64(l.First) / float64(l.Last)
@@ -134,20 +134,20 @@ func (l InterimAnalyses) boundaries(all float64) []float64 {
 // analysis, among experiments that have not stopped. It is even, and stored from 0 on.
 type sumDensity struct {
 	at, weight, density []float64
-	// step is the deviation of what the next analysis adds.
+	// step is the deviation of the blocks that the next analysis adds.
 	step float64
 }
 
-// nodesPerStep resolve what one analysis adds.
+// nodesPerStep resolve the distribution that one analysis adds.
 const (
 	nodesPerStep = 2.5
 	minNodes     = 64
 )
 
-// newSumDensity is the density after the first analysis, at a share of the blocks.
+// newSumDensity returns the density after the first analysis, at a share of the blocks.
 func newSumDensity(boundary, share float64) sumDensity {
 	deviation := math.Sqrt(share)
-	// As fine as for a later analysis.
+	// The resolution is that of a later analysis.
 	started := newGrid(boundary*deviation, deviation/8)
 	for i, at := range started.at {
 		started.density[i] = distuv.Normal{Sigma: deviation}.Prob(at)
@@ -159,15 +159,15 @@ func newGrid(end, resolved float64) sumDensity {
 	nodes := max(minNodes, int(math.Ceil(nodesPerStep*end/resolved)))
 	made := sumDensity{at: make([]float64, nodes), weight: make([]float64, nodes), density: make([]float64, nodes)}
 	quad.Legendre{}.FixedLocations(made.at, made.weight, 0, end)
-	// From the lowest on; the nodes lie alike on both sides of the middle, as do their weights.
+	// Nodes are in ascending order; they and their weights are symmetric.
 	if made.at[0] > made.at[nodes-1] {
 		slices.Reverse(made.at)
 	}
 	return made
 }
 
-// boundary of the next analysis' statistic, with the given share beyond it on either side.
-// deviation is that of the sum.
+// boundary returns the boundary of the next analysis' statistic, with the given share beyond it on
+// either side. deviation is that of the sum.
 func (w sumDensity) boundary(beyond, deviation float64) float64 {
 	low, high := 0.0, 12.0
 	for range 50 {
@@ -181,17 +181,17 @@ func (w sumDensity) boundary(beyond, deviation float64) float64 {
 	return high
 }
 
-// beyond is the share above a sum at the next analysis.
+// beyond returns the share above a sum at the next analysis.
 func (w sumDensity) beyond(sum float64) float64 {
 	total := 0.0
-	// What is further below than one step goes adds nothing.
+	// Sums further below than one step reaches add nothing.
 	for i := w.from(sum - reach*w.step); i < len(w.at); i++ {
 		total += w.weight[i] * w.density[i] * (upperNormalTail((sum-w.at[i])/w.step) + upperNormalTail((sum+w.at[i])/w.step))
 	}
 	return total
 }
 
-// next is the density after the next analysis, of those within an end.
+// next returns the density after the next analysis, of experiments within the end.
 func (w sumDensity) next(end float64) sumDensity {
 	next := newGrid(end, w.step)
 	for i, to := range next.at {
@@ -205,30 +205,30 @@ func (w sumDensity) next(end float64) sumDensity {
 	return next
 }
 
-// reach is beyond how many deviations a normal distribution ends for our purposes.
+// reach is the number of deviations at which the normal distribution is truncated.
 const reach = 9
 
-// from is the first place that is not below.
+// from returns the first index that is not below.
 func (w sumDensity) from(at float64) int { return sort.SearchFloat64s(w.at, at) }
 
-// upperNormalTail is the share of a normal distribution above z. It keeps its digits where it is
+// upperNormalTail returns the share of a normal distribution above z. It keeps its digits if it is
 // small.
 func upperNormalTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
 func twoSided(z float64) float64 { return 2 * upperNormalTail(z) }
 
-// twoSidedQuantile a two-sided chance.
+// twoSidedQuantile returns the quantile of a two-sided probability.
 func twoSidedQuantile(p float64) float64 { return -distuv.UnitNormal.Quantile(p / 2) }
 
 // stopped is the number of simulated experiments for MeanBlocks.
 const stopped = 1000
 
-// MeanBlocks is the mean number of blocks of experiments that stop at the first analysis at
-// which every comparison of the family is decided, and the share of them that are decided by
-// the last analysis, if each has the same effect: by synthetic experiments with normal noise,
-// the same at every call. A comparison is decided if it lies within the margin, or if both the
-// t test and the sign-flip test detect a difference. Low and high are the margin's ends, on
-// the scale of the effect.
+// MeanBlocks returns the mean number of blocks of experiments that stop at the first analysis at
+// which every comparison of the family is decided, and the share of them that are decided by the
+// last analysis, if each has the same effect: by synthetic experiments with normal noise, the same
+// at every call. A comparison is decided if it lies within the margin, or if both the t test and
+// the sign-flip test detect a difference. Low and high are the margin's ends, on the scale of the
+// effect.
 func (d Design) MeanBlocks(looks InterimAnalyses, effect, low, high float64) (blocks, decided float64) {
 	random := rand.New(rand.NewPCG(3, 4))
 	rules := d.rules(looks, low, high)
@@ -252,8 +252,8 @@ func (d Design) MeanBlocks(looks InterimAnalyses, effect, low, high float64) (bl
 	return blocks / stopped, decided / stopped
 }
 
-// rule decides at an analysis: quantiles for an effect and for the margin, and the level of
-// the sign-flip test.
+// rule decides at an analysis: quantiles for an effect and for the margin, and the level of the
+// sign-flip test.
 type rule struct{ apart, reach, flips, low, high float64 }
 
 func (d Design) rules(looks InterimAnalyses, low, high float64) []rule {

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 )
 
-// The levels are those of the joint distribution, which another algorithm integrates.
+// The levels agree with those that another algorithm computes from the joint distribution.
 func TestInterimAnalysisLevels(t *testing.T) {
 	for _, plan := range readReference(t).Looks {
 		looks := stats.InterimAnalyses{First: plan.First, Last: plan.Last}
@@ -25,7 +25,7 @@ func TestInterimAnalysisLevels(t *testing.T) {
 	}
 }
 
-// All looks together err as often as was requested, whatever the plan.
+// All interim analyses together have the requested error rate, whatever the plan.
 func TestInterimAnalysesShareErrorRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 1))
 	const experiments = 40000
@@ -54,7 +54,7 @@ func TestInterimAnalysesShareErrorRate(t *testing.T) {
 	}
 }
 
-// A p-value that is adjusted for all interim analyses is below a level just where the look
+// A p-value that is adjusted for all interim analyses is below a level exactly if the analysis
 // rejects at it.
 func TestAdjustInvertsLevel(t *testing.T) {
 	for _, looks := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}} {
@@ -90,8 +90,8 @@ func TestSingleAnalysis(t *testing.T) {
 	}
 }
 
-// Without any effect an experiment stops early, within the margin; the larger an effect
-// beyond it, the sooner.
+// An experiment without effect stops early, within the margin; the larger an effect beyond it, the
+// sooner.
 func TestMeanBlocks(t *testing.T) {
 	design := stats.Design{Arms: 2, Deviation: 0.04, Alpha: 0.05}
 	looks := stats.InterimAnalyses{First: 6, Last: 20}

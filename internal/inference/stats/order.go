@@ -12,24 +12,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// FTest is the outcome of a test whether a factor explains anything.
+// FTest is the result of a test whether a factor explains anything.
 type FTest struct {
-	// F is the ratio of what the factor explains to the residual, each by
-	// degree of freedom.
+	// F is the ratio of the explained variance to the residual, each by degree of freedom.
 	F float64
 	// Between and Within are the degrees of freedom of both.
 	Between, Within int
-	// P is the p-value; NaN where the factor can't be distinguished from arms and blocks, or nothing
-	// is left for a residual.
+	// P is the p-value; NaN if the factor can't be distinguished from arms and blocks, or no
+	// residual remains.
 	P float64
 }
 
-// AddedFactor tests whether a further factor explains what arm and block leave
-// (extra sum of squares; Draper and Smith, Applied Regression Analysis, chapter
-// 6). With a run's position in its block, or the arm that ran before it, it
-// tells carry-over; with nothing to find, p is below 5 % once in twenty. levels
-// holds the factor's level per cell. It fails where there are more or fewer
-// levels than cells, and where FitBlocks fails.
+// AddedFactor tests whether a further factor explains the residual of arm and block (extra sum of
+// squares; Draper and Smith, Applied Regression Analysis, chapter 6). With a run's position in its
+// block, or the arm that ran before it, it detects carry-over; without an effect, p is below 5 %
+// once in twenty. levels holds the factor's level per cell. It fails if there are more or fewer
+// levels than cells, and if FitBlocks fails.
 func AddedFactor(cells []Cell, levels []int, arms, blocks, reference int) (FTest, error) {
 	if len(levels) != len(cells) {
 		return FTest{}, fmt.Errorf("%d cells have %d levels of the added factor", len(cells), len(levels))
@@ -57,10 +55,9 @@ func AddedFactor(cells []Cell, levels []int, arms, blocks, reference int) (FTest
 	return test, nil
 }
 
-// explainedBy is the part of the residual sum of squares that a further factor
-// explains, and the number of its levels that arms and blocks leave free (Frisch
-// and Waugh 1933: what arms and blocks explain is taken out of the factor's
-// columns first, then they are made orthogonal one by one).
+// explainedBy returns the part of the residual sum of squares that a further factor explains, and
+// the number of its levels that arms and blocks leave free (Frisch and Waugh 1933: the factor's
+// columns are first reduced by arms and blocks, then made orthogonal one by one).
 func (m *BlockModel) explainedBy(cells []Cell, levels []int, blocks int) (squares float64, rank int, err error) {
 	residual := slices.Clone(m.Residuals)
 	for i, cell := range cells {
@@ -69,7 +66,7 @@ func (m *BlockModel) explainedBy(cells []Cell, levels []int, blocks int) (square
 		}
 	}
 	var basis [][]float64
-	// Columns are made of zeros and ones: what is smaller is rounding.
+	// Columns consist of zeros and ones: smaller values are rounding errors.
 	const smallest = 1e-8
 	for _, level := range distinct(levels) {
 		column, err := m.residualOf(cells, levels, level, blocks)
@@ -91,15 +88,15 @@ func (m *BlockModel) explainedBy(cells []Cell, levels []int, blocks int) (square
 	return squares, len(basis), nil
 }
 
-// distinct lists the levels there are, in order.
+// distinct returns the levels, in order.
 func distinct(levels []int) []int {
 	list := slices.Clone(levels)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// residualOf is what arms and blocks leave of a column that is one at the level and
-// zero elsewhere; zero where the arm is not connected.
+// residualOf returns the residual, after arms and blocks, of a column that is one at the level and
+// zero elsewhere; zero if the arm is not connected.
 func (m *BlockModel) residualOf(cells []Cell, levels []int, level, blocks int) ([]float64, error) {
 	column := make([]Cell, len(cells))
 	for i, cell := range cells {

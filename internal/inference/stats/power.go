@@ -17,7 +17,7 @@ type Design struct {
 	// Deviation is that of the residual, on the scale of the effects. On
 	// logarithms it is about the coefficient of variation of a run.
 	Deviation float64
-	// Alpha is the error share allowed, such as 0.05.
+	// Alpha is the allowed error rate, such as 0.05.
 	Alpha float64
 	// Family is the number of comparisons that share alpha by Holm's
 	// procedure; 0 counts as 1. Planning takes the strictest step.
@@ -28,7 +28,7 @@ type Design struct {
 }
 
 const (
-	// maxBlocks ends the search for a number of blocks.
+	// maxBlocks limits the search for a number of blocks.
 	maxBlocks = 1000
 	// maxFlipBlocks is the number of blocks up to which the sign-flip test, whose p-values are
 	// coarse there, reduces the power of the t test.
@@ -45,8 +45,8 @@ func (d Design) level() float64 { return d.Look.Level(d.Alpha / float64(max(d.Fa
 
 func (d Design) standardError() float64 { return d.Deviation * math.Sqrt(2/float64(d.Blocks)) }
 
-// HalfWidth is the expected half-width of an effect's interval at confidence
-// 1-alpha; infinite without degrees of freedom.
+// HalfWidth returns the expected half-width of an effect's interval at confidence 1-alpha; infinite
+// without degrees of freedom.
 func (d Design) HalfWidth() float64 {
 	if d.degrees() < 1 {
 		return math.Inf(1)
@@ -54,10 +54,10 @@ func (d Design) HalfWidth() float64 {
 	return TQuantile(1-d.Look.Level(d.Alpha)/2, d.degrees()) * d.standardError()
 }
 
-// Power is the probability of detecting an effect of the given size: that the t test is below
+// Power returns the probability of detecting an effect of the given size: that the t test is below
 // alpha (adjusted for the family) and the sign-flip test at most alpha. The t test's is by the
-// noncentral t distribution (Cohen, Statistical Power Analysis, 1988); where the sign-flip
-// test reduces the power, by synthetic experiments with normal noise, the same at every call.
+// noncentral t distribution (Cohen, Statistical Power Analysis, 1988); if the sign-flip test
+// reduces the power, by synthetic experiments with normal noise, the same at every call.
 func (d Design) Power(effect float64) float64 {
 	if d.degrees() < 1 {
 		return 0
@@ -74,11 +74,11 @@ func (d Design) Power(effect float64) float64 {
 	return d.draw(math.Abs(effect) / d.Deviation)
 }
 
-// flippable reports whether the sign-flip test can reach alpha at all.
+// flippable reports whether the sign-flip test can reach alpha.
 func (d Design) flippable() bool { return math.Ldexp(2, -d.Blocks) <= d.Look.Level(d.Alpha) }
 
-// draw is the share of synthetic experiments that show an effect, given in
-// residual deviations.
+// draw returns the share of synthetic experiments that detect an effect, given in residual
+// deviations.
 func (d Design) draw(effect float64) float64 {
 	if !d.flippable() {
 		return 0
@@ -92,17 +92,17 @@ func (d Design) draw(effect float64) float64 {
 	return float64(shown) / syntheticExperiments
 }
 
-// Chances are those of the verdicts on one comparison; what is left to 1 is that of
+// Chances are the probabilities of the verdicts on one comparison; the remainder is that of
 // Inconclusive.
 type Chances struct {
 	// Equivalent is the probability that the effect is shown to lie within the margin.
 	Equivalent float64
-	// Apart: the difference is significant, and its equivalence interval leaves the margin.
+	// Apart is the probability of a difference whose equivalence interval leaves the margin.
 	Apart float64
 }
 
-// Chances of verdicts on an effect with the margin from low to high, on the scale of
-// the effect: by synthetic experiments with normal noise, the same at every call. All
+// Chances returns the probabilities of verdicts on an effect with the margin from low to high, on
+// the scale of the effect: by synthetic experiments with normal noise, the same at every call. All
 // are 0 without degrees of freedom.
 func (d Design) Chances(effect, low, high float64) Chances {
 	if d.degrees() < 1 || d.Deviation == 0 {
@@ -121,15 +121,15 @@ func (d Design) Chances(effect, low, high float64) Chances {
 	return found
 }
 
-// BlocksForVerdicts is the smallest number of blocks with which either verdict has the
-// given chance where it is right: Equivalent where there is no effect, apart where the
-// effect is as large as the margin's upper end. It is false beyond a thousand.
+// BlocksForVerdicts returns the smallest number of blocks with which either verdict has the given
+// probability if it is right: Equivalent without an effect, apart with an effect as large as the
+// margin's upper end. It returns false beyond a thousand.
 func (d Design) BlocksForVerdicts(low, high, chance float64) (int, bool) {
 	blocks, can := d.BlocksForEffect(high, chance)
 	if !can {
 		return 0, false
 	}
-	// To distinguish arms mostly takes as many as to show that they are alike.
+	// Distinguishing arms mostly takes as many blocks as showing that they are equivalent.
 	for d.Blocks = blocks; d.Blocks <= maxBlocks; d.Blocks++ {
 		if d.Answers(low, high, chance) {
 			return d.Blocks, true
@@ -138,19 +138,19 @@ func (d Design) BlocksForVerdicts(low, high, chance float64) (int, bool) {
 	return 0, false
 }
 
-// Answers reports whether either verdict has the given chance where it is right.
+// Answers reports whether either verdict has the given probability if it is right.
 func (d Design) Answers(low, high, chance float64) bool {
 	return d.Chances(0, low, high).Equivalent >= chance && d.Chances(high, low, high).Apart >= chance
 }
 
-// syntheticExperiment is what a synthetic experiment shows of one arm, in residual deviations.
+// syntheticExperiment is the result of a synthetic experiment for one arm, in residual deviations.
 type syntheticExperiment struct {
 	mean, err float64
 	// isApart means that both tests detect the effect.
 	isApart bool
 }
 
-// experiments draws synthetic experiments whose effect is given in residual deviations.
+// experiments generates synthetic experiments whose effect is given in residual deviations.
 func (d Design) experiments(effect float64, see func(syntheticExperiment)) {
 	random := rand.New(rand.NewPCG(1, 2))
 	critical, flips := TQuantile(1-d.level()/2, d.degrees()), d.Look.Level(d.Alpha)
@@ -174,8 +174,8 @@ func (d Design) experiments(effect float64, see func(syntheticExperiment)) {
 	}
 }
 
-// noncentralPower is the power of the two-sided t test, integrated over the
-// distribution of the residual's deviation.
+// noncentralPower returns the power of the two-sided t test, integrated over the distribution of
+// the residual's deviation.
 func noncentralPower(noncentrality float64, degrees int, level float64) float64 {
 	critical := TQuantile(1-level/2, degrees)
 	spread := distuv.ChiSquared{K: float64(degrees)}
@@ -186,8 +186,8 @@ func noncentralPower(noncentrality float64, degrees int, level float64) float64 
 	return quad.Fixed(rejected, 0, 1, 60, quad.Legendre{}, 1)
 }
 
-// Detectable is the smallest effect that the design shows with the given
-// power, such as 0.8; infinite where no effect can be shown.
+// Detectable returns the smallest effect that the design detects with the given power, such as 0.8;
+// infinite if it can't detect any.
 func (d Design) Detectable(power float64) float64 {
 	if d.degrees() < 1 || !d.flippable() {
 		return math.Inf(1)
@@ -213,20 +213,19 @@ func (d Design) Detectable(power float64) float64 {
 	return high
 }
 
-// BlocksForEffect is the smallest number of blocks that shows the effect with
-// the given power; false beyond a thousand.
+// BlocksForEffect returns the smallest number of blocks that detects the effect with the given
+// power; false beyond a thousand.
 func (d Design) BlocksForEffect(effect, power float64) (int, bool) {
 	return d.smallest(func(tried Design) bool { return tried.Power(effect) >= power })
 }
 
-// BlocksForHalfWidth is the smallest number of blocks at which the expected
-// half-width of the interval meets the target; false beyond a thousand.
+// BlocksForHalfWidth returns the smallest number of blocks at which the expected half-width of the
+// interval meets the target; false beyond a thousand.
 func (d Design) BlocksForHalfWidth(target float64) (int, bool) {
 	return d.smallest(func(tried Design) bool { return tried.HalfWidth() <= target })
 }
 
-// smallest searches the number of blocks by bisection: more blocks never show
-// less.
+// smallest searches the number of blocks by bisection: more blocks are never less precise.
 func (d Design) smallest(suffices func(Design) bool) (int, bool) {
 	with := func(blocks int) Design {
 		d.Blocks = blocks

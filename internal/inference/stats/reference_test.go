@@ -13,8 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The reference values are computed by scipy and statsmodels: testdata/reference.py describes
-// how.
+// The reference values are from scipy and statsmodels: see testdata/reference.py.
 type (
 	effect struct {
 		Arm                                              int
@@ -90,7 +89,7 @@ func readReference(t *testing.T) reference {
 	return read
 }
 
-// checkEqual compares to eight digits, which two right algorithms share.
+// checkEqual compares to eight digits, which correct algorithms share.
 func checkEqual(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.IsNaN(got) || math.Abs(got-want) > 1e-8*math.Max(math.Abs(want), 1e-3) {
@@ -168,7 +167,7 @@ func TestFactorialAgainstReference(t *testing.T) {
 	if len(main) != len(want.Main) || len(interactions) != len(want.Interactions) {
 		t.Fatalf("%d main effects and %d interactions", len(main), len(interactions))
 	}
-	// Both models fit all arm means, so that they share the residual.
+	// Both models fit all arm means, so they share the residual.
 	for i := range main {
 		check(t, main[i].Estimate, want.Main[i])
 	}

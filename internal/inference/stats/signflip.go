@@ -9,20 +9,18 @@ import (
 )
 
 const (
-	// exactFlips is the largest number of differences whose sign flips are all
-	// counted.
+	// exactFlips is the largest number of differences for which all sign flips are counted.
 	exactFlips = 20
-	// sampledFlips are drawn beyond that. Their error at p = 0.05 is 0.002.
+	// sampledFlips is the number of samples beyond that. Their error at p = 0.05 is 0.002.
 	sampledFlips = 9999
 )
 
-// SignFlip is the two-sided p-value of the Fisher-Pitman permutation test for
-// paired samples (Fisher, The Design of Experiments, 1935, section 21): the
-// share of sign patterns under which the absolute sum of the differences is at
-// least the one seen. It needs no assumption on the distribution but that a
-// difference is as likely one way as the other. Up to 20 differences all 2^n
-// patterns are counted; beyond, 9999 are drawn with the seed and the one seen
-// is added (Phipson and Smyth 2010). NaN without differences.
+// SignFlip returns the two-sided p-value of the Fisher-Pitman permutation test for paired samples
+// (Fisher, The Design of Experiments, 1935, section 21): the share of sign patterns for which the
+// absolute sum of the differences is at least the observed one. It only assumes that a difference
+// is as likely in one direction as in the other. Up to 20 differences all 2^n patterns are counted;
+// beyond, 9999 are sampled with the seed and the observed one is added (Phipson and Smyth 2010).
+// NaN without differences.
 func SignFlip(differences []float64, seed uint64) float64 {
 	if len(differences) == 0 {
 		return math.NaN()
@@ -34,22 +32,21 @@ func SignFlip(differences []float64, seed uint64) float64 {
 		size += math.Abs(difference)
 		smallest = math.Min(smallest, math.Abs(difference))
 	}
-	// Sums that differ by rounding alone are alike.
+	// Sums that differ only by rounding are equal.
 	rounding := 1e-10 * size
 	bound := math.Abs(sum) - rounding
 	if len(differences) > exactFlips {
 		return sampledShare(differences, bound, seed)
 	}
 	if size-math.Abs(sum) < rounding && 2*smallest > rounding {
-		// All lie on one side: the pattern seen and its mirror image alone reach as far.
+		// All have the same sign: only the observed pattern and its mirror image reach as far.
 		return math.Ldexp(2, -len(differences))
 	}
 	return exactShare(differences, bound)
 }
 
-// exactShare splits the differences in two halves. With the sums of each half
-// in order, the pairs beyond the bound are counted in one walk, which takes
-// 2^(n/2) steps instead of 2^n.
+// exactShare splits the differences in two halves. With the sums of each half in order, it counts
+// the pairs beyond the bound in one walk, which takes 2^(n/2) steps instead of 2^n.
 func exactShare(differences []float64, bound float64) float64 {
 	if bound <= 0 {
 		return 1
@@ -57,18 +54,18 @@ func exactShare(differences []float64, bound float64) float64 {
 	half := len(differences) / 2
 	left, right := signedSums(differences[:half]), signedSums(differences[half:])
 	beyond, reach := 0, len(right)
-	// As the left sum grows, more of the right reach the bound.
+	// As the left sum grows, more of the right sums reach the bound.
 	for _, sum := range left {
 		for reach > 0 && sum+right[reach-1] >= bound {
 			reach--
 		}
 		beyond += len(right) - reach
 	}
-	// For each pattern beyond the bound its mirror image is below minus it.
+	// The mirror image of each pattern beyond the bound is below minus it.
 	return math.Ldexp(float64(2*beyond), -len(differences))
 }
 
-// signedSums are the sums of the values under all sign patterns, in order.
+// signedSums returns the sums of the values under all sign patterns, in order.
 func signedSums(values []float64) []float64 {
 	sums := []float64{0}
 	for _, value := range values {
@@ -92,8 +89,8 @@ func signedSums(values []float64) []float64 {
 	return sums
 }
 
-// sampledShare draws the signs of eight differences at a time: their sum under
-// each of the 256 patterns is computed once.
+// sampledShare samples the signs of eight differences at a time: their sum under each of the 256
+// patterns is computed once.
 func sampledShare(differences []float64, bound float64, seed uint64) float64 {
 	var quads [][4][256]float64
 	for first := 0; first < len(differences); first += 32 {
@@ -101,7 +98,7 @@ func sampledShare(differences []float64, bound float64, seed uint64) float64 {
 	}
 	random := rand.NewPCG(seed, 0x5fa1e0)
 	beyond := 1
-	// Each word drawn holds the signs of two quads.
+	// Each random word holds the signs of two quads.
 	var word uint64
 	second := false
 	for range sampledFlips {
@@ -116,15 +113,14 @@ func sampledShare(differences []float64, bound float64, seed uint64) float64 {
 			quad, signs := &quads[i], uint32(word)
 			sum += quad[0][signs&0xff] + quad[1][signs>>8&0xff] + quad[2][signs>>16&0xff] + quad[3][signs>>24]
 		}
-		// The sign bit is counted without a branch, which would be foreseen
-		// wrongly half of the time.
+		// Counting the sign bit avoids a branch, which would be mispredicted half of the time.
 		beyond += 1 - int(math.Float64bits(math.Abs(sum)-bound)>>63)
 	}
 	return float64(beyond) / (sampledFlips + 1)
 }
 
-// patterns are the sums of up to 32 values, eight by eight, under all signs. A
-// bit that is set turns the sign.
+// patterns returns the sums of up to 32 values, eight by eight, under all signs. A set bit inverts
+// the sign.
 func patterns(values []float64) (sums [4][256]float64) {
 	for group := range sums {
 		eight := values[min(8*group, len(values)):min(8*group+8, len(values))]

@@ -12,15 +12,15 @@ import (
 // Line is y over x, in any order.
 type Line struct{ X, Y []float64 }
 
-// Slope is the change of y per unit of x by simple linear regression, with its t interval
-// (Draper and Smith, Applied Regression Analysis, chapter 1). It shows drift over blocks or
-// growth over time. Values that are close in time depend on each other, which makes the
-// interval too narrow. It fails if x and y differ in length or x does not vary.
+// Slope returns the change of y per unit of x by simple linear regression, with its t interval
+// (Draper and Smith, Applied Regression Analysis, chapter 1). It shows drift over blocks or growth
+// over time. Values that are close in time depend on each other, which makes the interval too
+// narrow. It fails if x and y differ in length or x does not vary.
 func Slope(x, y []float64) (Estimate, error) { return CommonSlope(Line{x, y}) }
 
-// CommonSlope is the slope that several lines share, each of which has a level of its own:
-// parallel lines (Draper and Smith, chapter 14), for what continues at another level after an
-// interruption. It fails as Slope does, where x varies in no line.
+// CommonSlope returns the common slope of several lines with different levels: parallel lines
+// (Draper and Smith, chapter 14), for series that continue at another level after an interruption.
+// It fails like Slope, if x varies in no line.
 func CommonSlope(lines ...Line) (Estimate, error) {
 	var points int
 	var varied, together, size float64
@@ -53,7 +53,7 @@ func CommonSlope(lines ...Line) (Estimate, error) {
 	return estimate, nil
 }
 
-// residualSquares of parallel lines of the slope, each through its own middle.
+// residualSquares of parallel lines of the slope, each through its own mean.
 func residualSquares(slope float64, lines []Line) float64 {
 	var squares float64
 	for _, line := range lines {

@@ -12,11 +12,10 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 )
 
-// Verdict is what a comparison of an arm with the baseline shows.
+// Verdict is the result of a comparison of an arm with the baseline.
 type Verdict string
 
-// The verdicts. None is the answer below MinimumBlocks, and where the numbers
-// must not be compared.
+// The verdicts. The result is None below MinimumBlocks, and if the numbers must not be compared.
 const (
 	Better       Verdict = "Better"
 	Worse        Verdict = "Worse"
@@ -28,11 +27,11 @@ const (
 // Decides reports whether the verdict is conclusive.
 func (v Verdict) Decides() bool { return v != None && v != Inconclusive }
 
-// MinimumBlocks is the smallest number of blocks that gets a verdict: with
-// fewer, the sign-flip test can't reach 5 % whatever the effect.
+// MinimumBlocks is the smallest number of blocks for a verdict: with fewer, the sign-flip test
+// can't reach 5 % whatever the effect.
 const MinimumBlocks = 6
 
-// Direction is which values of a metric are better.
+// Direction defines which values of a metric are better.
 type Direction int
 
 // Latencies, errors and resource use are better when lower; throughput is better when higher.
@@ -46,7 +45,7 @@ const (
 // NoDirectionReason describes why a difference of UnknownDirection has no verdict.
 const NoDirectionReason = "it is unknown whether higher or lower is better"
 
-// NewDirection what gets better when higher, or when lower, if that is known.
+// NewDirection returns the direction of a metric: whether higher is better, if that is known.
 func NewDirection(higher, known bool) Direction {
 	switch {
 	case !known:
@@ -57,32 +56,31 @@ func NewDirection(higher, known bool) Direction {
 	return LowerIsBetter
 }
 
-// Evidence is what is known of one arm against the baseline, for one metric of
-// one scenario.
+// Evidence is the input of a verdict on one arm against the baseline, for one metric of one
+// scenario.
 type Evidence struct {
-	// Effect is the estimated difference to the baseline.
+	// Effect is the estimated difference from the baseline.
 	Effect stats.Estimate
-	// Low and High are the margin within which arms count as alike, on the
-	// scale of Effect.
+	// Low and High are the equivalence margin, on the scale of Effect.
 	Low, High float64
-	// Adjusted is the p-value of Effect, adjusted for all interim analyses and then for its
-	// family, and its interval's level there.
+	// Adjusted is the p-value of Effect, adjusted for all interim analyses and then for its family,
+	// with the level of its interval.
 	Adjusted stats.Adjusted
 	// Permutation is the p-value of the sign-flip test, adjusted for all interim analyses.
 	Permutation float64
 	// Look is the interim analysis of these numbers.
 	Look stats.Analysis
-	// Blocks hold both the arm and the baseline.
+	// Blocks is the number of blocks with both the arm and the baseline.
 	Blocks int
 	// Direction is the metric's.
 	Direction Direction
 }
 
-// Decision is a verdict with the interval that it rests on.
+// Decision is a verdict with its interval.
 type Decision struct {
 	Verdict Verdict
-	// Low and High are the ends of the interval, on the scale of the effect. NaN
-	// where the effect has none.
+	// Low and High are the ends of the interval, on the scale of the effect. NaN if the effect has
+	// none.
 	Low, High float64
 	// Confidence of the interval, between 0 and 1, over all interim analyses.
 	Confidence float64
@@ -114,7 +112,7 @@ func DecideDifference(evidence Evidence, alpha float64) Decision {
 	}
 	decided := evidence.at(evidence.Adjusted.Level, Inconclusive)
 	if evidence.Adjusted.P >= alpha || evidence.Permutation > alpha {
-		// No effect is not excluded by all tests, so the interval reaches to it.
+		// Not all tests exclude zero, so the interval extends to it.
 		decided.Low, decided.High = math.Min(decided.Low, 0), math.Max(decided.High, 0)
 	}
 	switch {
@@ -138,8 +136,8 @@ func (e Evidence) at(level float64, verdict Verdict) Decision {
 	return Decision{verdict, low, high, 1 - level}
 }
 
-// Wins is the guard rule: an arm wins with a Better primary metric and only if
-// neither a primary nor a guarded metric is Worse.
+// Wins is the guardrail rule: an arm wins with a Better primary metric and only if neither a
+// primary nor a guarded metric is Worse.
 func Wins(primary, guarded []Verdict) bool {
 	better := false
 	for _, verdict := range primary {
@@ -157,19 +155,18 @@ func Wins(primary, guarded []Verdict) bool {
 }
 
 const (
-	// maxFurtherBlocks is the largest number of further blocks worth telling.
+	// maxFurtherBlocks is the largest number of further blocks to recommend.
 	maxFurtherBlocks = 1000
 	// settled is the statistical power required of the larger experiment.
 	settled = 0.8
-	// normal is the number of degrees of freedom from which Student's
-	// distribution is taken as normal, for planning only.
+	// normal is the number of degrees of freedom from which Student's distribution counts as
+	// normal, for planning only.
 	normal = 500
 )
 
-// FurtherBlocks is about the number of blocks to add until an inconclusive
-// comparison is settled with a chance of 80 %, one way or the other, if effect
-// and spread are as estimated. It is false where that takes more than a
-// thousand, or where no number would do.
+// FurtherBlocks returns the approximate number of blocks to add until an inconclusive comparison is
+// decided with a probability of 80 %, either way, if effect and spread are as estimated. It returns
+// false if that takes more than a thousand, or if no number suffices.
 func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 	effect := evidence.Effect
 	if !effect.HasInterval() || evidence.Blocks < 2 {
@@ -185,10 +182,10 @@ func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 	return max(int(needed)-evidence.Blocks, 1), true
 }
 
-// Chance is the probability of a conclusive verdict at the last analysis, after the given
-// blocks, if effect and spread are as estimated: the predictive power of Spiegelhalter,
-// Freedman and Blackburn (1986), with the normal distribution for the remaining blocks. It is
-// 0 without further blocks and without spread.
+// Chance returns the probability of a conclusive verdict at the last analysis, after the given
+// blocks, if effect and spread are as estimated: the predictive power of Spiegelhalter, Freedman
+// and Blackburn (1986), with the normal distribution for the remaining blocks. It is 0 without
+// further blocks and without spread.
 func Chance(evidence Evidence, last stats.Analysis, blocks int, alpha float64) float64 {
 	effect := evidence.Effect
 	if !effect.HasInterval() || effect.StandardError == 0 || evidence.Blocks < 1 || blocks <= evidence.Blocks {
@@ -208,8 +205,8 @@ func Chance(evidence Evidence, last stats.Analysis, blocks int, alpha float64) f
 	return 1 - between(-apart, low) - between(high, apart)
 }
 
-// blocksFor is the number of blocks at which the distance is as large as the
-// quantiles of the test and of the power together; infinite for no distance.
+// blocksFor returns the number of blocks at which the distance equals the sum of the quantiles of
+// the test and of the power; infinite for zero distance.
 func blocksFor(evidence Evidence, distance, quantile float64) float64 {
 	if distance <= 0 {
 		return math.Inf(1)
@@ -217,7 +214,7 @@ func blocksFor(evidence Evidence, distance, quantile float64) float64 {
 	perBlock := evidence.Effect.StandardError * math.Sqrt(float64(evidence.Blocks)) / distance
 	degreesPerBlock := float64(evidence.Effect.DegreesOfFreedom) / float64(evidence.Blocks-1)
 	degrees, needed := float64(normal), 0.0
-	// The quantiles depend on the number of blocks, though little.
+	// The quantiles depend slightly on the number of blocks.
 	for range 3 {
 		reach := perBlock * (studentQuantile(quantile, degrees) + studentQuantile(settled, degrees))
 		needed = math.Ceil(reach * reach)

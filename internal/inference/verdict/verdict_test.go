@@ -14,7 +14,7 @@ import (
 
 const alpha = 0.05
 
-// evidence is of ten blocks: the 90 % interval is 1.833 errors to either side.
+// evidence has ten blocks: the 90 % interval is 1.833 errors to either side.
 func evidence(value, deviation float64, change func(*verdict.Evidence)) verdict.Evidence {
 	made := verdict.Evidence{
 		Effect: stats.Estimate{Value: value, StandardError: deviation, DegreesOfFreedom: 9},
@@ -74,8 +74,8 @@ func TestWins(t *testing.T) {
 	}
 }
 
-// The chance of a verdict is how often experiments that continue get one, whose truth is as
-// likely to lie about the estimate as the estimate about the truth.
+// The chance of a verdict is the share of continued experiments that get one, if the truth is
+// distributed around the estimate like the estimate around the truth.
 func TestChance(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	looks := stats.InterimAnalyses{First: 6, Last: 20}
@@ -90,7 +90,7 @@ func TestChance(t *testing.T) {
 		decided := 0
 		for range draws {
 			truth := of.Effect.Value + of.Effect.StandardError*random.NormFloat64()
-			// As many blocks again.
+			// The number of blocks doubles.
 			rest := truth + of.Effect.StandardError*random.NormFloat64()
 			final := of
 			final.Blocks, final.Look = 20, looks.At(20)
@@ -110,7 +110,7 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// At an early look the same numbers say less.
+// At an early interim analysis the same numbers are less conclusive.
 func TestDecideAtInterimAnalysis(t *testing.T) {
 	looks := stats.InterimAnalyses{First: 6, Last: 20}
 	alike, apart := evidence(0, 0.02, nil), evidence(0.2, 0.08, nil)
@@ -126,7 +126,7 @@ func TestDecideAtInterimAnalysis(t *testing.T) {
 	}
 }
 
-// The further blocks are those that the planning of package stats requests.
+// The further blocks agree with the planning of package stats.
 func TestFurtherBlocks(t *testing.T) {
 	const deviation = 0.04
 	at := func(value float64, blocks int) verdict.Evidence {
@@ -135,7 +135,7 @@ func TestFurtherBlocks(t *testing.T) {
 		made.Adjusted.P = made.Effect.P()
 		return made
 	}
-	// 0.10 is beyond the margin, so that only a difference can settle it.
+	// 0.10 is beyond the margin, so only a difference can decide it.
 	apart := at(0.10, 6)
 	further, known := verdict.FurtherBlocks(at(0.06, 6), alpha)
 	want, _ := stats.Design{Arms: 2, Deviation: deviation, Alpha: alpha}.BlocksForEffect(0.06, 0.8)
@@ -145,7 +145,7 @@ func TestFurtherBlocks(t *testing.T) {
 	if few, _ := verdict.FurtherBlocks(apart, alpha); few >= further {
 		t.Errorf("a larger effect takes %d blocks, a smaller %d", few, further)
 	}
-	// No effect at all is settled as equivalent.
+	// A zero effect is decided as equivalent.
 	if alike, known := verdict.FurtherBlocks(at(0, 6), alpha); !known || alike < 1 {
 		t.Errorf("no effect takes %d blocks, %t", alike, known)
 	}

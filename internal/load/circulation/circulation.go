@@ -78,8 +78,7 @@ func (c circulation) pauses() float64 {
 	return busySeconds
 }
 
-// busySeconds are the pauses of a user per transaction, by default, which a user needs beside the
-// response times.
+// busySeconds are the default pauses of a user per transaction, in addition to the response times.
 const busySeconds = 4
 
 // Validate rejects an open load whose users can't make its transactions even if the system

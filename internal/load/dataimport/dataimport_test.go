@@ -87,7 +87,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// imported returns what a load of one file measured.
+// imported returns the measurements of a load of one file.
 func imported(counters map[string]float64) *payload.Payload {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	end := start.Add(9 * time.Second)

@@ -17,13 +17,13 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// LevelUnit of the levels, each of which is an import of so many records.
+// LevelUnit is records: each level is an import of this many.
 func (dataImport) LevelUnit() string { return "records" }
 
 // LevelsAreUsers is false: they are records.
 func (dataImport) LevelsAreUsers(kind.ConfigMaps) bool { return false }
 
-// Effort is not known: an import takes one user, whatever its records.
+// Effort is unknown: an import takes one user for any number of records.
 func (dataImport) Effort(int32, kind.ConfigMaps) (kind.Effort, bool) { return kind.Effort{}, false }
 
 // LevelVariables are the records of each import.

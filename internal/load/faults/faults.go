@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults decides when the faults of a scenario begin, and which pods they strike. It is
+// Package faults decides when the faults of a scenario begin, and which pods they affect. It is
 // pure: the same seed gives the same time and the same choice.
 package faults
 
@@ -42,8 +42,8 @@ func Delay(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) time.Duration {
 	return fault.After.Duration + time.Duration(random(fault, run).Int64N(int64(within)))
 }
 
-// Choose returns the pods that a fault strikes, drawn from candidates. There are fewer than
-// declared if there are fewer candidates.
+// Choose returns the pods that a fault affects, chosen at random from candidates. There are fewer
+// than declared if there are fewer candidates.
 func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1.Pod) []v1alpha1.FaultTarget {
 	sorted := slices.SortedFunc(slices.Values(candidates), func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	random(fault, run).Shuffle(len(sorted), func(i, j int) { sorted[i], sorted[j] = sorted[j], sorted[i] })
@@ -82,8 +82,7 @@ func Progress(statuses []v1alpha1.RunFault, now time.Time) string {
 	return ""
 }
 
-// settle is how long after the end of an observation restarts may be noticed that happened before
-// it.
+// settle is the time after an observation in which restarts during it may still be noticed.
 const settle = 5 * time.Second
 
 // AllowRestarts returns how many restarts follow from faults, given the number of all restarts so
@@ -105,8 +104,8 @@ func AllowRestarts(statuses []v1alpha1.RunFault, all int32, now time.Time) int32
 // maxReplacements of a fault are recorded.
 const maxReplacements = 64
 
-// TrackReplacements records the pods that come while a fault is observed, given all pods that are
-// there, and returns how many of those recorded have gone again. Known are the pods from before.
+// TrackReplacements records the pods that appear while a fault is observed, given all current pods,
+// and returns how many of the recorded ones have disappeared. Known are the pods from before.
 func TrackReplacements(statuses []v1alpha1.RunFault, known *v1alpha1.EffectiveSystem, present []corev1.Pod, now time.Time) (gone int32) {
 	recorded, there := uids(known), map[types.UID]bool{}
 	for _, pod := range present {
@@ -158,7 +157,7 @@ func StrikesPostgres(scenario *v1alpha1.Scenario) bool {
 		case fault.Restart != nil:
 			return fault.Restart.Postgres != nil
 		}
-		// What a custom resource strikes is not known.
+		// The targets of a custom resource are unknown.
 		return true
 	})
 }

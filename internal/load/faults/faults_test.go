@@ -34,7 +34,7 @@ func at(name string, seconds int) v1alpha1.LoadStatus {
 	return v1alpha1.LoadStatus{Name: name, StartTime: &metav1.Time{Time: start.Add(time.Duration(seconds) * time.Second)}}
 }
 
-// The arms of a block are disturbed at the same time, blocks and faults at different ones.
+// A fault disturbs the arms of a block at the same time; blocks and faults differ.
 func TestDelaysAreThoseOfTheBlock(t *testing.T) {
 	met := map[time.Duration]bool{}
 	for seed := range int64(50) {
@@ -94,7 +94,7 @@ func TestChoose(t *testing.T) {
 	expect.Equal(t, 1, len(faults.Choose(killed("a", 0), spec(1, ""), pods[:1])), "targets of one pod")
 }
 
-// Restarts while a fault is observed follow from it, all others count.
+// Restarts while a fault is observed are attributed to it, all others count.
 func TestAllowRestarts(t *testing.T) {
 	first, second := killed("a", 0), killed("b", 0)
 	statuses := []v1alpha1.RunFault{{Name: "a"}, {Name: "b"}}
@@ -111,7 +111,7 @@ func TestAllowRestarts(t *testing.T) {
 	expect.Equal(t, int32(3), statuses[1].Restarts, "restarts of the second")
 }
 
-// Pods that come after a fault may not go again once it is over.
+// Pods that appear after a fault may not disappear again after its observation.
 func TestTrackReplacements(t *testing.T) {
 	pod := func(uid types.UID) corev1.Pod { return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: uid}} }
 	known := &v1alpha1.EffectiveSystem{Modules: []v1alpha1.EffectiveModule{{Pods: []v1alpha1.EffectivePod{{UID: "before"}}}}}

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 )
 
-// What has finished can't be run, and the refusal says what to do instead.
+// An imported load can't run, and the error describes the alternative.
 func TestImportedLoadCannotRun(t *testing.T) {
 	load, is := imported.FromLoad(v1alpha1.Load{Name: "shop", Elsewhere: &v1alpha1.Elsewhere{Tool: "JMeter"}})
 	if !is || load.Describe() != "a load outside PerfLab, measured by JMeter" {

@@ -13,8 +13,7 @@ import (
 	"perflab.dev/perflab/internal/load/k6options"
 )
 
-// execution is what the table says of a case. In k6/ a real k6 is held to the same
-// table.
+// execution is the expected result of a case. A test in k6/ compares the same table with a real k6.
 type execution struct {
 	Users      int64  `json:"users,omitempty"`
 	Length     string `json:"length,omitempty"`
@@ -59,7 +58,7 @@ func TestReadMatchesK6(t *testing.T) {
 	}
 }
 
-// read tells an execution as the table does.
+// read returns an execution in the table's form.
 func read(run k6options.Run) (execution, error) {
 	found, err := k6options.Read(run)
 	var refusal *k6options.Refusal

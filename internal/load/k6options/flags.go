@@ -41,7 +41,7 @@ type flag struct {
 	on          bool
 }
 
-// switches take no value, texts take one that says nothing of users and time.
+// switches take no value, texts take one that does not affect users or time.
 var (
 	switches = []flag{
 		{name: "paused", short: "p"},

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The list is that of k6 run, to which k6/ holds it.
+// The list equals that of k6 run, which a test in k6/ verifies.
 func TestFlagsMatchK6(t *testing.T) {
 	text, err := os.ReadFile("../../../k6/internal/options/testdata/flags.txt")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/load/k6options"
 )
 
-// A script's length is never negative, nor are its users, whatever the script is.
+// A script's length and number of users are never negative.
 func FuzzRead(f *testing.F) {
 	for _, tc := range executionCases(f) {
 		f.Add(tc.File, tc.Script, strings.Join(tc.Arguments, " "), tc.Env["K6_STAGES"])

@@ -14,8 +14,7 @@ func run(text string) k6options.Run {
 	return k6options.Run{Script: &k6options.Script{Name: "main.ts", Text: text}, Env: map[string]string{"STEP": "Pay"}}
 }
 
-// Groups are found however a script calls them; where one of them is not known, that is
-// said.
+// Groups are found however a script calls them, and unknown ones make the result incomplete.
 func TestGroups(t *testing.T) {
 	const from = "import { group, check } from 'k6';\nimport http from 'k6/http';\n"
 	for name, test := range map[string]struct {
@@ -79,7 +78,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// A script can't keep the reader busy: each name that is computed takes a look at all of it.
+// A script can't keep the reader busy, though each computed name needs a full search.
 func TestGroupsOfManyComputedNames(t *testing.T) {
 	many := "import { group } from 'k6';\nconst name = 'A';\n" + strings.Repeat("group(name, f);\n", 300)
 	expect.Equal(t, k6options.Names{Known: []string{"A"}}, k6options.Groups(run(many)))
@@ -87,7 +86,7 @@ func TestGroupsOfManyComputedNames(t *testing.T) {
 	expect.Equal(t, k6options.Names{Known: []string{"A"}, Complete: true}, k6options.Groups(run(few)))
 }
 
-// Functions in functions are looked into once each, and not without end.
+// Nested functions are searched once each, up to a limit.
 func TestGroupsOfDeepScripts(t *testing.T) {
 	nested := strings.Repeat("(() => { const f = ", 100) + "group('A', f)" + strings.Repeat("; })()", 100)
 	expect.Equal(t, k6options.Names{Known: []string{"A"}, Complete: true}, k6options.Groups(run("import { group } from 'k6';\n"+nested)))

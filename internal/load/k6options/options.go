@@ -4,9 +4,10 @@
 // long. It merges the script's exported options, k6's variables and its arguments as k6
 // does. It parses the script without running it: computed values are unknown.
 //
-// \tscript := &k6options.Script{Text: `export const options = {duration: '2m'}`}
-// \texecution, err := k6options.Read(k6options.Run{Script: script}) \tlength, err :=
-// execution.Length() \t// length is 2m
+//	script := &k6options.Script{Text: `export const options = {duration: '2m'}`}
+//	execution, err := k6options.Read(k6options.Run{Script: script})
+//	length, err := execution.Length()
+//	// length is 2m
 package k6options
 
 import (
@@ -70,8 +71,8 @@ type Execution struct {
 	bare bool
 }
 
-// Read returns how k6 runs a script. The error is a Refusal if k6 does not start, or says
-// why that is unknown.
+// Read returns how k6 runs a script. The error is a Refusal if k6 does not start, or the reason why
+// that is unknown.
 func Read(run Run) (Execution, error) {
 	layers, err := readLayers(run)
 	if err != nil {

@@ -65,7 +65,7 @@ func TestReadReportsUnknownOptions(t *testing.T) {
 	}
 }
 
-// What is not known of one source does not matter where a later one decides.
+// An unknown value does not matter if a later source overrides it.
 func TestReadKeepsUnknownValues(t *testing.T) {
 	hidden := func(names ...string) map[string]bool {
 		all := map[string]bool{}
@@ -78,7 +78,7 @@ func TestReadKeepsUnknownValues(t *testing.T) {
 	cases := map[string]struct {
 		run    k6options.Run
 		length time.Duration
-		// err of the execution or its length, noUsers says that they are not known.
+		// err is the error of the execution or its length; noUsers: the users are unknown.
 		err     error
 		users   int64
 		noUsers bool

@@ -95,7 +95,7 @@ func newScript(file Script, env map[string]any) (*script, error) {
 
 var commonJS = regexp.MustCompile(`\bexports\b`)
 
-// parse parses a script as k6 does: as TypeScript if its name says so, else as JavaScript.
+// parse parses a script as k6 does: as TypeScript if its name ends in .ts, else as JavaScript.
 func parse(file Script) (*ast.Program, string, error) {
 	program, err := parseJavaScript(file.Text, parser.IsModule)
 	if err == nil {

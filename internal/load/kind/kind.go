@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kind defines the interface of a kind of load. Each kind is a package beside this
+// Package kind defines the interface of a kind of load. Each kind is a package next to this
 // one; package kinds lists them. They are pure.
 package kind
 
@@ -25,7 +25,7 @@ type Kind interface {
 	Describe() string
 	// Progress describes the last reported progress.
 	Progress(last *v1alpha1.LoadProgress) string
-	// Length returns the duration of a load without a declared one. The error says why it
+	// Length returns the duration of a load without a declared one. The error is the reason why it
 	// is unknown.
 	Length(assumed Assumptions) (Length, error)
 
@@ -91,11 +91,11 @@ type Stepped interface {
 	LevelsAreUsers(configMaps ConfigMaps) bool
 	// Effort returns what k6 needs for a level; false if that is unknown.
 	Effort(level int32, configMaps ConfigMaps) (Effort, bool)
-	// LevelVariables tell the script its levels.
+	// LevelVariables return the levels for the script.
 	LevelVariables(levels steps.Steps) []corev1.EnvVar
 }
 
-// Effort is what k6 needs for a level, in all of a load's runners together.
+// Effort is what k6 needs for a level, in total over a load's runners.
 type Effort struct {
 	Users int64
 	// UserBytes is the memory of a user.
@@ -104,11 +104,11 @@ type Effort struct {
 	Cores float64
 }
 
-// SteppedBatch is a batch of which each level is one unit of work.
+// SteppedBatch is a batch with one unit of work per level.
 type SteppedBatch interface {
 	Stepped
-	// ObserveLevel returns the observations of a level, which is at an index of the run's; none
-	// if its work failed.
+	// ObserveLevel returns the observations of a level at an index in the run; none if its work
+	// failed.
 	ObserveLevel(measured *payload.Payload, index int, level int32) []v1alpha1.Observation
 	// LevelMetrics are the metrics that objectives may limit.
 	LevelMetrics() []string
@@ -122,9 +122,9 @@ type Sized interface {
 	Size() (number int64, of, like string)
 }
 
-// Batch is a kind of load that is one unit of work, with an end of its own. It counts as a
-// whole: it has no warm-up, tail or transactions. Loads beside it are divided into windows:
-// before, during and after it.
+// Batch is a kind of load that is one unit of work, with its own end. It counts as a whole: it has
+// no warm-up, tail or transactions. Loads next to it are divided into windows: before, during and
+// after it.
 type Batch interface {
 	Kind
 	// Observe returns the observations of the load.

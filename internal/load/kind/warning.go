@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Warning is what limits the results of a declaration.
+// Warning is a limit of a declaration's results.
 type Warning struct {
 	// Message is a sentence.
 	Message string

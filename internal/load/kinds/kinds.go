@@ -52,7 +52,7 @@ func LevelUnit(load v1alpha1.Load) string {
 	return metric.UnitCount
 }
 
-// ConfigMaps returns those that scripts of the scenarios are in, by name.
+// ConfigMaps returns the names of the ConfigMaps with scripts of the scenarios.
 func ConfigMaps(scenarios []v1alpha1.Scenario) []string {
 	var names []string
 	for _, scenario := range scenarios {

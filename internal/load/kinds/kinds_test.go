@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
-// everyKind returns a load for each field of the API that says what a load does: those that
-// the rule of exactly one names.
+// everyKind returns a load for each field of the API that defines a kind: those in the rule that
+// requires exactly one.
 func everyKind() map[string]v1alpha1.Load {
 	loads := map[string]v1alpha1.Load{}
 	fields := reflect.TypeFor[v1alpha1.Load]()
@@ -48,7 +48,7 @@ func TestTableListsEveryKind(t *testing.T) {
 	}
 }
 
-// What is a batch has all the words of one, and statistics of its own.
+// Batches have all terms, and statistics of their own.
 func TestBatchesHaveTerms(t *testing.T) {
 	for name, load := range everyKind() {
 		batch, is := kinds.ForLoad(load).(kind.Batch)

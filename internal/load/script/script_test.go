@@ -31,8 +31,7 @@ func search(t *testing.T, settings string) kind.Kind {
 	return found
 }
 
-// A script is found where its author put it, and its results come out of k6 as
-// its image can give them.
+// The script is used from its declared location, with the results that its image's k6 supports.
 func TestRunner(t *testing.T) {
 	for name, test := range map[string]struct{ script, want string }{
 		"in a ConfigMap, by groups": {
@@ -160,7 +159,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A script that is at hand and has no transaction says what is missing.
+// An available script without transactions causes a warning that describes what is missing.
 func TestScriptsWithoutTransactions(t *testing.T) {
 	files := kind.ConfigMaps{"search": {
 		"plain.js": "import http from 'k6/http';\nexport default function () { http.get('a', {tags: {step: 'A'}}); }",
@@ -240,8 +239,7 @@ func TestCheckFindsRequestsOutsideTransactions(t *testing.T) {
 	}
 }
 
-// Only a trend tells which transactions worked; where nothing does, requests and
-// checks have to.
+// Only a trend shows which transactions succeeded; without one, requests and checks decide.
 func TestJudgesRequestsUnlessByTrend(t *testing.T) {
 	for settings, want := range map[string]bool{
 		`{path: /a.js}`: true,

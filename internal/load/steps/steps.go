@@ -99,7 +99,7 @@ func (s Steps) Measured() []Span {
 	return spans
 }
 
-// milliseconds is a form that scripts can read as well.
+// milliseconds formats a duration for Go and for scripts.
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 
 // stage is one of k6's ramping executors.

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
-// library is a system that PerfLab builds.
+// library is a system that PerfLab deploys.
 func library() v1alpha1.System {
 	return v1alpha1.System{
 		Kafka:    &v1alpha1.Kafka{Brokers: v1alpha1.KafkaNodes{Replicas: 1}, Controllers: &v1alpha1.KafkaNodes{Replicas: 1}},
@@ -30,7 +30,7 @@ func library() v1alpha1.System {
 	}
 }
 
-// cloud is one that is already there.
+// cloud is an existing system.
 func cloud() v1alpha1.System {
 	return v1alpha1.System{
 		Kafka: &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
@@ -109,7 +109,7 @@ func TestConfigForExistingSystem(t *testing.T) {
 	expect.Equal(t, want, collector.Config{Kafka: config.Kafka, Postgres: config.Postgres}, "asked of")
 }
 
-// What Amazon runs is requested by its names there, and how its hosts are called.
+// Amazon's services are queried by their names there, or by their host names.
 func TestConfigForManagedServices(t *testing.T) {
 	ask := func(system v1alpha1.System) (*collector.Prometheus, time.Duration) {
 		run, request := newRequest(system)
@@ -169,8 +169,8 @@ func newJob(t *testing.T, system v1alpha1.System) batchv1.Job {
 	return job
 }
 
-// Logins come from Secrets by reference; what is written in the open holds
-// none, and nothing the kubelet would replace.
+// Logins come from Secrets by reference; plain variables contain none, and no text that the kubelet
+// would replace.
 func TestJobEnvironment(t *testing.T) {
 	job := newJob(t, cloud())
 	var got []string

@@ -15,8 +15,7 @@ import (
 	"perflab.dev/perflab/internal/network/egress"
 )
 
-// Variables of the collector's environment. Logins are there by reference to
-// their Secrets; nothing else is secret.
+// Variables of the collector's environment. Logins refer to Secrets; nothing else is secret.
 const (
 	// EnvConfig holds the Config as JSON.
 	EnvConfig = "PERFLAB_COLLECTOR"
@@ -24,12 +23,12 @@ const (
 	EnvPod = "POD_NAME"
 	// EnvNode holds the name of the node it runs on.
 	EnvNode = "NODE_NAME"
-	// EnvKafkaUsername and its neighbours log in to Kafka.
+	// EnvKafkaUsername and the following variables log in to Kafka.
 	EnvKafkaUsername = "KAFKA_USERNAME"
 	EnvKafkaPassword = "KAFKA_PASSWORD"
-	// EnvKafkaCA is the brokers' authority, in PEM.
+	// EnvKafkaCA holds the CA certificate of the brokers, in PEM.
 	EnvKafkaCA = "KAFKA_CA"
-	// EnvPrometheusToken is a bearer token.
+	// EnvPrometheusToken holds a bearer token.
 	EnvPrometheusToken = "PROMETHEUS_TOKEN"
 )
 
@@ -37,35 +36,34 @@ const (
 type Config struct {
 	Run       string `json:"run"`
 	Namespace string `json:"namespace"`
-	// Interval between two rounds of questions. It doubles as a run gets long.
+	// Interval between two rounds. It doubles as a run gets long.
 	Interval time.Duration `json:"interval"`
 	// Longest is the maximum duration of the collector.
 	Longest time.Duration `json:"longest"`
-	// Components are the pods to look at, the first that fits a pod counts.
+	// Components are the pods to sample; the first that matches a pod counts.
 	Components []Component `json:"components"`
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 	Postgres   *Postgres   `json:"postgres,omitempty"`
 	Kafka      *Kafka      `json:"kafka,omitempty"`
-	// Egress are the operator's lists of what is connected to.
+	// Egress holds the operator's lists of allowed and denied connections.
 	Egress egress.Lists `json:"egress,omitzero"`
 }
 
-// Component is a part of the system with pods of its own.
+// Component is a part of the system with its own pods.
 type Component struct {
-	// Name in metrics, for example module/mod-users; the name's beginning, for
-	// example kafka/broker-, where the pods are numbered.
+	// Name in metrics, for example module/mod-users; with numbered pods the name's beginning, for
+	// example kafka/broker-.
 	Name string `json:"name"`
-	// Selector of the component's pods' labels, as kubectl writes it.
+	// Selector of the component's pods by label, as kubectl writes it.
 	Selector string `json:"selector"`
 	// Numbered is the source of a pod's number; empty: all pods together are the component.
 	Numbered Numbering `json:"numbered,omitempty"`
-	// Controller is the UID of the object that controls its pods; empty: those of any
-	// that the selector chooses.
+	// Controller is the UID of the object that controls its pods; empty: any selected pod.
 	Controller types.UID `json:"controller,omitempty"`
 }
 
-// ControlInstances takes only those pods for servers of PostgreSQL that this object
-// controls: they are logged in to, and anybody's pod can have their labels.
+// ControlInstances limits PostgreSQL servers to pods that this object controls: the collector logs
+// in to them, and any pod could have their labels.
 func (c *Config) ControlInstances(by types.UID) {
 	for i := range c.Components {
 		if one := &c.Components[i]; one.Name == metric.Primary || one.Name == metric.Replica {
@@ -78,7 +76,7 @@ func (c *Config) ControlInstances(by types.UID) {
 type Numbering string
 
 const (
-	// ByOrdinal takes the number at the end of the pod's name.
+	// ByOrdinal uses the number at the end of the pod's name.
 	ByOrdinal Numbering = "Ordinal"
 	// ByRank counts the pods in the order of their names, from 1.
 	ByRank Numbering = "Rank"
@@ -88,7 +86,7 @@ const (
 type Prometheus struct {
 	URL     string   `json:"url"`
 	Metrics []Metric `json:"metrics,omitempty"`
-	// Databases that Amazon runs.
+	// Databases on Amazon RDS.
 	Databases []Database `json:"databases,omitempty"`
 	// Cluster is the name of the MSK cluster in CloudWatch.
 	Cluster string `json:"cluster,omitempty"`
@@ -103,7 +101,7 @@ type Database struct {
 	Instance  string `json:"instance"`
 }
 
-// Metric is a number that the experiment declares.
+// Metric is a custom metric that the experiment declares.
 type Metric struct {
 	Name  string `json:"name"`
 	Query string `json:"query"`
@@ -115,22 +113,22 @@ type Metric struct {
 // Postgres lists the servers to sample. Database, user and password are in the environment,
 // under the names libpq reads.
 type Postgres struct {
-	// Servers that are already there. None: those of the pods.
+	// Servers that exist already. None: those of the pods.
 	Servers []Server `json:"servers,omitempty"`
 }
 
-// Server is a PostgreSQL.
+// Server is a PostgreSQL server.
 type Server struct {
 	Component string `json:"component"`
 	Host      string `json:"host"`
 	Port      int32  `json:"port"`
 }
 
-// Kafka specifies the connection to the brokers. A login is in the environment.
+// Kafka specifies the connection to the brokers. The login is in the environment.
 type Kafka struct {
 	Servers   []string               `json:"servers"`
 	TLS       bool                   `json:"tls,omitempty"`
 	Mechanism v1alpha1.SASLMechanism `json:"mechanism,omitempty"`
-	// InsecurePlaintext lets PLAIN go without TLS.
+	// InsecurePlaintext allows PLAIN without TLS.
 	InsecurePlaintext bool `json:"insecurePlaintext,omitempty"`
 }

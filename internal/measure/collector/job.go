@@ -27,19 +27,18 @@ import (
 // Container is the name of the Job's only container.
 const Container = "collector"
 
-// maxRestarts is how often another pod takes the place of a collector that
-// was killed. What it had printed is read from the log of its pod.
+// maxRestarts limits the replacements of a collector that was killed. The operator reads the
+// samples of earlier pods from their logs.
 const maxRestarts = 5
 
-// memory of a collector: what it takes as a rule, and what it may take. Making
-// PostgreSQL's parser ready takes 260 MiB for a second or two, of which some 25
-// stay; about as much as that is for all the rest.
+// memory request and limit of a collector. Initializing PostgreSQL's parser takes 260 MiB for a
+// second or two, of which some 25 stay; everything else takes about as much as that.
 const (
 	memoryRequest = "96Mi"
 	memoryLimit   = "512Mi"
 )
 
-// grace is how long a collector that is killed may take to print what it has.
+// grace is the time that a killed collector has to print its samples.
 const grace = 20 * time.Second
 
 // Access returns the ServiceAccount of an experiment's collectors and the RoleBinding that
@@ -67,7 +66,7 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 		return nil, fmt.Errorf("writing the collector's configuration: %w", err)
 	}
 	env := append([]corev1.EnvVar{
-		// The kubelet would put variables into the place of what is in $( ).
+		// The kubelet would replace $( ) by variables.
 		{Name: EnvConfig, Value: strings.ReplaceAll(string(encoded), "$(", "$$(")},
 		podspec.EnvFromPod(EnvPod, "metadata.name"),
 		podspec.EnvFromPod(EnvNode, "spec.nodeName"),
@@ -77,7 +76,7 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 	intent := environment.RunIntent(run, batchv1.SchemeGroupVersion.WithKind("Job"), naming.CollectorJob(run.Name), labels)
 	intent.Object["spec"] = environment.Fields(&batchv1.JobSpec{
 		BackoffLimit: new(int32(maxRestarts)),
-		// The collector ends before; a pod that hangs does not.
+		// The collector ends before; this ends a pod that hangs.
 		ActiveDeadlineSeconds: new(int64((config.Longest + timeReserve).Seconds())),
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},

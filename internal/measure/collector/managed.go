@@ -11,11 +11,11 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// CatchUp is the maximum time that a stopped collector waits for late metrics. CloudWatch has
+// CatchUp is the maximum time that a stopped collector waits for late metrics. CloudWatch publishes
 // those of a minute one or two minutes later.
 const CatchUp = 3 * time.Minute
 
-// CatchUpTime is how much longer the collector of a run may take to end for that.
+// CatchUpTime is the extra time for that at the end of a run's collector.
 func CatchUpTime(run *v1alpha1.PerfRun) time.Duration {
 	if run.Spec.Measurement.Prometheus == nil {
 		return 0
@@ -28,7 +28,7 @@ func CatchUpTime(run *v1alpha1.PerfRun) time.Duration {
 	return CatchUp
 }
 
-// addManaged adds what Amazon runs of the system.
+// addManaged adds the parts of the system that Amazon runs.
 func (p *Prometheus) addManaged(system *v1alpha1.System) {
 	if postgres := system.Postgres; postgres != nil && postgres.External != nil && postgres.External.Prometheus != nil {
 		declared := postgres.External.Prometheus
@@ -45,11 +45,11 @@ func (p *Prometheus) addManaged(system *v1alpha1.System) {
 	}
 }
 
-// brokerHost is how MSK names the host of a broker, and its port.
+// brokerHost matches MSK's host names of brokers, with their port.
 var brokerHost = regexp.MustCompile(`^b-[0-9]+(?:-public)?\.([A-Za-z0-9.-]+):[0-9]+$`)
 
-// brokerDomain is what the names of MSK's brokers have in common; empty where none of
-// these is one.
+// brokerDomain is the common suffix of the host names of MSK's brokers; empty if none of these is
+// one.
 func brokerDomain(servers []string) string {
 	for _, server := range servers {
 		if parts := brokerHost.FindStringSubmatch(server); parts != nil {

@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// timeReserve is how much longer than its loads a run may last before the collector ends.
+// timeReserve is the time that a run may last beyond its loads before the collector ends.
 const timeReserve = time.Hour
 
 // ConfigFor returns the configuration of a run's collector. The selectors are those of
@@ -43,7 +43,7 @@ func ConfigFor(run *v1alpha1.PerfRun, request environment.Request, selectors map
 	return config
 }
 
-// maxDuration is what the loads may take at most.
+// maxDuration is the maximum duration of the loads.
 func maxDuration(run *v1alpha1.PerfRun) time.Duration {
 	sum := run.Spec.Deadlines.LoadStartOrDefault() + timeReserve
 	for _, load := range run.Spec.Scenario.Loads {
@@ -138,7 +138,7 @@ func prometheus(declared *v1alpha1.Prometheus, namespace string) *Prometheus {
 	return asked
 }
 
-// servers are those of the pods where PerfLab runs them.
+// servers are those of the pods if PerfLab runs them.
 func servers(request environment.Request) *Postgres {
 	external := request.System.Postgres.External
 	if external == nil {

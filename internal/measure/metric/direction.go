@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// rising are the statistics of loads, and the resources of servers, that get
-// better when higher.
+// rising are the statistics of loads, and the resources of servers, for which higher is better.
 var rising = []string{
 	RecordsPerSecond, RequestsPerSecond, TransactionsPerSecond, IterationsPerSecond,
 	Samples, Records, Imports, Capacity, CacheHits, MemoryFree, StorageFree,
@@ -36,8 +35,8 @@ func (m Metric) Direction(unit string, higher, lower []string) (rising, known bo
 	return false, fallingUnit.MatchString(unit)
 }
 
-// Units of which the direction is known: of times, those that Go's benchmarks name such
-// as p99-ns included, and of what they allocate; of the work that is done in some time.
+// Units with a known direction: times, including those of Go's benchmarks such as p99-ns,
+// allocations, and work per time.
 var (
 	fallingUnit = regexp.MustCompile(`^((ns|us|µs|μs|ms|s|sec|min|h)(/\S+)?|\S+-(ns|sec)|(B|allocs)/op)$`)
 	risingUnit  = regexp.MustCompile(`(?i)^((` +
@@ -46,8 +45,7 @@ var (
 		`)( per |/)(s|secs?|seconds?|min|minutes?|h|hours?)|ops|rps|qps|tps|iops|fps|[kmgt]?bps)$`)
 )
 
-// risingPart is the part of the name for which higher is better; empty where
-// lower is.
+// risingPart is the part of the name for which higher is better; empty if lower is.
 func (m Metric) risingPart(custom []string) string {
 	switch m.Component {
 	case "":
@@ -58,8 +56,7 @@ func (m Metric) risingPart(custom []string) string {
 	return among(rising, m.Resource)
 }
 
-// among the custom metrics that are listed, by the name of all its series or by its
-// own.
+// among matches the custom metric with the list, by the name of all its series or by its own.
 func (m Metric) among(listed []string) string {
 	first, _ := CutOwner(m.Of)
 	return cmp.Or(among(listed, first), among(listed, m.Of))
@@ -72,7 +69,7 @@ func among(known []string, name string) string {
 	return ""
 }
 
-// camel finds where a word begins in what a metric is called.
+// camel finds where a word begins in a name.
 var camel = regexp.MustCompile("[A-Z]")
 
 // Directions describes the directions of metrics; those listed are better when higher. Custom

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// Components are the first parts of the names of metrics that are of no load.
+// Components are the first parts of the names of metrics that do not belong to a load.
 const (
 	Module   = "module"
 	Postgres = "postgres"
@@ -28,16 +28,16 @@ const (
 	Custom   = "custom"
 	System   = "system"
 	Node     = "node"
-	// Generator is what puts a load on: generator/cico/cpu/average.
+	// Generator is the load generator: generator/cico/cpu/average.
 	Generator = "generator"
 )
 
-// Cost is the one metric of the system as a whole. All else that begins with
-// system is of a load of this name.
+// Cost is the only metric of the system as a whole. All other names that begin with system belong
+// to a load of this name.
 const Cost = System + "/cost/perHour"
 
-// Components that a question may be about. The generator's resource use is not a property of
-// the system.
+// Components returns the components that a question may ask about. The generator's resource use is
+// not a property of the system.
 func Components() []string { return []string{Module, Postgres, Kafka, Custom, System, Node} }
 
 // Reserved reports whether a load may not have the name, because its metrics could not be
@@ -73,13 +73,13 @@ const (
 	ConnectionsActive = AllConnections + "active"
 	ConnectionsIdle   = AllConnections + "idle"
 	IdleInTransaction = AllConnections + "idleInTransaction"
-	// DatabaseLoad, with what connections that are at work wait for.
+	// DatabaseLoad is followed by what working connections wait for.
 	DatabaseLoad          = "databaseLoad/"
 	TransactionsPerSecond = "transactionsPerSecond"
 	CacheHits             = "cacheHits"
 	DatabaseSize          = "databaseSize"
 	Lag                   = "lag"
-	// ActiveSessions are what Amazon RDS calls the database's load.
+	// ActiveSessions is Amazon RDS's term for the database's load.
 	ActiveSessions  = "activeSessions"
 	ReadsPerSecond  = "readsPerSecond"
 	WritesPerSecond = "writesPerSecond"
@@ -95,38 +95,38 @@ const (
 	OtherCPU    = "otherCpu"
 	LoadAverage = "loadAverage"
 	CPUSpeed    = "cpuSpeed"
-	// Of its disks, and of those of a database that Amazon runs.
+	// Of the node's disks, and of those of a database on Amazon RDS.
 	DiskRead    = "diskRead"
 	DiskWritten = "diskWritten"
 	NetworkIn   = "networkIn"
 	NetworkOut  = "networkOut"
 )
 
-// Metric is the name of a metric, taken apart.
+// Metric is the parsed name of a metric.
 type Metric struct {
 	// Name as recorded.
 	Name string
-	// Component that the metric is of; empty for a load's.
+	// Component of the metric; empty for a load's.
 	Component string
-	// Of is the load, the module, the server.
+	// Of is the name of the load, the module or the server.
 	Of string
 	// Transaction of a load, as package label writes it, and one of its requests.
 	Transaction, Request string
 	// Resource of a server: cpu, memory, connections/active.
 	Resource string
-	// Part is the number of an import of a series, from 1; zero for all else.
+	// Part is the number of an import in a series, from 1; otherwise zero.
 	Part int
 	// Statistic, or the quantity of a load as a whole.
 	Statistic string
-	// Window is the stretch of the run; empty for all that counts.
+	// Window of the run; empty for the whole measurement.
 	Window string
 }
 
-// Name puts a metric's name together: of a load, a transaction and a statistic,
-// or of a component, a server, a resource and a statistic.
+// Name joins the parts of a metric's name: a load, a transaction and a statistic, or a component, a
+// server, a resource and a statistic.
 func Name(parts ...string) string { return strings.Join(parts, label.Separator) }
 
-// OwnName names a custom metric whose name may hold any letter.
+// OwnName returns the name of a custom metric, whose parts may contain any character.
 func OwnName(series ...string) string {
 	name := strings.NewReplacer(`\`, `\\`, windowMark, `\`+windowMark).Replace(Name(series...))
 	if of, last := CutStatistic(name); slices.Contains(summaries, last) {
@@ -135,7 +135,7 @@ func OwnName(series ...string) string {
 	return Name(Custom, name)
 }
 
-// Plain is a name as people read it.
+// Plain returns a name as users read it.
 func Plain(name string) string { return label.Plain(name) }
 
 // Same reports whether a user's spelling is the name of a metric: as parsed, or with spaces
@@ -144,21 +144,21 @@ func Same(written, name string) bool {
 	return strings.ReplaceAll(written, " / ", label.Separator) == Plain(name)
 }
 
-// CutOwner splits a name behind its first part, the load or the component.
+// CutOwner splits a name after its first part, the load or the component.
 func CutOwner(name string) (owner, rest string) {
 	owner, rest, _ = strings.Cut(name, label.Separator)
 	return owner, rest
 }
 
-// CutStatistic splits a name before its last part, how it is summed up. What
-// has but one part is a statistic of nothing.
+// CutStatistic splits a name before its last part, the statistic. A name with only one part is a
+// statistic without a subject.
 func CutStatistic(name string) (of, statistic string) {
 	at := strings.LastIndex(name, label.Separator)
 	return name[:max(at, 0)], name[at+1:]
 }
 
-// Holders are what holds a load's metric, the innermost first: its request, its
-// transaction, those that this one is within, and the load. A server's has none.
+// Holders returns the parents of a load's metric, the innermost first: its request, its
+// transaction, the transactions around it, and the load. A server's metric has none.
 func (m Metric) Holders() []string {
 	if m.IsServer() {
 		return nil
@@ -174,7 +174,7 @@ func (m Metric) Holders() []string {
 	return append(holders, m.Of)
 }
 
-// path of the transaction: its own name behind those that it is within.
+// path of the transaction: the transactions around it, then its own name.
 func (m Metric) path() []string {
 	if m.Transaction == "" {
 		return nil
@@ -183,13 +183,13 @@ func (m Metric) path() []string {
 	return path
 }
 
-// Identity is what a metric is of, as other programs read it.
+// Identity is the subject of a metric in machine-readable form.
 type Identity struct {
-	// Component that the metric is of; empty for a load's.
+	// Component of the metric; empty for a load's.
 	Component string `json:"component,omitempty"`
-	// Of is the load, the module, the server.
+	// Of is the name of the load, the module or the server.
 	Of string `json:"of,omitempty"`
-	// Transaction is its own name behind those that it is within.
+	// Transaction is the path of the transaction, its own name last.
 	Transaction []string `json:"transaction,omitempty"`
 	Request     string   `json:"request,omitempty"`
 	Resource    string   `json:"resource,omitempty"`
@@ -261,14 +261,13 @@ func (m *Metric) load(parts []string) {
 	}
 }
 
-// partPrefix is before the number of an import of a series.
+// partPrefix precedes the number of an import in a series.
 const partPrefix = "import-"
 
-// Part names one import of a series, behind the load: import-3.
+// Part names one import of a series, after the load: import-3.
 func Part(number int) string { return partPrefix + strconv.Itoa(number) }
 
-// parsePart is the number of the import that a name is of, behind its load; zero
-// where it is of no single one.
+// parsePart returns the number of the import in a name, after its load; zero if it covers several.
 func parsePart(parts []string) int {
 	if len(parts) != 2 || parts[1] != Duration {
 		return 0
@@ -284,20 +283,20 @@ func parsePart(parts []string) int {
 	return max(number, 0)
 }
 
-// isAddress: runs of scripts that named no requests have recorded their URLs.
+// isAddress reports whether the name is a URL: scripts without request names record URLs.
 func isAddress(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// IsServer reports whether the metric is one of servers, including the cost.
+// IsServer reports whether the metric belongs to a server, including the cost.
 func (m Metric) IsServer() bool { return m.Component != "" }
 
-// IsTransaction reports whether the metric is of whole transactions.
+// IsTransaction reports whether the metric covers whole transactions.
 func (m Metric) IsTransaction() bool {
 	return !m.IsServer() && m.Transaction != "" && m.Request == ""
 }
 
-// IsWhole reports whether the metric is of a load as a whole, mostly an import.
+// IsWhole reports whether the metric covers a load as a whole, mostly an import.
 func (m Metric) IsWhole() bool { return !m.IsServer() && m.Transaction == "" }
 
 // IsUse reports whether the metric is the given statistic of a server's resource over the
@@ -311,7 +310,7 @@ func (m Metric) IsResponseTime() bool {
 	return m.isTopTransaction() && (m.Statistic == Average || m.Statistic == P95)
 }
 
-// isTopTransaction leaves out the transactions within others.
+// isTopTransaction excludes transactions within others.
 func (m Metric) isTopTransaction() bool { return m.IsTransaction() && len(m.path()) == 1 }
 
 // IsGuard reports whether the metric is a default guardrail: error rates and 95th percentiles

@@ -20,7 +20,7 @@ const (
 	server
 )
 
-// known are metrics of every kind, with all that is known of each.
+// known are metrics of every kind, with their properties.
 var known = map[string]struct {
 	want   metric.Metric
 	kind   kind
@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Records come from anywhere, and a name may be anything.
+// Records come from anywhere, and may contain any name.
 func TestParseAcceptsAnyName(t *testing.T) {
 	odd := []string{"", "/", "//", "m", "import-1", "a/import-1", "a/b/", "@", "a@", "a@b@c", " "}
 	for _, component := range append(metric.Components(), metric.Cost) {
@@ -129,8 +129,7 @@ func metricKind(m metric.Metric) kind {
 	return request
 }
 
-// What is of a load is never taken for a server's, but where no load may have
-// the name.
+// A load's metric counts as a server's only if no load may have the name.
 func TestReservedNames(t *testing.T) {
 	for _, name := range []string{"module", "postgres", "kafka", "custom", "node", "generator", "system", "cost", "cico", ""} {
 		isServer := metric.Parse(name + "/Check-In/p95").IsServer()
@@ -213,7 +212,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Only units that have but one direction tell it.
+// Only units with a single direction imply it.
 func TestUnitsImplyDirections(t *testing.T) {
 	for direction, units := range map[string][]string{
 		"higher":  {"req/s", "requests/sec", "MB/s", "B/s", "MiB/s", "ops/s", "op/s", "msgs/s", "rows/second", "tx/s", "qps", "ops", "TPS", "Mbit/s", "Gbps", "kops/s", "Kreq/s", "Mrows/sec", "records/min", "jobs/hour", "requests per second", "items per minute"},
@@ -260,7 +259,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestIsInformative(t *testing.T) {
-	for name, want := range map[string][2]bool{ // telling, restating
+	for name, want := range map[string][2]bool{ // informative, restating
 		"cico/Check-In/average":         {true, false},
 		"cico/Check-In/p75":             {true, true},
 		"cico/Check-In/max":             {false, false},
@@ -280,7 +279,7 @@ func TestIsInformative(t *testing.T) {
 	}
 }
 
-// A name that somebody gave is not written otherwise at the beginning of a sentence.
+// A user's name at the beginning of a sentence is not capitalized.
 func TestBeginsWithName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"load/orders/average": true, `load/orders\/items/p95`: true, "load/GET /orders/errors": true, "load/orders/samples": false,

@@ -4,7 +4,7 @@ package metric
 
 import "slices"
 
-// Statistics of transactions and, some of them, of what servers use.
+// Statistics of transactions and, some of them, of servers' resource use.
 const (
 	Samples = "samples"
 	Average = "average"
@@ -16,8 +16,8 @@ const (
 	Errors  = "errors"
 )
 
-// Statistics of what servers use. Slopes are per hour; SlopeLow and SlopeHigh
-// are the ends of their intervals.
+// Statistics of servers' resource use. Slopes are per hour; SlopeLow and SlopeHigh are the ends of
+// their intervals.
 const (
 	PercentOfRequest = "percentOfRequest"
 	PercentOfLimit   = "percentOfLimit"
@@ -28,7 +28,7 @@ const (
 	OOMKills         = "oomKills"
 )
 
-// Quantities of a load as a whole. The last two are of one that does not import.
+// Quantities of a load as a whole. The last two are those of loads without imports.
 const (
 	Duration         = "duration"
 	ClientDuration   = "clientDuration"
@@ -43,59 +43,58 @@ const (
 	RequestsPerSecond   = "requestsPerSecond"
 	IterationsPerSecond = "iterationsPerSecond"
 
-	// Capacity is the highest level at which the objectives hold, in users or whatever the
-	// levels are.
+	// Capacity is the highest level at which the objectives hold, in users or the unit of the
+	// levels.
 	Capacity = "capacity"
 )
 
-// Quantities of a load as a whole, after a fault: how much less it did than undisturbed.
+// Quantities of a load as a whole, after a fault, compared with the undisturbed load.
 const (
-	// LostTime is how long the load's undisturbed rate of successful transactions takes for those
-	// that are missing: 3 s of an outage, or 6 s at half the rate.
+	// LostTime is the time in which the undisturbed load completes as many transactions as are
+	// missing: 3 s of an outage, or 6 s at half the rate.
 	LostTime = "lostTime"
 	// ExcessErrors are the failed transactions beyond the undisturbed share.
 	ExcessErrors = "excessErrors"
-	// ExcessTime is the response time of successful transactions beyond the undisturbed average,
-	// summed up.
+	// ExcessTime is the total response time of successful transactions beyond the undisturbed
+	// average.
 	ExcessTime = "excessTime"
-	// RecoveryTime is from the fault's begin to the end of the last outage.
+	// RecoveryTime is the time from the fault's begin to the end of the last outage.
 	RecoveryTime = "recoveryTime"
 )
 
-// Count of a metric in k6's own summary.
+// Count of a metric in k6's summary.
 const Count = "count"
 
-// Transactions of check-in and check-out; those of a script are its own.
+// Transactions of check-in and check-out; scripts have their own.
 const (
 	CheckIn  = "Check-In"
 	CheckOut = "Check-Out"
 )
 
-// transactional are the statistics of a transaction, summaries how the use of a
-// resource is summed up.
+// transactional are the statistics of a transaction, summaries those of resource use.
 var (
 	transactional = []string{Average, P50, P75, P95, P99, Max, Samples, Errors}
 	summaries     = []string{Average, Max, PercentOfRequest, PercentOfLimit, Slope, SlopeLow, SlopeHigh}
 )
 
-// TransactionStatistics are those of a transaction.
+// TransactionStatistics returns the statistics of a transaction.
 func TransactionStatistics() []string { return slices.Clone(transactional) }
 
-// SummaryStatistics are those of a metric in k6's own summary.
+// SummaryStatistics returns the statistics of a metric in k6's summary.
 func SummaryStatistics() []string { return append(TransactionStatistics(), Count) }
 
-// ServerStatistics are those of what servers use.
+// ServerStatistics returns the statistics of servers' resource use.
 func ServerStatistics() []string { return append(slices.Clone(summaries), Restarts, OOMKills) }
 
-// Rates are the quantities of a load as a whole, but of one that imports.
+// Rates returns the quantities of a load without imports.
 func Rates() []string { return []string{RequestsPerSecond, IterationsPerSecond} }
 
-// ImportStatistics are the quantities of a load that imports.
+// ImportStatistics returns the quantities of a load with imports.
 func ImportStatistics() []string {
 	return []string{Duration, ClientDuration, RecordsPerSecond, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs}
 }
 
-// FaultStatistics are the quantities of a load after a fault.
+// FaultStatistics returns the quantities of a load after a fault.
 func FaultStatistics() []string {
 	return []string{LostTime, ExcessErrors, ExcessTime, RecoveryTime}
 }
@@ -112,11 +111,11 @@ const (
 	UnitBytesPerSec  = "B/s"
 )
 
-// PerHour is the unit of what changes, or costs, so much in an hour.
+// PerHour returns the unit of a change, or of a cost, per hour.
 func PerHour(unit string) string { return unit + "/h" }
 
-// Unit of a statistic of loads; empty for what is known of servers only, which
-// have the unit of their resource.
+// Unit returns the unit of a load's statistic; empty for statistics of servers only, which have the
+// unit of their resource.
 func Unit(statistic string) string {
 	switch statistic {
 	case Average, P50, P75, P95, P99, Max:

@@ -23,32 +23,31 @@ const (
 	windowMark   = "@"
 )
 
-// During is the window while an import is on.
+// During returns the window of an import.
 func During(load string) string { return duringPrefix + load }
 
-// CutDuring finds the import that is on in a window; false in those in which
-// none is.
+// CutDuring returns the import of a window; false if the window has none.
 func CutDuring(window string) (load string, found bool) {
 	return strings.CutPrefix(window, duringPrefix)
 }
 
-// AfterFault is the window from a fault's begin to the end of its observation.
+// AfterFault returns the window from a fault's begin to the end of its observation.
 func AfterFault(fault string) string { return faultPrefix + fault }
 
-// CutFault finds the fault after which a window begins; false in other windows.
+// CutFault returns the fault that begins a window; false for other windows.
 func CutFault(window string) (fault string, found bool) {
 	return strings.CutPrefix(window, faultPrefix)
 }
 
-// IsWindow reports whether a scenario may have a window of the name.
+// IsWindow reports whether a scenario may have a window with this name.
 func IsWindow(name string) bool {
 	_, isDuring := CutDuring(name)
 	_, isFault := CutFault(name)
 	return name == Alone || name == After || isDuring || isFault
 }
 
-// In names a metric in a window of the run; where that is empty, over all that
-// counts.
+// In returns the name of a metric in a window of the run; an empty window means the whole
+// measurement.
 func In(name, window string) string {
 	if window == "" {
 		return name
@@ -56,9 +55,9 @@ func In(name, window string) string {
 	return name + windowMark + window
 }
 
-// CutWindow splits a metric into its name and the window of the run it is cut
-// to: cico/Check-In/p95@alone is cico/Check-In/p95 in the window alone. An @
-// with a slash behind it, or a backslash before it, is a part of the name.
+// CutWindow splits a metric into its name and its window: cico/Check-In/p95@alone is
+// cico/Check-In/p95 in the window alone. An @ with a slash after it, or a backslash before it, is a
+// part of the name.
 func CutWindow(metric string) (name, window string) {
 	at := strings.LastIndex(metric, windowMark)
 	if at < 0 || strings.Contains(metric[at:], label.Separator) || isEscaped(metric[:at]) {
@@ -67,21 +66,20 @@ func CutWindow(metric string) (name, window string) {
 	return metric[:at], metric[at+1:]
 }
 
-// isEscaped reports whether what follows a text has a backslash before it.
+// isEscaped reports whether a text ends in a backslash that escapes the next character.
 func isEscaped(before string) bool {
 	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
 }
 
-// Compare puts names in order as a reader, or a status with little room, wants
-// them: whole stretches before windows, each by name.
+// Compare orders names for readers, and for statuses with little space: the whole measurement
+// before windows, each by name.
 func Compare(a, b string) int {
 	_, windowA := CutWindow(a)
 	_, windowB := CutWindow(b)
 	return cmp.Or(cmp.Compare(min(len(windowA), 1), min(len(windowB), 1)), cmp.Compare(a, b))
 }
 
-// CompareWindows puts windows in the order of time; those during imports are
-// alike.
+// CompareWindows orders windows by time; those of imports are equal.
 func CompareWindows(a, b string) int { return cmp.Compare(rank(a), rank(b)) }
 
 func rank(window string) int {

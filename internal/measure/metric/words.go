@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DisplayName combines a metric and its scenario: cico/Check-In/p95 of cico-8. If the load has
-// the scenario's name, that is not repeated: create-5k/duration.
+// DisplayName combines a metric and its scenario: cico/Check-In/p95 of cico-8. A scenario with the
+// load's name is not repeated: create-5k/duration.
 func DisplayName(metric, scenario string) string {
 	if load, _ := CutOwner(metric); load == scenario {
 		return Plain(metric)
@@ -18,7 +18,7 @@ func DisplayName(metric, scenario string) string {
 	return Plain(metric) + " of " + scenario
 }
 
-// Phrase names the metric in a sentence.
+// Phrase returns the metric's name for a sentence.
 func (m Metric) Phrase() string {
 	text := m.fullPhrase()
 	if m.Window != "" {
@@ -128,12 +128,12 @@ func (m Metric) serverPhrase() string {
 	return m.summaryPhrase() + " of " + componentPhrase(m.Component) + " " + m.Of
 }
 
-// summaryPhrase is how a resource is summed up, and which: average CPU.
+// summaryPhrase returns the statistic and the resource: average CPU.
 func (m Metric) summaryPhrase() string {
 	return strings.TrimSpace(m.Statistic + " " + ResourcePhrase(m.Resource))
 }
 
-// componentPhrase is what kind of server it is, before the server's own name.
+// componentPhrase returns the kind of server, which precedes the server's own name.
 func componentPhrase(component string) string {
 	switch component {
 	case Postgres:
@@ -144,7 +144,7 @@ func componentPhrase(component string) string {
 	return "load generator"
 }
 
-// ResourcePhrase is a resource as sentences and headings name it.
+// ResourcePhrase returns a resource's name for sentences and headings.
 func ResourcePhrase(resource string) string {
 	switch resource {
 	case CPU:
@@ -199,7 +199,7 @@ func ResourcePhrase(resource string) string {
 	return resource
 }
 
-// WindowPhrase is a window as sentences and headings name it.
+// WindowPhrase returns a window's name for sentences and headings.
 func WindowPhrase(window string) string {
 	if load, isDuring := CutDuring(window); isDuring {
 		return "during " + load
@@ -219,14 +219,14 @@ func RequestPhrase(request string) string {
 	return request
 }
 
-// IsInformative reports whether a difference of the metric is meaningful: the number of
-// samples follows from the load, a maximum from one request.
+// IsInformative reports whether a difference of the metric is meaningful: the number of samples
+// follows from the load, a maximum from a single request.
 func (m Metric) IsInformative() bool {
 	switch m.Statistic {
 	case Samples, Max, Slope, SlopeLow, SlopeHigh, PercentOfRequest, PercentOfLimit, P99, P50, Imports, Records:
 		return false
 	}
-	// What others do on a node is no effect of an arm.
+	// Other workloads on a node are no effect of an arm.
 	return m.Request == "" && m.Component != Node
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package observation writes and reads what runs measured. An invalid value is omitted and
-// named; it does not affect other values. It is pure.
+// Package observation writes and reads the measurements of runs. It omits and names invalid values,
+// which do not affect other values. It is pure.
 package observation
 
 import (
@@ -17,22 +17,22 @@ import (
 
 var errNotFinite = errors.New("is not a finite number")
 
-// maxFaults is how many values that can't be used are named.
+// maxFaults limits the number of invalid values that are named.
 const maxFaults = 5
 
-// New is the value of a statistic of a load or a transaction, in its unit.
+// New returns the observation of a load's or transaction's statistic, in its unit.
 func New(subject, statistic string, value float64, samples int64) v1alpha1.Observation {
 	return v1alpha1.Observation{Metric: metric.Name(subject, statistic), Value: decimal.Format(value), Unit: metric.Unit(statistic), Samples: samples}
 }
 
-// Reader reads the observations of runs, and remembers what it left out.
+// Reader reads the observations of runs, and collects the faults.
 type Reader struct {
 	faults []string
 	more   int
 }
 
-// Read passes each observation of a run with its value to use. Values that are invalid or
-// rejected by use are omitted, and recorded as a fault with the run's name.
+// Read calls use with each observation of a run and its value. Values that are invalid or rejected
+// by use are omitted, and recorded as a fault with the run's name.
 func (r *Reader) Read(run string, observations []v1alpha1.Observation, use func(of *v1alpha1.Observation, value float64) error) {
 	for i := range observations {
 		value, err := number(observations[i].Value)
@@ -57,7 +57,7 @@ func number(text string) (float64, error) {
 	return value, err
 }
 
-// Faults name what was left out, in one sentence each.
+// Faults describes what was left out, in one sentence each.
 func (r *Reader) Faults() []string {
 	if r.more == 0 {
 		return r.faults
@@ -66,7 +66,7 @@ func (r *Reader) Faults() []string {
 		fmt.Sprintf("%s %s left out", prose.Counted(r.more, "more value"), prose.Verb(r.more, "is", "are")))
 }
 
-// OfValidRun are the observations that the status of a run holds, if the run counts.
+// OfValidRun returns the observations in the status of a run, if the run is valid.
 func OfValidRun(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil
@@ -74,15 +74,15 @@ func OfValidRun(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	return run.Status.Observations
 }
 
-// SeriesKey is where a metric's values of runs are looked for.
+// SeriesKey identifies the values of a metric in several runs.
 type SeriesKey struct {
 	Arm, Scenario, Metric string
 	// Blocks up to this one are complete.
 	Blocks int32
 }
 
-// Values are what the runs of a place that are valid measured, and in what unit. What can't be
-// read is left out: it is in the experiment's own warnings.
+// Values returns the values of valid runs for a key, and their unit. It omits invalid values, which
+// the experiment's own warnings report.
 func Values(runs []v1alpha1.PerfRun, at SeriesKey) (values []float64, unit string) {
 	var reader Reader
 	for i := range runs {

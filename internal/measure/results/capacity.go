@@ -24,15 +24,15 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Numbers of observations that the status has of a level: of objectives and the load, and of
-// servers' CPU, the largest shares of limits and the largest uses.
+// Limits of a level's observations in the status: of objectives and the load, and of servers' CPU,
+// the largest shares of limits and the largest uses.
 const (
 	maxLoadObservations   = 24
 	maxServerObservations = 20
 )
 
-// ObserveCapacity returns the capacity that a run found, and its observation; none if its levels
-// are far apart, as those of an arm's first run are. samples may be nil.
+// ObserveCapacity returns the capacity found in a run, and its observation; no observation if the
+// levels are far apart, as in an arm's first run. samples may be nil.
 func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samples *payload.Samples) (*v1alpha1.RunCapacity, []v1alpha1.Observation, *Fault) {
 	load, timetable, known := steps.FromScenario(spec.Scenario, spec.Measurement, spec.Levels)
 	own := measured[load.Name]
@@ -77,7 +77,7 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 	return summarizeCapacity(load, objectives, found, levels)
 }
 
-// observeLevel returns what loads and servers did in a window.
+// observeLevel returns the observations of loads and servers in a window.
 func observeLevel(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, samples *payload.Samples, window Window) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, load := range spec.Scenario.Loads {
@@ -134,7 +134,7 @@ func allHold(margins []float64) bool {
 	return !slices.ContainsFunc(margins, func(margin float64) bool { return margin < 0 })
 }
 
-// isMetricOf reports whether an observation is of an objective's metric.
+// isMetricOf reports whether an observation has an objective's metric.
 func isMetricOf(objective v1alpha1.Objective, one v1alpha1.Observation) bool {
 	return objective.Metric == one.Metric || metric.Same(objective.Metric, one.Metric)
 }
@@ -174,7 +174,7 @@ func ParseLimit(text, in string) (float64, error) {
 	return value * factor, nil
 }
 
-// selectForLevel returns the observations that a status has room for: those of objectives, of the
+// selectForLevel returns the observations that fit into the status: those of objectives, of the
 // load's transactions and rates, and of the servers' CPU.
 func selectForLevel(observations []v1alpha1.Observation, objectives []v1alpha1.Objective, load string) []v1alpha1.Observation {
 	var first, second, shares, uses []v1alpha1.Observation

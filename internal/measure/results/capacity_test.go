@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// stepped is a run with three levels of 20 s, of which the last 15 s are measured.
+// stepped is a run with three levels of 20 s each; the last 15 s of a level are measured.
 func stepped(objectives ...v1alpha1.Objective) *v1alpha1.PerfRunSpec {
 	levels := int32(3)
 	return &v1alpha1.PerfRunSpec{
@@ -28,7 +28,7 @@ func stepped(objectives ...v1alpha1.Objective) *v1alpha1.PerfRunSpec {
 	}
 }
 
-// slowing has five check-ins a second, which take so long at each level.
+// slowing has five check-ins a second, which take this long at each level.
 func slowing(took ...time.Duration) *payload.Payload {
 	p := payload.New("cico", "run", "1", start)
 	for second := range 60 {
@@ -87,7 +87,7 @@ func TestCapacityOutsideTheLevels(t *testing.T) {
 	}
 }
 
-// At an overload that no transaction survives there is no response time: the objective fails.
+// An overload without any successful transaction has no response time: the objective fails.
 func TestOverloadWithoutResponseTimesFails(t *testing.T) {
 	p := payload.New("cico", "run", "1", start)
 	for second := range 60 {
@@ -104,7 +104,7 @@ func TestOverloadWithoutResponseTimesFails(t *testing.T) {
 	}
 }
 
-// The levels of an arm's first run are far apart: they only show where to look.
+// The levels of an arm's first run are far apart: they only indicate where to search.
 func TestCoarseRunHasNoValue(t *testing.T) {
 	spec := stepped(atMost400ms)
 	spec.Levels = []int32{1, 5, 30}
@@ -175,8 +175,7 @@ func TestLimitsHaveUnits(t *testing.T) {
 	}
 }
 
-// Consumers that fall behind more and more at a level limit the capacity, though the lag itself is
-// small.
+// A consumer lag that grows at a level limits the capacity, though the lag itself is small.
 func TestGrowingLagLimitsTheCapacity(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "collector", at(0))
 	for second := range 60 {

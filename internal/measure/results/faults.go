@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// SetDisturbed ends the time that counts without a window at the begin of the first fault.
+// SetDisturbed ends the measured time without a window at the begin of the first fault.
 func SetDisturbed(measured map[string]Measured, faults []v1alpha1.RunFault) {
 	for name, own := range measured {
 		for _, fault := range faults {
@@ -50,9 +50,8 @@ func CheckFaults(scenario *v1alpha1.Scenario, statuses []v1alpha1.RunFault, meas
 	return nil
 }
 
-// ObserveFaults returns what faults cost each load that is not a batch, and sentences on what is
-// not known of it. The time from the load's warm-up to the first fault is what they are compared
-// with.
+// ObserveFaults returns the cost of faults for each load that is not a batch, and sentences about
+// unknown costs. The reference is the time from the load's warm-up to the first fault.
 func ObserveFaults(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, faults []v1alpha1.RunFault) (observations []v1alpha1.Observation, sentences []string) {
 	for _, load := range loads {
 		own := measured[load.Name]
@@ -84,17 +83,17 @@ func ObserveFaults(loads []v1alpha1.Load, measured map[string]Measured, measurem
 
 // Recovery is the rate of successful transactions at a time after a fault.
 type Recovery struct {
-	// After the fault's begin.
+	// After is the time since the fault's begin.
 	After time.Duration
 	// Percent of the undisturbed rate.
 	Percent float64
 }
 
-// mostRecoveries are the points of ObserveRecovery at most.
+// mostRecoveries limits the points of ObserveRecovery.
 const mostRecoveries = 120
 
 // ObserveRecovery returns the rates of a load's successful transactions from a fault's begin to the
-// end of its observation; none if there is nothing to compare them with.
+// end of its observation; none without an undisturbed rate.
 func ObserveRecovery(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, fault v1alpha1.RunFault) []Recovery {
 	own := measured[load.Name]
 	if own.Histograms == nil || fault.Begin == nil || fault.End == nil {
@@ -123,7 +122,7 @@ func afterFault(p *payload.Payload, fault v1alpha1.RunFault) Window {
 	return Window{Name: metric.AfterFault(fault.Name), From: later(from, p.Start), To: fault.End.Time}
 }
 
-// normal is what a load does undisturbed.
+// normal is the undisturbed behavior of a load.
 type normal struct {
 	// rate of successful transactions, per second.
 	rate float64
@@ -180,8 +179,8 @@ func countOutcomes(p *payload.Payload) (ok, failed int64) {
 	return ok, failed
 }
 
-// cost returns how what a load did in a window differs from what it does undisturbed, and a
-// sentence about the recovery time if it is not known exactly.
+// cost returns the difference between a load in a window and the undisturbed load, and a sentence
+// about the recovery time if it is not known exactly.
 func (n normal) cost(load string, all *payload.Payload, window Window) ([]v1alpha1.Observation, string) {
 	part := all.Between(window.From, window.To)
 	seconds := part.End.Sub(part.Start).Seconds()
@@ -206,8 +205,8 @@ func (n normal) cost(load string, all *payload.Payload, window Window) ([]v1alph
 }
 
 const (
-	// slotCount is the least number of successes that are due in a slot: by chance, fewer than half
-	// of them come once in ten thousand slots, if they come as a Poisson process.
+	// slotCount is the minimum number of expected successes in a slot: in a Poisson process, fewer
+	// than half of them occur by chance once in ten thousand slots.
 	slotCount = 50
 	// fewestSlots of a window; with fewer, a recovery time would be too coarse.
 	fewestSlots = 4

@@ -17,13 +17,13 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// second of a load: how many check-ins succeed and fail, and how long one takes.
+// second of a load: the number of successful and failed check-ins, and their duration.
 type second struct {
 	ok, failed int
 	took       time.Duration
 }
 
-// disturbed is a load of two minutes whose seconds differ from twenty check-ins of 100 ms.
+// disturbed is two minutes with twenty check-ins of 100 ms in each second, except in some.
 func disturbed(differ func(second int) (second, bool)) *payload.Payload {
 	p := payload.New("cico", "run", "1", start)
 	for i := range 120 {
@@ -55,7 +55,7 @@ func measuredWith(p *payload.Payload, faults ...v1alpha1.RunFault) map[string]re
 	return measured
 }
 
-// costs are what a fault after 60 s costs that is observed for 40 s.
+// costs returns the costs of a fault after 60 s that is observed for 40 s.
 func costs(t *testing.T, p *payload.Payload) (of func(statistic string) float64, sentences []string) {
 	t.Helper()
 	fault := lostAt(60, 40)
@@ -101,8 +101,8 @@ func TestObserveFaults(t *testing.T) {
 	}
 }
 
-// The recovery time has an end only if the load recovers, and is known only of a load that is large
-// enough.
+// The recovery time has an end only if the load recovers, and is known only for a large enough
+// load.
 func TestRecoveryIsCensored(t *testing.T) {
 	of, sentences := costs(t, disturbed(func(i int) (second, bool) { return second{failed: 1}, i >= 60 }))
 	if got := of("recoveryTime"); got < 39 || len(sentences) != 1 || !strings.Contains(sentences[0], "had not recovered") {
@@ -121,7 +121,7 @@ func TestRecoveryIsCensored(t *testing.T) {
 	}
 }
 
-// Metrics without a window count until the first fault, and so does the check of errors.
+// Metrics without a window, and the check of errors, end at the first fault.
 func TestFaultsEndWhatCounts(t *testing.T) {
 	p := disturbed(func(i int) (second, bool) { return second{failed: 20, took: time.Second}, i >= 60 })
 	fault := lostAt(60, 40)

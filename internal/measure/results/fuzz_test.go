@@ -10,8 +10,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Whatever the log of another k6 holds, what is read of it is bounded and gives
-// observations that a status takes.
+// Any log of another k6 yields a bounded summary and observations that a status can hold.
 func FuzzReadSummary(f *testing.F) {
 	f.Add(aSummary)
 	f.Add(aSummary[:len(aSummary)/2])

@@ -19,23 +19,23 @@ import (
 // ErrOtherSource means that a log has results of another run, load or pod.
 var ErrOtherSource = errors.New("these are results of another run")
 
-// Source is who is to have measured something.
+// Source identifies the expected origin of results.
 type Source struct{ Run, Load, Pod string }
 
-// LogResults is what the runners of a load printed, added up one after the other.
-// The zero value is ready for use.
+// LogResults are the results in the logs of a load's runners, added up one after the other. The
+// zero value is ready for use.
 type LogResults struct {
-	// last was added last.
+	// last is the last added report.
 	last       Report
 	histograms payload.Sum
 	summary    *Summary
-	// generator is the share of its CPUs that the busiest runner used, in
-	// percent: in the sum, one that is saturated among idle ones would not show.
+	// generator is the share of its CPUs that the busiest runner used, in percent: the sum would
+	// hide a saturated runner among idle ones.
 	generator float64
 	any       bool
 }
 
-// Report is what a log held.
+// Report describes the results in a log.
 type Report struct {
 	// SHA256 of it, in hexadecimal.
 	SHA256 string
@@ -43,15 +43,14 @@ type Report struct {
 	Generator string
 }
 
-// Last is what the log held that was added last.
+// Last returns the report of the last added log.
 func (g *LogResults) Last() Report { return g.last }
 
 // Any reports whether there are any results.
 func (g *LogResults) Any() bool { return g.any }
 
-// Read adds what a runner's log holds. It fails with ErrOtherSource where that is not
-// from whom it should be, with payload.ErrTooLarge where it takes too much memory,
-// and where nothing can be read.
+// Read adds the results in a runner's log. It fails with ErrOtherSource if they are from another
+// source, with payload.ErrTooLarge if they take too much memory, and without readable results.
 func (g *LogResults) Read(log io.Reader, load v1alpha1.Load, from Source) error {
 	if kinds.ForLoad(load).Results() == v1alpha1.ResultsSummary {
 		return g.readSummary(log)
@@ -85,8 +84,8 @@ func (g *LogResults) readSummary(log io.Reader) error {
 	return g.summary.check()
 }
 
-// Measured is the sum. Of k6's own summary, which has no times, start and end are
-// when the load was seen to be on.
+// Measured returns the sum. k6's own summary has no times: its start and end are those at which the
+// load was observed.
 func (g *LogResults) Measured(start, end time.Time) (Measured, error) {
 	if g.summary != nil {
 		return Measured{Summary: g.summary, Start: start, End: end}, nil
@@ -119,7 +118,7 @@ func claim(what, asked, said string) error {
 	return fmt.Errorf("%w: %s %q was asked, what its log holds says it is of %s %q", ErrOtherSource, what, asked, what, said)
 }
 
-// Unreadable is the fault of a run that has a log which can't be taken.
+// Unreadable returns the fault of a run with an invalid log.
 func Unreadable(whose string, err error) *Fault {
 	reason := v1alpha1.ReasonResultsMissing
 	switch {

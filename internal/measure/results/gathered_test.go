@@ -17,7 +17,7 @@ import (
 
 var foreignK6 = v1alpha1.Load{Name: "search", Script: &v1alpha1.Script{Image: "example.org/k6", Results: v1alpha1.ResultsSummary}}
 
-// gathered is what runners with these logs gave, whose k6 is not ours.
+// gathered returns the results of runners with these logs from a standard k6.
 func gathered(t *testing.T, logs ...string) results.Measured {
 	t.Helper()
 	var all results.LogResults

@@ -16,16 +16,14 @@ import (
 const (
 	// slopeConfidence of the interval of a slope.
 	slopeConfidence = 0.95
-	// slopeBatches is into how many means samples are put before a line is
-	// laid through them. Samples that follow each other closely depend on each
-	// other, which would make the interval too narrow; means of many do less.
+	// slopeBatches is the number of means that a line is fitted to. Consecutive samples depend on
+	// each other, which would make the interval too narrow; means of many do less.
 	slopeBatches = 20
 	// slopeSpan is the shortest time for a slope: a minute does not predict an hour.
 	slopeSpan = 10 * time.Minute
 )
 
-// leaking are the resources of which a leak may be reported, so that the interval of their
-// slope is recorded as well.
+// leaking are the resources with leak reports, so the interval of their slope is recorded as well.
 var leaking = map[string]bool{
 	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DiskUsed: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
 }
@@ -34,8 +32,8 @@ func (q quantity) mayLeak() bool {
 	return leaking[q.resource] || metric.Parse(q.name).Component == metric.Custom
 }
 
-// growing is the part of the counted stretch in which growth is reported: of a long load that
-// behind the time in which heaps and caches fill.
+// growing is the part of the counted window in which growth is reported: in a long load, the time
+// after heaps and caches have filled.
 func growing(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, counted Window) Window {
 	load, known := extent(loads, measured, func(v1alpha1.Load) bool { return true })
 	if known && measurement.IsLong(load.To.Sub(load.From)) {
@@ -45,8 +43,8 @@ func growing(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 }
 
 // ObserveGrowth returns the slopes, per hour, of the servers' resources in a window, and the
-// intervals of those that may leak. A container that ended and was started again continues at
-// another level, after as much time to fill its heap as the first one had.
+// intervals of those that may leak. A restarted container continues at another level, after as much
+// time to fill its heap as the first one had.
 func ObserveGrowth(samples *payload.Samples, window Window, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	return observeGrowth(samples, window, measurement, slopeSpan)
 }
@@ -72,7 +70,7 @@ func observeGrowth(samples *payload.Samples, window Window, measurement v1alpha1
 	return observations
 }
 
-// restartsOf the containers that a quantity is of, in the order of time.
+// restartsOf returns the times of restarts of a quantity's containers, in order.
 func restartsOf(samples *payload.Samples, of quantity) []time.Time {
 	var times []time.Time
 	for _, end := range samples.Ends {
@@ -84,8 +82,8 @@ func restartsOf(samples *payload.Samples, of quantity) []time.Time {
 	return times
 }
 
-// stretches are the points between restarts, without those in which what was started again
-// fills up.
+// stretches are the points between restarts, without the time that a restarted container takes to
+// fill.
 func stretches(points payload.Points, restarts []time.Time, filling time.Duration) []payload.Points {
 	var parts []payload.Points
 	for _, restart := range restarts {
@@ -102,7 +100,7 @@ func stretches(points payload.Points, restarts []time.Time, filling time.Duratio
 	return append(parts, points)
 }
 
-// slopeOf is the change per hour that stretches share.
+// slopeOf is the common change per hour of all parts.
 func slopeOf(parts []payload.Points, shortest time.Duration) stats.Estimate {
 	none := stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
 	all := 0

@@ -18,11 +18,11 @@ func observedWithGrowth(samples *payload.Samples, window results.Window) []v1alp
 	return append(results.ObserveServers(samples, window), results.ObserveGrowth(samples, window, v1alpha1.Measurement{})...)
 }
 
-// The interval of the slope of what grows by 60 MiB per hour under noise lies above
-// zero; that of noise alone does not, but in as many cases as the confidence leaves.
+// The interval of a slope of 60 MiB per hour under noise lies above zero; that of noise alone does
+// so only as often as the confidence level allows.
 func TestGrowth(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	// Each value depends on the one before, as samples of memory do.
+	// Each value depends on the previous one, as with samples of memory.
 	noisy := func(perHour float64) func(float64) float64 {
 		drift := 0.0
 		return func(minute float64) float64 {
@@ -53,7 +53,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// What grows while a run warms up is no leak.
+// Growth during the warm-up is no leak.
 func TestShortWindowHasNoSlope(t *testing.T) {
 	growing := sampledFor(constant(1), func(minute float64) float64 { return 100 + minute }).Samples
 	for minutes, wanted := range map[float64]bool{9: false, 11: true} {
@@ -64,7 +64,7 @@ func TestShortWindowHasNoSlope(t *testing.T) {
 	}
 }
 
-// after is how long heaps are given to fill, of a run in which growth is reported behind that.
+// after returns a measurement that reports growth after this time for heaps to fill.
 func after(filling time.Duration) v1alpha1.Measurement {
 	return v1alpha1.Measurement{Growth: &v1alpha1.Growth{After: &metav1.Duration{Duration: filling}}}
 }

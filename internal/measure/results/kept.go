@@ -10,8 +10,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// What is kept of a run's observations, whatever its loads were called: by the
-// status, whose object the API server bounds, and by the raw results.
+// Limits of a run's observations, whatever its loads are called: in the status, whose size the API
+// server limits, and in the raw results.
 const (
 	maxInStatus    = 1000
 	maxStatusBytes = 256 << 10
@@ -20,17 +20,16 @@ const (
 
 // StatusObservations are the observations of a run that are kept.
 type StatusObservations struct {
-	// Status has room for the first of them.
+	// Status has the first of them, as many as fit.
 	Status []v1alpha1.Observation
-	// Raw are all as JSON, where the status does not hold them.
+	// Raw has all of them as JSON, if the status does not.
 	Raw []byte
-	// Warnings count what is left out.
+	// Warnings count the omitted observations.
 	Warnings []string
 }
 
-// SelectForStatus sorts observations and keeps the first of them, as many as there is room
-// for: windows are left out before whole stretches. Of several with one name, the
-// first is kept.
+// SelectForStatus sorts observations and keeps the first ones that fit: windows are omitted before
+// the whole measurement. Of several with one name, the first is kept.
 func SelectForStatus(observations []v1alpha1.Observation) (StatusObservations, error) {
 	Sort(observations)
 	unique := distinct(observations)
@@ -47,7 +46,7 @@ func SelectForStatus(observations []v1alpha1.Observation) (StatusObservations, e
 	return kept, err
 }
 
-// distinct leaves out observations with a name that was there before.
+// distinct omits observations with a repeated name.
 func distinct(observations []v1alpha1.Observation) []v1alpha1.Observation {
 	seen := map[string]bool{}
 	unique := make([]v1alpha1.Observation, 0, len(observations))
@@ -60,7 +59,7 @@ func distinct(observations []v1alpha1.Observation) []v1alpha1.Observation {
 	return unique
 }
 
-// encodedSizes are the bytes that each takes as JSON.
+// encodedSizes returns the size of each as JSON, in bytes.
 func encodedSizes(observations []v1alpha1.Observation) ([]int, error) {
 	sizes := make([]int, 0, len(observations))
 	for _, one := range observations {
@@ -73,7 +72,7 @@ func encodedSizes(observations []v1alpha1.Observation) ([]int, error) {
 	return sizes, nil
 }
 
-// countFitting is how many of the first fit.
+// countFitting returns how many of the first fit.
 func countFitting(sizes []int, count, bytes int) int {
 	for i, size := range sizes {
 		if bytes -= size; i >= count || bytes < 0 {

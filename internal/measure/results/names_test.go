@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// What is promised before a run is what is measured in one: a name that is not
-// listed would be refused, and one that is listed in vain would be let pass.
+// The metrics accepted before a run are those measured in one: an unlisted name would be rejected,
+// and one listed in vain accepted.
 func TestKnownNamesAreObserved(t *testing.T) {
 	users := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{}}
 	failing := cico(t)

@@ -19,47 +19,46 @@ import (
 )
 
 const (
-	// fullNode is the share of its CPUs, in percent, from which a node is full.
-	// Below it a run finds a free CPU, however much others use.
+	// fullNode is the CPU use, in percent, from which a node is full. Below it a run finds a free
+	// CPU, however much others use.
 	fullNode = 80
-	// highPressure is the share of the time, in percent, in which some task
-	// waited for a CPU, from which waiting shows in response times.
+	// highPressure is the CPU pressure, in percent of the time, from which waiting affects response
+	// times.
 	highPressure = 25
-	// firstFigures is how long a pod may be there before its use is known: the
-	// sources need two figures of it.
+	// firstFigures is how long the use of a new pod may be unknown: the sources need two figures of
+	// it.
 	firstFigures = time.Minute
-	// certain is how long the use of the run's pods must be known to attribute load to others.
-	// A sample is late and covers the time before it, so the rest of one or two samples may be
-	// the pods' own work.
+	// certain is the time for which the use of the run's pods must be known to attribute load to
+	// others. A sample is late and covers the time before it, so the remainder of one or two
+	// samples may be the pods' own work.
 	certain = 45 * time.Second
-	// busyBefore is how many tasks each CPU may have had in the minute before the loads
-	// without a warning. Modules that start want more than one.
+	// busyBefore is the number of tasks per CPU in the minute before the loads that is allowed
+	// without a warning. Starting modules need more than one.
 	busyBefore = 2
-	// maxNeighbours are named in a sentence.
+	// maxNeighbours limits the pods named in a sentence.
 	maxNeighbours = 3
 )
 
-// NodeUse is what went on, over a stretch of a run, on its collector's node.
+// NodeUse is the use of the collector's node over a part of a run.
 type NodeUse struct {
 	Name string
 	CPUs int
-	// Shared with pods of the run.
+	// Shared means that pods of the run were on the node.
 	Shared bool
-	// BusyPercent of the CPUs were not idle, OtherPercent were used by what is
-	// not the run's, and in PressurePercent of the time some task waited for one.
-	// NaN is not known.
+	// BusyPercent is the use of the CPUs, OtherPercent that by other workloads, and PressurePercent
+	// the share of the time in which some task waited for a CPU. NaN if unknown.
 	BusyPercent, OtherPercent, PressurePercent float64
 	// LoadBefore is the load average of the minute before the collector's first sample, which
-	// is before the loads. NaN: unknown.
+	// precedes the loads. NaN if unknown.
 	LoadBefore float64
 	// Known is the time over which the use of the run's pods is known.
 	Known time.Duration
-	// Neighbours are pods of the run's namespace whose use is not known.
+	// Neighbours are pods of the run's namespace with unknown use.
 	Neighbours []string
 }
 
-// FindNode returns the use of the collector's node; the last one if there were several. It
-// returns false if nothing is known of the node.
+// FindNode returns the use of the collector's node; the last one if there were several. It returns
+// false without data about the node.
 func FindNode(samples *payload.Samples, window Window) (NodeUse, bool) {
 	node, found := lastNode(samples, window)
 	if !found || node.CPUs == 0 {
@@ -93,9 +92,9 @@ func (u NodeUse) IsFull() bool {
 	return u.BusyPercent >= fullNode && (math.IsNaN(u.PressurePercent) || u.PressurePercent >= highPressure)
 }
 
-// CheckNode reports whether the node had CPU left for the run's pods that were there. Where it
-// was full by the run's own doing, that is a warning: the run has measured a system at its
-// limit. Where others took more than they may, it has measured them.
+// CheckNode checks that the node had CPU left for the run's pods on it. If the run itself used it
+// up, that is a warning: the run has measured a system at its limit. If others used more than
+// allowed, the run has measured them.
 func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning string) {
 	limit := float64(validity.MaxOtherCPUPercentOrDefault())
 	switch {
@@ -110,7 +109,7 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 	}
 }
 
-// CheckWaiting warns where the node had more to do than it could before the loads began.
+// CheckWaiting warns if the node was overloaded before the loads began.
 func CheckWaiting(use NodeUse) (warning string) {
 	if !use.Shared || !(use.LoadBefore > busyBefore*float64(use.CPUs)) {
 		return ""
@@ -143,7 +142,7 @@ func (u NodeUse) known() string {
 	return fmt.Sprintf(" (of the run's namespace, beside its own pods: %s)", names)
 }
 
-// lastNode is the one whose figures in the window are the latest.
+// lastNode is the node with the latest figures in the window.
 func lastNode(samples *payload.Samples, window Window) (payload.Node, bool) {
 	var (
 		found  payload.Node
@@ -171,8 +170,8 @@ func nodePoints(samples *payload.Samples, name, resource string) payload.Points 
 	return nil
 }
 
-// otherPoints are the cores that something else than the run's pods used on the
-// collector's node, or nodes, one after the other.
+// otherPoints are the cores that other workloads used on the collector's node, or on several nodes,
+// one after the other.
 func otherPoints(samples *payload.Samples) payload.Points {
 	var points payload.Points
 	for _, node := range samples.Nodes {
@@ -183,8 +182,8 @@ func otherPoints(samples *payload.Samples) payload.Points {
 	return points
 }
 
-// othersOn are the same of one node: its busy cores in the time that a figure of the run's own
-// pods represents, without that figure.
+// othersOn returns the same for one node: its busy cores in the period of a figure of the run's own
+// pods, minus that figure.
 func othersOn(samples *payload.Samples, name string) (points, own payload.Points) {
 	busy, pods := nodePoints(samples, name, metric.CPU), podsOn(samples, name)
 	if len(pods) == 0 {
@@ -216,7 +215,7 @@ func span(own, points payload.Points) time.Duration {
 	return points[len(points)-1].At.Sub(before)
 }
 
-// podsOn are the series of CPU of the run's containers on a node.
+// podsOn returns the CPU series of the run's containers on a node.
 func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
 	on := map[string]bool{}
 	for _, container := range samples.Containers {
@@ -231,14 +230,14 @@ func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
 	return found
 }
 
-// podName is the pod of an instance.
+// podName returns the pod of an instance.
 func podName(instance string) string {
 	pod, _, _ := strings.Cut(instance, "/")
 	return pod
 }
 
-// isNew: a pod that came later than the first may have been there at this time,
-// without a figure yet, and would be taken for another's.
+// isNew reports whether a pod that came after the first may have been running without a figure, so
+// that its use would look like another's.
 func isNew(pods []payload.SampleSeries, at, first time.Time) bool {
 	return slices.ContainsFunc(pods, func(series payload.SampleSeries) bool {
 		begin := series.Points[0].At
@@ -246,7 +245,7 @@ func isNew(pods []payload.SampleSeries, at, first time.Time) bool {
 	})
 }
 
-// during is the mean between two times, where each point covers the time since the previous
+// during returns the mean between two times, where each point covers the time since the previous
 // one; false if most of that time is not covered.
 func during(points payload.Points, from, to time.Time) (float64, bool) {
 	var sum, covered float64

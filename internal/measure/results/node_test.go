@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// onNode is half an hour on a node with two CPUs, of which pods of the run use
-// some cores; below 0, pressure and own are not known.
+// onNode is half an hour on a node with two CPUs, of which pods of the run use some cores; negative
+// values of pressure and own mean unknown.
 func onNode(busy, own, pressure float64) *payload.Samples {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	recorder.Samples.SetNode(payload.Node{Name: "worker-1", CPUs: 2})
@@ -27,7 +27,7 @@ func onNode(busy, own, pressure float64) *payload.Samples {
 			recorder.Record("node", "worker-1", "cpuPressure", "%", at, pressure)
 		}
 		if own >= 0 {
-			// What the metrics API tells is older than the round.
+			// The metrics API's values are older than the round.
 			recorder.Record("module/mod-users", "a/main", "cpu", "cores", at.Add(-11*time.Second), own)
 			recorder.Record("module/mod-users", "a/sidecar", "cpu", "cores", at.Add(-11*time.Second), 0)
 			recorder.Record("postgres/primary", "pg/main", "cpu", "cores", at.Add(-11*time.Second), 7)
@@ -53,7 +53,7 @@ func TestWhatOthersUseOfTheNode(t *testing.T) {
 	}
 }
 
-// A figure of the pods represents the time before it, whatever the node's are of.
+// A figure of the pods covers the time before it, whatever the node's figures cover.
 func TestANodesUseIsOfTheTimeOfThePodsFigures(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	recorder.Samples.SetNode(payload.Node{Name: "n", CPUs: 4})
@@ -69,7 +69,7 @@ func TestANodesUseIsOfTheTimeOfThePodsFigures(t *testing.T) {
 	}
 }
 
-// A runner works before there are figures of it; its work is not another's.
+// A new runner works before its first figures; its work is not attributed to others.
 func TestAPodThatIsNewIsNoNeighbour(t *testing.T) {
 	samples := onNode(1.5, 0.5, 60)
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
@@ -170,7 +170,7 @@ func TestCheckNode(t *testing.T) {
 	}
 }
 
-// Of a stretch of a few figures nobody can say whose the CPU was.
+// Few figures are not enough to attribute the use of CPU to others.
 func TestNobodyIsBlamedForAShortWhile(t *testing.T) {
 	samples := onNode(1.98, 0.48, 95)
 	use, _ := results.FindNode(samples, window("", 5, 6))
@@ -198,8 +198,7 @@ func among(samples *payload.Samples, neighbours ...string) *payload.Samples {
 	return samples
 }
 
-// A collector that was killed may come back on another node: the last one's
-// figures count.
+// A killed collector may restart on another node: the last one's figures count.
 func TestNodeOfSeveral(t *testing.T) {
 	samples := onNode(1, 0.5, 10)
 	recorder := payload.NewSampleRecorder("run", "pod-b", minutes(0))

@@ -21,32 +21,31 @@ import (
 const (
 	// modulePrefix begins the components that are modules.
 	modulePrefix = metric.Module + "/"
-	// maxModulePods of a module are listed, and maxPods of all.
+	// maxModulePods limits the listed pods of a module, maxPods those of all modules.
 	maxModulePods = 16
 	maxPods       = 200
-	// unevenFactor the mean of a module's other pods is what none may use, or the
-	// load is not shared.
+	// unevenFactor: a pod that uses more than this times the mean of the module's other pods has an
+	// uneven share.
 	unevenFactor = 2
-	// littleCPU is what all pods of a module together use, in cores, below which
-	// it does not matter who does.
+	// littleCPU is the use of a module, in cores, below which an uneven share does not matter.
 	littleCPU = 0.1
-	// minCoverage is the share of the samples from which a pod was there all the
-	// time: one that came later has no share in what was before.
+	// minCoverage is the share of samples that a pod needs to count as running all the time: a
+	// later one has no share in earlier work.
 	minCoverage = 0.8
-	// shareSpan is the shortest time over which pods are compared. The metrics API reports ten
-	// to fifteen seconds of each pod, at different times and some twice: over half a minute,
-	// one pod may show its start and another the load.
+	// shareSpan is the shortest time over which pods are compared. The metrics API reports ten to
+	// fifteen seconds of each pod, at different times and some twice: over half a minute, one pod
+	// may show its start and another the load.
 	shareSpan = 2 * time.Minute
 )
 
-// podUse is what a pod used in a window.
+// podUse is the resource use of a pod in a window.
 type podUse struct {
 	name, node  string
 	cpu, memory payload.Points
 }
 
-// Pods returns the use of each pod of modules with several pods, sorted by module and name,
-// and a sentence for each pod that did the work of the others.
+// Pods returns the use of each pod of modules with several pods, sorted by module and name, and a
+// sentence for each pod with an uneven share.
 func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, uneven []string) {
 	modules := modulePods(samples, window)
 	for _, module := range slices.Sorted(maps.Keys(modules)) {
@@ -67,7 +66,7 @@ func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, unev
 	return pods[:min(len(pods), maxPods)], uneven
 }
 
-// PodShare is that of the busiest pod in the CPU of its module's pods.
+// PodShare is the busiest pod's share of its module's CPU use.
 type PodShare struct {
 	Percent float64
 	Pods    int
@@ -102,8 +101,7 @@ func formatAverage(points payload.Points) string {
 	return decimal.Format(mean(points))
 }
 
-// modulePods are the pods that gave anything within a window, by module, each
-// module's sorted by name.
+// modulePods returns the pods with data in a window, by module, sorted by name.
 func modulePods(samples *payload.Samples, window Window) map[string][]podUse {
 	nodes := map[string]string{}
 	for _, container := range samples.Containers {
@@ -138,7 +136,7 @@ func modulePods(samples *payload.Samples, window Window) map[string][]podUse {
 
 type podResource struct{ module, pod, resource string }
 
-// podSeries are the series of CPU and memory of the modules' containers.
+// podSeries returns the CPU and memory series of the modules' containers.
 func podSeries(samples *payload.Samples) map[podResource][]payload.SampleSeries {
 	series := map[podResource][]payload.SampleSeries{}
 	for _, one := range samples.Series {
@@ -167,7 +165,7 @@ func unevenShare(module string, pods []podUse) string {
 		if length(pod.cpu) < shareSpan || float64(len(pod.cpu)) < minCoverage*float64(longest) {
 			continue
 		}
-		// The first is of a time before.
+		// The first sample covers time before the window.
 		used := mean(pod.cpu[1:])
 		count++
 		all += used

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// podUse is what a made-up pod uses, and from when to when.
+// podUse is the use of a fictional pod, with its start and end.
 type podUse struct {
 	pod      string
 	cores    float64
@@ -91,8 +91,8 @@ func TestUnevenPods(t *testing.T) {
 	}
 }
 
-// Of a short load one pod's figures may be of its start, when another's are of the
-// load; the first figure of a longer one is of the time before it, too.
+// In a short load one pod's figures may cover its start and another's the load; the first figure of
+// a longer load also covers the time before it.
 func TestPodStartIsNotUneven(t *testing.T) {
 	samples := usedBy(podUse{"a", 0.1, 5, 30}, podUse{"b", 0.9, 5, 30})
 	for name, test := range map[string]struct {

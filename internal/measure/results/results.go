@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package results turns what a run's loads measured into observations: one
-// value per metric. It is pure.
+// Package results turns the measurements of a run's loads into observations: one value per metric.
+// It is pure.
 package results
 
 import (
@@ -40,8 +40,8 @@ func Observe(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 	return observations
 }
 
-// Sort puts observations into the order in which a reader, or a status with
-// little room, wants them: whole stretches before windows, each by name.
+// Sort orders observations for readers, and for statuses with little space: the whole measurement
+// before windows, each by name.
 func Sort(observations []v1alpha1.Observation) {
 	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return metric.Compare(a.Metric, b.Metric) })
 }
@@ -61,8 +61,8 @@ func observeTransactions(load string, all *payload.Payload, window Window) []v1a
 			v1alpha1.Observation{Metric: metric.Name(of, metric.Samples), Value: integer(total.Count), Unit: metric.UnitCount},
 			observation.New(of, metric.Errors, percent(float64(failed.Count), float64(total.Count)), total.Count),
 		)
-		// Response times are those of transactions that worked: a refused
-		// request is fast and would make a broken system look good.
+		// Response times are those of successful transactions: a rejected request is fast and would
+		// make a broken system look good.
 		if ok, any := p.Summary(transaction, payload.OK); any {
 			observations = append(observations, responseTimes(of, ok)...)
 		}

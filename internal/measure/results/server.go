@@ -18,35 +18,35 @@ import (
 )
 
 const (
-	// groupLags is the component whose instances are groups of consumers.
+	// groupLags is the component with consumer groups as instances.
 	groupLags = metric.Kafka + "/" + metric.ConsumerLag
-	// maxGroups are listed by name, those that were furthest behind.
+	// maxGroups is the number of groups listed by name, those with the largest lag.
 	maxGroups = 10
 	// generators are the components of the load's own pods.
 	generators = metric.Generator + "/"
-	// oomKilled is the kubelet's word.
+	// oomKilled is the kubelet's reason.
 	oomKilled = "OOMKilled"
 )
 
-// others is the quantity that is the node's CPU without that of the run's pods.
+// others is the CPU of the node without that of the run's pods.
 const others = metric.Node + "/" + metric.OtherCPU
 
-// shares are the resources in percent: several instances have a mean, no sum.
+// shares are the resources in percent: instances are averaged, not added.
 var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true, metric.CPUUsed: true, metric.DiskUsed: true}
 
-// CountedWindow is the stretch over which servers are judged: from the first
-// load's counted start to the last load's counted end.
+// CountedWindow is the window that servers are judged in: from the first load's counted start to
+// the last load's counted end.
 func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	return around(loads, func(load v1alpha1.Load) Window { return Whole(load, measured, measurement) })
 }
 
-// ObserveServersThroughout returns the observations of a run's servers: over all that counts,
+// ObserveServersThroughout returns the observations of a run's servers: over the counted window,
 // and in each window of the scenario.
 func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	counted := CountedWindow(loads, measured, measurement)
 	observations := append(ObserveServers(samples, counted), ObserveGrowth(samples, growing(loads, measured, measurement, counted), measurement)...)
-	// The measured time of a load that lasts until an import ends is that import's, so windows
-	// next to it are within a larger one.
+	// The measured time of a load that lasts until an import ends is that of the import, so windows
+	// next to it lie within a larger one.
 	steady := Steady(loads, measured, measurement)
 	for _, window := range Windows(loads, measured) {
 		observations = append(observations, ObserveServers(samples, window.Within(steady))...)
@@ -54,8 +54,8 @@ func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, m
 	return observations
 }
 
-// ObserveServers returns the observations of the servers in a window: average and maximum of
-// each resource. What was not sampled within the window has no observation.
+// ObserveServers returns the observations of the servers in a window: average and maximum of each
+// resource. Resources without samples in the window have none.
 func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	add := func(of, statistic, unit string, value float64, count int) {
@@ -68,7 +68,7 @@ func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observat
 		}
 		average, highest := mean(points), maximum(points)
 		add(quantity.name, metric.Average, quantity.unit, average, len(points))
-		// A mean of numbers that are alike may exceed them by its rounding.
+		// Rounding may raise the mean of similar numbers above all of them.
 		add(quantity.name, metric.Max, quantity.unit, max(highest, average), len(points))
 		if percents := within(quantity.ofRequest, window); len(percents) > 0 {
 			add(quantity.name, metric.PercentOfRequest, metric.UnitPercent, mean(percents), len(percents))
@@ -89,17 +89,17 @@ func observed(name, unit string, value float64, count int) v1alpha1.Observation 
 	return v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit, Samples: int64(count)}
 }
 
-// quantity is a resource of a component, its instances taken together.
+// quantity is a resource of a component, with all instances combined.
 type quantity struct {
 	name, resource, unit string
 	points               payload.Points
-	// reach is how far before its time a point's value may be of.
+	// reach is how far back in time a point's value may extend.
 	reach time.Duration
-	// ofRequest and ofLimit are in percent; empty where nothing was requested.
+	// ofRequest and ofLimit are in percent; empty if nothing was requested.
 	ofRequest, ofLimit payload.Points
 }
 
-// quantities are what the samples hold, by component.
+// quantities returns the quantities in the samples, by component.
 func quantities(samples *payload.Samples) []quantity {
 	parts := map[[2]string][]payload.SampleSeries{}
 	for _, series := range samples.Series {
@@ -132,7 +132,7 @@ func quantities(samples *payload.Samples) []quantity {
 	return furthestBehind(found)
 }
 
-// furthestBehind leaves out the groups of consumers that were least behind.
+// furthestBehind omits the consumer groups with the smallest lag.
 func furthestBehind(found []quantity) []quantity {
 	var groups []quantity
 	for _, one := range found {
@@ -188,7 +188,7 @@ func present(series []payload.SampleSeries, at time.Time) int {
 	return count
 }
 
-// percentOfAmount is the use of the containers that requested something as a share of that.
+// percentOfAmount returns the use of containers with a request or limit as a share of it.
 func percentOfAmount(series []payload.SampleSeries, asked map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
 	var used, wanted []payload.SampleSeries
 	for _, one := range series {
@@ -213,8 +213,7 @@ func percentOfAmount(series []payload.SampleSeries, asked map[string]payload.Con
 	return shares
 }
 
-// within are the points of a window, both ends included: a sample represents the time before
-// it.
+// within returns the points in a window, both ends included: a sample covers the time before it.
 func within(points payload.Points, window Window) payload.Points {
 	from := slices.IndexFunc(points, func(p payload.Point) bool { return !p.At.Before(window.From) })
 	if from < 0 {
@@ -227,8 +226,8 @@ func within(points payload.Points, window Window) payload.Points {
 	return own
 }
 
-// mean weighs each point by the time it represents, that since the point before: the interval
-// grows as a run gets long.
+// mean weights each point by the time that it covers, since the previous point: the interval grows
+// as a run gets long.
 func mean(points payload.Points) float64 {
 	if len(points) == 1 {
 		return points[0].Value
@@ -258,8 +257,8 @@ func maximum(points payload.Points) float64 {
 	return highest
 }
 
-// Ends are the containers that ended within a window and were started again. Those of
-// load generators are no result.
+// Ends returns the containers that ended within a window and were restarted. Those of load
+// generators are no result.
 func Ends(samples *payload.Samples, window Window) []payload.ContainerEnd {
 	var found []payload.ContainerEnd
 	for _, end := range samples.Ends {
@@ -272,8 +271,8 @@ func Ends(samples *payload.Samples, window Window) []payload.ContainerEnd {
 
 type ends struct{ all, oom int32 }
 
-// countEnds counts how often containers ended within a window, by component. The
-// components that had none are there as well; generators are not.
+// countEnds counts how often containers ended within a window, by component, including zeros,
+// without generators.
 func countEnds(samples *payload.Samples, window Window) map[string]ends {
 	counts := map[string]ends{}
 	for _, container := range samples.Containers {

@@ -21,19 +21,19 @@ import (
 // SilentCollectorReason is the source of a gap in which the collector sampled nothing.
 const SilentCollectorReason = "collector"
 
-// Gap is a stretch of a window for which a source gave nothing.
+// Gap is a part of a window without samples of a source.
 type Gap struct {
 	Length time.Duration
 	// Interval between two rounds at that time.
 	Interval time.Duration
-	// Source that was silent: pods, metrics, postgres, kafka, custom/<name>,
-	// or SilentCollectorReason.
+	// Source that was silent: pods, metrics, postgres, kafka, custom/<name>, or
+	// SilentCollectorReason.
 	Source string
 	// Message of the source's failure; it may be empty.
 	Message string
 }
 
-// Intervals is how many intervals the gap is long.
+// Intervals returns the length of the gap in intervals.
 func (g Gap) Intervals() float64 {
 	if g.Interval <= 0 {
 		return 0
@@ -41,10 +41,9 @@ func (g Gap) Intervals() float64 {
 	return float64(g.Length) / float64(g.Interval)
 }
 
-// LongestGap is the gap in a window that is longest, in intervals. Without a
-// gap that is about one interval. A gap of the collector itself that no run may
-// have comes before any longer one of a single source. Samples may be nil, where there are none; then
-// the gap is the whole window, in intervals as declared.
+// LongestGap returns the longest gap in a window, in intervals. Without a gap it is about one
+// interval. An invalid gap of the collector itself precedes any longer one of a single source.
+// Without samples, or if they are nil, the gap is the whole window, in declared intervals.
 func LongestGap(samples *payload.Samples, window Window, declared time.Duration) Gap {
 	if samples == nil || len(samples.Rounds) == 0 {
 		return Gap{Length: window.To.Sub(window.From), Interval: declared, Source: SilentCollectorReason}
@@ -52,8 +51,7 @@ func LongestGap(samples *payload.Samples, window Window, declared time.Duration)
 	longest := longestGap(samples.Rounds, nil, window)
 	longest.Source = SilentCollectorReason
 	if longest.Intervals() > maxGap {
-		// No source gave anything then, which weighs more than a longer silence
-		// of one.
+		// All sources were silent then, which is worse than a longer silence of one.
 		return longest
 	}
 	for _, failure := range samples.Failures {
@@ -91,8 +89,8 @@ func SilentPeriods(samples *payload.Samples, window Window) []Window {
 	return silent
 }
 
-// gaps are those between two rounds, not counting those that failed, and before the first
-// and after the last, each with its begin.
+// gaps returns the gaps between successful rounds, before the first and after the last, each with
+// its begin.
 func gaps(rounds payload.Points, failed payload.Times, window Window) iter.Seq2[time.Time, Gap] {
 	return func(yield func(time.Time, Gap) bool) {
 		last, interval := window.From, time.Duration(rounds[0].Value*float64(time.Second))
@@ -115,13 +113,13 @@ func gaps(rounds payload.Points, failed payload.Times, window Window) iter.Seq2[
 	}
 }
 
-// Saturated describes, in one sentence each, the databases and brokers whose average CPU use
-// was above a percentage of their limit, of their request without a limit, or of all their
-// CPUs if that is reported. The observations are those of one window.
+// Saturated describes, in one sentence each, the databases and brokers whose average CPU use was
+// above a percentage of their limit, of their request without a limit, or of all their CPUs if that
+// is reported. The observations are those of one window.
 func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 	busy, of := map[string]float64{}, map[string]string{}
 	var reader observation.Reader
-	// Of two, the later one counts.
+	// If both exist, the later one counts.
 	for _, share := range []struct{ resource, statistic, of string }{
 		{metric.CPUUsed, metric.Average, "CPUs"}, {metric.CPU, metric.PercentOfRequest, "CPU request"}, {metric.CPU, metric.PercentOfLimit, "CPU limit"},
 	} {
@@ -149,9 +147,8 @@ func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 // maxText bounds a statement's text in a status, in bytes.
 const maxText = 500
 
-// TopStatements are the statements with the most execution time within a window, longest
-// first. They are counted in periods of about a minute; a period counts if its middle is in
-// the window.
+// TopStatements returns the statements with the most execution time within a window, longest first.
+// They are counted in periods of about a minute; a period counts if its middle is in the window.
 func TopStatements(samples *payload.Samples, window Window, limit int) []v1alpha1.StatementShare {
 	type key struct{ server, id string }
 	sums, all := map[key]payload.StatementTime{}, map[string]float64{}
@@ -191,8 +188,8 @@ func TopStatements(samples *payload.Samples, window Window, limit int) []v1alpha
 	return top
 }
 
-// isOwn: the collector's questions and those of the database's operator are in
-// PostgreSQL's own tables, which are not what is under test.
+// isOwn reports whether a statement reads PostgreSQL's own tables, as the collector and the
+// database's operator do. Such statements are not under test.
 func isOwn(text string) bool { return strings.Contains(text, "pg_catalog.") }
 
 func shortText(text string) string {

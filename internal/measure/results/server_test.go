@@ -96,7 +96,7 @@ func TestObserveServers(t *testing.T) {
 			t.Errorf("%s is %q, want %q", metric, got[metric], want)
 		}
 	}
-	// A sample more or less is at the windows' edges.
+	// The windows' edges may include a sample more or less.
 	for metric, want := range map[string]float64{
 		"module/mod-users/cpu/average": 0.5, "module/mod-users/cpu/percentOfRequest": 50, "module/mod-users/cpu/percentOfLimit": 25,
 	} {
@@ -107,7 +107,7 @@ func TestObserveServers(t *testing.T) {
 	}
 }
 
-// A pod that told nothing for a while must not make its module look idle.
+// A pod without samples for a while does not make its module look idle.
 func TestSilentPodDoesNotLowerSum(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for minute := range 10 {
@@ -121,7 +121,7 @@ func TestSilentPodDoesNotLowerSum(t *testing.T) {
 	}
 }
 
-// A pod that takes another's place counts from when it is there.
+// A replacement pod counts from its start.
 func TestReplacedPod(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for minute := range 10 {
@@ -136,7 +136,7 @@ func TestReplacedPod(t *testing.T) {
 	}
 }
 
-// Samples become rarer as a run gets long; each counts for the time it represents.
+// Samples become rarer as a run gets long; each counts for the time it covers.
 func TestAverageIsWeightedByTime(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for minute := range 10 {
@@ -258,8 +258,8 @@ func TestSaturated(t *testing.T) {
 	}
 }
 
-// A value that may be of before a window is none of it, and a window that two values of
-// different stretches don't describe, over half of it, has no figure.
+// A value that may be from before a window does not count in it, and a window has no figure unless
+// two values of different periods cover half of it.
 func TestSparseSamples(t *testing.T) {
 	every := func(step, reach, until float64) *payload.Samples {
 		recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
@@ -267,7 +267,7 @@ func TestSparseSamples(t *testing.T) {
 		for minute := -10.0; minute <= until; minute += step {
 			value := 50.0
 			if minute < 1 {
-				// What is of before the run is all different.
+				// Values from before the run differ.
 				value = 10
 			}
 			series.Points = append(series.Points, payload.Point{At: minutes(minute), Value: value})

@@ -10,22 +10,22 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// Judgement describes what of a run's results counts.
+// Judgement describes which of a run's results are valid.
 type Judgement struct {
-	// Fault describes why nothing does; nil where something does.
+	// Fault describes why none is valid; nil if some are.
 	Fault *Fault
-	// unsound are the stretches that do not count in a run that does.
+	// unsound are the invalid windows of a valid run.
 	unsound []unsound
 }
 
-// unsound is a stretch of a load that does not count.
+// unsound is an invalid window of a load.
 type unsound struct {
 	load, window string
 	fault        *Fault
 }
 
-// Judge considers all loads. By the rule a run counts as a whole or not at all; if validity
-// requires it, each period of it counts separately.
+// Judge judges all loads. By default a run is valid as a whole or not; if validity requires it,
+// each window is judged separately.
 func Judge(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) Judgement {
 	var judged Judgement
 	for _, load := range loads {
@@ -63,8 +63,8 @@ func (j *Judgement) leaveOutBatch(load v1alpha1.Load, fault *Fault) {
 	}
 }
 
-// leaveOutWindows judges the stretches of a steady load one by one. What is wrong with its
-// generator is wrong with all of them.
+// leaveOutWindows judges the windows of a steady load one by one. A fault of its generator affects
+// all of them.
 func (j *Judgement) leaveOutWindows(load v1alpha1.Load, whole *Fault, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) {
 	own := measured[load.Name]
 	if fault := checkGenerator(load.Name, own); fault != nil || !own.Histograms.Final {
@@ -89,7 +89,7 @@ func (j *Judgement) leaveOutWindows(load v1alpha1.Load, whole *Fault, loads []v1
 	}
 }
 
-// anythingSound: some stretch of some load counts.
+// anythingSound reports whether some window of some load is valid.
 func (j *Judgement) anythingSound(loads []v1alpha1.Load, measured map[string]Measured) bool {
 	if len(j.unsound) == 0 {
 		return true
@@ -105,16 +105,16 @@ func (j *Judgement) anythingSound(loads []v1alpha1.Load, measured map[string]Mea
 	})
 }
 
-// leavesOut reports whether what a load did in a window does not count.
+// leavesOut reports whether a load's results in a window are invalid.
 func (j *Judgement) leavesOut(load, window string) bool {
 	return slices.ContainsFunc(j.unsound, func(one unsound) bool {
 		return one.window == window && (one.load == load || one.load == "")
 	})
 }
 
-// Counting are the observations that are valid. Those of servers count over the whole run, for
-// what they used they used, and in windows in which every load is sound. A single import of a
-// series has observations only if it worked.
+// Counting returns the valid observations. Those of servers are valid over the whole run, because
+// use is use, and in windows in which every load is valid. A single import of a series has
+// observations only if it succeeded.
 func (j Judgement) Counting(observations []v1alpha1.Observation) []v1alpha1.Observation {
 	return slices.DeleteFunc(observations, func(observation v1alpha1.Observation) bool {
 		name, window := metric.CutWindow(observation.Metric)
@@ -128,7 +128,7 @@ func (j Judgement) Counting(observations []v1alpha1.Observation) []v1alpha1.Obse
 	})
 }
 
-// LeftOut are the loads and windows that do not count.
+// LeftOut returns the invalid loads and windows.
 func (j Judgement) LeftOut() []v1alpha1.LeftOut {
 	var parts []v1alpha1.LeftOut
 	for _, one := range j.unsound {
@@ -139,7 +139,7 @@ func (j Judgement) LeftOut() []v1alpha1.LeftOut {
 	return parts
 }
 
-// DescribeLeftOut describes where and why a part of a run does not count.
+// DescribeLeftOut describes which part of a run is invalid, and why.
 func DescribeLeftOut(part v1alpha1.LeftOut) string {
 	where := "over the whole run"
 	if part.Window != "" {

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// failing check-ins in these seconds, beside those that work.
+// failing returns check-ins that fail in these seconds, next to successful ones.
 func failing(t *testing.T, seconds ...int) *payload.Payload {
 	t.Helper()
 	p := cico(t)
@@ -40,10 +40,10 @@ func TestJudge(t *testing.T) {
 		users    *payload.Payload
 		small    *payload.Payload
 		validity v1alpha1.Validity
-		// fault is a part of why nothing counts, warnings of what is left out.
+		// fault is a part of the fault of the whole run, warnings those of invalid windows.
 		fault    string
 		warnings []string
-		// kept and dropped are metrics that are valid, and such that don't.
+		// kept are valid metrics, dropped invalid ones.
 		kept, dropped []string
 	}{
 		"all is sound": {
@@ -115,7 +115,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What has nothing sound in any of its loads does not count; that is its first fault.
+// A run without a valid window in any load is invalid, with its first fault.
 func TestJudgeOfNothingSound(t *testing.T) {
 	only := failing(t, 1, 2, 3, 4, 5, 6)
 	judged := results.Judge(loads(users("")), measurements(only), v1alpha1.Measurement{}, v1alpha1.Validity{Unsound: v1alpha1.UnsoundIsLeftOut})

@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// minCovered is the share of a window that the points of a quantity with a reach must cover.
-// The rest may differ.
+// minCovered is the share of a window that the points of a quantity with a reach must cover. The
+// rest may differ.
 const minCovered = 0.5
 
 // maxReach limits the value in a log.
@@ -29,9 +29,9 @@ func sampleReach(series []payload.SampleSeries) time.Duration {
 	return time.Duration(longest * float64(time.Second))
 }
 
-// within returns the quantity's points of a window. A point whose value may be of a time
-// before the window is omitted. At least two points of different periods must cover half of
-// the window: fewer would be taken for all of it.
+// within returns the quantity's points in a window. A point whose value may cover time before the
+// window is omitted. At least two points of different periods must cover half of the window: fewer
+// would represent all of it.
 func (q quantity) within(window Window) payload.Points {
 	if q.reach == 0 {
 		return within(q.points, window)

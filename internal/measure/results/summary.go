@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// ErrNoSummary means that a log holds no summary of k6.
+// ErrNoSummary means that a log contains no k6 summary.
 var ErrNoSummary = errors.New("k6 printed no summary")
 
 // Names of k6's metrics.
@@ -30,7 +30,7 @@ const (
 	metricIterations        = "iterations"
 	metricDroppedIterations = "dropped_iterations"
 	metricChecks            = "checks"
-	// Of our own output.
+	// Of PerfLab's own output.
 	metricChecksPassed = "checks_passed"
 	metricChecksFailed = "checks_failed"
 )
@@ -43,14 +43,13 @@ type Summary struct {
 	Counts map[string]float64
 	// Rates are the same per second of the test.
 	Rates map[string]float64
-	// FailedRequests of Requests answered with an error or not at all.
+	// FailedRequests is the number of Requests with an error or without an answer.
 	FailedRequests, Requests float64
-	// FailedChecks of Checks.
+	// FailedChecks is the number of failed checks among Checks.
 	FailedChecks, Checks float64
 	// Runners is the number of summaries in this one.
 	Runners int
-	// SHA256 of the summary as k6 printed it, in hexadecimal; of several there is
-	// none.
+	// SHA256 of the summary as k6 printed it, in hexadecimal; empty for several.
 	SHA256 string
 }
 
@@ -67,7 +66,7 @@ type exported struct {
 	Metrics map[string]map[string]float64 `json:"metrics"`
 }
 
-// ReadSummary finds the summary that k6 exported among the lines of a log.
+// ReadSummary finds k6's exported summary in a log.
 func ReadSummary(log io.Reader) (*Summary, error) {
 	lines := bufio.NewReader(log)
 	for {
@@ -95,7 +94,7 @@ func ReadSummary(log io.Reader) (*Summary, error) {
 // maxSummary limits the size of a summary, in bytes: each metric takes some hundred.
 const maxSummary = 1 << 20
 
-// readLine reads a line; nothing of one that is too long to begin a summary.
+// readLine reads a line, and returns nothing if it is too long for the start of a summary.
 func readLine(lines *bufio.Reader) (string, error) {
 	line, more, err := lines.ReadLine()
 	text := string(line)
@@ -131,7 +130,7 @@ func (s *Summary) take(name string, values map[string]float64) {
 	case isTrend:
 		s.Trends[name] = newTrend(values)
 	case name == metricRequestFailed:
-		// Of a rate, passes are the samples that are true: the failures.
+		// The passes of a rate are its true samples: the failures.
 		s.FailedRequests, s.Requests = values["passes"], values["passes"]+values["fails"]
 	case name == metricChecks:
 		s.FailedChecks, s.Checks = values["fails"], values["passes"]+values["fails"]
@@ -159,10 +158,10 @@ func (s *Summary) plus(other *Summary) *Summary {
 	return s
 }
 
-// maxSummaryMetrics are those of a test; k6 has some twenty of its own.
+// maxSummaryMetrics limits the metrics of a test; k6 has some twenty of its own.
 const maxSummaryMetrics = 1000
 
-// check refuses a summary that is more than a reader has memory for.
+// check rejects a summary that takes too much memory.
 func (s *Summary) check() error {
 	if count := len(s.Trends) + len(s.Counts); count > maxSummaryMetrics {
 		return fmt.Errorf("%w: k6's summary holds %d metrics, at most %d are read", payload.ErrTooLarge, count, maxSummaryMetrics)

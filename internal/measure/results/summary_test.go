@@ -13,8 +13,7 @@ import (
 
 func metricOf(pattern, statistic string) string { return strings.ReplaceAll(pattern, "%s", statistic) }
 
-// aSummary is what k6 2.2.0 exports of 40 requests, 2 of which failed, among
-// lines of its log.
+// aSummary is k6 2.2.0's summary of 40 requests, 2 of which failed, with other lines of its log.
 const aSummary = `time="2026-03-01T12:00:00Z" level=info msg="{ not this }"
 {
     "root_group": {"name": "", "path": "", "groups": {"search": {"name": "search", "groups": {}, "checks": {}}}, "checks": {}},

@@ -9,18 +9,18 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Tally is how many requests and checks a load made in the stretch that counts.
-// With k6's own summary, which can't be cut, that is the whole test.
+// Tally is the number of a load's requests and checks in the counted window. k6's own summary can't
+// be cut: there it is the whole test.
 type Tally struct {
 	Requests, Checks Share
 }
 
-// Share is how many there were of something, and how many of them failed.
+// Share is the number of requests or checks, and of failed ones.
 type Share struct {
 	Count, Failed int64
 }
 
-// TallyOf counts what a load did.
+// TallyOf counts a load's requests and checks.
 func TallyOf(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Tally {
 	own := measured[load.Name]
 	if own.Summary != nil {
@@ -30,7 +30,7 @@ func TallyOf(load v1alpha1.Load, measured map[string]Measured, measurement v1alp
 	return tallyOf(own.Histograms.Between(window.From, window.To))
 }
 
-// tallyOf rests on counters, which payloads have had from the first.
+// tallyOf uses counters, which payloads of all versions have.
 func tallyOf(p *payload.Payload) Tally {
 	passed, failed := int64(p.Total(metricChecksPassed)), int64(p.Total(metricChecksFailed))
 	return Tally{
@@ -46,7 +46,7 @@ func (s *Summary) tally() Tally {
 	}
 }
 
-// Status is the share as a run's status has it; nil for nothing at all.
+// Status returns the share for a run's status; nil if nothing was counted.
 func (s Share) Status() *v1alpha1.FailedShare {
 	if s.Count == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// searches is a script with a request and a check each second, of which so many
-// of the last ones failed. Groups are "ok" whatever was inside of them.
+// searches is a script with a request and a check each second, of which the last ones fail. Groups
+// are "ok" whatever happened inside them.
 func searches(t *testing.T, refused, unsound int) *payload.Payload {
 	t.Helper()
 	p := payload.New("search", "run", "1", start)

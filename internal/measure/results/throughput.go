@@ -15,8 +15,8 @@ var throughput = []struct{ counter, metric string }{
 	{metricIterations, metric.IterationsPerSecond},
 }
 
-// observeThroughput observes the throughput of a part of a load's time. A batch has none: most
-// of its requests poll for its end.
+// observeThroughput returns the throughput of a part of a load's time. A batch has none: most of
+// its requests poll for its end.
 func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Observation {
 	length := part.End.Sub(part.Start)
 	if length <= 0 {
@@ -32,7 +32,7 @@ func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Obser
 	return observations
 }
 
-// observeThroughput of the whole test, by k6's own clock.
+// observeThroughput returns the throughput of the whole test, by k6's own clock.
 func (s *Summary) observeThroughput(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, rate := range throughput {

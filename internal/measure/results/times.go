@@ -11,8 +11,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// times are the statistics of response times: what k6's own summary calls each,
-// and where ours has it.
+// times maps statistics of response times from k6's summary to PerfLab's.
 var times = []struct {
 	statistic, k6 string
 	in            func(payload.Summary) time.Duration
@@ -36,7 +35,7 @@ func newTrend(values map[string]float64) Trend {
 	return trend
 }
 
-// responseTimes of a transaction.
+// responseTimes returns the observations of a transaction.
 func responseTimes(transaction string, summary payload.Summary) []v1alpha1.Observation {
 	trend := Trend{Times: map[string]float64{}}
 	for _, one := range times {
@@ -45,7 +44,7 @@ func responseTimes(transaction string, summary payload.Summary) []v1alpha1.Obser
 	return trend.times(transaction, summary.Count)
 }
 
-// times are one observation per statistic that is known.
+// times returns one observation per known statistic.
 func (t Trend) times(of string, samples int64) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, one := range times {

@@ -104,12 +104,12 @@ func checkErrors(load string, failed, all int64, validity v1alpha1.Validity) *Fa
 	return nil
 }
 
-// checkGenerator checks that the intended load was generated. Otherwise response times look
-// better than they are.
+// checkGenerator checks that the intended load was generated. Otherwise response times look better
+// than they are.
 func checkGenerator(load string, own Measured) *Fault {
 	held := own.Histograms
 	if !own.Disturbed.IsZero() {
-		// What a fault makes wait may use up all users.
+		// A fault may block all users.
 		held = held.Between(own.Start, own.Disturbed)
 	}
 	if fault := checkDropped(load, held.Total(metricDroppedIterations)); fault != nil {
@@ -127,19 +127,17 @@ func checkGeneratorCPU(load string, own Measured) *Fault {
 }
 
 const (
-	// maxGeneratorCPU is the share, in percent of its CPUs, that a load
-	// generator may use on average.
+	// maxGeneratorCPU is the average share of its CPUs, in percent, that a load generator may use.
 	maxGeneratorCPU = 80
-	// maxServerCPU is the share of a database's or a broker's CPU above which
-	// it is called saturated.
+	// maxServerCPU is the CPU use, in percent, above which a database or a broker is saturated.
 	maxServerCPU = 90
-	// maxGap is how many intervals the collector may be silent.
+	// maxGap is the number of intervals that the collector may be silent.
 	maxGap = 3
 )
 
-// CheckGap checks that the servers were sampled throughout the window, given its longest gap,
-// or as much of it as required. A source that failed while others did not is a warning: not
-// every cluster has all sources.
+// CheckGap checks that the servers were sampled throughout the window, given its longest gap, or in
+// as much of it as required. A failed source among others is a warning: not every cluster has all
+// sources.
 func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Validity) (fault *Fault, warning string) {
 	switch {
 	case gap.Intervals() <= maxGap:
@@ -162,7 +160,7 @@ func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Valid
 	}
 }
 
-// totalLength stretches that do not overlap.
+// totalLength adds up periods that do not overlap.
 func totalLength(stretches []Window) time.Duration {
 	var sum time.Duration
 	for _, one := range stretches {
@@ -186,7 +184,7 @@ func Warnings(observations []v1alpha1.Observation) []string {
 	return sentences
 }
 
-// failedImports are sentences on those that did not make the run invalid.
+// failedImports describes failed imports that did not make the run invalid.
 func failedImports(observations []v1alpha1.Observation) []string {
 	var sentences []string
 	for _, observation := range observations {
@@ -207,7 +205,7 @@ func checkDropped(load string, dropped float64) *Fault {
 		load, decimal.Format(dropped))
 }
 
-// metricLateIterations of our scripts' open loads.
+// metricLateIterations of PerfLab's scripts with open loads.
 const metricLateIterations = "perflab_late_iterations"
 
 // LateIterations describes open loads whose users were too busy to begin on time, in one sentence

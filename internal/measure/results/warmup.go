@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// maxSlices is into how many parts the stretch that counts is cut; with fewer than
-	// minSlices of sliceSamples transactions each, what resembles a fall may be chance.
+	// maxSlices is the number of parts of the counted window; with fewer than minSlices of
+	// sliceSamples transactions each, an apparent fall may be chance.
 	maxSlices    = 20
 	minSlices    = 8
 	sliceSamples = 15
-	// slowTimes the median response time of the last third is what a part has
-	// that is still warming up.
+	// slowTimes is the ratio to the median response time of the last third from which a part is
+	// still warming up.
 	slowTimes = 1.25
-	// warmPercent is by how much the parts at the beginning have to raise the
-	// mean of all for anybody to care.
+	// warmPercent is the increase of the overall mean by the first parts, in percent, from which it
+	// matters.
 	warmPercent = 5
-	// minSlow transactions are in a single part that is slow: fewer may be a
-	// pause.
+	// minSlow is the minimum number of transactions in a single slow part: fewer may be a pause.
 	minSlow = 5
-	// heldShare of the first third's transactions are in the last, or the load
-	// itself has fallen.
+	// heldShare is the minimum ratio of the transactions of the last third to those of the first:
+	// otherwise the load itself has fallen.
 	heldShare = 0.8
 )
 
@@ -43,9 +42,8 @@ type Warming struct {
 	Message string
 }
 
-// StillWarming finds the loads whose response times still fell after the warm-up. Times when
-// another load started, stopped or was a batch are not analyzed: response times fall there for
-// other reasons.
+// StillWarming finds the loads whose response times still fell after the warm-up. It ignores times
+// when another load started, stopped or was a batch: response times fall there for other reasons.
 func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []Warming {
 	var warming []Warming
 	for _, load := range loads {
@@ -69,8 +67,8 @@ func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measureme
 	return warming
 }
 
-// undisturbed is the part of a window, from its beginning, in which the other
-// loads neither start nor end; empty where a batch is on.
+// undisturbed is the first part of a window, in which the other loads neither start nor end; empty
+// during a batch.
 func undisturbed(load v1alpha1.Load, loads []v1alpha1.Load, measured map[string]Measured, window Window) Window {
 	for _, other := range loads {
 		own, known := measured[other.Name]
@@ -89,16 +87,16 @@ func undisturbed(load v1alpha1.Load, loads []v1alpha1.Load, measured map[string]
 	return window
 }
 
-// fall is how a transaction's response times settled.
+// fall describes how a transaction's response times settled.
 type fall struct {
 	transaction string
-	// lasts is the time until then.
+	// lasts is the time until they settled.
 	lasts time.Duration
 	// first is the mean until then, after the mean after it.
 	first, after time.Duration
 }
 
-// longestFall is that of the transaction which took longest to settle.
+// longestFall returns the fall of the transaction that took longest to settle.
 func longestFall(p *payload.Payload) (fall, bool) {
 	var longest fall
 	for _, transaction := range p.Transactions() {
@@ -150,14 +148,14 @@ func cut(p *payload.Payload, transaction string, count int) []slice {
 	return parts
 }
 
-// isHeld: a load that falls takes response times with it.
+// isHeld reports whether the load did not fall, which would lower response times as well.
 func isHeld(parts []slice) bool {
 	third := len(parts) / 3
 	return float64(joined(parts[len(parts)-third:]).Count) >= heldShare*float64(joined(parts[:third]).Count)
 }
 
-// leadingSlow is how many parts at the beginning are slower than the last third.
-// One in which nothing ended is.
+// leadingSlow returns how many parts at the beginning are slower than the last third. A part
+// without transactions is slow.
 func leadingSlow(all []slice) int {
 	var medians []time.Duration
 	for _, one := range all[len(all)-len(all)/3:] {
@@ -175,7 +173,7 @@ func leadingSlow(all []slice) int {
 	})
 }
 
-// joined has count and mean of several parts.
+// joined returns the count and mean of several parts.
 func joined(parts []slice) payload.Summary {
 	var sum payload.Summary
 	var took time.Duration
@@ -189,7 +187,7 @@ func joined(parts []slice) payload.Summary {
 	return sum
 }
 
-// rounded up to what a person would write.
+// rounded rounds up to a common duration.
 func rounded(d time.Duration) time.Duration {
 	step := time.Minute
 	switch {

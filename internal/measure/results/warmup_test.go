@@ -15,8 +15,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// course is ten minutes of check-ins: how many end each second, and how many
-// milliseconds they take.
+// course is ten minutes of check-ins: the number per second, and their duration in milliseconds.
 func course(rate, took func(second int) float64) *payload.Payload {
 	p := payload.New("cico", "run", "1", start)
 	due := 0.0
@@ -29,7 +28,7 @@ func course(rate, took func(second int) float64) *payload.Payload {
 	return p
 }
 
-// noisy is log-normal around what of gives.
+// noisy is log-normal around the values of another function.
 func noisy(of func(second int) float64) func(second int) float64 {
 	random := rand.New(rand.NewPCG(5, 6))
 	return func(second int) float64 { return of(second) * math.Exp(0.5*random.NormFloat64()) }
@@ -106,8 +105,7 @@ func TestStillWarming(t *testing.T) {
 	}
 }
 
-// Chance returns hardly ever the advice: response times are log-normal, as few as are
-// analyzed.
+// Chance hardly ever causes the advice, with log-normal response times, as few as are analyzed.
 func TestNoiseIsSeldomTakenForWarmth(t *testing.T) {
 	for name, rate := range map[string]float64{"few": 0.21, "many": 3} {
 		random, alarms := rand.New(rand.NewPCG(7, 8)), 0

@@ -12,24 +12,24 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// Measured is what one load gave, and when it was on.
+// Measured is the measurement of one load, and its time.
 type Measured struct {
-	// Histograms are nil where the load's k6 has no output of ours.
+	// Histograms are nil if the load's k6 lacks PerfLab's output.
 	Histograms *payload.Payload
-	// Summary is k6's own, where there are no histograms.
+	// Summary is k6's own, used without histograms.
 	Summary *Summary
-	// GeneratorPercent is the share of its CPUs that the busiest of the load's
-	// runners used; zero where that is not known.
+	// GeneratorPercent is the share of its CPUs that the busiest of the load's runners used; zero
+	// if unknown.
 	GeneratorPercent float64
-	// Start and End are those of the load's first and last request or, with a
-	// summary, of its runners.
+	// Start and End are those of the load's first and last request or, with a summary, of its
+	// runners.
 	Start, End time.Time
 	// Disturbed is when the first fault began; zero without faults.
 	Disturbed time.Time
 }
 
-// FromHistograms is what a load with our output gave, as one runner or the sum
-// of several.
+// FromHistograms returns the measurement of a load with PerfLab's output, from one runner or the
+// sum of several.
 func FromHistograms(p *payload.Payload) Measured {
 	measured := Measured{Histograms: p, Start: p.Start, End: p.End}
 	if average, _, known := p.GeneratorLoad(); known {
@@ -38,12 +38,12 @@ func FromHistograms(p *payload.Payload) Measured {
 	return measured
 }
 
-// isOn reports whether the load was on at a time.
+// isOn reports whether the load was running at a time.
 func (m Measured) isOn(at time.Time) bool { return m.Start.Before(at) && m.End.After(at) }
 
-// Window is a stretch of a run; its end is not part of it.
+// Window is a part of a run; its end is excluded.
 type Window struct {
-	// Name is empty for the whole stretch that counts.
+	// Name is empty for the whole counted window.
 	Name     string
 	From, To time.Time
 }
@@ -79,8 +79,7 @@ func batchLoads(loads []v1alpha1.Load) []v1alpha1.Load {
 	return slices.DeleteFunc(slices.Clone(loads), func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
 }
 
-// extent is from the first start to the last end of some loads; false where
-// none of them was measured.
+// extent is from the first start to the last end of some loads; false if none of them was measured.
 func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1alpha1.Load) bool) (Window, bool) {
 	var some []v1alpha1.Load
 	for _, load := range loads {
@@ -94,9 +93,8 @@ func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1al
 	}), len(some) > 0
 }
 
-// Whole is the part of a load that counts. A batch counts from its start to its
-// end. Other loads count without warm-up and tail; where they last until
-// another load has ended, only while that load is on.
+// Whole is the counted window of a load: of a batch from its start to its end, of other loads
+// without warm-up and tail; if they last until another load has ended, only while that load runs.
 func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	window := steady(load, measured, measurement)
 	if other, ok := measured[load.Until]; ok {
@@ -105,13 +103,13 @@ func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 	return window
 }
 
-// Steady is from the first load's start without its warm-up to the last load's
-// end without its tail.
+// Steady is from the first load's start without its warm-up to the last load's end without its
+// tail.
 func Steady(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	return around(loads, func(load v1alpha1.Load) Window { return steady(load, measured, measurement) })
 }
 
-// around is the stretch from the first to the last of the loads' windows.
+// around is the time from the first to the last of the loads' windows.
 func around(loads []v1alpha1.Load, of func(v1alpha1.Load) Window) Window {
 	var all Window
 	for i, load := range loads {
@@ -124,7 +122,7 @@ func around(loads []v1alpha1.Load, of func(v1alpha1.Load) Window) Window {
 	return all
 }
 
-// steady is a load without its warm-up and tail, and without what follows a fault.
+// steady is a load without its warm-up and tail, and without the time after a fault.
 func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	own := measured[load.Name]
 	window := Window{From: own.Start, To: own.End}
@@ -137,7 +135,7 @@ func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alph
 		return window
 	}
 	if load.Until == "" {
-		// What lasts until another load has ended has no end of its own.
+		// A load that lasts until another has ended has no tail of its own.
 		window.To = window.To.Add(-measurement.TailOrDefault())
 	}
 	return window

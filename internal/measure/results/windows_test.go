@@ -52,8 +52,8 @@ func TestAScenarioOfOneKindHasNoWindows(t *testing.T) {
 	}
 }
 
-// One run answers for each size of import: response times rise from 100 ms to
-// 300 ms over the run, ten seconds each.
+// One run has results for each size of import: response times rise from 100 ms to 300 ms over the
+// run, ten seconds each.
 func TestObserveEachWindow(t *testing.T) {
 	all, measured := cicoWithTwoImports(t)
 	measurement := v1alpha1.Measurement{
@@ -179,8 +179,8 @@ func TestBusyDatabasesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// The window before an import is one of the servers' as well, even where the
-// users' own figures count only while it is on.
+// The window before an import also has figures of servers, even if the users' own figures count
+// only during the import.
 func TestSteadyReachesBeyondImports(t *testing.T) {
 	create, created := importFrom("create", 10, 20)
 	window := results.Steady(loads(users("create"), create), measurements(cico(t), created), warmUp(2*time.Second))
@@ -189,7 +189,7 @@ func TestSteadyReachesBeyondImports(t *testing.T) {
 	}
 }
 
-// One saturated runner among idle ones shows, though their sum has CPU to spare.
+// One saturated runner among idle ones is detected, though their sum has CPU to spare.
 func TestEachRunnerIsLookedAt(t *testing.T) {
 	busy, idle := cico(t), cico(t)
 	busy.Runner, idle.Runner = "busy", "idle"

@@ -10,8 +10,8 @@ import (
 // Unreadable replaces a statement that can't be parsed.
 const Unreadable = "UNREADABLE"
 
-// commands are all that is ever shown of a statement that is not shown as a
-// query: the commands of PostgreSQL's reference, by their first words.
+// commands are the only texts shown of statements other than queries: the commands of PostgreSQL's
+// reference, by their first words.
 // https://www.postgresql.org/docs/current/sql-commands.html
 var commands = words(`
 ABORT
@@ -217,8 +217,8 @@ var firstWords = func() map[string]bool {
 	return first
 }()
 
-// command that keywords start with: the longest whose words occur in this order, and of equals
-// the one that is complete first. CREATE UNIQUE INDEX is a CREATE INDEX.
+// command returns the command that starts keywords: the longest whose words occur in this order,
+// of equally long ones the first complete one. CREATE UNIQUE INDEX is a CREATE INDEX.
 func command(keywords []string) string {
 	if len(keywords) == 0 {
 		return Unreadable
@@ -237,8 +237,8 @@ func command(keywords []string) string {
 	return strings.Join(longest, " ")
 }
 
-// commandPosition is behind the last word of a command among keywords that begin with
-// its first.
+// commandPosition returns the position after the last word of a command among keywords that begin
+// with its first.
 func commandPosition(command, keywords []string) (int, bool) {
 	if command[0] != keywords[0] {
 		return 0, false
@@ -257,8 +257,8 @@ func commandPosition(command, keywords []string) (int, bool) {
 
 var firstWord = regexp.MustCompile(`^[\s(]*([A-Za-z]+)(?:[^\w$\x80-\x{10FFFF}]|$)`)
 
-// byFirstWord shows a statement that can't be read: by its first word if it is
-// that of a command. What begins with a comment is not shown at all.
+// byFirstWord returns the first word of an unreadable statement if it begins a command. A statement
+// that begins with a comment is not shown.
 func byFirstWord(text string) string {
 	found := firstWord.FindStringSubmatch(text)
 	if found == nil {

@@ -12,13 +12,13 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// secret and number are what must not be shown.
+// secret and number must not be shown.
 const (
 	secret = "hunter2"
 	number = "8675309"
 )
 
-// spellings of a literal that holds the secret, with something around it.
+// spellings of a literal that contains the secret and a surrounding text.
 var spellings = []func(around string) string{
 	func(around string) string { return "'" + doubled(around+secret+around) + "'" },
 	func(around string) string { return "'" + escaped(around+secret+around) + "'" },
@@ -60,7 +60,7 @@ func oneLine(text string) string { return strings.NewReplacer("\n", "", "\r", ""
 
 func balanced(text string) string { return strings.NewReplacer("*", "", "/", "").Replace(text) }
 
-// templates of statements; a literal stands in the place of each §.
+// templates of statements; each § is replaced by a literal.
 var templates = []string{
 	"SELECT §", "SELECT a FROM b WHERE c = § AND d <> §", "SELECT * FROM a WHERE b IN (§, §) LIMIT 5", "VALUES (§), (§)",
 	"INSERT INTO a VALUES ($1, §) ON CONFLICT DO NOTHING", "UPDATE a SET b = § WHERE c LIKE §", "DELETE FROM a WHERE b = ANY (ARRAY[§])",
@@ -77,8 +77,8 @@ var templates = []string{
 	"SELECT §; SELECT §", "§", "SELEC §", "§ SELECT", "SELECT ((§", "/* a */ SELECT § /* b */", "BEGIN; ALTER ROLE a PASSWORD §; COMMIT", "SELECT E'\\\\', §, '\\'",
 }
 
-// FuzzLiterals puts a secret into literals and comments of all spellings, with
-// anything around it, and cuts statements off. It must never be shown.
+// FuzzLiterals puts a secret into literals and comments of all spellings, with any surrounding
+// text, and truncates statements. The secret must never be shown.
 func FuzzLiterals(f *testing.F) {
 	arounds := []string{"", "'", `\`, `\'`, "$$", "$p1$", "--", "/*", "*/", "\n", `"`, "ä", "{", ";"}
 	for i := range templates {
@@ -101,7 +101,7 @@ func FuzzLiterals(f *testing.F) {
 	})
 }
 
-// FuzzTexts shows texts of any kind.
+// FuzzTexts shows any text.
 func FuzzTexts(f *testing.F) {
 	for _, template := range templates {
 		for _, spelling := range spellings {
@@ -111,7 +111,7 @@ func FuzzTexts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checked(t, text) })
 }
 
-// checked holds what is shown against what is promised of any text.
+// checked verifies the properties of every shown text.
 func checked(t *testing.T, text string) string {
 	t.Helper()
 	begin := time.Now()
@@ -133,7 +133,7 @@ func checked(t *testing.T, text string) string {
 	return shown
 }
 
-// scanned are the tokens that the parser finds in a text.
+// scanned returns the tokens that the parser finds in a text.
 func scanned(t *testing.T, text string) []token {
 	t.Helper()
 	sharedParser.mutex.Lock()

@@ -12,19 +12,18 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText of a statement is read, in bytes. What is longer is shown by its first
+// MaxText is the longest statement that is parsed, in bytes. A longer one is shown by its first
 // word.
 const MaxText = 64 << 10
 
-// placeholder is shown in the place of every literal.
+// placeholder replaces every literal.
 const placeholder = "?"
 
-// WithoutLiterals shows a statement. A query is shown as it was written, on one
-// line, with a question mark in the place of each literal and without comments.
-// Any other statement is shown by its command alone, because it may hold
-// queries, code and passwords in places of its own: ALTER ROLE, SET, DO. What
-// PostgreSQL's parser does not read as one statement is shown by its first word
-// if that begins a command, else as UNREADABLE.
+// WithoutLiterals returns a statement without confidential parts. A query is shown on one line,
+// with question marks instead of literals and without comments. Any other statement is shown by its
+// command alone, because it may contain queries, code and passwords: ALTER ROLE, SET, DO. A text
+// that PostgreSQL's parser does not accept as one statement is shown by its first word if that
+// begins a command, else as UNREADABLE.
 func WithoutLiterals(text string) string {
 	if !isReadable(text) {
 		return byFirstWord(text)
@@ -112,16 +111,15 @@ func displayToken(kind kind, text string) (shown string, understood bool) {
 	return text, written.MatchString(text)
 }
 
-// isAmbiguous: a session without standard_conforming_strings takes a backslash
-// within simple quotes for an escape, so that its string may end elsewhere than
-// the parser's. As long as no such string has one, both read the same.
+// isAmbiguous reports whether a quoted string contains a backslash: without
+// standard_conforming_strings it is an escape, and the string may end elsewhere than the parser's.
 func isAmbiguous(literal string) bool {
 	return strings.HasPrefix(literal, "'") && strings.Contains(literal, `\`)
 }
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// line of pieces.
+// line joins pieces.
 func line(pieces []piece) string {
 	var line strings.Builder
 	for _, piece := range pieces {
@@ -133,7 +131,7 @@ func line(pieces []piece) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(line.String(), " "))
 }
 
-// keywords that a statement begins with, in capitals.
+// keywords returns the leading keywords of a statement, in capitals.
 func keywords(text string, tokens []token) []string {
 	var found []string
 	for _, token := range tokens {

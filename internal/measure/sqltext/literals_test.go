@@ -73,7 +73,7 @@ func TestOtherStatementsShowTheirCommand(t *testing.T) {
 	}
 }
 
-// What the parser does not read is shown by its first word, if that is one.
+// A text that the parser rejects is shown by its first word, if that begins a command.
 func TestUnreadableStatementsAreHidden(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                Unreadable,
@@ -104,7 +104,7 @@ func TestUnreadableStatementsAreHidden(t *testing.T) {
 	}
 }
 
-// Each of these was once shown with its secret by a scanner of our own.
+// A scanner of PerfLab's own once showed the secret in each of these.
 func TestLiteralsThatTheScannerMisses(t *testing.T) {
 	for _, text := range []string{
 		`ALTER ROLE x PASSWORD $p1$hunter2$p1$`,
@@ -126,8 +126,7 @@ func TestLiteralsThatTheScannerMisses(t *testing.T) {
 	}
 }
 
-// Whatever nests, a text that is short enough to be read does not bring the
-// parser out of order.
+// Nesting in a text that is short enough to be read does not break the parser.
 func TestDeepStatements(t *testing.T) {
 	for name, one := range map[string]struct{ begin, deeper, end string }{
 		"brackets":              {"SELECT ", "(", ")"},
@@ -171,7 +170,7 @@ func TestDeepStatements(t *testing.T) {
 	}
 }
 
-// A parser that failed once is not asked again, and what is shown then is less.
+// A failed parser is not used again, and texts then show less.
 func TestFailedParser(t *testing.T) {
 	var broken safeParser
 	broken.broken = true
@@ -203,7 +202,7 @@ func TestKindsOfTokens(t *testing.T) {
 	}
 }
 
-// Tokens that are not what they are said to be are not shown.
+// Invalid tokens are not shown.
 func TestInvalidTokens(t *testing.T) {
 	const text = `a 'b' c`
 	for name, tokens := range map[string][]token{

@@ -15,12 +15,11 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// maxMemory is what a process may take to make the parser ready, in MiB: the
-// collector's limit without what it takes for all else.
+// maxMemory limits a process that initializes the parser, in MiB: the collector's limit without its
+// other uses.
 const maxMemory = 400
 
-// The parser is made ready in a process of its own, for its memory is counted by
-// process.
+// The parser is initialized in a separate process, because memory is counted by process.
 func TestParserMemory(t *testing.T) {
 	const child = "PERFLAB_TEST_PREPARE"
 	if os.Getenv(child) != "" {
@@ -45,7 +44,7 @@ func TestParserMemory(t *testing.T) {
 	}
 }
 
-// memory of the process by Linux' count, in MiB.
+// memory returns the memory of the process as counted by Linux, in MiB.
 func memory(tb testing.TB, field string) float64 {
 	tb.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -61,7 +60,7 @@ func memory(tb testing.TB, field string) float64 {
 	return kilobytes / 1024
 }
 
-// BenchmarkWithoutLiterals tells what a statement costs.
+// BenchmarkWithoutLiterals measures the cost of a statement.
 func BenchmarkWithoutLiterals(b *testing.B) {
 	columns := strings.Repeat("t.some_column = $1 AND ", 20)
 	for name, text := range map[string]string{
@@ -81,8 +80,8 @@ func BenchmarkWithoutLiterals(b *testing.B) {
 	}
 }
 
-// BenchmarkPrepare tells what making the parser ready takes. It is done once in
-// a process, so the figures are right when it runs alone and once.
+// BenchmarkPrepare measures the initialization of the parser. It happens once per process, so the
+// figures are right if the benchmark runs alone and once.
 func BenchmarkPrepare(b *testing.B) {
 	before, begin := memory(b, "VmHWM"), time.Now()
 	prepare()

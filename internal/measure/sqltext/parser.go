@@ -13,8 +13,8 @@ import (
 	"github.com/wasilibs/go-pgquery/parser"
 )
 
-// maxNesting bounds what may nest in a statement that is parsed. From about
-// 2,000 on the parser's stack overflows, and it takes memory before it does.
+// maxNesting limits the nesting of a parsed statement. From about 2,000 on the parser's stack
+// overflows, and it takes memory before it does.
 const maxNesting = 1000
 
 var (
@@ -37,14 +37,14 @@ var sharedParser safeParser
 var prepare = sync.OnceFunc(func() {
 	sharedParser.mutex.Lock()
 	defer sharedParser.mutex.Unlock()
-	// It takes as long as it takes.
+	// This has no timeout.
 	_, err := attempt("SELECT")
 	sharedParser.broken = errors.Is(err, errParser)
 	debug.FreeOSMemory()
 })
 
-// Prepare makes PostgreSQL's parser ready in the background. That takes a
-// second or two of a CPU, and 260 MiB for so long.
+// Prepare initializes PostgreSQL's parser in the background. That takes a second or two of a CPU,
+// and meanwhile 260 MiB.
 func Prepare() { go prepare() }
 
 // Failed reports whether the parser failed, so that statements are replaced by their first
@@ -55,18 +55,17 @@ func Failed() bool {
 	return sharedParser.broken
 }
 
-// statement as PostgreSQL reads it.
+// statement is a statement in PostgreSQL's grammar.
 type statement struct {
 	tokens []token
-	// isQuery: it is planned. All others are utility statements.
+	// isQuery means that it is planned. All others are utility statements.
 	isQuery bool
 }
 
-// parseTimeout is how long a text may take. The longest that is read takes a third
-// of a second.
+// parseTimeout limits the time for a text. The longest text takes a third of a second.
 const parseTimeout = 10 * time.Second
 
-// read takes a text apart. Its error may quote the text.
+// read parses a text. Its error may quote the text.
 func (g *safeParser) read(text string) (statement, error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -114,7 +113,7 @@ func readStatement(text string) (statement, error) {
 	if nesting(tokens) > maxNesting {
 		return statement{}, errNesting
 	}
-	// Not to JSON: that does not come to an end where much is nested.
+	// Converting deep nesting to JSON does not terminate.
 	tree, err := parser.ParseToProtobuf(text)
 	if err != nil {
 		return statement{}, err

@@ -38,7 +38,7 @@ func (k kind) isLiteral() bool {
 	}
 }
 
-// isFlat: any number of such tokens makes no tree deeper.
+// isFlat reports whether any number of such tokens does not deepen the tree.
 func (k kind) isFlat() bool {
 	return k == ',' || k == '.' || k == identifier || k == unicodeName || k == parameter || k.isLiteral() || k.isComment()
 }
@@ -50,8 +50,8 @@ type token struct {
 	isKeyword bool
 }
 
-// queries are the kinds of statements that are planned: INSERT, DELETE, UPDATE,
-// MERGE, SELECT. VALUES and TABLE are SELECTs to the parser.
+// queries are the kinds of statements that are planned: INSERT, DELETE, UPDATE, MERGE, SELECT.
+// VALUES and TABLE are SELECTs to the parser.
 var queries = []protowire.Number{132, 133, 134, 135, 136}
 
 // Fields of the parser's messages.
@@ -65,8 +65,8 @@ const (
 	fieldStatement  = 1
 )
 
-// statementKinds the statements of a tree: of a statement that is one of many kinds,
-// the message has the field of that kind.
+// statementKinds returns the kinds of a tree's statements: the number of a statement's only field
+// is its kind.
 func statementKinds(tree []byte) ([]protowire.Number, error) {
 	var kinds []protowire.Number
 	err := eachIn(tree, fieldStatements, func(statement []byte) error {
@@ -80,7 +80,7 @@ func statementKinds(tree []byte) ([]protowire.Number, error) {
 	return kinds, err
 }
 
-// decodeTokens a scan's result.
+// decodeTokens decodes a scan's result.
 func decodeTokens(scanned []byte) ([]token, error) {
 	var tokens []token
 	err := eachIn(scanned, fieldTokens, func(message []byte) error {
@@ -103,14 +103,14 @@ func decodeToken(message []byte) (read token, err error) {
 		case fieldKeyword:
 			read.isKeyword = number != 0
 		default:
-			// The rest is not requested.
+			// Other fields are not needed.
 		}
 		return nil
 	})
 	return read, err
 }
 
-// eachIn goes through the messages in a field.
+// eachIn calls do with each message in a field.
 func eachIn(message []byte, wanted protowire.Number, do func([]byte) error) error {
 	return eachField(message, func(field protowire.Number, _ uint64, inner []byte) error {
 		if field != wanted {
@@ -120,7 +120,7 @@ func eachIn(message []byte, wanted protowire.Number, do func([]byte) error) erro
 	})
 }
 
-// eachField goes through a message whose fields are numbers and messages.
+// eachField calls do with each field of a message of numbers and messages.
 func eachField(message []byte, do func(field protowire.Number, number uint64, inner []byte) error) error {
 	for len(message) > 0 {
 		var (

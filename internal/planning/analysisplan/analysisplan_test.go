@@ -86,8 +86,8 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Of what another tool measured, a custom metric has the direction that is said or that
-// its unit tells; all others keep theirs.
+// An imported custom metric has the declared direction or that of its unit; other metrics keep
+// theirs.
 func TestDirectionsOfImportedMetrics(t *testing.T) {
 	spec := &v1alpha1.PerfExperimentSpec{Scenarios: []v1alpha1.Scenario{{Loads: []v1alpha1.Load{{Elsewhere: &v1alpha1.Elsewhere{Tool: "go test"}}}}}}
 	spec.Analysis.HigherIsBetter, spec.Analysis.LowerIsBetter = []string{"custom/Serve/hits", "custom/cost"}, []string{"custom/Serve/skew", "custom/Serve/lost per s"}

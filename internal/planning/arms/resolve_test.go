@@ -20,7 +20,7 @@ func TestResolve(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		set    *v1alpha1.SystemSet
-		// want edits the full system into what is expected.
+		// want edits the full system into the expected one.
 		want func(*v1alpha1.System)
 	}{
 		"Nothing": {reason: "an arm without settings is the system", want: func(*v1alpha1.System) {}},
@@ -132,8 +132,7 @@ func TestResolveIgnoresMissingComponents(t *testing.T) {
 	}
 }
 
-// Inputs are shared by every run of an arm, so an edit of one would leak into
-// the next.
+// Inputs are shared by every run of an arm, so an edit of one would affect the next.
 func TestResolveSharesNothing(t *testing.T) {
 	system, set := systems.Full(), everything()
 	first := arms.Resolve(system, set)
@@ -159,7 +158,7 @@ func TestResolveSharesNothing(t *testing.T) {
 	}
 }
 
-// One setting for all modules must not tie them together.
+// After one setting for all modules, each can still change independently.
 func TestResolvedModulesShareNothing(t *testing.T) {
 	bare := v1alpha1.System{Modules: []v1alpha1.Module{{Name: "a"}, {Name: "b"}}}
 	resolved := arms.Resolve(bare, modulesSet(v1alpha1.ModuleSet{
@@ -171,7 +170,7 @@ func TestResolvedModulesShareNothing(t *testing.T) {
 	}
 }
 
-// spoil writes over whatever a resolved system refers to.
+// spoil overwrites everything that a resolved system refers to.
 func spoil(s *v1alpha1.System) {
 	for _, settings := range []map[string]string{s.Kafka.Config, s.Kafka.Topics[0].Config, s.Kafka.Topics[1].Config, s.Postgres.Parameters} {
 		for key := range settings {
@@ -190,7 +189,7 @@ func spoil(s *v1alpha1.System) {
 	}
 }
 
-// everything sets all that can be set.
+// everything sets every field.
 func everything() *v1alpha1.SystemSet {
 	jvm := func() *v1alpha1.JVM {
 		return &v1alpha1.JVM{
@@ -229,7 +228,7 @@ func modulesSet(sets ...v1alpha1.ModuleSet) *v1alpha1.SystemSet {
 	return &v1alpha1.SystemSet{Modules: sets}
 }
 
-// A single request changes for all modules, and what else each asks for stays.
+// A single request changes for all modules, and their other requests stay.
 func TestSingleRequestsAreReplaced(t *testing.T) {
 	memory := func(text string) v1alpha1.Module {
 		return v1alpha1.Module{Resources: corev1.ResourceRequirements{

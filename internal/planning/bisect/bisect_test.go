@@ -101,7 +101,7 @@ func TestNewMergesParts(t *testing.T) {
 	}
 }
 
-// With one difference the arm of it is the arm of all.
+// With one difference, the only arm is that of all differences.
 func TestNewWithOnePart(t *testing.T) {
 	after := system()
 	after.Modules[2].Image = "inventory:2"

@@ -21,16 +21,16 @@ const (
 	mostBusy = 0.8
 )
 
-// Need is what a level takes of a load's runners, in all of them.
+// Need is what a level requires of a load's runners in total.
 type Need struct {
 	Users       int64 `json:"users"`
 	Runners     int32 `json:"runners"`
 	MemoryBytes int64 `json:"memoryBytes"`
-	// MemoryLimitBytes are what the runners may use; 0 without a limit.
+	// MemoryLimitBytes is the runners' limit; 0 without a limit.
 	MemoryLimitBytes int64 `json:"memoryLimitBytes,omitempty"`
 	// Cores if the system responds at once; 0 if that is unknown.
 	Cores float64 `json:"cores,omitempty"`
-	// CoreLimit is what the runners may use; 0 without a limit.
+	// CoreLimit is the runners' limit; 0 without a limit.
 	CoreLimit float64 `json:"coreLimit,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (n Need) runners() string {
 	return fmt.Sprintf("the %d k6 runners", n.Runners)
 }
 
-// Excesses name what the runners may not use enough of, with the setting to raise.
+// Excesses returns the exceeded limits of the runners, with the setting to raise.
 func (n Need) Excesses() []string {
 	var all []string
 	if n.MemoryLimitBytes > 0 && n.MemoryBytes > n.MemoryLimitBytes {

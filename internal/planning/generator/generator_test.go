@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// desk is a load of users with limits per runner; 0 is none.
+// desk is a load of users with limits per runner; 0 means none.
 func desk(users, runners int32, memoryMiB, milliCores int64) v1alpha1.Load {
 	load := v1alpha1.Load{Name: "cico", Parallelism: &runners, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: users}}
 	load.Resources.Limits = corev1.ResourceList{}

@@ -15,8 +15,8 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// Next returns the levels of a run, given those of the experiment so far; nil if its scenario has
-// no capacity.
+// Next returns the levels of a run, given the experiment's earlier runs; nil if its scenario has no
+// capacity.
 func Next(run *v1alpha1.PerfRunSpec, runs []v1alpha1.PerfRun) []int32 {
 	declared := run.Scenario.Capacity
 	if declared == nil {
@@ -55,7 +55,7 @@ func Outside(runs []*v1alpha1.RunCapacity) capacity.Side {
 	return capacity.Outside(own)
 }
 
-// estimates returns the capacities that valid runs found, in order, by arm.
+// estimates returns the capacities from valid runs, in order, by arm.
 func estimates(runs []v1alpha1.PerfRun, among func(*v1alpha1.PerfRunSpec) bool) map[string][]capacity.Estimate {
 	var found []*v1alpha1.PerfRun
 	for i := range runs {

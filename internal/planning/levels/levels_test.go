@@ -54,7 +54,7 @@ func TestLaterRunsSurroundTheCapacity(t *testing.T) {
 	}
 }
 
-// A run that misses the capacity moves the levels of later ones, once one has found it.
+// A run whose levels miss the capacity moves the levels of later ones, once a run has found it.
 func TestRunsOutsideTheirLevelsMoveTheNext(t *testing.T) {
 	first := run("baseline", 1, &v1alpha1.RunCapacity{Side: v1alpha1.CapacityWithin, Value: "200", Low: 158, High: 398, Coarse: true})
 	center := func(runs ...v1alpha1.PerfRun) float64 {

@@ -25,8 +25,7 @@ import (
 
 var record = flag.String("record", "", "keep today's hashes under the name of this version, for those that come later")
 
-// begun is an experiment as a version has stored it, with the hash that its runs
-// carry since.
+// begun is an experiment stored by an earlier version, with the hash in its runs.
 type begun struct {
 	Hash string         `json:"planHash"`
 	Spec map[string]any `json:"spec"`
@@ -34,11 +33,10 @@ type begun struct {
 
 const seed = 7
 
-// An experiment that was begun under an earlier version has the same hash in this
-// one: what is stored is read by today's API server, with its defaults, into today's
-// types. One of the experiments of each version has every field that there was, so a
-// field that came later may neither have a default in the schema nor be written where
-// it is absent: its default belongs into Go (…OrDefault), and omitempty to its tag.
+// An experiment from an earlier version keeps its hash: today's API server reads the stored spec,
+// with its defaults, into today's types. One experiment per version has every field of that
+// version. So a later field must neither have a default in the schema nor be written if it is
+// absent: its default belongs into Go (…OrDefault), and omitempty to its tag.
 func TestStartedExperimentsKeepTheirHash(t *testing.T) {
 	if *record != "" {
 		recordBegun(t)
@@ -60,12 +58,12 @@ func TestStartedExperimentsKeepTheirHash(t *testing.T) {
 	}
 }
 
-// read returns what the operator sees of a stored spec.
+// read returns the operator's view of a stored spec.
 func read(t *testing.T, stored map[string]any) v1alpha1.PerfExperimentSpec {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": stored}}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))
-	// It was judged when it was written.
+	// It was validated when it was written.
 	schema.Check(t.Context(), object)
 	experiment := &v1alpha1.PerfExperiment{}
 	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, experiment))
@@ -77,7 +75,7 @@ func hashOf(t *testing.T, spec v1alpha1.PerfExperimentSpec) string {
 	return plan.From(&spec, spec.System, seed).Hash
 }
 
-// recordBegun keeps the samples and an experiment that has every field.
+// recordBegun records the samples and an experiment with every field.
 func recordBegun(t *testing.T) {
 	t.Helper()
 	specs := map[string]v1alpha1.PerfExperimentSpec{"everything": everything()}
@@ -110,14 +108,14 @@ func write(t *testing.T, file string, specs map[string]v1alpha1.PerfExperimentSp
 	expect.NoError(t, os.WriteFile(file, append(encoded, '\n'), 0o600))
 }
 
-// everything has each field that there is, and each list one item.
+// everything has each field, and one item in each list.
 func everything() v1alpha1.PerfExperimentSpec {
 	var spec v1alpha1.PerfExperimentSpec
 	fill(reflect.ValueOf(&spec).Elem())
 	return spec
 }
 
-// known are types whose insides are not for filling in.
+// known are types whose fields are not filled in.
 var known = map[reflect.Type]any{
 	reflect.TypeFor[metav1.Duration]():   metav1.Duration{Duration: time.Minute},
 	reflect.TypeFor[resource.Quantity](): resource.MustParse("1"),
@@ -149,13 +147,13 @@ func fill(value reflect.Value) {
 	case reflect.Bool:
 		value.SetBool(true)
 	case reflect.Interface:
-		// What is kept as bytes stands beside it.
+		// The bytes next to it hold the value.
 	default:
 		value.SetInt(1)
 	}
 }
 
-// fillList puts one item into a list. A list of bytes is JSON.
+// fillList adds one item to a list. A list of bytes is JSON.
 func fillList(list reflect.Value) {
 	if list.Type().Elem().Kind() == reflect.Uint8 {
 		list.SetBytes([]byte("{}"))

@@ -39,10 +39,9 @@ type Run struct {
 	Position int32
 }
 
-// From plans an experiment: blocks that each hold every arm under every
-// scenario once, shuffled within the block unless the order is fixed. This is
-// the randomised complete block design (randomised multiple interleaved
-// trials: Abedi and Brecht, ICPE 2017).
+// From plans an experiment: each block contains every arm under every scenario once, shuffled
+// within the block unless the order is fixed. This is the randomised complete block design
+// (randomised multiple interleaved trials: Abedi and Brecht, ICPE 2017).
 //
 // The system is the experiment's own, or a copy of the one it refers to.
 func From(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) Plan {

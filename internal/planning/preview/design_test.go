@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/inference/verdict"
 )
 
-// ofUsers returns an experiment of two arms whose users check in and out for so long.
+// ofUsers returns an experiment of two arms whose users check in and out for this long.
 func ofUsers(lasts time.Duration, blocks int32) *v1alpha1.PerfExperiment {
 	users := func(name string) v1alpha1.Scenario {
 		return v1alpha1.Scenario{Name: "of-" + name, Loads: []v1alpha1.Load{{
@@ -79,18 +79,18 @@ func TestDesignsReportPowerAndDuration(t *testing.T) {
 	if int(more.Blocks) != shown.Power[0].BlocksForVerdicts || !more.finds(5) {
 		t.Errorf("%s finds %.2f %%", more, more.DetectablePercent)
 	}
-	// Of two scenarios one has the load.
+	// Only one of the two scenarios has the load.
 	if alone.WallTime != declared.WallTime/2 || !slices.Equal(alone.Scenarios, []string{"of-day"}) || alone.Family != 1 {
 		t.Errorf("%s takes %s of %s in %q, for %d comparison(s)", alone, alone.WallTime, declared.WallTime, alone.Scenarios, alone.Family)
 	}
-	// The warm-up stays: 35 minutes and 2 beside them, in place of 60 and 2.
+	// The warm-up stays: 35 minutes plus an overhead of 2, instead of 60 plus 2.
 	if want := Duration(37 * time.Minute * 32); shorter.WallTime != want || shorter.DetectablePercent <= declared.DetectablePercent {
 		t.Errorf("%s takes %s, want %s, and finds %.2f %%", shorter, shorter.WallTime, want, shorter.DetectablePercent)
 	}
 }
 
-// A long experiment that finds less than it was asked for is offered fewer blocks, but
-// none without a verdict.
+// A long experiment that detects less than requested gets proposals with fewer blocks, but with
+// enough for a verdict.
 func TestDesignsWithFewerBlocks(t *testing.T) {
 	for _, cv := range []float64{0.01, 0.04} {
 		shown := designsOf(ofUsers(time.Hour, 30), cv)
@@ -101,7 +101,7 @@ func TestDesignsWithFewerBlocks(t *testing.T) {
 	}
 }
 
-// No other design is too small for a verdict.
+// Every proposed design has enough blocks for a verdict.
 func TestDesignsGetAVerdict(t *testing.T) {
 	for _, design := range designsOf(ofUsers(time.Hour, 2), 0.01).Designs[1:] {
 		if design.Blocks < verdict.MinimumBlocks {
@@ -110,7 +110,7 @@ func TestDesignsGetAVerdict(t *testing.T) {
 	}
 }
 
-// What was piloted of the metric that decides alone counts, not what spreads more.
+// The piloted spread of the only primary metric counts, not that of a more variable metric.
 func TestDesignsUsePilotedSpread(t *testing.T) {
 	assumed := Assumptions{Overhead: time.Minute, Piloted: []Spread{
 		{"of-day", "day/Check-In/average", 0.02, 12}, {"of-night", "night/Check-In/average", 0.1, 12},
@@ -135,8 +135,8 @@ func TestShortWindowsAreNotHalved(t *testing.T) {
 	}
 }
 
-// A design that is not declared gives the right verdict with a chance of 80 %, whether
-// arms are alike or one is slower by the margin, and stops early where runs spread less.
+// The proposed design gives the right verdict with a probability of 80 %, for equal arms and for
+// one that is slower by the margin, and stops early if runs spread less.
 func TestDefaultDesign(t *testing.T) {
 	for name, tc := range map[string]struct {
 		arms, metrics int

@@ -77,7 +77,7 @@ func (l Lane) Overlaps(other Lane) bool {
 		return true
 	}
 	if l.Name != "" || other.Name != "" {
-		// Only users know the nodes of a named lane.
+		// The nodes of a named lane are unknown here.
 		return l.Name == "" || other.Name == "" || l.Name == other.Name
 	}
 	for _, one := range l.Nodes {

@@ -155,9 +155,9 @@ func (l Queue) Waiting(most int) []types.NamespacedName {
 	return next
 }
 
-// Advance returns the updated entry of an experiment that wants to continue: acquired if it
-// may measure, and released if another goes first. It yields to waiting experiments only at
-// the beginning of a block.
+// Advance returns the updated entry of an experiment that is ready to continue: acquired if it may
+// measure, and released if another goes first. It yields to waiting experiments only at the
+// beginning of a block.
 func Advance(tickets []Entry, mine Entry, atBlock bool, now time.Time) Entry {
 	mine.Renewed = now
 	waits := mine

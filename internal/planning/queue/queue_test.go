@@ -20,10 +20,10 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at returns a time so many minutes after noon.
+// at returns a time this many minutes after noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 
-// waiting returns a ticket of namespace/name that arrived so many minutes after noon.
+// waiting returns the entry of namespace/name that was queued this many minutes after noon.
 func waiting(namespace, name string, arrived int) Entry {
 	return Entry{
 		Experiment: types.NamespacedName{Namespace: namespace, Name: name}, UID: types.UID(namespace + name),
@@ -72,7 +72,7 @@ func TestNewAlternatesNamespaces(t *testing.T) {
 	}
 }
 
-// Who is behind whom, where some are on nodes of their own.
+// Positions in a queue in which some experiments have nodes of their own.
 func TestPositionOfEntries(t *testing.T) {
 	pool := func(name string) func(*Entry) {
 		return func(ticket *Entry) { ticket.Lane = Lane{Nodes: []map[string]string{{"pool": name}}} }
@@ -126,7 +126,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// Whatever the line, nobody measures beside another, and everybody comes to an end.
+// In any queue, only one experiment measures at a time, and all of them finish.
 func TestEveryExperimentMeasuresEventually(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // Not a secret.
@@ -220,7 +220,7 @@ func TestNewLaneOfSystems(t *testing.T) {
 	}
 }
 
-// What is written is read again; what is spoilt takes up everything.
+// A written entry is read unchanged; an invalid one occupies the whole cluster.
 func TestEntryRoundTripsThroughLease(t *testing.T) {
 	ticket := with(waiting("a", "b", 0), func(ticket *Entry) {
 		ticket.Acquired, ticket.Released, ticket.Lane = at(5), at(2), Lane{Name: "m5"}

@@ -21,7 +21,7 @@ func requests(cpu, memory string) corev1.ResourceRequirements {
 	}}
 }
 
-// A quota has to hold the largest arm and the largest scenario, on each pool.
+// The quota request covers the largest arm and the largest scenario, on each pool.
 func TestWorkloadRequestsMaximumOfArms(t *testing.T) {
 	onM5 := &v1alpha1.Placement{NodeSelector: map[string]string{"pool": "m5"}}
 	system := func(replicas int32, memory string) v1alpha1.System {
@@ -60,7 +60,7 @@ func podSetOf(name string, selector map[string]any, amounts ...string) any {
 	return map[string]any{"name": name, "count": int64(1), "template": map[string]any{"spec": spec}}
 }
 
-// More pools than a Workload may tell apart are asked for together, and none is lost.
+// Pools beyond the limit of pod sets share one, and none is lost.
 func TestWorkloadBoundsPodSets(t *testing.T) {
 	experiment := &v1alpha1.PerfExperiment{}
 	experiment.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneKueue, Name: "team-a"}

@@ -27,7 +27,7 @@ type Workload struct {
 	Source v1alpha1.ImageSource
 	// Images of its containers.
 	Images []v1alpha1.SeenImage
-	// Waiting says why its images are not read yet, Missing what a user has to fix first.
+	// Waiting is why its images are not read yet, Missing what a user has to fix first.
 	// Both are empty if it has rolled out.
 	Waiting, Missing string
 }

@@ -29,7 +29,7 @@ func workload(t *testing.T, changes ...string) *unstructured.Unstructured {
 	encoded, err := yaml.YAMLToJSON([]byte(strings.NewReplacer(changes...).Replace(rolledOut)))
 	expect.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	// Whole numbers stay whole, as those of the API server do.
+	// Integers stay integers, as in the API server's objects.
 	expect.NoError(t, object.UnmarshalJSON(encoded))
 	return object
 }
@@ -71,7 +71,7 @@ func TestObserveWorkload(t *testing.T) {
 	}
 }
 
-// one is a workload with one container that has rolled out, unless something is said.
+// seen is a workload with one container that has rolled out, unless a reason is given.
 func seen(name, image, waiting, missing string) recurrence.Workload {
 	found := recurrence.Workload{Source: v1alpha1.ImageSource{Kind: "Deployment", Name: name}, Waiting: waiting, Missing: missing}
 	if image != "" {
@@ -92,8 +92,8 @@ func TestImages(t *testing.T) {
 		children   []recurrence.Child
 		suspend    bool
 		release    string
-		// made is the release of what is made; empty: nothing is. images are those
-		// remembered afterwards.
+		// made is the release of the created experiment; empty: none. images are the recorded ones
+		// afterwards.
 		made, held, images string
 	}{
 		"the first look makes nothing":                        {workloads: []recurrence.Workload{seen("a", "a:1", "", "")}, images: "a:1"},
@@ -134,7 +134,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// An image that comes back is another change, with an experiment of its own.
+// An image that returns is another change, with its own experiment.
 func TestReturningImageIsAChange(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Spec.Schedule = ""
@@ -151,8 +151,8 @@ func TestReturningImageIsAChange(t *testing.T) {
 	}
 }
 
-// What was written down and could not be made gives way to a later change, and is not
-// forgotten for a time.
+// A change that was recorded and is blocked is replaced by a later change, but a scheduled time
+// does not replace it.
 func TestLatestChangeReplacesWaitingOne(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Status.Images = []v1alpha1.SeenImage{{Kind: "Deployment", Name: "a", Container: "c", Image: "a:2"}}
@@ -165,8 +165,7 @@ func TestLatestChangeReplacesWaitingOne(t *testing.T) {
 	}
 }
 
-// An experiment bears what the template says, and nothing by which a tool would take it
-// for its own.
+// An experiment has the metadata of the template, except what makes other tools adopt it.
 func TestExperiment(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Namespace = "lab"
@@ -206,7 +205,7 @@ func TestExperiment(t *testing.T) {
 	}
 }
 
-// A name fits into an experiment's, and is no other's.
+// A release name fits into an experiment's name, and is unique.
 func TestExperimentNamesFit(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Name = strings.Repeat("a", 23)

@@ -81,10 +81,10 @@ type Decision struct {
 	Missed *v1alpha1.DueExperiment
 	// Replaced are the experiments to delete before the next is created.
 	Replaced []Child
-	// Blocked says why a due experiment can't be created; empty if it can.
+	// Blocked is why a due experiment can't be created; empty if it can.
 	Blocked string
-	// Skipped is the number of times of the schedule without an experiment of their own
-	// once this one is created, [Many] for more than 100.
+	// Skipped is the number of scheduled times without an experiment once this one is created,
+	// [Many] for more than 100.
 	Skipped int
 	// Expired are experiments beyond the history limits.
 	Expired []Child

@@ -25,7 +25,7 @@ func at(t *testing.T, text string) time.Time {
 	return parsed
 }
 
-// nightly was made at noon of the first of March, and makes an experiment at two.
+// nightly was created at noon on March 1, and creates an experiment at two o'clock.
 func nightly(t *testing.T) *v1alpha1.PerfSchedule {
 	t.Helper()
 	schedule := &v1alpha1.PerfSchedule{Spec: v1alpha1.PerfScheduleSpec{Schedule: "0 2 * * *", ConcurrencyPolicy: v1alpha1.ForbidConcurrent}}
@@ -41,7 +41,7 @@ func decide(t *testing.T, view recurrence.View) recurrence.Decision {
 	return decision
 }
 
-// night is the experiment of the second of March.
+// night is the experiment of March 2.
 const night = "nightly-29540280"
 
 func TestTimes(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTimes(t *testing.T) {
 		now      string
 		edit     func(*v1alpha1.PerfSchedule)
 		children []recurrence.Child
-		// made is what is made, held what holds it, skipped how many go without.
+		// made is the created experiment, held why one is blocked, skipped the skipped times.
 		made, held string
 		skipped    int
 		replaced   []recurrence.Child
@@ -147,7 +147,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// What is written down and is there is settled, also while the schedule is suspended.
+// A recorded experiment that exists is settled, even if the schedule is suspended.
 func TestDecideSettlesCreatedExperiment(t *testing.T) {
 	schedule := nightly(t)
 	schedule.Spec.Suspend = true
@@ -183,13 +183,13 @@ func TestDecideRejectsInvalidSchedule(t *testing.T) {
 	}
 }
 
-// zones are such in which clocks change, by an hour and by half of one, at midnight too,
-// and such in which they don't.
+// zones include some whose clocks change, by an hour and by half an hour, also at midnight, and
+// some whose clocks don't.
 var zones = []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Kathmandu", "Africa/Casablanca"}
 
 var schedules = []string{"30 2 * * *", "* * * * *", "0 0 * * *", "*/20 1-3 * * *", "0 2 * * 0", "@hourly", "59 23 31 12 *"}
 
-// around a change of the clock, or anywhere in two years.
+// around returns a time near a change of the clocks, or anywhere in two years.
 func around(random *rand.Rand) time.Time {
 	day := []string{"2026-03-29T00:00:00Z", "2026-10-25T00:00:00Z", "2026-11-01T04:00:00Z", "2026-03-08T05:00:00Z", "2026-04-04T13:00:00Z", "2026-09-06T03:00:00Z"}[random.IntN(6)]
 	moment, _ := time.Parse(time.RFC3339, day)
@@ -199,8 +199,8 @@ func around(random *rand.Rand) time.Time {
 	return moment.Add(time.Duration(random.IntN(8*3600)-4*3600) * time.Second)
 }
 
-// The last of the times that have passed, and their number, are those one finds by going
-// through them all, in whatever zone and over whatever change of clocks.
+// The last past time and the number of past times equal those of a linear search, in any zone and
+// across any change of clocks.
 func TestPassedCountsTimes(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 6))
 	for range 400 {
@@ -224,13 +224,13 @@ func TestPassedCountsTimes(t *testing.T) {
 	}
 }
 
-// world is a cluster in which a schedule is looked at, and the operator killed anywhere.
+// world is a cluster with a schedule, whose operator can be killed at any time.
 type world struct {
 	schedule *v1alpha1.PerfSchedule
 	now      time.Time
 	children []recurrence.Child
 	image    string
-	// made counts how often each name was made.
+	// made counts the creations of each name.
 	made map[string]int
 }
 
@@ -244,7 +244,7 @@ func (w *world) view() recurrence.View {
 	return view
 }
 
-// pass is one of the operator's, killed after so many of its writes.
+// pass is one reconcile, killed after this many writes.
 func (w *world) pass(t *testing.T, writes int) {
 	t.Helper()
 	d := decide(t, w.view())
@@ -272,8 +272,8 @@ func (w *world) pass(t *testing.T, writes int) {
 	}
 }
 
-// Whenever the operator is killed, whatever the clock does, nothing is made twice, no two
-// are on at once, and the last time and the last image are measured in the end.
+// However often the operator is killed or the clock changes, no experiment is created twice, no two
+// are active at once, and the last time and the last image are measured eventually.
 func TestDecideIsIdempotent(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
@@ -360,7 +360,7 @@ func TestDecidePrunesOldestHistory(t *testing.T) {
 	}
 }
 
-// What the documentation says of the days on which clocks change.
+// The documented times on days when clocks change.
 func TestTimesAcrossDaylightSaving(t *testing.T) {
 	times, err := recurrence.NewTimes("30 2 * * *", "Europe/Berlin")
 	expect.NoError(t, err)

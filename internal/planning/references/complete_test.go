@@ -25,14 +25,14 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// marker is the name of everything that is named.
+// marker is the value of every name.
 const marker = "marker"
 
-// speaksOfOthers finds fields that may refer to something, by their names and
-// by those of their types.
+// speaksOfOthers matches fields that may refer to an object, by their names or by those of their
+// types.
 var speaksOfOthers = regexp.MustCompile(`Secret|ConfigMap|Claim|Volume|Account|Ref$|Credential|Token|Patch|Merge|Security|Host(Path|Network|PID|IPC)|PriceList|CA$`).MatchString
 
-// harmless are those of them that reach for nothing, and why.
+// harmless are matching fields that refer to no object, with reasons.
 var harmless = map[string]string{
 	"PerfExperimentSpec.SystemRef":  "the system is read and judged instead",
 	"Patch.Kind":                    "says which of the experiment's own objects is patched",
@@ -43,8 +43,8 @@ var harmless = map[string]string{
 	"ResourceRequirements.Claims":   "names a claim of the pod, which a patch would have to declare",
 }
 
-// Every field that may refer to something is known, so that one that is added
-// has to be decided about.
+// Every field that may be a reference is known, so a new one fails this test until it is
+// classified.
 func TestEveryFieldIsKnown(t *testing.T) {
 	seen, met := 0, map[string]bool{}
 	each(reflect.TypeFor[v1alpha1.PerfExperimentSpec](), nil, func(owner reflect.Type, declared reflect.StructField, trail []step) {
@@ -70,17 +70,17 @@ func TestEveryFieldIsKnown(t *testing.T) {
 	}
 }
 
-// step leads to a field: its index in the type it stands in.
+// step is the index of a field in its type.
 type step int
 
-// each visits all fields beneath a type, with the way that leads there.
+// each visits all fields below a type, with the path to each.
 func each(declared reflect.Type, trail []step, visit func(reflect.Type, reflect.StructField, []step)) {
 	for declared.Kind() == reflect.Pointer || declared.Kind() == reflect.Slice {
 		declared = declared.Elem()
 	}
 	if declared.Kind() != reflect.Struct {
 		if declared.Kind() == reflect.Map && declared.Elem().Kind() != reflect.String && declared.Elem() != reflect.TypeFor[resource.Quantity]() {
-			// Nobody looks into such maps, here or in internal/reach.
+			// Neither this test nor internal/reach visits such maps.
 			panic(fmt.Sprintf("a map of %s may hold references: teach internal/reach to walk it", declared.Elem()))
 		}
 		return
@@ -102,8 +102,8 @@ func nameOf(declared reflect.Type) string {
 	return declared.Name()
 }
 
-// holding returns an experiment with nothing but what the way leads to, in which every
-// string is the marker and every object set.
+// holding returns an experiment with only the fields on the path, in which every string is the
+// marker and every object is set.
 func holding(trail []step) *v1alpha1.PerfExperimentSpec {
 	spec := &v1alpha1.PerfExperimentSpec{}
 	at := reflect.ValueOf(spec).Elem()
@@ -114,7 +114,7 @@ func holding(trail []step) *v1alpha1.PerfExperimentSpec {
 	return spec
 }
 
-// made returns the object at a place, which is made if it does not exist.
+// made returns the object at a place, which it creates if necessary.
 func made(at reflect.Value) reflect.Value {
 	switch at.Kind() {
 	case reflect.Pointer:
@@ -144,12 +144,11 @@ func fill(at reflect.Value) {
 			}
 		}
 	default:
-		// What is no name may be anything.
+		// A value that is no name does not matter.
 	}
 }
 
-// What Kubernetes' pods, Strimzi's and CloudNativePG's objects can refer to is
-// found in patches of them.
+// Every reference in Kubernetes' pods, Strimzi's and CloudNativePG's objects is found in patches.
 func TestEveryReferenceOfPatchedKindsIsKnown(t *testing.T) {
 	for kind, schema := range schemas {
 		t.Run(string(kind), func(t *testing.T) {
@@ -176,8 +175,8 @@ func found(needs []references.Need) bool {
 	})
 }
 
-// referring returns the paths of strings that name Secrets, ConfigMaps, claims and
-// accounts. A name beside a key is one, and so is what says that it is.
+// referring returns the paths of strings that name Secrets, ConfigMaps, claims and accounts: by the
+// field's name, or by a name next to a key.
 func referring(schema apiextensionsv1.JSONSchemaProps, path []string) [][]string {
 	var all [][]string
 	if schema.Items != nil && schema.Items.Schema != nil {
@@ -210,7 +209,7 @@ func names(parent apiextensionsv1.JSONSchemaProps, path []string, name string) b
 	}
 	_, hasKey := parent.Properties["key"]
 	_, isOperator := parent.Properties["operator"]
-	// A catalogue of images has no secrets, and a name to match is no reference.
+	// A catalogue of images has no secrets, and a name that only matches is no reference.
 	return name == "name" && owner != "imageCatalogRef" && (namesByParent(owner) || hasKey && !isOperator)
 }
 
@@ -225,7 +224,7 @@ func patchOf(path []string) any {
 	return map[string]any{path[0]: patchOf(path[1:])}
 }
 
-// schemas are those of the kinds that can be patched.
+// schemas are those of the patchable kinds.
 var schemas = map[v1alpha1.PatchKind]func(t *testing.T) apiextensionsv1.JSONSchemaProps{
 	"Deployment": func(*testing.T) apiextensionsv1.JSONSchemaProps {
 		return object(schemaOf(reflect.TypeFor[appsv1.DeploymentSpec]()))
@@ -267,7 +266,7 @@ func schemaIn(t *testing.T, path string) apiextensionsv1.JSONSchemaProps {
 	return object(versions[len(versions)-1].Schema.OpenAPIV3Schema.Properties["spec"])
 }
 
-// schemaOf is as much of a Go type's schema as names need.
+// schemaOf returns the part of a Go type's schema that names require.
 func schemaOf(declared reflect.Type) apiextensionsv1.JSONSchemaProps {
 	switch declared.Kind() {
 	case reflect.Pointer:

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// needsOf returns those of a system with one patch.
+// needsOf returns the needs of a system with one patch.
 func needsOf(t *testing.T, kind v1alpha1.PatchKind, merge string) []references.Need {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(merge))
@@ -25,7 +25,7 @@ func needsOf(t *testing.T, kind v1alpha1.PatchKind, merge string) []references.N
 type patchCase struct {
 	kind  v1alpha1.PatchKind
 	merge string
-	// want are lines without what all begin with.
+	// want are lines without the common prefix.
 	want []string
 }
 
@@ -61,8 +61,8 @@ func TestPatchesWithoutReferences(t *testing.T) {
 	})
 }
 
-// Whoever shapes a pod beyond what PerfLab lets everybody must be able to make one, however
-// he writes it: a merge patch sets, replaces and removes.
+// An author who changes a pod beyond the fields open to everyone needs the permission to create
+// pods, however the patch is written: a merge patch sets, replaces and removes.
 func TestPatchesThatShapePods(t *testing.T) {
 	pods := func(path string) []string { return []string{path + ": create pods"} }
 	spec := ".spec.template.spec"
@@ -116,7 +116,7 @@ func TestPatchesThatShapePods(t *testing.T) {
 	})
 }
 
-// What a patch names takes a right over what is named, wherever it stands.
+// A name in a patch needs a permission on the named object, wherever it is.
 func TestPatchesWithReferences(t *testing.T) {
 	spec := ".spec.template.spec"
 	judgePatches(t, map[string]patchCase{
@@ -155,8 +155,7 @@ func TestPatchesWithReferences(t *testing.T) {
 	})
 }
 
-// Two patches are one after the other; none needs what stands in the other to
-// be understood.
+// Patches apply in order; none needs the content of another to be understood.
 func TestPatchesOfPartialObjects(t *testing.T) {
 	system := read[v1alpha1.System](t, `
 patches:

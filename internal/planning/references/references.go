@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package references finds the objects that a declaration uses besides its own: Secrets,
-// ConfigMaps, existing workloads and ServiceAccounts, and pods with more privileges than
-// PerfLab's own. The operator may use all of these, whoever declares them; so each comes
-// with the permission that its author needs, which admission checks. It is pure.
+// ConfigMaps, existing workloads and ServiceAccounts, and pods with more privileges than PerfLab's
+// own. The operator may use all of these for any author, so each comes with the permission that its
+// author needs, which admission checks. It is pure.
 //
 // A declaration is read as written, with all its arms and levels: every name in a resolved
 // arm is written as a whole in the system or in the arm. This holds for patches, too, which
@@ -62,8 +62,8 @@ type Need struct {
 	Reference *field.Path
 	// Right that the author needs.
 	Right Right
-	// Whose says who otherwise needs the permission, as "who mounts …", if the field does
-	// not make that clear.
+	// Whose describes who otherwise needs the permission, as "who mounts …", if the field does not
+	// make that clear.
 	Whose string
 }
 

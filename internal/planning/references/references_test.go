@@ -34,7 +34,7 @@ func wants(t *testing.T, needs []references.Need, want ...string) {
 	expect.Equal(t, want, lines(needs), "needs")
 }
 
-// Who edits notes answers for those he writes.
+// The author of changed notes needs permissions for these notes only.
 func TestNotes(t *testing.T) {
 	notes := func(text string) []v1alpha1.Note { return *read[[]v1alpha1.Note](t, text) }
 	before := notes(`[{name: a, text: words}, {name: b, configMap: {name: kept, key: k}}, {name: c, at: "2026-03-09T07:12:44Z", text: stopped}]`)

@@ -50,7 +50,7 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// What is proposed is taken by the API, and nothing else is proposed instead.
+// The API accepts every suggestion, which leads to no further one.
 func FuzzRepairs(f *testing.F) {
 	for _, text := range []string{"15", "PT5M", "1h30", "1d", "512MB", "1,5 GB", "50%", "0.05", "1,000", "1 hour and 30 minutes"} {
 		f.Add(text)

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Extent is the number of planned blocks. Reason and Message say why there are no more;
-// they are empty while more may follow, and without a target.
+// Extent is the number of planned blocks. Reason and Message describe why there are no more; they
+// are empty while more may follow, and without a target.
 type Extent struct {
 	Blocks          int32
 	Reason, Message string
@@ -67,13 +67,13 @@ func Extend(design v1alpha1.Design, progress Progress) Extent {
 // goal is the state of an experiment's target.
 type goal struct {
 	measured bool
-	// lacking says what has not been measured, if nothing has.
+	// lacking describes which measurement is missing, if there is none.
 	lacking string
 	// met is the reason to stop if the target is met; else empty.
 	met string
 	// state describes the progress.
 	state string
-	// hopeless says why more blocks would hardly help; empty if they may.
+	// hopeless describes why more blocks would hardly help; empty if they may.
 	hopeless string
 }
 

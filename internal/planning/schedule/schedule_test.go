@@ -131,7 +131,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// TestSimulation plays whole experiments with runs that fail at random.
+// TestSimulation simulates whole experiments with runs that fail at random.
 func TestSimulation(t *testing.T) {
 	spec := &v1alpha1.PerfExperimentSpec{
 		Arms:      []v1alpha1.Arm{{Name: "a", Baseline: true}, {Name: "b"}, {Name: "c"}},

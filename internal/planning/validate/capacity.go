@@ -106,7 +106,7 @@ func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load
 
 func isOfServer(objective v1alpha1.Objective) bool { return metric.Parse(objective.Metric).IsServer() }
 
-// judgeGenerator warns of levels that k6 can't carry.
+// judgeGenerator warns of levels that exceed k6's limits.
 func judgeGenerator(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load, scripts *scripts) {
 	most := scenario.Capacity.MaxOrDefault(load)
 	need, known := generator.AtLevel(load, most, scripts.configMaps)
@@ -118,7 +118,7 @@ func judgeGenerator(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load
 	}
 }
 
-// judgeImportLevels validates levels of which each is an import.
+// judgeImportLevels validates levels that are imports.
 func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
 	for name, given := range map[string]*metav1.Duration{"step": capacity.Step, "settle": capacity.Settle} {
 		if given != nil {

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// libraryCapacity is a sound capacity of users, importCapacity one of records, and searchCapacity one
-// of a script. Tests change a line.
+// libraryCapacity is a valid capacity of users, importCapacity one of records, and searchCapacity
+// one of a script. Tests change a line.
 const (
 	libraryCapacity = `
 loads: [{name: cico, duration: 12m, checkInCheckOut: {users: 60}}]
@@ -95,7 +95,7 @@ func TestCapacitiesAreValidated(t *testing.T) {
 	}
 }
 
-// Runners that can't carry the highest level are named, with the setting to raise.
+// A warning names limits that are too low for the highest level, with the setting to raise.
 func TestSmallGeneratorsAreWarnedOf(t *testing.T) {
 	for resources, want := range map[string]string{
 		"": "",

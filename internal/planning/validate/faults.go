@@ -99,7 +99,7 @@ func judgeFaultWithin(j *judgement, path *field.Path, load v1alpha1.Load, fault 
 }
 
 // judgeFaultOrder rejects faults that begin while another one is observed. Those that count from
-// different loads are judged in the run.
+// different loads are checked in the run.
 func judgeFaultOrder(j *judgement, path *field.Path, scenario v1alpha1.Scenario) {
 	for n, fault := range scenario.Faults {
 		for _, other := range scenario.Faults[:n] {
@@ -131,7 +131,7 @@ func judgeFaultTargets(j *judgement, scenarios []v1alpha1.Scenario, resolved []*
 	}
 }
 
-// targetFault returns why a system lacks what a fault strikes, at which field; empty if it does not.
+// targetFault returns why a system lacks the target of a fault, and the field; empty if it has it.
 func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, value any, sentence string) {
 	kill, name := fault.Kill, "kill"
 	if restart := fault.Restart; restart != nil {
@@ -147,7 +147,7 @@ func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, v
 	return name + "." + child, value, sentence
 }
 
-// killFault returns why a fault can't kill pods of a system, at which field; empty if it can.
+// killFault returns why a fault can't kill pods of a system, and the field; empty if it can.
 func killFault(kill v1alpha1.KillFault, system *v1alpha1.System) (child string, value any, sentence string) {
 	pods := kill.PodsOrDefault()
 	switch {

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// lostModule is a sound scenario with a fault. Tests change a line.
+// lostModule is a valid scenario with a fault. Tests change a line.
 const lostModule = `
 loads: [{name: cico, duration: 10m, checkInCheckOut: {users: 8}}]
 faults:

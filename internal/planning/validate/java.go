@@ -29,7 +29,7 @@ const (
 // javaOption is an option of a module's JVM.
 type javaOption struct {
 	text string
-	// where it is written, for messages, and as a setting.
+	// where it is declared, for messages, and as a setting.
 	where string
 	at    setting
 	// declared: it comes from jvm.heap or jvm.metaspace.
@@ -171,7 +171,7 @@ func (j java) startFindings() []finding {
 	return found
 }
 
-// unlimited stands for the memory of a container without a limit, in comparisons.
+// unlimited is the assumed memory of a container without a limit, in comparisons.
 const unlimited = 8 << 30
 
 // heapFindings returns options that override jvm.heap.

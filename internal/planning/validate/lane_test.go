@@ -10,7 +10,7 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// Who takes up nodes has to say of every pod on which it may be.
+// A lane of nodes requires a node selector for every pod.
 func TestNodesLaneNeedsNodeSelectors(t *testing.T) {
 	bound := &v1alpha1.Placement{NodeSelector: map[string]string{"pool": "m5"}}
 	made := experiment()

@@ -99,8 +99,8 @@ func TestImpossibleMetricsAreRejected(t *testing.T) {
 	}
 }
 
-// A transaction that the script at hand does not have is warned of. What the script is when
-// the load is running, nobody knows before.
+// A transaction that the current script lacks causes a warning only, because the script may change
+// before the load runs.
 func TestUnknownScriptTransactionsWarn(t *testing.T) {
 	scripts := map[string]map[string]string{"scripts": {
 		"shop.js": "import { group } from 'k6'; export default function () { group('Log in', () => {}); group('Check-In', () => { group('Scan', () => {}); }); group('GET /items', () => {}); }",

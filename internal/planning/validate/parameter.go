@@ -74,8 +74,7 @@ func imageFindings(image string) []finding {
 	return []finding{wrong(image, fmt.Sprintf("postgres.image %s has no tag that begins with PostgreSQL's release, which CloudNativePG goes by: write one, for example ghcr.io/cloudnative-pg/postgresql:18.4-system-trixie", image), setting{"postgres", "image"})}
 }
 
-// sharedMemory is taken by the server as a whole, ownMemory by each of its
-// processes.
+// The whole server uses sharedMemory once, each of its processes uses ownMemory.
 var (
 	sharedMemory = []string{"shared_buffers", "wal_buffers", "min_dynamic_shared_memory"}
 	ownMemory    = []string{"work_mem", "maintenance_work_mem", "autovacuum_work_mem", "temp_buffers", "logical_decoding_work_mem"}

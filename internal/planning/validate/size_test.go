@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// affinity of so many terms, each of which is two bytes as it is written.
+// affinity returns a placement with this many terms, each of which is two bytes of JSON.
 func affinity(terms int) *v1alpha1.Placement {
 	return &v1alpha1.Placement{Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
 		PreferredDuringSchedulingIgnoredDuringExecution: make([]corev1.WeightedPodAffinityTerm, terms),
@@ -36,8 +36,8 @@ func patchOf(bytes int) []v1alpha1.Patch {
 	return []v1alpha1.Patch{{Kind: "Deployment", Merge: apiruntime.RawExtension{Raw: []byte(`{"metadata":{"annotations":{"a":"` + strings.Repeat("x", bytes) + `"}}}`)}}}
 }
 
-// Each of these is small as it is written. Nothing is resolved, rendered or named before
-// it is refused, in little time and memory.
+// Each of these specs is small as written. It is rejected before anything is resolved, rendered or
+// named, in little time and memory.
 func TestTooLargeSpecIsRejectedUnresolved(t *testing.T) {
 	setAll := func(set v1alpha1.ModuleSet) func(*v1alpha1.PerfExperiment) {
 		return func(e *v1alpha1.PerfExperiment) {
@@ -104,7 +104,7 @@ func TestTooLargeSpecIsRejectedUnresolved(t *testing.T) {
 	}
 }
 
-// allocated returns how much memory was asked for, in bytes.
+// allocated returns the allocated memory in bytes.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

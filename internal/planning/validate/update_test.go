@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// Notes may change at any time, as long as a report can be written that has them.
+// Notes may change at any time until the runs, and so the report, are deleted.
 func TestUpdateAllowsNotesUntilRunsAreDeleted(t *testing.T) {
 	before := experiment()
 	before.Status.StartTime = &metav1.Time{}
@@ -33,7 +33,7 @@ func TestUpdateAllowsNotesUntilRunsAreDeleted(t *testing.T) {
 	}
 }
 
-// To runs that are gone no block can be added.
+// No block can be added to deleted runs.
 func TestUpdateRejectsBlocksAfterRunsAreDeleted(t *testing.T) {
 	before := experiment()
 	before.Status.StartTime = &metav1.Time{}

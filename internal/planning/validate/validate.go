@@ -4,7 +4,7 @@
 // a declaration, and its resolved arms. It is pure. Admission, planning and the
 // experiment's reconciler use it.
 //
-// Errors stop an experiment. Warnings are about what limits its results.
+// Errors stop an experiment. Warnings describe limits of its results.
 package validate
 
 import (
@@ -42,14 +42,14 @@ func (j *judgement) add(warning Warning) {
 	}
 }
 
-// Known are the objects that an experiment refers to, as far as they are readable.
+// Known are the referenced objects of an experiment, as far as they are readable.
 type Known struct {
 	// System of the systemRef; if nil, only fields that need no system are validated.
 	System *v1alpha1.System
 	// ConfigMaps with scripts.
 	ConfigMaps kind.ConfigMaps
-	// NoAccounts: the operator writes with its own permissions, whichever ServiceAccount is
-	// named.
+	// NoAccounts means that the operator writes with its own permissions, whichever ServiceAccount
+	// is named.
 	NoAccounts bool
 }
 

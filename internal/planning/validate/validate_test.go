@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/testing/systems"
 )
 
-// experiment compares the full system with itself and three brokers more.
+// experiment compares the full system with itself and three more brokers.
 func experiment() *v1alpha1.PerfExperiment {
 	made := &v1alpha1.PerfExperiment{}
 	made.Name = "full"
@@ -45,8 +45,8 @@ func TestValidExperimentHasNoFindings(t *testing.T) {
 	}
 }
 
-// Whoever plans or judges offline has no API server to refuse what its own
-// rules see, so nothing here may fail over it.
+// Offline planning and validation have no API server, so specs that its rules reject must not cause
+// a panic here.
 func TestExperimentWithoutDefaultsIsValidated(t *testing.T) {
 	cases := map[string]func(*v1alpha1.PerfExperiment){
 		"nothing at all":         func(e *v1alpha1.PerfExperiment) { *e = v1alpha1.PerfExperiment{} },
@@ -126,8 +126,8 @@ func heap(size string) *v1alpha1.JVM {
 	return &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse(size))}}
 }
 
-// large has as many arms and modules as there may be: either 16 arms that each
-// set every module, or a matrix of 64.
+// large has the maximum number of arms and modules: either 16 arms that each set every module, or a
+// matrix of 64.
 func large(matrix bool) *v1alpha1.PerfExperiment {
 	made := experiment()
 	module := made.Spec.System.Modules[0]

@@ -8,17 +8,17 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 )
 
-// Warning is what limits the results of a spec.
+// Warning is a limit of a spec's results.
 type Warning struct {
 	kind.Warning
-	// AboutDesign: it advises another design. A report describes the design that was followed.
+	// AboutDesign means that it recommends another design. A report describes the actual design.
 	AboutDesign bool
 }
 
 // Warnings of a spec, each once.
 type Warnings []Warning
 
-// Sentences are the warnings for people.
+// Sentences returns the warnings for users.
 func (w Warnings) Sentences() []string {
 	sentences := make([]string, 0, len(w))
 	for _, warning := range w {
@@ -27,7 +27,7 @@ func (w Warnings) Sentences() []string {
 	return sentences
 }
 
-// AboutDesign are those that advise another design.
+// AboutDesign returns the warnings that recommend another design.
 func (w Warnings) AboutDesign() Warnings {
 	return slices.DeleteFunc(slices.Clone(w), func(warning Warning) bool { return !warning.AboutDesign })
 }

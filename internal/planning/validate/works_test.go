@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/internal/planning/validate"
 )
 
-// shop is a sound experiment, of which tests change a line.
+// shop is a valid experiment; tests change a line.
 const shop = `
 metadata: {name: shop}
 spec:
@@ -61,10 +61,10 @@ const (
 	webLine     = "resources: {requests: {cpu: 500m, memory: 512Mi}, limits: {cpu: \"2\", memory: 2Gi}}"
 )
 
-// works is a change of the shop, and what is said of it: where, and in which words.
+// works is a change of the shop, with the expected path and message.
 type works struct {
 	old, changed string
-	// fault or warning; with neither, it is sound.
+	// fault or warning; without either, it is valid.
 	fault, warning string
 }
 
@@ -191,7 +191,7 @@ func TestNoOptionOverridesJVMHeap(t *testing.T) {
 	const env = `spec.system.modules[0].env[0]: module "web": `
 	share := func(rest string) string { return `heap: {maxRAMPercentage: "50"}` + rest }
 	variable := func(name, value string) string { return `env: [{name: ` + name + `, value: "` + value + `"}]` }
-	// A size after a size wins; a size wins over a percentage wherever it stands.
+	// The last of several sizes wins; a size wins over a percentage in any order.
 	testWorks(t, map[string]works{
 		"a size before the size":    {old: envLine, changed: variable("JAVA_TOOL_OPTIONS", "-Xmx900m")},
 		"a size of the launcher":    {old: envLine, changed: variable("JDK_JAVA_OPTIONS", "-Xmx900m")},
@@ -268,7 +268,7 @@ func TestKafkaTopicsAndCountsAreValid(t *testing.T) {
 	})
 }
 
-// The prefix of topics has the experiment's name in it.
+// The prefix of topics contains the experiment's name.
 func TestTopicNamesIncludePrefix(t *testing.T) {
 	made := experiment()
 	made.Name = strings.Repeat("e", 60)
@@ -322,7 +322,7 @@ func TestPostgreSQLParametersAreValid(t *testing.T) {
 	})
 }
 
-// Arms are judged as they are built: with their patches.
+// Arms are validated with their patches.
 func TestPatchedSystemIsValidated(t *testing.T) {
 	patch := func(kind, merge string) string {
 		return "patches: [{kind: " + kind + ", merge: {spec: " + merge + "}}]"

@@ -37,7 +37,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// errNoAssets says how to install missing programs.
+// errNoAssets describes how to install missing programs.
 var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set, so there is no kube-apiserver to test against: " +
 	`run "make test-go", or export KUBEBUILDER_ASSETS="$(hack/cluster/envtest.sh)"`)
 

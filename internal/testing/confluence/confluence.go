@@ -376,7 +376,7 @@ func (s *Site) check(own *Page, status, title string, body body) error {
 	return nil
 }
 
-// Namespaces of Confluence's own elements, and what may stand in a page beside them.
+// Namespaces of Confluence's own elements, and the elements allowed in a page besides them.
 const (
 	macros    = "http://atlassian.com/content"
 	resources = "http://atlassian.com/resource/identifier"

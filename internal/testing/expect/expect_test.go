@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// told is a test that notes how it fails.
+// told is a test that records its failures.
 type told struct {
 	testing.TB
 	failures []string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFree asks while the port that is next is somebody's.
+// TestFree requests a port while the next one is in use.
 func TestFree(t *testing.T) {
 	first := For(t)
 	next := lowest + (first-lowest+1)%count

@@ -141,7 +141,7 @@ func TestReadsReturnCopies(t *testing.T) {
 	}
 }
 
-// A list is filtered here as the server would, and read by metadata alone.
+// A list is filtered as by the server, also one of metadata only.
 func TestListsSelectLabels(t *testing.T) {
 	labelled := configMap("a", "two", "2")
 	labelled.Labels = map[string]string{"team": "shop"}
@@ -154,7 +154,7 @@ func TestListsSelectLabels(t *testing.T) {
 	}
 }
 
-// What is read twice is the same, whether the server or the cache has answered.
+// Two reads are equal, whether the server or the cache has answered.
 func TestErrorsComeFromServer(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"))
 	key := client.ObjectKey{Namespace: "a", Name: "one"}

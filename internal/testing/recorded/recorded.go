@@ -405,7 +405,7 @@ func (g *generator) sample(run *v1alpha1.PerfRun, start time.Time, length, pace 
 	}
 	body, err := payload.MarshalSamples(samples.Samples)
 	if err != nil {
-		// What is made up here always marshals.
+		// Generated data always marshals.
 		panic(err)
 	}
 	raw := corev1.ConfigMap{BinaryData: map[string][]byte{"samples": body}}
@@ -426,7 +426,7 @@ func (g *generator) keep(run *v1alpha1.PerfRun, measured map[string]*payload.Pay
 	for load, own := range measured {
 		body, err := payload.Marshal(own)
 		if err != nil {
-			// What is made up here always marshals.
+			// Generated data always marshals.
 			panic(err)
 		}
 		raw.BinaryData[load] = body

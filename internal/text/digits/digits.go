@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package digits writes numbers with the digits that they are worth.
+// Package digits formats numbers with their significant digits.
 package digits
 
 import (
@@ -14,10 +14,10 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// MaxPlaces of a center are beyond what anything measures.
+// MaxPlaces of a center exceed the precision of any measurement.
 const MaxPlaces = 12
 
-// Round is a number as it is printed.
+// Round rounds a number as it is printed.
 func Round(value float64, places int) float64 {
 	printed, err := strconv.ParseFloat(strconv.FormatFloat(value, 'f', places, 64), 64)
 	if err != nil {
@@ -26,14 +26,13 @@ func Round(value float64, places int) float64 {
 	return printed
 }
 
-// Dash stands where there is no number.
+// Dash replaces a missing number.
 const Dash = "–"
 
 // Minus is as wide as a digit, so that columns of deltas line up.
 const Minus = "−"
 
-// WithMinus writes the negative numbers of a sentence, which others may have made, as the
-// page does. A hyphen within a name stays.
+// WithMinus replaces the hyphens of negative numbers in a sentence. A hyphen within a name stays.
 func WithMinus(sentence string) string { return hyphened.ReplaceAllString(sentence, "$1"+Minus+"$2") }
 
 var hyphened = regexp.MustCompile(`(^|[\s(])-(\d)`)
@@ -41,15 +40,15 @@ var hyphened = regexp.MustCompile(`(^|[\s(])-(\d)`)
 // Space keeps a number and its unit on one line.
 const Space = "\u00a0"
 
-// significant is how many digits of an uncertainty are shown: one is too few to
-// compare two intervals, three are noise.
+// significant is the number of digits shown of an uncertainty: one is too few to compare two
+// intervals, three are noise.
 const significant = 2
 
-// alone is how many digits a number has whose uncertainty is unknown.
+// alone is the number of digits of a number with unknown uncertainty.
 const alone = 4
 
-// Decimals is how many places of a number are worth showing, given the half
-// width of its interval; where that is unknown, given the number itself.
+// Decimals returns the number of places to show, given the half width of the interval or, if that
+// is unknown, the number itself.
 func Decimals(value, halfWidth float64) int {
 	digits, of := significant, math.Abs(halfWidth)
 	if math.IsNaN(of) || math.IsInf(of, 0) || of == 0 {
@@ -61,12 +60,12 @@ func Decimals(value, halfWidth float64) int {
 	return min(max(digits-1-int(math.Floor(math.Log10(of))), 0), MaxPlaces)
 }
 
-// FirstPlace is that of the first digit of a number below 1 that is not zero.
+// FirstPlace returns the place of the first nonzero digit of a number below 1.
 func FirstPlace(value float64) int {
 	return min(max(-int(math.Floor(math.Log10(math.Abs(value)))), 0), MaxPlaces)
 }
 
-// Fixed writes a number with that many places.
+// Fixed formats a number with this many places.
 func Fixed(value float64, places int) string {
 	switch {
 	case math.IsNaN(value):
@@ -86,7 +85,7 @@ func Fixed(value float64, places int) string {
 	return text
 }
 
-// Rough writes a number whose uncertainty is unknown; one that is whole, without a point.
+// Rough formats a number with unknown uncertainty; an integer without a point.
 func Rough(value float64) string {
 	if IsInteger(value) {
 		return Fixed(value, 0)
@@ -94,7 +93,7 @@ func Rough(value float64) string {
 	return Fixed(value, Decimals(value, math.NaN()))
 }
 
-// Signed writes a delta: its sign is always there, except for none.
+// Signed formats a delta, with a sign unless it is zero.
 func Signed(value float64, places int) string {
 	text := Fixed(value, places)
 	if value > 0 && strings.Trim(text, "0.") != "" {
@@ -103,7 +102,7 @@ func Signed(value float64, places int) string {
 	return text
 }
 
-// Interval writes the ends of a delta's interval.
+// Interval formats the ends of a delta's interval.
 func Interval(low, high float64, places int) string {
 	if math.IsNaN(low) {
 		return Dash
@@ -111,10 +110,10 @@ func Interval(low, high float64, places int) string {
 	return Signed(low, places) + " to " + Signed(high, places)
 }
 
-// Count writes a count.
+// Count formats a count.
 func Count[N int | int32 | int64](count N) string { return strconv.FormatInt(int64(count), 10) }
 
-// PValue writes a probability.
+// PValue formats a probability.
 func PValue(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -125,10 +124,10 @@ func PValue(p float64) string {
 	return strconv.FormatFloat(p, 'f', 4, 64)
 }
 
-// Exact writes a number that a person chose.
+// Exact formats a number that a user chose.
 func Exact(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// Clock writes a duration as hh:mm:ss, rounded to the second.
+// Clock formats a duration as hh:mm:ss, rounded to the second.
 func Clock(duration time.Duration) string {
 	seconds := int64(math.Round(duration.Seconds()))
 	sign := ""
@@ -138,7 +137,7 @@ func Clock(duration time.Duration) string {
 	return fmt.Sprintf("%s%02d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
 }
 
-// Approximate writes about how long something takes, as people say it.
+// Approximate formats a duration approximately, in words.
 func Approximate(duration time.Duration) string {
 	for _, unit := range []struct {
 		from, of time.Duration
@@ -151,7 +150,7 @@ func Approximate(duration time.Duration) string {
 	return prose.Counted(int(math.Round(duration.Seconds())), "second")
 }
 
-// ClockSeconds writes seconds as hh:mm:ss.
+// ClockSeconds formats seconds as hh:mm:ss.
 func ClockSeconds(seconds float64) string {
 	if math.IsNaN(seconds) || math.IsInf(seconds, 0) {
 		return Dash
@@ -159,7 +158,7 @@ func ClockSeconds(seconds float64) string {
 	return Clock(time.Duration(seconds * float64(time.Second)))
 }
 
-// Time writes a time, in UTC.
+// Time formats a time, in UTC.
 func Time(at time.Time) string {
 	if at.IsZero() {
 		return Dash
@@ -167,5 +166,5 @@ func Time(at time.Time) string {
 	return at.UTC().Format("2006-01-02 15:04:05")
 }
 
-// IsInteger reports whether a number is whole, but for the rounding of a mean of equal numbers.
+// IsInteger reports whether a number is an integer, up to rounding errors of a mean.
 func IsInteger(value float64) bool { return math.Abs(value-math.Round(value)) <= 1e-9*math.Abs(value) }

@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is no number, or two, is refused.
+// A text that is no number, or that is ambiguous, is rejected.
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]error{
 		"": number.ErrSyntax, "fast": number.ErrSyntax, "NaN": number.ErrSyntax, "Inf": number.ErrSyntax, "-": number.ErrSyntax, ".": number.ErrSyntax, "1e400": number.ErrSyntax,
@@ -40,7 +40,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What Go writes is read as it is.
+// Numbers in Go's format are read unchanged.
 func FuzzParse(f *testing.F) {
 	f.Add("1.5")
 	f.Fuzz(func(t *testing.T, text string) {

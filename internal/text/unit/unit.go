@@ -14,8 +14,8 @@ type known struct {
 	factor float64
 }
 
-// kB, MB, GB and TB are powers of 1000, as in the SI. KB stands for either 1000 or
-// 1024 bytes, so it is not here.
+// kB, MB, GB and TB are powers of 1000, as in the SI. KB means either 1000 or 1024 bytes, so it is
+// not here.
 var all = []known{
 	{[]string{"ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"}, true, 1e-9},
 	{[]string{"\u00b5s", "us", "usec", "usecs", "micros", "microsecond", "microseconds"}, true, 1e-6},

@@ -25,28 +25,28 @@ import (
 // amazon reads CloudWatch's metrics of Amazon's managed servers from Prometheus.
 //
 // An exporter provides them with CloudWatch's own times, a minute or more late, or as the last
-// value. So the samples themselves are queried, each with its time, and each is recorded once,
-// however late it is.
+// value. So the raw samples are queried, each with its time, and each is recorded once, however
+// late it is.
 type amazon struct {
 	prometheus prometheusv1.API
-	// source names it in errors; what, in notes, with the names of the servers.
+	// source is its name in errors; what, in notes, with the names of the servers.
 	source, what string
-	// names are the values of the label that identifies the server of a series.
+	// names are the values of the label that identifies the server.
 	names []string
-	// component of a series by its labels; empty for other servers.
+	// component returns the component of a series; empty for other servers.
 	component func(*exporter, model.Metric) string
 	// components that are known in advance.
 	components []string
 	figures    []figure
 	exporters  []exporter
 
-	// found is the exporter with series; nil until it is found.
+	// found is the exporter with series; nil if none was found yet.
 	found *exporter
 	// sizes of the instances, by component, if the exporter has them.
 	sizes map[string]size
-	// newest are the times of what was recorded last, by component and resource.
+	// newest are the times of the last recorded samples, by component and resource.
 	newest map[[2]string]time.Time
-	// reach of what was recorded last; stamped: it has CloudWatch's own times.
+	// reach of the last recorded samples; stamped: they have CloudWatch's own times.
 	reach   time.Duration
 	stamped bool
 	// doubled are components with series of several services.
@@ -62,31 +62,30 @@ type figure struct {
 	resource, unit string
 	// scale its values are multiplied by.
 	scale float64
-	// parts are added up. Of each, these are the names that exporters give it.
+	// parts are added up. Each has several names, one per exporter.
 	parts [][]string
 }
 
 // exporter describes the labels of an exporter.
 type exporter struct {
-	// server is the label with the name of the instance, or of the cluster; broker and
-	// topic those of brokers.
+	// server is the label with the name of the instance, or of the cluster; broker and topic are
+	// those of brokers.
 	server, broker, topic string
-	// late is how old a value may be, at most, that has no time of CloudWatch's.
+	// late is the maximum age of a value without CloudWatch's time.
 	late time.Duration
 	// hasSizes means that it exports the sizes of instances.
 	hasSizes bool
 }
 
 const (
-	// lateOfScrapes: yet-another-cloudwatch-exporter by default queries, every five minutes,
-	// the five before the last whole ones; cloudwatch_exporter the ten minutes that ended ten
-	// minutes ago.
+	// lateOfScrapes: yet-another-cloudwatch-exporter by default queries, every five minutes, the
+	// last five whole minutes; cloudwatch_exporter the ten minutes that ended ten minutes ago.
 	lateOfScrapes = 20 * time.Minute
 	// lateOfRDSExporter: prometheus-rds-exporter queries, at each scrape, the newest minute of
 	// the last three.
 	lateOfRDSExporter = 3 * time.Minute
-	// cloudWatchStep: the times of CloudWatch are whole minutes. Those of scrapes are
-	// spread over the milliseconds.
+	// cloudWatchStep: CloudWatch's times are whole minutes, those of scrapes can have any
+	// milliseconds.
 	cloudWatchStep = time.Minute
 )
 
@@ -105,8 +104,8 @@ var brokerExporters = []exporter{
 
 const perMebibyte = 1.0 / (1 << 20)
 
-// databaseFigures are those of AWS/RDS. The names are those of exporters of CloudWatch and
-// that of prometheus-rds-exporter. What the server itself reports is not queried: connections,
+// databaseFigures are those of AWS/RDS, with the names of CloudWatch's exporters and of
+// prometheus-rds-exporter. Quantities that the server itself reports are not queried: connections,
 // lag, and waits of sessions.
 var databaseFigures = []figure{
 	{metric.CPUUsed, metric.UnitPercent, 1, [][]string{{"aws_rds_cpuutilization_average", "rds_cpu_usage_percent_average"}}},
@@ -121,8 +120,8 @@ var databaseFigures = []figure{
 	{metric.ActiveSessions, metric.UnitCount, 1, [][]string{{"aws_rds_dbload_average", "rds_dbload_average"}}},
 }
 
-// brokerFigures are those of AWS/Kafka. One exporter omits a part of a metric's name that its
-// namespace has as well. Kafka itself reports the sizes of logs.
+// brokerFigures are those of AWS/Kafka. One exporter omits a part of a metric's name that the
+// namespace contains as well. Kafka itself reports the sizes of logs.
 var brokerFigures = []figure{
 	{metric.CPUUsed, metric.UnitPercent, 1, [][]string{{"aws_kafka_cpu_user_average"}, {"aws_kafka_cpu_system_average"}}},
 	{metric.Memory, metric.UnitMebibytes, perMebibyte, [][]string{{"aws_kafka_memory_used_average"}}},
@@ -246,11 +245,11 @@ func seriesOrigin(labels model.Metric) string {
 	return strings.Join(origin, "/")
 }
 
-// write records what is newer than what was written before.
+// write records points that are newer than the last recorded ones.
 func (a *amazon) write(by *exporter, all map[string]answers) recordFunc {
 	period, stamped := samplePeriod(all)
 	if stamped && period == 0 {
-		// Of what stretch the one value is will be seen with the next.
+		// The next value shows which period the only one covers.
 		return nil
 	}
 	a.stamped, a.reach = stamped, by.late
@@ -262,7 +261,7 @@ func (a *amazon) write(by *exporter, all map[string]answers) recordFunc {
 		for _, figure := range a.figures {
 			points := sumPoints(figure, all[component])
 			if stamped {
-				// CloudWatch's time is that at which the stretch begins.
+				// CloudWatch's time is the beginning of the period.
 				points = shiftPoints(points, period)
 			}
 			found = append(found, a.newSeries(component, figure.resource, figure.unit, points)...)
@@ -276,8 +275,8 @@ func (a *amazon) write(by *exporter, all map[string]answers) recordFunc {
 	}
 }
 
-// newSeries is a series of the points that are newer than what was written before; none
-// where there are no such.
+// newSeries returns the points that are newer than the last recorded ones; none if there are no
+// such points.
 func (a *amazon) newSeries(component, resource, unit string, points payload.Points) []payload.SampleSeries {
 	key := [2]string{component, resource}
 	points = slices.DeleteFunc(points, func(p payload.Point) bool { return !p.At.After(a.newest[key]) })
@@ -288,7 +287,7 @@ func (a *amazon) newSeries(component, resource, unit string, points payload.Poin
 	return []payload.SampleSeries{{Component: component, Resource: resource, Unit: unit, Reach: a.reach.Seconds(), Points: points}}
 }
 
-// sumPoints is the sum of a figure's parts, at the times at which all of them have a value.
+// sumPoints returns the sum of a figure's parts, at the times for which all of them have a value.
 // NaN was not measured.
 func sumPoints(figure figure, of answers) payload.Points {
 	sums, counts := map[time.Time]float64{}, map[time.Time]int{}
@@ -318,8 +317,8 @@ func shiftPoints(points payload.Points, by time.Duration) payload.Points {
 	return points
 }
 
-// samplePeriod reports whether the points have CloudWatch's own times, and the smallest
-// interval between them, which is the period that they cover. Zero: there is only one.
+// samplePeriod reports whether the points have CloudWatch's own times, and the smallest interval
+// between them, which is the period that they cover. Zero: there is only one point.
 func samplePeriod(all map[string]answers) (period time.Duration, stamped bool) {
 	for _, of := range all {
 		for _, points := range of {
@@ -340,7 +339,7 @@ func samplePeriod(all map[string]answers) (period time.Duration, stamped bool) {
 // size of an instance.
 type size struct{ cpus, memory float64 }
 
-// sizeQuery is how many CPUs, or how much memory, the class of an instance has.
+// sizeQuery returns the number of CPUs, or the memory, of an instance's class.
 const sizeQuery = `max by (instance_class) (%s) * on (instance_class) group_right () max by (dbidentifier, instance_class) (rds_instance_info{dbidentifier=~%q})`
 
 // learnSizes queries the sizes of the instances until they are known.
@@ -372,8 +371,8 @@ func (a *amazon) learnSizes(ctx context.Context, by *exporter, at time.Time) err
 	return nil
 }
 
-// scaleToPercent are the figures that follow from an instance's size, in the units of servers that
-// PerfLab runs: cores, and memory in use.
+// scaleToPercent returns the figures that depend on an instance's size, in the units of servers
+// that PerfLab runs: cores, and memory in use.
 func (a *amazon) scaleToPercent(found []payload.SampleSeries, component string) []payload.SampleSeries {
 	own := a.sizes[component]
 	var more []payload.SampleSeries
@@ -398,8 +397,7 @@ func convertSeries(series payload.SampleSeries, resource, unit string, value fun
 	return series
 }
 
-// isBehind: a stretch that ended before this time is still to come, and soon enough to be
-// waited for.
+// isBehind reports whether samples before this time are still expected, and soon enough to wait.
 func (a *amazon) isBehind(end time.Time) bool {
 	newest := a.latest()
 	return a.stamped && !newest.Add(a.reach).After(end) && end.Sub(newest) <= collector.CatchUp+a.reach
@@ -468,8 +466,8 @@ func (a *amazon) missing() []string {
 	return notes
 }
 
-// metricNames are a figure's metrics as the exporter that was found calls them; those of
-// another where it has no such.
+// metricNames returns a figure's metrics by the found exporter's names, or by another's if it has
+// none.
 func (a *amazon) metricNames(figure figure) []string {
 	var names []string
 	for _, part := range figure.parts {

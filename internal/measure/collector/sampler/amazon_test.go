@@ -26,14 +26,14 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// exporters are a stand-in for those that describe Amazon's services, in their format. At each
-// scrape CloudWatch's time is a minute later, beginning a quarter of an hour ago.
+// exporters fakes the exporters of Amazon's services, in their format. At each scrape CloudWatch's
+// time is a minute later, beginning a quarter of an hour ago.
 type exporters struct {
 	begin, scrapes time.Time
 	count          atomic.Int64
 }
 
-// scrapedMinutes is how many whole minutes they describe.
+// scrapedMinutes is the number of whole minutes in the exporters.
 const scrapedMinutes = 8
 
 func (e *exporters) handler() http.Handler {
@@ -112,7 +112,7 @@ func (e *exporters) jmx(w http.ResponseWriter, rate float64) {
 
 const brokerDomain = "perf.x1y2z3.c2.kafka.eu-west-1.amazonaws.com"
 
-// scrapedExporters is a real Prometheus that has scraped all of them, and what they reported.
+// scrapedExporters is a real Prometheus that has scraped all exporters, and the exporters.
 func scrapedExporters(t *testing.T) (prometheusv1.API, *exporters) {
 	t.Helper()
 	now := time.Now()
@@ -135,8 +135,8 @@ func scrapedExporters(t *testing.T) (prometheusv1.API, *exporters) {
 	return prometheus, standIn
 }
 
-// isNearly compares units, reaches and last values, of which rates are as exact as the
-// clocks of two scrapes.
+// isNearly compares units, reaches and last values. Rates are only as exact as the clocks of two
+// scrapes.
 func isNearly(t *testing.T, got, want string) bool {
 	t.Helper()
 	read := func(text string) (unit string, reach, value float64) {
@@ -150,7 +150,7 @@ func isNearly(t *testing.T, got, want string) bool {
 	return unit == wantedUnit && reach == wantedReach && math.Abs(value-wanted) <= 0.05*wanted
 }
 
-// Each exporter's figures come to the same names.
+// The figures of each exporter get the same names.
 func TestManagedServicesWithRealPrometheus(t *testing.T) {
 	prometheus, standIn := scrapedExporters(t)
 	databases := func(instance string) source {
@@ -210,11 +210,11 @@ func TestManagedServicesWithRealPrometheus(t *testing.T) {
 	}
 }
 
-// fakePrometheus is a Prometheus that knows what it is reported.
+// fakePrometheus is a Prometheus with these series.
 type fakePrometheus struct {
 	prometheusv1.API
 	series model.Matrix
-	// queries that it was asked.
+	// queries that it received.
 	queries []string
 }
 
@@ -241,7 +241,7 @@ func (s *fakePrometheus) Query(_ context.Context, query string, at time.Time, _ 
 	return found, nil, nil
 }
 
-// minute is the start of one of CloudWatch's.
+// minute is the start of a minute in CloudWatch.
 func minute(n int) time.Time {
 	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
 }
@@ -265,7 +265,7 @@ func newWriterSource(prometheus prometheusv1.API) *amazon {
 	return newDatabases(prometheus, []collector.Database{{Component: "postgres/primary", Instance: "writer"}})
 }
 
-// What was recorded once is not written again, and what comes later is, at its time.
+// Recorded samples are not written again; later ones are, with their times.
 func TestManagedSamplesAreWrittenOnce(t *testing.T) {
 	prometheus := &fakePrometheus{series: model.Matrix{series(cpuOfWriter, pair(minute(0), 10), pair(minute(1), 11))}}
 	asked := newWriterSource(prometheus)
@@ -283,7 +283,7 @@ func TestManagedSamplesAreWrittenOnce(t *testing.T) {
 	if got := ask(minute(4).Add(15 * time.Second)); len(got) > 0 {
 		t.Errorf("again: %v", got)
 	}
-	// An exporter that was restarted has other labels.
+	// A restarted exporter has other labels.
 	prometheus.series = append(prometheus.series, series(cpuOfWriter+",instance=new", pair(minute(1), 11), pair(minute(3), 13)))
 	if got := ask(minute(6)); !slices.Equal(got, payload.Points{{At: minute(4), Value: 13}}) {
 		t.Errorf("later: %v", got)
@@ -314,7 +314,7 @@ func TestManagedSourceReportsMissingMetrics(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		series model.Matrix
-		// end of the loads; what is reported is requested then.
+		// end of the loads, at which the notes are requested.
 		end    time.Time
 		behind bool
 		want   []string
@@ -356,7 +356,7 @@ func TestManagedSourceReportsMissingMetrics(t *testing.T) {
 	}
 }
 
-// One whose values have no times is not waited for, how old they may be.
+// The loop does not wait for a source whose values have no times, however old they may be.
 func TestManagedSourceWithoutTimestampsIsNotDelayed(t *testing.T) {
 	prometheus := &fakePrometheus{series: model.Matrix{series("__name__=rds_cpu_usage_percent_average,dbidentifier=writer", pair(minute(8).Add(time.Second), 1))}}
 	asked := newWriterSource(prometheus)
@@ -371,7 +371,7 @@ func TestManagedSourceWithoutTimestampsIsNotDelayed(t *testing.T) {
 	}
 }
 
-// lateSource describes the end only when it was asked three times after it.
+// lateSource has the samples of the end only after some queries.
 type lateSource struct{ asked, needed int }
 
 func (*lateSource) name() string { return "straggler" }
@@ -385,7 +385,7 @@ func (s *lateSource) isBehind(time.Time) bool { return s.asked < s.needed }
 
 func (*lateSource) missingAtEnd(time.Time) []string { return []string{"it was late"} }
 
-// A loop that is ordered to end asks on for what comes late, and nothing else.
+// A loop that is ordered to end still queries sources with delay, and nothing else.
 func TestLoopWaitsForDelayedSources(t *testing.T) {
 	var log bytes.Buffer
 	late := &lateSource{needed: 4}
@@ -406,7 +406,7 @@ func TestLoopWaitsForDelayedSources(t *testing.T) {
 	}
 }
 
-// One that is killed does not wait.
+// A killed loop does not wait.
 func TestKilledLoopDoesNotWait(t *testing.T) {
 	var log bytes.Buffer
 	ctx, kill := context.WithTimeout(t.Context(), 100*time.Millisecond)

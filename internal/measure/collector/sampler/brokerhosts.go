@@ -15,16 +15,16 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// brokerHosts reads the metrics of MSK's brokers from Prometheus: of their JMX exporter
-// and their node exporter, by the names of their hosts.
+// brokerHosts reads the metrics of MSK's brokers from Prometheus: those of their JMX and node
+// exporters, by host name.
 type brokerHosts struct {
 	prometheus prometheusv1.API
-	// domain of the hosts, behind b-1. and so on.
+	// domain of the hosts, after b-1. and so on.
 	domain string
 }
 
-// hostQueries have the instances in the place of %[1]s and the window in that of %[2]s,
-// and answer with an instance each.
+// hostQueries return a value for each instance. %[1]s is replaced by the instances, %[2]s by the
+// window.
 var hostQueries = []struct{ resource, unit, query, missing string }{
 	{
 		metric.CPU, metric.UnitCores,
@@ -54,7 +54,7 @@ var hostQueries = []struct{ resource, unit, query, missing string }{
 	},
 }
 
-// brokerID is in the name of a broker's host.
+// brokerID matches the number in a broker's host name.
 var brokerID = regexp.MustCompile(`^b-([0-9]+)[.-]`)
 
 func (b *brokerHosts) name() string { return "MSK in Prometheus" }

@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxAnswerShare is the share of time that brokers may spend on responses: thousands of
-	// partitions take long to describe, and the sampling must not be the load.
+	// partitions take long to describe, and sampling must not become the load.
 	maxAnswerShare = 0.1
 	// maxPause is the maximum time between requests.
 	maxPause = time.Minute
@@ -26,12 +26,12 @@ type brokers struct {
 	admin   kafkaadmin.Admin
 	brokers kafkaadmin.Brokers
 	watcher *kafkaadmin.Watcher
-	// next is when the brokers may be queried again.
+	// next is the time of the next query.
 	next time.Time
 	// written is the sum of the partitions' ends at a time.
 	written   int64
 	writtenAt time.Time
-	// behind are the groups that were behind at some time.
+	// behind are the groups that have ever been behind.
 	behind map[string]bool
 }
 
@@ -79,7 +79,7 @@ func (b *brokers) recordLags(into *payload.SampleRecorder, at time.Time, lags ma
 	into.Record(metric.Kafka, "", metric.ConsumerLag, metric.UnitCount, at, float64(sum))
 }
 
-// recordWritten records the number of records since the last response. A sum that shrank lost
+// recordWritten records the number of records since the last response. A smaller sum means deleted
 // topics.
 func (b *brokers) recordWritten(into *payload.SampleRecorder, at time.Time, written int64) {
 	before, since := b.written, b.writtenAt

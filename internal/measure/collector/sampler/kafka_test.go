@@ -33,8 +33,7 @@ func TestKafkaSource(t *testing.T) {
 
 func TestKafkaSourceWithRealBroker(t *testing.T) { checkBrokers(t, []string{servers.Kafka(t)}) }
 
-// checkBrokers asks brokers before and after records were written that a group
-// of consumers has not read.
+// checkBrokers samples brokers before and after writing records that a consumer group has not read.
 func checkBrokers(t *testing.T, addresses []string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(addresses...), kgo.ProducerBatchCompression(kgo.NoCompression()))
@@ -77,7 +76,7 @@ func checkBrokers(t *testing.T, addresses []string) {
 	}
 }
 
-// commit puts a group at the end of a topic.
+// commit sets a group's offset to the end of a topic.
 func commit(t *testing.T, client *kgo.Client, group, topic string) {
 	t.Helper()
 	admin := kadm.NewClient(client)
@@ -88,7 +87,7 @@ func commit(t *testing.T, client *kgo.Client, group, topic string) {
 	}
 }
 
-// Brokers that take long to answer are asked less often.
+// Slow brokers are queried less often.
 func TestKafkaSourcePausesBetweenSlowRequests(t *testing.T) {
 	now := time.Now()
 	asked := &brokers{next: now.Add(time.Minute)}

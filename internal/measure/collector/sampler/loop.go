@@ -16,16 +16,14 @@ import (
 )
 
 const (
-	// roundsPerDoubling is after how many rounds the interval doubles: an hour
-	// at the default of 15 s. So a day takes no more than five times the room
-	// of an hour.
+	// roundsPerDoubling is the number of rounds after which the interval doubles: an hour at the
+	// default of 15 s. So a day takes at most five times the space of an hour.
 	roundsPerDoubling = 240
-	// checkpointInterval is the time between two prints, which is all that is lost
-	// when the collector is killed.
+	// checkpointInterval is the time between two prints. A killed collector loses at most that.
 	checkpointInterval = time.Minute
-	// sourceTimeout is how long a source may take for one round.
+	// sourceTimeout limits a source's time in one round.
 	sourceTimeout = 10 * time.Second
-	// endCheckInterval is the interval of ShouldEnd.
+	// endCheckInterval is the interval between calls of ShouldEnd.
 	endCheckInterval = 2 * time.Second
 )
 
@@ -41,7 +39,7 @@ func combine(records []recordFunc) recordFunc {
 	}
 }
 
-// round is one round of questions.
+// round is one round of sampling.
 type round struct {
 	at       time.Time
 	interval time.Duration
@@ -59,7 +57,7 @@ type source interface {
 	sample(context.Context, round) (recordFunc, error)
 }
 
-// delayedSource is a source whose figures come after the time that they are of.
+// delayedSource is a source whose figures arrive after the time that they cover.
 type delayedSource interface {
 	source
 	// isBehind reports whether samples before the end are still expected soon.
@@ -211,7 +209,7 @@ func (l *Loop) behind(end time.Time) []source {
 	return found
 }
 
-// catchUp samples the delayed sources until they are complete or the time is over.
+// catchUp samples the delayed sources until they are complete or the time is up.
 func (l *Loop) catchUp(ctx context.Context, end time.Time) {
 	ctx, cancel := context.WithDeadline(ctx, end.Add(collector.CatchUp))
 	defer cancel()

@@ -27,7 +27,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// fakeSource tells the same each time, and fails every third time.
+// fakeSource records the same each time, and fails every third time.
 type fakeSource struct{ asked atomic.Int32 }
 
 func (*fakeSource) name() string { return "thermometer" }
@@ -60,12 +60,12 @@ func TestLoopPrintsAllSamplesAtOrderedEnd(t *testing.T) {
 	var log bytes.Buffer
 	loop := newLoop(t, &log, nil)
 	asked := &loop.sources[0].(*fakeSource).asked
-	// However long rounds take on a busy machine, there are more than twenty.
+	// The loop runs more than twenty rounds, however long they take on a busy machine.
 	loop.ShouldEnd = func(context.Context) (bool, error) { return asked.Load() > 20, nil }
 	expect.NoError(t, loop.Work(t.Context()))
 	samples := readLog(t, &log)
 	points := len(samples.Series[0].Points)
-	// Of what happens in the same millisecond, reading keeps one.
+	// Of several points in the same millisecond, reading keeps one.
 	told := points + len(samples.Failures[0].At)
 	if rounds := len(samples.Rounds); !samples.Final || rounds < 20 || told < rounds || told > int(asked.Load()) {
 		t.Errorf("%d points and failures in %d rounds of %d, final %t", told, rounds, asked.Load(), samples.Final)
@@ -75,8 +75,7 @@ func TestLoopPrintsAllSamplesAtOrderedEnd(t *testing.T) {
 	}
 }
 
-// What a collector was told before it is killed is printed, and is not final: another one is
-// to continue.
+// The samples of a killed collector are printed, and are not final: another collector continues.
 func TestLoopPrintsSamplesWhenKilled(t *testing.T) {
 	var log bytes.Buffer
 	ctx, kill := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -112,8 +111,7 @@ func TestLoopDoublesInterval(t *testing.T) {
 	}
 }
 
-// What is printed within an hour is printed each minute: that is all a killed
-// collector loses.
+// Samples within an hour are printed each minute, so a killed collector loses at most that.
 func TestLoopPrintsEachMinute(t *testing.T) {
 	for _, interval := range []time.Duration{time.Second, 15 * time.Second, 50 * time.Second, 4 * time.Minute} {
 		var log bytes.Buffer
@@ -203,7 +201,7 @@ func TestContainerEndsAreReportedOnce(t *testing.T) {
 	}
 }
 
-// fakeMetricsAPI stand for the metrics API.
+// fakeMetricsAPI fakes the metrics API.
 type fakeMetricsAPI struct {
 	metricsclient.PodMetricsInterface
 	items []metricsv1beta1.PodMetrics
@@ -274,14 +272,14 @@ func TestRefusalsHaveNoMessages(t *testing.T) {
 	}
 }
 
-// rewritten writes an error otherwise than it writes itself.
+// rewritten wraps an error with another text.
 type rewritten struct{ error }
 
 func (r rewritten) Error() string { return "hunter2:\n\t" + r.error.Error()[:3] }
 func (r rewritten) Unwrap() error { return r.error }
 
-// The way goes through every rung before it comes back, or it would stay within a part of
-// the cache and depend on where it began.
+// The walk visits all steps before it returns, or it would stay within a part of the cache and
+// depend on its start.
 func TestSpeedometerVisitsAllSteps(t *testing.T) {
 	s := newSpeedometer()
 	steps := 1
@@ -299,14 +297,13 @@ func TestSpeedometerVisitsAllSteps(t *testing.T) {
 
 func TestSpeedIsPerCPU(t *testing.T) {
 	speed, err := newSpeedometer().speed()
-	// From a very slow one under an emulator to one that does a step in a third of a
-	// nanosecond.
+	// The bounds include a very slow emulator and a step in a third of a nanosecond.
 	if err != nil || speed < 0.1 || speed > 3000 {
 		t.Errorf("%g million steps a second, %v", speed, err)
 	}
 }
 
-// BenchmarkSpeed is what a look costs the node.
+// BenchmarkSpeed measures the cost of a sample for the node.
 func BenchmarkSpeed(b *testing.B) {
 	s := newSpeedometer()
 	for b.Loop() {
@@ -316,7 +313,7 @@ func BenchmarkSpeed(b *testing.B) {
 	}
 }
 
-// Servers are logged in to, so their labels don't suffice.
+// The collector logs in to servers, so their labels don't suffice.
 func TestServerPodsNeedControllerOfCluster(t *testing.T) {
 	config := collector.Config{Components: slices.Clone(wanted)}
 	config.ControlInstances("cluster-1")

@@ -22,8 +22,7 @@ import (
 	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
-// Logins are what PostgreSQL's client does not read from the environment by
-// itself.
+// Logins are credentials that PostgreSQL's client does not read from the environment.
 type Logins struct {
 	KafkaUsername, KafkaPassword string
 	KafkaCA                      string
@@ -36,7 +35,7 @@ type Location struct {
 	Pod, Node string
 }
 
-// New makes the loop of a collector that runs in this place and prints to a log.
+// New creates the loop of a collector at this location that prints to a log.
 func New(cluster *rest.Config, config collector.Config, logins Logins, place Location, log io.Writer) (*Loop, error) {
 	cluster = rest.CopyConfig(cluster)
 	cluster.ContentType = "application/vnd.kubernetes.protobuf"
@@ -85,7 +84,7 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Loc
 	return loop, nil
 }
 
-// managed are what Amazon runs of the system.
+// managed are the sources for the parts of the system that Amazon runs.
 func managed(config *collector.Prometheus, prometheus prometheusv1.API) []source {
 	var found []source
 	if len(config.Databases) > 0 {

@@ -20,8 +20,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// withoutPressure is the note where the kernel does not count how long tasks
-// wait.
+// withoutPressure is the note if the kernel does not count the time that tasks wait.
 const withoutPressure = "the CPU pressure of the collector's node is not measured: its kernel has no /proc/pressure/cpu (PSI)"
 
 // node reads the kernel's metrics of the collector's node. A container sees the /proc/stat,
@@ -31,7 +30,7 @@ type node struct {
 	proc  procfs.FS
 	disks blockdevice.FS
 	speed *speedometer
-	// before is what was counted at the round before.
+	// before are the counters of the previous round.
 	before nodeCounts
 }
 
@@ -39,16 +38,16 @@ type node struct {
 type nodeCounts struct {
 	at   time.Time
 	cpus int
-	// busy are the seconds of all CPUs together that were not idle.
+	// busy is the time that all CPUs together were not idle, in seconds.
 	busy float64
-	// waiting are the seconds in which some task waited for a CPU; nil where
-	// the kernel does not count them.
+	// waiting is the time in which some task waited for a CPU, in seconds; nil if the kernel does
+	// not count it.
 	waiting *float64
-	// load is how many tasks ran or wanted to, on average over the minute before.
+	// load is the average number of running or runnable tasks over the last minute.
 	load float64
 	// speed of a CPU, in million steps of the speedometer per second.
 	speed float64
-	// memory that is neither free nor could be made so, in MiB; NaN is not known.
+	// memory that is neither free nor reclaimable, in MiB; NaN if unknown.
 	memory float64
 	// disks is the sum of all disks; nil if the kernel does not report it.
 	disks *diskBytes
@@ -86,8 +85,8 @@ func (n *node) sample(_ context.Context, now round) (recordFunc, error) {
 	}, nil
 }
 
-// record records the load average and the CPU's speed, and the rates between two counts. The
-// first count has no rates, and busy time that shrank is that of a removed CPU.
+// record records the load average and the CPU's speed, and the rates between two counts. The first
+// count has no rates, and a smaller busy time means a removed CPU.
 func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	into.Record(metric.Node, n.id, metric.LoadAverage, metric.UnitCount, counts.at, counts.load)
 	into.Record(metric.Node, n.id, metric.CPUSpeed, metric.UnitCount, counts.at, counts.speed)
@@ -103,7 +102,7 @@ func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	}
 	if counts.disks != nil && before.disks != nil {
 		rate := func(resource string, now, then float64) {
-			// Fewer than before: a disk was removed.
+			// A smaller count means a removed disk.
 			if now >= then {
 				into.Record(metric.Node, n.id, resource, metric.UnitBytesPerSec, counts.at, (now-then)/elapsed)
 			}
@@ -133,7 +132,7 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 	total := stat.CPUTotal
 	counts := nodeCounts{
 		at: at, cpus: len(stat.CPU), load: load.Load1, speed: speed, memory: n.memory(), disks: n.diskBytes(),
-		// What a hypervisor took for other machines was not the run's either.
+		// Time that the hypervisor gave to other machines was not the run's either.
 		busy: total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ + total.Steal,
 	}
 	pressure, err := n.proc.PSIStatsForResource("cpu")

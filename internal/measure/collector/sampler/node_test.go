@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// kernel writes what a kernel describes two CPUs: hundredths of seconds of each kind, and
-// microseconds of waiting; below 0: it does not count them.
+// kernel writes the files of a kernel with two CPUs: hundredths of seconds of each kind, and
+// microseconds of waiting, which are not counted if below 0.
 func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	t.Helper()
 	write := func(name, text string) {
@@ -37,8 +37,8 @@ func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	}
 }
 
-// withDisks writes what a kernel describes a disk with a partition and a volume on it, in
-// sectors, and returns where its devices are.
+// withDisks writes the files of a kernel about a disk with a partition and a volume on it, in
+// sectors, and returns the directory of its devices.
 func withDisks(t *testing.T, proc string, read, written int) (sys string) {
 	t.Helper()
 	var text strings.Builder
@@ -82,7 +82,7 @@ func TestNodeSource(t *testing.T) {
 			kernel(t, proc, 1000, 1500, 300, test.waiting[1])
 			withDisks(t, proc, 4000, 48000)
 			samples := sampleSource(t, asked, round{at: begin.Add(10 * time.Second)})
-			// 9 s of work and 3 s that were stolen, in 10 s.
+			// 9 s of work and 3 s of steal time in 10 s.
 			if got := value(t, samples, "node", "cpu"); got != 1.2 {
 				t.Errorf("%g cores are busy, want 1.2", got)
 			}
@@ -113,8 +113,8 @@ func TestNodeSourceOnRealNode(t *testing.T) {
 	}
 }
 
-// Of the pods that share the node, those of the own namespace are known; the
-// collector is none of them, nor what ended, nor what is elsewhere.
+// Neighbours are pods of the own namespace on the same node, without the collector, ended pods, and
+// pods on other nodes.
 func TestNodeSourceCountsNeighbours(t *testing.T) {
 	on := func(name, node string, phase corev1.PodPhase, labels map[string]string) *corev1.Pod {
 		pod := systemPod(name, labels, 0)

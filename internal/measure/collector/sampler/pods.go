@@ -25,7 +25,7 @@ import (
 type pod struct {
 	component string
 	name      string
-	// address is its IP, empty while it has none.
+	// address is its IP, empty if it has none yet.
 	address    string
 	containers []string
 }
@@ -34,9 +34,9 @@ type pod struct {
 type podLister struct {
 	pods       corev1client.PodInterface
 	components []component
-	// place of the collector, whose neighbours are reported.
+	// place of the collector, for its neighbours.
 	place Location
-	// ends known of each container, by pod UID and container.
+	// ends are the known ends of each container, by pod UID and container.
 	ends map[string]int32
 }
 
@@ -57,10 +57,9 @@ func newPodLister(pods corev1client.PodInterface, wanted []collector.Component) 
 	return lister, nil
 }
 
-// list returns the pods of the system that have begun to run, and how to record what is to be
-// reported them.
+// list returns the pods of the system that have started, and a function that records their state.
 func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, recordFunc, error) {
-	// What the API server has in its cache is good enough, and cheap for it.
+	// The API server's cache is good enough, and cheap to read.
 	list, err := l.pods.List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil, nil, fmt.Errorf("listing pods: %w", err)
@@ -100,14 +99,14 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, recordFunc, 
 	}, nil
 }
 
-// isNeighbour: the pod runs on the collector's node, and is not the collector.
+// isNeighbour reports whether the pod runs on the collector's node, and is not the collector.
 func (l *podLister) isNeighbour(item corev1.Pod) bool {
 	return item.Status.Phase == corev1.PodRunning && item.Name != l.place.Pod &&
 		l.place.Node != "" && item.Spec.NodeName == l.place.Node
 }
 
-// matchComponent names the component of a pod. Ranks count the pods of those that
-// are numbered that way.
+// matchComponent returns the component of a pod. Ranks count the pods of those that are numbered
+// that way.
 func (l *podLister) matchComponent(item corev1.Pod, ranks map[string]int) (string, bool) {
 	for _, one := range l.components {
 		if !one.selector.Matches(labels.Set(item.Labels)) || !one.controls(item) {
@@ -126,7 +125,7 @@ func (l *podLister) matchComponent(item corev1.Pod, ranks map[string]int) (strin
 	return "", false
 }
 
-// controls: the pod is of the component's own controller, if it has to be of one.
+// controls reports whether the component's controller, if it has one, controls the pod.
 func (c component) controls(item corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(&item)
 	return c.Controller == "" || owner != nil && owner.UID == c.Controller
@@ -134,7 +133,7 @@ func (c component) controls(item corev1.Pod) bool {
 
 var lastNumber = regexp.MustCompile(`[0-9]+$`)
 
-// ordinal is the number at the end of a name; a name without one is its own.
+// ordinal is the number at the end of a name, or the name itself without one.
 func ordinal(name string) string { return cmp.Or(lastNumber.FindString(name), name) }
 
 func instanceName(pod, container string) string { return pod + "/" + container }
@@ -154,7 +153,7 @@ func mebibytes(quantity resource.Quantity) float64 {
 	return quantity.AsApproximateFloat64() / (1 << 20)
 }
 
-// containerEnds are the ends of a pod's containers since the round before.
+// containerEnds returns the ends of a pod's containers since the previous round.
 func (l *podLister) containerEnds(component string, item corev1.Pod, at time.Time) []payload.ContainerEnd {
 	var ends []payload.ContainerEnd
 	for _, status := range item.Status.ContainerStatuses {

@@ -22,16 +22,16 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// connectTimeout bounds reaching a server.
+// connectTimeout limits the time to connect to a server.
 const connectTimeout = 5 * time.Second
 
 // databases samples the servers of PostgreSQL, each over one persistent connection.
 type databases struct {
-	// fixed are servers that are already there. None: those of the pods.
+	// fixed are existing servers. None: those of the pods.
 	fixed []collector.Server
 	// egress rules for connections.
 	egress egress.Rules
-	// servers that were met, by component.
+	// servers found so far, by component.
 	servers map[string]*database
 }
 
@@ -58,7 +58,7 @@ func (d *databases) sample(ctx context.Context, now round) (recordFunc, error) {
 		}
 		write, err := server.sample(ctx, now)
 		if err != nil {
-			// What broke a connection may be over when the next is made.
+			// The next connection may work again.
 			server.close(ctx)
 			failed = append(failed, fmt.Errorf("%s: %w", component, withoutMessage(err)))
 			continue
@@ -89,19 +89,19 @@ type database struct {
 	address   string
 	egress    egress.Rules
 	connection
-	// before is what the server had counted by the round before.
+	// before are the counters of the previous round.
 	before *counted
 }
 
 // connection to a server; nil while there is none.
 type connection struct {
 	*pgx.Conn
-	// monitors: the login may see what other logins do.
+	// monitors means that the login may see other logins' activity.
 	monitors   bool
 	statements *statements
 }
 
-// counted is what a server has counted since its statistics began.
+// counted are a server's counters since its statistics began.
 type counted struct {
 	at                    time.Time
 	transactions          int64
@@ -117,7 +117,7 @@ func (d *database) close(ctx context.Context) {
 	d.connection, d.before = connection{}, nil
 }
 
-// connect logs in with the login of the environment.
+// connect logs in with the credentials of the environment.
 func (d *database) connect(ctx context.Context) error {
 	if d.Conn != nil {
 		return nil
@@ -126,9 +126,9 @@ func (d *database) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the address %q: %w", d.address, err)
 	}
-	// Other settings, including the password, come from the environment. TLS is used if
-	// offered. A server that requests the password in clear text is rejected, so that an
-	// eavesdropper or a false server gets no readable password.
+	// Other settings, including the password, come from the environment. TLS is used if offered. A
+	// server that requests the password in clear text is rejected, so that an eavesdropper or a
+	// false server gets no readable password.
 	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s connect_timeout=%d require_auth=!password", quoted(host), quoted(port), int(connectTimeout.Seconds())))
 	if err != nil {
 		return fmt.Errorf("reading the login: %w", err)
@@ -172,8 +172,8 @@ func (d *database) sample(ctx context.Context, now round) (recordFunc, error) {
 	return combine(records), nil
 }
 
-// activity counts connections. What they do is only for those to see who have
-// the role pg_read_all_stats, which is in pg_monitor.
+// activity counts connections. Only the role pg_read_all_stats, which is in pg_monitor, can see
+// what they do.
 func (d *database) activity(ctx context.Context, now round) (recordFunc, error) {
 	var total, active, idle, inTransaction float64
 	err := d.QueryRow(ctx, `
@@ -199,19 +199,19 @@ WHERE pid <> pg_catalog.pg_backend_pid() AND datname IS NOT NULL
 	}, nil
 }
 
-// waits are what a connection that is at work can wait for, as PostgreSQL calls it, and
-// as we do; one that waits for nothing has a CPU, or wants one.
+// waits maps PostgreSQL's names of what a working connection waits for to ours; one that waits for
+// nothing uses a CPU, or waits for one.
 var waits = map[string]string{
 	"": "cpu", "IO": "io", "Lock": "lock", "LWLock": "lwLock", "IPC": "ipc", "Client": "client",
 }
 
-// otherWaits are a timeout, an extension, and whatever a later PostgreSQL waits for.
+// otherWaits are timeouts, extensions, and waits that later versions of PostgreSQL add.
 const otherWaits = "other"
 
-// load counts the connections that are at work by what they wait for.
+// load counts the working connections by what they wait for.
 func (d *database) load(ctx context.Context, now round) (recordFunc, error) {
 	if !d.monitors {
-		// Which activity has noted.
+		// The activity source has noted this.
 		return combine(nil), nil
 	}
 	rows, err := d.Query(ctx, `
@@ -268,13 +268,13 @@ FROM pg_catalog.pg_stat_database WHERE datname = pg_catalog.current_database()`)
 		seconds := after.at.Sub(before.at).Seconds()
 		into.Record(d.component, "", metric.TransactionsPerSecond, metric.UnitPerSecond, now.at, float64(after.transactions-before.transactions)/seconds)
 		hit, read := float64(after.blocksHit-before.blocksHit), float64(after.blocksRead-before.blocksRead)
-		// Without a block there is no share of them: 0/0 is not recorded.
+		// Without blocks the share is 0/0, which is not recorded.
 		into.Record(d.component, "", metric.CacheHits, metric.UnitPercent, now.at, 100*hit/(hit+read))
 	}, nil
 }
 
-// lag is by how much time a replica is behind. One that has replayed all it
-// has received is not behind, however long nothing has been written.
+// lag is the time by which a replica is behind. One that has replayed everything it received is not
+// behind, however long nothing was written.
 func (d *database) lag(ctx context.Context, now round) (recordFunc, error) {
 	var lag *float64
 	err := d.QueryRow(ctx, `

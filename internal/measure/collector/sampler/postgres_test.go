@@ -25,7 +25,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// A server that wants to have the password as it is does not get it.
+// A server that requests the password in clear text does not get it.
 func TestPasswordIsNotSentInClear(t *testing.T) {
 	t.Setenv("PGUSER", "app")
 	t.Setenv("PGPASSWORD", "s3cret-word")
@@ -36,7 +36,7 @@ func TestPasswordIsNotSentInClear(t *testing.T) {
 	go func() {
 		var all []byte
 		for {
-			// Where TLS is not available, the client comes a second time.
+			// Without TLS, the client connects a second time.
 			conn, err := listener.Accept()
 			if err != nil {
 				heard <- all
@@ -62,7 +62,7 @@ func TestPasswordIsNotSentInClear(t *testing.T) {
 	}
 }
 
-// askForPassword is a server without TLS, and all that it hears.
+// askForPassword is a server without TLS, and returns all that it receives.
 func askForPassword(conn net.Conn) []byte {
 	defer conn.Close() //nolint:errcheck // The client hangs up.
 	var heard bytes.Buffer
@@ -87,7 +87,7 @@ func askForPassword(conn net.Conn) []byte {
 	}
 }
 
-// connect logs in as somebody, once the server lets anybody in.
+// connect logs in as a user, once the server accepts connections.
 func connect(t *testing.T, server servers.PostgreSQL, user, database string) *pgx.Conn {
 	t.Helper()
 	address := fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s", user, servers.Password, server.Port, database)
@@ -110,8 +110,7 @@ func do(t *testing.T, connection *pgx.Conn, statements ...string) {
 	}
 }
 
-// modules makes the database of the modules, whose login is that of the
-// environment.
+// modules creates the database of the modules, with the login in the environment.
 func modules(t *testing.T, server servers.PostgreSQL, rights string) *pgx.Conn {
 	t.Helper()
 	do(t, connect(t, server, servers.Superuser, "postgres"),
@@ -125,7 +124,7 @@ func modules(t *testing.T, server servers.PostgreSQL, rights string) *pgx.Conn {
 	return app
 }
 
-// sampleSource is what a source recorded in one round.
+// sampleSource returns what a source recorded in one round.
 func sampleSource(t *testing.T, asked source, now round) *payload.Samples {
 	t.Helper()
 	write, err := asked.sample(t.Context(), now)
@@ -137,7 +136,7 @@ func sampleSource(t *testing.T, asked source, now round) *payload.Samples {
 	return recorder.Samples
 }
 
-// value is the last of a series; it fails the test where there is none.
+// value is the last of a series; without one the test fails.
 func value(t *testing.T, samples *payload.Samples, component, resource string) float64 {
 	t.Helper()
 	for _, series := range samples.Series {
@@ -182,14 +181,14 @@ func TestPostgreSQLPrimaryAndReplica(t *testing.T) {
 	do(t, app, `SET standard_conforming_strings = off`, `COMMENT ON TABLE items IS 'it\'s secret'`,
 		`COMMENT ON COLUMN items.title IS $s1$secret$s1$`, `DO $ä$ BEGIN PERFORM 'secret'; END $ä$`,
 		`SELECT /* a /* secret */ secret */ count(*) FROM items WHERE title > 'secret'`)
-	// PostgreSQL tells its statistics a moment later.
+	// PostgreSQL publishes its statistics a moment later.
 	do(t, app, `SELECT pg_stat_force_next_flush()`, `SELECT 1`)
 	time.Sleep(200 * time.Millisecond)
 	samples := sampleSource(t, asked, round{at: begin.Add(10 * time.Second), last: true})
 
 	const first = "postgres/primary"
-	// The superuser's two logins, app's first, the sleeper, the one within a
-	// transaction; the collector's own does not count.
+	// The superuser's two logins, app's first, the sleeper, and the one within a transaction,
+	// without the collector's own.
 	for resource, want := range map[string]float64{
 		"connections/total": 5, "connections/active": 1, "connections/idle": 3, "connections/idleInTransaction": 1,
 		"databaseLoad/other": 1, "databaseLoad/cpu": 0, "databaseLoad/io": 0, "databaseLoad/lock": 0, "databaseLoad/lwLock": 0, "databaseLoad/ipc": 0, "databaseLoad/client": 0,
@@ -252,8 +251,7 @@ func checkStatements(t *testing.T, samples *payload.Samples) {
 	}
 }
 
-// A login that is not to see what others do is reported what it lacks; what it may see is
-// measured all the same.
+// A note describes what a login without rights can't see; everything else is measured.
 func TestPostgreSQLLoginWithoutRights(t *testing.T) {
 	primary := servers.Postgres(t)
 	modules(t, primary, `SELECT 1`)
@@ -271,8 +269,8 @@ func TestPostgreSQLLoginWithoutRights(t *testing.T) {
 	}
 }
 
-// A server that is unavailable is a failure without the password; one that is back is asked
-// again.
+// An unavailable server is a failure, reported without the password, and is queried again once it
+// is back.
 func TestPostgreSQLUnavailable(t *testing.T) {
 	t.Setenv("PGUSER", "app")
 	t.Setenv("PGPASSWORD", servers.Password)

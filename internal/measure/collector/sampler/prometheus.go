@@ -20,10 +20,9 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// rateWindow is how old the two samples may be, at the least, that a rate is
-// formed from. It is that between Prometheus' last two, as the metrics API's is:
-// one over a fixed time would reach out of windows, and be too low for pods that
-// are younger than that.
+// rateWindow is the minimum age of the two samples of a rate. The rate is that between Prometheus'
+// last two samples, like the metrics API's: one over a fixed time would extend beyond windows, and
+// be too low for younger pods.
 const rateWindow = 2 * time.Minute
 
 // connectPrometheus returns a client within the egress rules. The token may be empty.
@@ -35,8 +34,7 @@ func connectPrometheus(url, token string, rules egress.Rules) (prometheusv1.API,
 	return prometheusv1.NewAPI(client), nil
 }
 
-// bearer puts a token on requests, and takes no redirect for an answer: the token is for
-// the server that was named.
+// bearer adds a token to requests, and rejects redirects: the token is for the named server only.
 type bearer struct {
 	token string
 	next  http.RoundTripper
@@ -56,12 +54,12 @@ func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
 		answer.Body.Close())
 }
 
-// podQuery is a question whose answer has a value for each pod, or container.
+// podQuery is a query that returns a value for each pod, or container.
 type podQuery struct {
 	resource, unit string
-	// query with %[1]s in the place of the namespace, %[2]s of the window.
+	// query with %[1]s for the namespace and %[2]s for the window.
 	query string
-	// scale the answer is multiplied by.
+	// scale is a factor for the values.
 	scale float64
 	// perContainer means that the response has a series for each container.
 	perContainer bool
@@ -208,8 +206,8 @@ func (n *nodeNetwork) sample(ctx context.Context, now round) (recordFunc, error)
 	return combine(records), nil
 }
 
-// isOwn: some label names the node, whatever it is called: that differs from one
-// configuration of Prometheus to the next. An instance has a port behind it.
+// isOwn reports whether any label names the node: its name differs between configurations of
+// Prometheus. An instance is followed by a port.
 func (n *nodeNetwork) isOwn(labels model.Metric) bool {
 	for _, value := range labels {
 		if host, _, _ := strings.Cut(string(value), ":"); host == n.node {
@@ -221,7 +219,7 @@ func (n *nodeNetwork) isOwn(labels model.Metric) bool {
 
 func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 4*interval) }
 
-// customMetric reads a number that the experiment declares from Prometheus.
+// customMetric reads a metric that the experiment declares from Prometheus.
 type customMetric struct {
 	prometheus prometheusv1.API
 	metric     collector.Metric

@@ -24,9 +24,9 @@ import (
 	"perflab.dev/perflab/internal/testing/servers"
 )
 
-// exposed are metrics as kubelets, JVMs and brokers expose them. What the
-// modules use since begin grows by half a core, a quarter of the periods are
-// throttled, a tenth of the time goes to the collector of garbage.
+// exposed are metrics as kubelets, JVMs and brokers expose them. The modules' use since begin grows
+// by half a core, a quarter of the periods are throttled, and garbage collection takes a tenth of
+// the time.
 func exposed(begin time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		seconds := time.Since(begin).Seconds()
@@ -58,7 +58,7 @@ func exposed(begin time.Time) http.Handler {
 	})
 }
 
-// realPrometheus has taken samples for long enough to form rates.
+// realPrometheus has enough samples for rates.
 func realPrometheus(t *testing.T) prometheusv1.API {
 	t.Helper()
 	target := httptest.NewServer(exposed(time.Now()))
@@ -100,8 +100,8 @@ func TestPrometheusSources(t *testing.T) {
 	}
 }
 
-// nodesNetwork: the interfaces of the node itself count, those of other nodes and of pods
-// don't; a node that Prometheus does not know is reported once.
+// nodesNetwork: the interfaces of the node itself count, those of other nodes and of pods don't; a
+// node that Prometheus does not have is reported once.
 func nodesNetwork(t *testing.T, prometheus prometheusv1.API, now round) {
 	t.Helper()
 	samples := sampleSource(t, &nodeNetwork{prometheus: prometheus, node: "worker-1"}, now)
@@ -153,7 +153,7 @@ func TestPrometheusBearerToken(t *testing.T) {
 	}
 }
 
-// The token goes to the server that was named, whatever that answers.
+// The token goes only to the named server, whatever it answers.
 func TestPrometheusTokenIsNotRedirected(t *testing.T) {
 	var asked int
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
@@ -173,7 +173,7 @@ func TestPrometheusTokenIsNotRedirected(t *testing.T) {
 	}
 }
 
-// What the operator does not connect to, its collectors don't either.
+// Addresses that the operator denies are denied to its collectors as well.
 func TestPrometheusIsDeniedByEgressRules(t *testing.T) {
 	t.Setenv("PGUSER", "app")
 	var asked int

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// meanings of what PostgreSQL refuses a collector with.
+// meanings of the SQLSTATEs with which PostgreSQL rejects a collector.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 var meanings = map[string]string{
 	"28000": "it does not let the login in",
@@ -51,8 +51,8 @@ func refusal(code string) string {
 	return text
 }
 
-// withoutLogin takes the user and the database, which are in a Secret, out of
-// why a server was not reached.
+// withoutLogin removes the user and the database, which are in a Secret, from the error of a failed
+// connection.
 func withoutLogin(err error) error {
 	var failed *pgconn.ConnectError
 	if errors.As(err, &failed) {

@@ -17,14 +17,14 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// maxMetricsAge is how old the newest figures of the metrics API may be. The usual
-// server takes new ones every 15 s, a slow one every minute.
+// maxMetricsAge is the maximum age of the newest figures of the metrics API. The usual server takes
+// new ones every 15 s, a slow one every minute.
 const maxMetricsAge = 2 * time.Minute
 
 // metricsAPI reads the resource use of containers from the cluster's metrics API.
 type metricsAPI struct {
 	pods metricsclient.PodMetricsInterface
-	// newest is the time of the figures that were recorded last.
+	// newest is the time of the last recorded figures.
 	newest time.Time
 }
 

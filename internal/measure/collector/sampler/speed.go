@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// ladderSteps of a speedometer: 256 KiB, which a core's own cache holds.
+	// ladderSteps of a speedometer take 256 KiB, which fits into a core's own cache.
 	ladderSteps = 1 << 16
 	// stepsAtOnce take about a millisecond.
 	stepsAtOnce = 1 << 18
 )
 
 // speedometer repeats a fixed piece of work. It takes more CPU time if several machines share
-// processors or these are throttled by heat, which no other metric shows.
+// processors or heat throttles them, which no other metric shows.
 type speedometer struct {
-	// next rung of each: one round through all of them, in an order without a pattern.
+	// next rung of each: one cycle through all of them, in an order without a pattern.
 	next []uint32
 	at   uint32
 }
@@ -40,12 +40,12 @@ func newSpeedometer() *speedometer {
 	return &speedometer{next: next}
 }
 
-// speed is how many million steps are done in a second of CPU time. Each waits for the
-// one before it. Waiting for a CPU does not count.
+// speed returns how many million steps are done in a second of CPU time. Each step depends on the
+// previous one. Waiting for a CPU does not count.
 func (s *speedometer) speed() (float64, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// What ran before has had the cache for itself.
+	// Other code has used the cache before.
 	s.walk()
 	before, err := threadTime()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxStatements of each period are kept.
+	// maxStatements is the number of statements kept per period.
 	maxStatements = 20
 	// oldestStatements is the version of PostgreSQL since which pg_stat_statements separates
 	// execution and planning.
@@ -28,17 +28,17 @@ const (
 	topLevelSince = 140000
 )
 
-// statements read what pg_stat_statements has counted.
+// statements reads the counters of pg_stat_statements.
 type statements struct {
 	// missing is the reason why statements are unavailable; empty if they are available.
 	missing string
 	// schema of the extension, quoted.
 	schema string
 	where  string
-	// before is what was counted until the last print, by statement.
+	// before are the counters at the last print, by statement.
 	before map[int64]statementCount
 	since  time.Time
-	// written are the statements whose text was recorded.
+	// written are the statements with recorded texts.
 	written map[int64]bool
 }
 
@@ -70,14 +70,14 @@ JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_s
 		found.where = " AND toplevel"
 	}
 	if found.missing == "" {
-		// The first texts are read a minute from now.
+		// The first texts are read in a minute.
 		sqltext.Prepare()
 	}
 	return found, nil
 }
 
-// topStatements are those that took most time since the print before. Their
-// texts are not read each time: PostgreSQL keeps them in a file.
+// topStatements records the statements with the most time since the last print. Their texts are not
+// read each time: PostgreSQL keeps them in a file.
 func (d *database) topStatements(ctx context.Context, now round) (recordFunc, error) {
 	own := d.statements
 	if own.missing != "" || !d.monitors {
@@ -117,7 +117,7 @@ func (d *database) topStatements(ctx context.Context, now round) (recordFunc, er
 	}, nil
 }
 
-// count reads all that was counted in this database.
+// count reads all counters of this database.
 func (s *statements) count(ctx context.Context, connection *pgx.Conn) (map[int64]statementCount, error) {
 	rows, err := connection.Query(ctx, `
 SELECT queryid, sum(calls)::int8, sum(rows)::int8, sum(total_exec_time)
@@ -142,8 +142,8 @@ GROUP BY queryid`)
 	return counts, nil
 }
 
-// texts reads, without literals, the texts of those that were not written yet.
-// A text that is too long to be read is not fetched as a whole.
+// texts reads, without literals, the texts that were not written yet. It truncates texts that are
+// too long to be read.
 func (s *statements) texts(ctx context.Context, connection *pgx.Conn, ids []int64) (map[int64]string, error) {
 	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.written[id] })
 	texts := map[int64]string{}
@@ -173,8 +173,8 @@ WHERE queryid = ANY ($1) GROUP BY queryid`, ids, sqltext.MaxText+1)
 	return texts, nil
 }
 
-// topStatements are the statements that took most time between two counts, and the
-// time that all of them took.
+// topStatements returns the statements with the most time between two counts, and the time of all
+// statements.
 func topStatements(before, after map[int64]statementCount) (top []payload.StatementTime, ids []int64, total float64) {
 	type spent struct {
 		id int64
@@ -184,7 +184,7 @@ func topStatements(before, after map[int64]statementCount) (top []payload.Statem
 	for id, count := range after {
 		was := before[id]
 		if count.calls < was.calls {
-			// The server's statistics was reset in between.
+			// The server's statistics were reset in between.
 			was = statementCount{}
 		}
 		if count.calls == was.calls {
